@@ -1,0 +1,53 @@
+# Everything installs into this folder: .venv, node_modules and .cache.
+# `make` alone lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+UV := .cache/uv/bin/uv
+BIN := .venv/bin
+export UV_PYTHON_DOWNLOADS := never
+export PYTHONDONTWRITEBYTECODE := 1
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.PHONY: setup
+setup: .cache/python.stamp .cache/node.stamp ## install everything, pinned by the lockfiles
+
+$(UV):
+	@echo "installing uv $(UV_VERSION)"
+	@$(PYTHON) -m venv .cache/uv
+	@.cache/uv/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+.cache/python.stamp: pyproject.toml uv.lock | $(UV)
+	@echo "installing the Python packages of uv.lock"
+	@$(UV) sync --quiet --frozen --all-extras --python $(PYTHON)
+	@touch $@
+
+.cache/node.stamp: package.json package-lock.json
+	@echo "installing the Node packages of package-lock.json"
+	@mkdir -p .cache
+	@npm ci --silent --no-audit --no-fund
+	@touch $@
+
+.PHONY: check
+check: setup ## the inner loop: format, lint, types, walls and the fast tests
+	@$(BIN)/ruff format --check --quiet . || { echo "run 'make fix'"; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo >.cache/walls.txt || { cat .cache/walls.txt; exit 1; }
+	@npm run --silent check
+	@$(BIN)/pytest -q -n 2 -m "not local_cloud"
+
+.PHONY: fix
+fix: setup ## format and mend what can be mended
+	@$(BIN)/ruff check --quiet --fix . || true
+	@$(BIN)/ruff format --quiet .
+
+.PHONY: test
+test: check ## everything

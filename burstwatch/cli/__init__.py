@@ -1,0 +1,1 @@
+"""The command line: ``burstwatch COMMAND``. One file per command."""

@@ -1,0 +1,1 @@
+"""One file per command: a docstring, ``add_arguments(parser)`` and ``run(args, terminal)``."""

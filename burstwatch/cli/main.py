@@ -1,0 +1,93 @@
+"""The entry point: finds the commands, parses, runs, and turns errors into one line.
+
+Exit codes: 0 fine, 1 a partial result, 2 wrong input or configuration.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+import burstwatch
+from burstwatch.cli import commands
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+OK, PARTIAL, WRONG_INPUT = 0, 1, 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terminal:
+    """What a command may touch of the world: its streams, environment and clock."""
+
+    stdout: TextIO
+    stderr: TextIO
+    env: Mapping[str, str]
+    clock: Callable[[], float]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors as one line, without the usage text in front."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser with every command that lies in ``commands/``."""
+    parser = _Parser(prog="burstwatch", description="How long until burst credits run out.")
+    parser.add_argument("--version", action="version", version=burstwatch.__version__)
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    for module in sorted(info.name for info in iter_modules(commands.__path__)):
+        command = import_module(f"{commands.__name__}.{module}")
+        summary = command.__doc__.strip().splitlines()[0]
+        sub = subparsers.add_parser(module, help=summary, description=command.__doc__.strip())
+        command.add_arguments(sub)
+        sub.set_defaults(run=command.run)
+    return parser
+
+
+def run(
+    args: Sequence[str],
+    *,
+    stdout: TextIO,
+    stderr: TextIO,
+    env: Mapping[str, str],
+    clock: Callable[[], float],
+) -> int:
+    """The whole program, with its world as arguments. Returns the exit code."""
+    terminal = Terminal(stdout=stdout, stderr=stderr, env=env, clock=clock)
+    try:
+        parsed = build_parser().parse_args(args)
+        code: int = parsed.run(parsed, terminal)
+    except (ValueError, OSError) as error:
+        # Each of our own errors is a ValueError that already says what is allowed.
+        print(f"burstwatch: {_one_line(error)}", file=stderr)
+        return WRONG_INPUT
+    return code
+
+
+def main() -> NoReturn:
+    """Run with this process's arguments, environment and clock."""
+    try:
+        code = run(
+            sys.argv[1:], stdout=sys.stdout, stderr=sys.stderr, env=os.environ, clock=time.time
+        )
+        sys.stdout.flush()
+    except BrokenPipeError:  # `burstwatch ... | head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = OK
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

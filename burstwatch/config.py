@@ -1,0 +1,173 @@
+"""Every setting once: name, default, help, check. Pure: text in, ``Config`` out.
+
+The command line, the Lambda's environment (``BURSTWATCH_LEAD_S``), the page of
+`burstwatch config` and the table in the docs are all made from ``SETTINGS``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ENV_PREFIX = "BURSTWATCH_"
+
+Value = str | float
+
+
+class ConfigError(ValueError):
+    """Settings that cannot be used; the message names each with its value."""
+
+
+def _seconds(low: float, high: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            msg = f"a number of seconds from {low:g} to {high:g}"
+            raise ValueError(msg)
+        return value
+
+    return parse
+
+
+def _matching(pattern: str, description: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if re.fullmatch(pattern, text) is None:
+            raise ValueError(description)
+        return text
+
+    return parse
+
+
+_TOPIC = _matching(r"(arn:[^\s]+)?", "the ARN of an SNS topic, or nothing")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
+    """One setting. ``parse`` turns text into the value or says what is allowed."""
+
+    name: str
+    default: Value
+    help: str
+    parse: Callable[[str], Value]
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="lead_s",
+        default=900.0,
+        help="how long before a bucket is empty somebody must know",
+        parse=_seconds(60, 86_400),
+    ),
+    Setting(
+        name="max_data_age_s",
+        default=300.0,
+        help="how late CloudWatch's datapoints may be before they are stale",
+        parse=_seconds(0, 3_600),
+    ),
+    Setting(
+        name="sweep_period_s",
+        default=60.0,
+        help="how often the sweep runs",
+        parse=_seconds(60, 3_600),
+    ),
+    Setting(
+        name="alarm_path_s",
+        default=180.0,
+        help="from a sweep's verdict to the page, through metric, alarm and topic",
+        parse=_seconds(0, 3_600),
+    ),
+    Setting(
+        name="hold_s",
+        default=900.0,
+        help="how long nothing may have been wrong before an alarm ends",
+        parse=_seconds(60, 86_400),
+    ),
+    Setting(
+        name="deployment",
+        default="burstwatch",
+        help="the name that tells several deployments in one account apart",
+        parse=_matching(r"[A-Za-z0-9-]{1,32}", "1 to 32 letters, digits and hyphens"),
+    ),
+    Setting(
+        name="tag_filter",
+        default="",
+        help="watch only volumes with this tag, as key=value; nothing watches all",
+        parse=_matching(r"([^=]+=.*)?", "key=value, or nothing"),
+    ),
+    Setting(name="page_topic_arn", default="", help="topic for critical alarms", parse=_TOPIC),
+    Setting(name="notice_topic_arn", default="", help="topic for warnings", parse=_TOPIC),
+    Setting(name="events_topic_arn", default="", help="topic for readable details", parse=_TOPIC),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Config:
+    """The settings of ``SETTINGS``, checked. Seconds are seconds."""
+
+    lead_s: float = 900.0
+    max_data_age_s: float = 300.0
+    sweep_period_s: float = 60.0
+    alarm_path_s: float = 180.0
+    hold_s: float = 900.0
+    deployment: str = "burstwatch"
+    tag_filter: str = ""
+    page_topic_arn: str = ""
+    notice_topic_arn: str = ""
+    events_topic_arn: str = ""
+
+    @property
+    def margin_s(self) -> float:
+        """Act when the worst case, rolled forward to now, is nearer than this.
+
+        Waiting for the next sweep and the alarm's path must still leave the lead.
+        The age of the data is not in it: rolling forward has spent that already.
+        """
+        return self.lead_s + self.sweep_period_s + self.alarm_path_s
+
+
+def parse_config(given: Mapping[str, str]) -> Config:
+    """Settings by name, as text.
+
+    Raises:
+        ConfigError: naming every unknown name and every value that is not allowed.
+    """
+    known = {setting.name: setting for setting in SETTINGS}
+    problems = [
+        f"unknown setting {name!r}, allowed are {', '.join(known)}"
+        for name in given
+        if name not in known
+    ]
+    values: dict[str, Value] = {}
+    for name, text in given.items():
+        if name in known:
+            try:
+                values[name] = known[name].parse(text)
+            except ValueError as error:
+                problems.append(f"{name} is {text!r}, allowed is {error}")
+    if problems:
+        raise ConfigError("; ".join(problems))
+    return Config(**values)  # type: ignore[arg-type]  # checked against SETTINGS just above
+
+
+def config_from_env(env: Mapping[str, str]) -> Config:
+    """Settings from ``BURSTWATCH_*``. An unknown one is an error, never ignored."""
+    return parse_config(
+        {
+            name.removeprefix(ENV_PREFIX).lower(): text
+            for name, text in env.items()
+            if name.startswith(ENV_PREFIX)
+        }
+    )
+
+
+def config_names() -> list[str]:
+    """The fields of ``Config``, which a test holds equal to ``SETTINGS``."""
+    return [field.name for field in fields(Config)]

@@ -1,0 +1,131 @@
+"""What every source yields: resources, levels and demand, each with its time.
+
+Times are seconds since the epoch, UTC. A value is either a ``Reading`` with the
+instant it holds for, or a ``Missing`` with the reason; there is no third way, and
+no number stands for "absent".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from burstwatch.bucket import Bucket
+    from burstwatch.volumes import Binding
+
+Statistic = Literal["Minimum", "Average"]
+State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """A value and the instant at which it held."""
+
+    value: float
+    at: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Missing:
+    """No value, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Range:
+    """A likely value between a low and a high one."""
+
+    low: float
+    likely: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LevelPoint:
+    """The share of the bucket (0 to 1) that one datapoint reports for its period."""
+
+    start_s: float
+    period_s: float
+    ratio: float
+    statistic: Statistic = "Minimum"
+
+    @property
+    def end_s(self) -> float:
+        """The end of the period."""
+        return self.start_s + self.period_s
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DemandPoint:
+    """Credits per second that one period's I/O cost: least, nominal, most.
+
+    ``binding`` names the limit that held the I/O back in this period, if one did.
+    """
+
+    start_s: float
+    period_s: float
+    least: float
+    nominal: float
+    most: float
+    binding: Binding = "none"
+
+    @property
+    def end_s(self) -> float:
+        """The end of the period."""
+        return self.start_s + self.period_s
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limit:
+    """The fastest that a resource may spend, and what sets it."""
+
+    rate: float
+    binding: Binding
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resource:
+    """One thing with (or without) a bucket, as its inventory describes it.
+
+    ``bucket`` is None where there are no credits to run out of, with the reason in
+    ``no_bucket_reason``. ``limit`` is the smaller of its own and its parents'
+    limits. ``in_use`` says whether it can spend at all now (a detached volume
+    cannot). ``history_from_s`` cuts off what belongs to an earlier size or type.
+    ``facts`` are words for people: type, size, instance, device. ``caveats`` name
+    what could not be learnt about it.
+    """
+
+    kind: str
+    id: str
+    name: str
+    unit: str
+    bucket: Bucket | None
+    no_bucket_reason: str = ""
+    limit: Limit
+    statistic: Statistic = "Minimum"
+    in_use: bool = True
+    parents: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    caveats: tuple[str, ...] = ()
+    history_from_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    """A resource with what is known of its level and its demand at ``at``.
+
+    ``levels`` and ``demand`` are in time order. ``unit_is_fresh`` says whether the
+    unit's other resources have fresh data, which tells idle from blind.
+    """
+
+    resource: Resource
+    at: float
+    levels: tuple[LevelPoint, ...] = ()
+    demand: tuple[DemandPoint, ...] = ()
+    unit_is_fresh: bool = True
+    missing: Missing | None = None

@@ -1,0 +1,211 @@
+"""Bucket, level and demand into a ``Projection``: how long is left, and how sure.
+
+``worst_s`` is a guarantee: no spending is faster than the bucket's burst. The
+other times rest on the demand seen lately, in credits per second. The level is as
+old as its datapoint, so it is rolled forward to *now* before anything is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from burstwatch import bucket as tb
+from burstwatch.demand import demand_now, spending
+from burstwatch.observe import DemandPoint, LevelPoint, Observation, Range
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.bucket import Bucket
+    from burstwatch.observe import State
+    from burstwatch.volumes import Binding
+
+# A served rate this close to the refill is one that an empty bucket holds back:
+# published drains sit 1 to 5 % above their nominal baseline, never under it.
+AT_LIMIT = 0.97
+# Half of the smallest step that the console shows of a balance (0.1 %).
+EMPTY_RATIO = 0.0005
+
+Point = TypeVar("Point", LevelPoint, DemandPoint)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Projection:
+    """How long one resource's credits last, as of ``at``.
+
+    Seconds are ``inf`` for never and None where nothing can be said. ``level`` is
+    the share of the bucket (0 to 1) rolled forward to ``at``, ``demand`` is in
+    credits per second; ``low_s`` and ``high_s`` bound ``time_to_empty_s``, which is
+    the likely one. ``worst_s`` is the guarantee.
+    """
+
+    state: State
+    reason: str
+    at: float
+    data_age_s: float | None = None
+    level: Range | None = None
+    demand: Range | None = None
+    time_to_empty_s: float | None = None
+    low_s: float | None = None
+    high_s: float | None = None
+    worst_s: float | None = None
+    time_to_full_s: float | None = None
+    binding: Binding = "none"
+
+
+def project(observation: Observation, *, max_data_age_s: float) -> Projection:
+    """Project one observation.
+
+    ``max_data_age_s`` is how old a datapoint's end may be before the resource is
+    taken as idle (others of its unit have fresh data) or unknown (none has).
+    """
+    resource, now = observation.resource, observation.at
+    bucket = resource.bucket
+    if bucket is None:
+        return Projection(state="not_applicable", reason=resource.no_bucket_reason, at=now)
+    if observation.missing is not None:
+        return Projection(state="unknown", reason=observation.missing.reason, at=now)
+    levels = _since(observation.levels, resource.history_from_s)
+    if not levels:
+        return _without_levels(observation)
+    last = levels[-1]
+    age = max(0.0, now - last.end_s)
+    if age > max_data_age_s + last.period_s:
+        if observation.unit_is_fresh:
+            return _silent(bucket, last, now=now, age=age)
+        reason = f"the newest datapoint is {age:.0f} s old and nothing else in the unit is fresh"
+        return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
+    points = _since(observation.demand, resource.history_from_s)
+    rates = spending(bucket, levels, points)
+    demand = demand_now(bucket, rates, limit=resource.limit.rate)
+    held_back = points[-1].binding if points else "none"
+    binding = resource.limit.binding if held_back == "none" else held_back
+    return _active(bucket, last, demand, now=now, age=age, binding=binding)
+
+
+def level_at_end(bucket: Bucket, point: LevelPoint, demand: Range) -> Range:
+    """Credits at the end of a datapoint's period.
+
+    A Minimum bounds the level at the period's end from below; while the bucket
+    refills it was the level at the start. An Average was the level somewhere
+    inside, so the worst case spends at full burst from the period's start.
+    """
+    seen = point.ratio * bucket.capacity
+    gain = max(0.0, bucket.refill - demand.likely) * point.period_s
+    if point.statistic == "Minimum":
+        highest = seen + bucket.refill * point.period_s
+        ends = (seen, seen + gain, highest)
+    else:
+        half = point.period_s / 2
+        low = seen - (bucket.burst - bucket.refill) * point.period_s
+        ends = (
+            low,
+            seen + (bucket.refill - demand.likely) * half,
+            seen + bucket.refill * point.period_s,
+        )
+    low, likely, high = (tb.clamp_level(bucket, end) for end in ends)
+    return Range(low=low, likely=likely, high=high)
+
+
+def _since(points: Sequence[Point], start: float | None) -> list[Point]:
+    return [point for point in points if start is None or point.start_s >= start]
+
+
+def _without_levels(observation: Observation) -> Projection:
+    resource, now = observation.resource, observation.at
+    if not resource.in_use:
+        reason = "not attached, so nothing can spend its credits"
+        return Projection(state="idle", reason=reason, at=now)
+    if resource.history_from_s is not None:
+        reason = "resized or retyped, and no datapoint since"
+        return Projection(state="unknown", reason=reason, at=now)
+    if observation.unit_is_fresh:
+        reason = "no datapoint while others of the unit have some: no I/O"
+        return Projection(state="idle", reason=reason, at=now)
+    return Projection(state="unknown", reason="no datapoint in the whole unit", at=now)
+
+
+def _silent(bucket: Bucket, last: LevelPoint, *, now: float, age: float) -> Projection:
+    """No I/O since the last datapoint: what was spent comes back at the refill rate."""
+    still = Range(low=0.0, likely=0.0, high=0.0)
+    ended = level_at_end(bucket, last, still)
+    refilled = Range(
+        low=tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age),
+        likely=tb.level_after(bucket, level=ended.likely, demand=0.0, seconds=age),
+        high=tb.level_after(bucket, level=ended.high, demand=0.0, seconds=age),
+    )
+    # Silence may also be late data: the guarantee does not trust it.
+    worst = tb.level_after(bucket, level=ended.low, demand=bucket.burst, seconds=age)
+    return Projection(
+        state="idle",
+        reason=f"no datapoint for {age:.0f} s while others of the unit have some: no I/O",
+        at=now,
+        data_age_s=age,
+        level=_ratio(bucket, refilled),
+        demand=still,
+        time_to_empty_s=math.inf,
+        low_s=math.inf,
+        high_s=math.inf,
+        worst_s=tb.worst_time_to_empty(bucket, level=worst),
+        time_to_full_s=tb.time_to_full(bucket, level=refilled.likely, demand=0.0),
+    )
+
+
+def _active(
+    bucket: Bucket,
+    last: LevelPoint,
+    demand: Range,
+    *,
+    now: float,
+    age: float,
+    binding: Binding,
+) -> Projection:
+    ended = level_at_end(bucket, last, demand)
+
+    def now_from(level: float, rate: float) -> float:
+        return tb.level_after(bucket, level=level, demand=rate, seconds=age)
+
+    level = Range(
+        low=now_from(ended.low, demand.high),
+        likely=now_from(ended.likely, demand.likely),
+        high=now_from(ended.high, demand.low),
+    )
+    held_at_zero = last.ratio <= EMPTY_RATIO and demand.likely >= AT_LIMIT * bucket.refill
+    exhausted = held_at_zero or level.likely <= 0
+    likely_s = tb.time_to_empty(bucket, level=level.likely, demand=demand.likely)
+    low_s = tb.time_to_empty(bucket, level=level.low, demand=demand.high)
+    high_s = tb.time_to_empty(bucket, level=level.high, demand=demand.low)
+    worst_level = now_from(ended.low, bucket.burst)
+    if exhausted:
+        likely_s, low_s = 0.0, 0.0
+        level = Range(low=0.0, likely=0.0, high=level.high)
+        reason = "no credits left" if held_at_zero else "no credits left by now, by projection"
+    elif math.isfinite(likely_s):
+        reason = f"spending {demand.likely:.0f} credits/s, {bucket.refill:.0f} come in"
+    else:
+        reason = f"spending {demand.likely:.0f} credits/s, at or under the {bucket.refill:.0f} that come in"
+    finite = math.isfinite(likely_s)
+    return Projection(
+        state="exhausted" if exhausted else "finite" if finite else "infinite",
+        reason=reason,
+        at=now,
+        data_age_s=age,
+        level=_ratio(bucket, level),
+        demand=demand,
+        time_to_empty_s=likely_s,
+        low_s=low_s,
+        high_s=high_s,
+        worst_s=0.0 if exhausted else tb.worst_time_to_empty(bucket, level=worst_level),
+        time_to_full_s=tb.time_to_full(bucket, level=level.likely, demand=demand.likely),
+        binding=binding,
+    )
+
+
+def _ratio(bucket: Bucket, level: Range) -> Range:
+    return Range(
+        low=level.low / bucket.capacity,
+        likely=level.likely / bucket.capacity,
+        high=level.high / bucket.capacity,
+    )

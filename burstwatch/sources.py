@@ -1,0 +1,23 @@
+"""Where a number comes from. Every number of AWS carries one of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """A page, when it was read, and what it leaves open."""
+
+    url: str
+    read: str
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """A number with its unit and its source."""
+
+    value: float
+    unit: str
+    source: Source

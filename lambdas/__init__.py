@@ -1,0 +1,1 @@
+"""The scheduled sweep, as a Lambda function."""

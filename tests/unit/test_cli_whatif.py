@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from burstwatch.cli.main import run
+
+
+def burstwatch(*args: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = run(args, stdout=out, stderr=err, env={}, clock=lambda: 0.0)
+    return code, out.getvalue(), err.getvalue()
+
+
+def whatif(text: str) -> dict[str, Any]:
+    code, out, err = burstwatch("whatif", *text.split(), "--json")
+    assert (code, err) == (0, "")
+    answer: dict[str, Any] = json.loads(out)
+    return answer
+
+
+def test_a_full_100_gib_gp2_at_3000_iops_lasts_2000_s_and_falls_to_300() -> None:
+    answer = whatif("--type gp2 --size-gib 100 --iops 3000")
+    assert answer["state"] == "finite"
+    assert answer["baseline"] == 300
+    assert answer["burst"] == 3_000
+    assert answer["capacity"] == 5_400_000
+    assert answer["unit"] == "io"
+    assert answer["time_to_empty_s"] == answer["worst_time_to_empty_s"] == 2_000
+    assert answer["refill_from_empty_s"] == 18_000
+    assert (answer["limit_mib_s"], answer["limit_mib_s_when_empty"]) == (128, 75)
+    assert answer["binding"] == "volume_iops"
+    assert answer["served_iops_when_empty"] == 300
+
+
+def test_twenty_percent_of_100_gib_is_under_seven_minutes_but_an_hour_at_900() -> None:
+    assert whatif("--type gp2 --size-gib 100 --iops 3000 --balance-percent 20")[
+        "time_to_empty_s"
+    ] == pytest.approx(400)
+    assert whatif("--type gp2 --size-gib 900 --iops 3000 --balance-percent 20")[
+        "time_to_empty_s"
+    ] == pytest.approx(3_600)
+
+
+def test_large_io_meets_the_throughput_limit_first_and_so_lasts_longer() -> None:
+    answer = whatif("--type gp2 --size-gib 100 --iops 3000 --io-kib 64")
+    assert answer["binding"] == "volume_throughput"
+    assert answer["served_mib_s"] == 128
+    assert answer["time_to_empty_s"] == pytest.approx(5_400_000 / (2_048 - 300))
+
+
+@pytest.mark.parametrize(
+    ("instance", "binding"),
+    [("--instance-iops 1000", "instance_iops"), ("--instance-mib-s 10", "instance_throughput")],
+)
+def test_the_smaller_of_volume_and_instance_holds(instance: str, binding: str) -> None:
+    answer = whatif(f"--type gp2 --size-gib 100 --iops 3000 {instance}")
+    assert answer["binding"] == binding
+    assert answer["time_to_empty_s"] > answer["worst_time_to_empty_s"]
+
+
+def test_a_demand_under_the_baseline_lasts_for_ever_and_refills() -> None:
+    answer = whatif("--type gp2 --size-gib 100 --iops 200 --balance-percent 50")
+    assert answer["state"] == "infinite"
+    assert answer["time_to_empty_s"] is None
+    assert answer["time_to_full_s"] == 27_000
+    assert answer["binding"] == "none"
+
+
+def test_an_empty_bucket_under_load_is_exhausted() -> None:
+    answer = whatif("--type gp2 --size-gib 100 --iops 3000 --balance-percent 0")
+    assert answer["state"] == "exhausted"
+    assert answer["time_to_empty_s"] == 0
+
+
+def test_st1_counts_in_mib() -> None:
+    answer = whatif("--type st1 --size-gib 2048 --mib-s 500")
+    assert answer["unit"] == "MiB"
+    assert answer["time_to_empty_s"] == pytest.approx(4_993.2, abs=0.1)
+    assert answer["binding"] == "volume_throughput"
+
+
+def test_small_random_io_on_st1_costs_a_whole_mib_each() -> None:
+    sequential = whatif("--type st1 --size-gib 1024 --mib-s 2 --io-kib 16")
+    random = whatif("--type st1 --size-gib 1024 --mib-s 2 --io-kib 16 --access random")
+    assert sequential["state"] == "infinite"
+    assert random["state"] == "finite"
+
+
+@pytest.mark.parametrize("volume", ["--type gp3 --size-gib 100", "--type gp2 --size-gib 1000"])
+def test_volumes_without_a_bucket_are_not_applicable(volume: str) -> None:
+    answer = whatif(f"{volume} --iops 3000")
+    assert answer["state"] == "not_applicable"
+    assert answer["capacity"] is None
+    assert answer["worst_time_to_empty_s"] is None
+
+
+def test_people_get_words() -> None:
+    code, out, _ = burstwatch(*["whatif", "--type", "gp2", "--size-gib", "100", "--iops", "3000"])
+    assert code == 0
+    assert "empty in 33 min" in out
+    assert "when empty: 300 IOPS" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        ("--type gp9 --size-gib 100 --iops 1", "'gp9'"),
+        ("--type gp2 --size-gib 0 --iops 1", "0 GiB is out of range"),
+        ("--type gp2 --size-gib nan --iops 1", "out of range"),
+        ("--type gp2 --size-gib 100 --iops -5", "iops must be 0 or more, got -5"),
+        ("--type gp2 --size-gib 100 --mib-s -5", "mib_s must be 0 or more, got -5"),
+        ("--type gp2 --size-gib 100 --iops 1 --io-kib 0", "io_kib must be above 0"),
+        ("--type gp2 --size-gib 100", "iops, mib_s or both"),
+        ("--type gp2 --size-gib 100 --iops 100 --io-kib 16 --mib-s 9", "leave one of them out"),
+        ("--type gp2 --size-gib 100 --iops 1 --balance-percent 101", "balance_percent"),
+        ("--type gp2 --size-gib ten --iops 1", "invalid float value: 'ten'"),
+        ("--size-gib 100", "--type"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_2(args: str, named: str) -> None:
+    code, out, err = burstwatch("whatif", *args.split())
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert named in err
+
+
+def test_an_unknown_command_is_named() -> None:
+    code, _, err = burstwatch("whatis")
+    assert code == 2
+    assert "whatis" in err
