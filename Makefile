@@ -51,3 +51,12 @@ fix: setup ## format and mend what can be mended
 
 .PHONY: test
 test: check ## everything
+
+LOCALCLOUD := demo/localcloud
+.cache/localcloud.stamp: $(LOCALCLOUD)/localstack.txt $(LOCALCLOUD)/runtime.txt | $(UV)
+	@echo "installing the local cloud"
+	@$(UV) venv --quiet --clear --python $(PYTHON) .cache/localstack
+	@$(UV) pip install --quiet --require-hashes --python .cache/localstack/bin/python -r $(LOCALCLOUD)/localstack.txt
+	@$(UV) venv --quiet --clear --python $(PYTHON) .cache/lambda-runtime
+	@$(UV) pip install --quiet --require-hashes --python .cache/lambda-runtime/bin/python -r $(LOCALCLOUD)/runtime.txt
+	@touch $@

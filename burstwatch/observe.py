@@ -97,7 +97,8 @@ class Resource:
     limits. ``in_use`` says whether it can spend at all now (a detached volume
     cannot). ``history_from_s`` cuts off what belongs to an earlier size or type.
     ``facts`` are words for people: type, size, instance, device. ``caveats`` name
-    what could not be learnt about it.
+    what could not be learnt about it. ``detail`` is for the kind's own functions;
+    nothing else looks inside.
     """
 
     kind: str
@@ -113,6 +114,7 @@ class Resource:
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveats: tuple[str, ...] = ()
     history_from_s: float | None = None
+    detail: object = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from burstwatch.project import Projection, project
+from burstwatch.words import span
 
 if TYPE_CHECKING:
     from burstwatch.config import Config
@@ -100,13 +101,9 @@ def _worst_lately(observation: Observation, config: Config) -> Verdict | None:
 def _reason(projection: Projection) -> str:
     if projection.state in {"not_applicable", "idle", "unknown"} or projection.worst_s is None:
         return projection.reason
+    likely = projection.time_to_empty_s
+    outlook = "not dry at this rate" if likely == math.inf else f"dry in {span(likely)}"
     return (
-        f"{projection.reason}; dry in {_span(projection.time_to_empty_s)} "
-        f"({_span(projection.low_s)} to {_span(projection.high_s)}), worst case {_span(projection.worst_s)}"
+        f"{projection.reason}; {outlook} (range {span(projection.low_s)} to "
+        f"{span(projection.high_s)}, worst case {span(projection.worst_s)})"
     )
-
-
-def _span(seconds: float | None) -> str:
-    if seconds is None:
-        return "unknown"
-    return "never" if math.isinf(seconds) else f"{seconds / 60:.0f} min"

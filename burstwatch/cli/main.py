@@ -47,8 +47,8 @@ def build_parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for module in sorted(info.name for info in iter_modules(commands.__path__)):
         command = import_module(f"{commands.__name__}.{module}")
-        summary = command.__doc__.strip().splitlines()[0]
-        sub = subparsers.add_parser(module, help=summary, description=command.__doc__.strip())
+        text = (command.__doc__ or "").strip()
+        sub = subparsers.add_parser(module, help=text.partition("\n")[0], description=text)
         command.add_arguments(sub)
         sub.set_defaults(run=command.run)
     return parser

@@ -10,26 +10,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
-
 
 def to_json(value: object) -> str:
     """One line of JSON. A dataclass is an object, and "never" is null."""
     plain = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
     return json.dumps(_finite(plain), allow_nan=False, ensure_ascii=False)
-
-
-def span(seconds: float | None) -> str:
-    """A time span for people: ``33 min``, ``5.0 h``, ``never``, or a dash for none."""
-    if seconds is None:
-        return "-"
-    if math.isinf(seconds):
-        return "never"
-    if seconds < 2 * MINUTE:
-        return f"{seconds:.0f} s"
-    if seconds < 2 * HOUR:
-        return f"{seconds / MINUTE:.0f} min"
-    return f"{seconds / HOUR:.1f} h" if seconds < 2 * DAY else f"{seconds / DAY:.1f} d"
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

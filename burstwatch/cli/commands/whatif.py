@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.output import span, to_json
+from burstwatch.cli.output import to_json
 from burstwatch.whatif import Answer, Question, answer
+from burstwatch.words import span
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

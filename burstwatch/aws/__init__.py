@@ -1,0 +1,1 @@
+"""Everything that talks to AWS. The only folder that imports boto3."""

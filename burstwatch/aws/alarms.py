@@ -1,0 +1,201 @@
+"""Per-resource alarms: made when needed, ended cleanly, reconciled with what is there.
+
+An alarm watches ``Severity{Kind,ResourceId}``, which the sweep itself publishes, so
+that alarm and policy cannot disagree. The order matters: first the metric, then the
+alarm. At the end 0 is published until the alarm has been OK for two minutes, so
+that a pager sees the recovery, and only then is it deleted. Nothing is remembered
+between sweeps: what alarms there are is asked, not assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.messages import alarm_description
+from burstwatch.policy import SEVERITY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from burstwatch.aws.look import Look
+    from burstwatch.aws.session import Clients, Unit
+    from burstwatch.config import Config
+    from burstwatch.observe import Resource
+    from burstwatch.policy import Assessment, Verdict
+
+NAMESPACE = "Burstwatch"
+SEVERITY_METRIC = "Severity"
+PAGE_AT: Verdict = "critical"
+#: How long an alarm must have been OK before it is deleted: two of its periods.
+QUIET_S = 120.0
+#: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
+MOST_NEW_ALARMS = 50
+DELETE_BATCH = 100
+
+
+def alarm_prefix(deployment: str) -> str:
+    """What the names of all alarms that sweeps of this deployment make begin with."""
+    return f"burstwatch/{deployment}/"
+
+
+def alarm_name(config: Config, unit: Unit, resource: Resource) -> str:
+    """``burstwatch/<deployment>/<account>/<region>/<kind>/<resource-id>/<severity>``."""
+    return f"{alarm_prefix(config.deployment)}{unit}/{resource.kind}/{resource.id}/{PAGE_AT}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alarm:
+    """An alarm of ours as CloudWatch has it now."""
+
+    name: str
+    kind: str
+    resource_id: str
+    state: str
+    state_since: float
+
+
+def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
+    """Our alarms, by prefix.
+
+    Raises:
+        one of AWS_ERRORS: the caller must not go on as if there were none.
+    """
+    paginator = clients("cloudwatch").get_paginator("describe_alarms")
+    alarms = []
+    for page in paginator.paginate(AlarmNamePrefix=prefix, AlarmTypes=["MetricAlarm"]):
+        for item in page["MetricAlarms"]:
+            dimensions = {d["Name"]: d["Value"] for d in item.get("Dimensions", ())}
+            since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
+            alarms.append(
+                Alarm(
+                    name=item["AlarmName"],
+                    kind=dimensions.get("Kind", ""),
+                    resource_id=dimensions.get("ResourceId", ""),
+                    state=item["StateValue"],
+                    state_since=since.timestamp(),
+                )
+            )
+    return alarms
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a sweep wants of the alarms. Pure: made by ``plan_alarms`` and then carried out.
+
+    ``severities`` are to be published by (kind, resource id), before ``create``.
+    """
+
+    severities: dict[tuple[str, str], int]
+    create: tuple[str, ...]
+    delete: tuple[str, ...]
+    postponed: int
+
+
+def plan_alarms(found: Look, alarms: Iterable[Alarm], *, now: float) -> Plan:
+    """Compare what should be with what is.
+
+    An *unknown* resource is left exactly as it is: nothing published, nothing
+    deleted. A resource that is gone ends its alarm only if the inventory is whole.
+    """
+    by_resource = {alarm.resource_id: alarm for alarm in alarms}
+    severities: dict[tuple[str, str], int] = {}
+    create, delete = [], []
+    for resource_id, (resource, assessment) in found.assessments.items():
+        alarm = by_resource.pop(resource_id, None)
+        if assessment.verdict == "unknown":
+            continue
+        severity = SEVERITY[assessment.verdict]
+        if severity > 0 or alarm is not None:
+            severities[resource.kind, resource_id] = severity
+        if severity >= SEVERITY[PAGE_AT]:
+            if alarm is None:
+                create.append(resource_id)
+        elif alarm is not None and _is_over(alarm, now):
+            delete.append(alarm.name)
+    for alarm in by_resource.values():
+        if alarm.kind in found.complete:
+            severities[alarm.kind, alarm.resource_id] = 0
+            if _is_over(alarm, now):
+                delete.append(alarm.name)
+    # Most urgent first, should there be more than may be made at once.
+    create.sort(key=lambda key: _urgency(found.assessments[key][1]))
+    return Plan(
+        severities=severities,
+        create=tuple(create[:MOST_NEW_ALARMS]),
+        delete=tuple(delete),
+        postponed=max(0, len(create) - MOST_NEW_ALARMS),
+    )
+
+
+def create_alarms(
+    clients: Clients, found: Look, plan: Plan, config: Config
+) -> tuple[list[str], list[Problem]]:
+    """Make the planned alarms. Returns the resources that got one, and what failed."""
+    made, problems = [], []
+    for resource_id in plan.create:
+        resource, assessment = found.assessments[resource_id]
+        request = alarm_request(found.unit, resource, assessment, config)
+        try:
+            clients("cloudwatch").put_metric_alarm(**request)
+            made.append(resource_id)
+        except AWS_ERRORS as error:
+            problems.append(Problem(part=f"alarm of {resource_id}", error=describe_error(error)))
+    return made, problems
+
+
+def alarm_request(
+    unit: Unit, resource: Resource, assessment: Assessment, config: Config
+) -> dict[str, Any]:
+    """The whole PutMetricAlarm request."""
+    actions = [config.page_topic_arn] if config.page_topic_arn else []
+    return {
+        "AlarmName": alarm_name(config, unit, resource),
+        "AlarmDescription": alarm_description(resource, assessment),
+        "ActionsEnabled": True,
+        "AlarmActions": actions,
+        "OKActions": actions,
+        "Namespace": NAMESPACE,
+        "MetricName": SEVERITY_METRIC,
+        "Dimensions": resource_dimensions(resource.kind, resource.id),
+        "Statistic": "Maximum",
+        "Period": 60,
+        "EvaluationPeriods": 1,
+        "DatapointsToAlarm": 1,
+        "Threshold": float(SEVERITY[PAGE_AT]),
+        "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+        # A gap in our own metric says nothing about the disk: hold the state.
+        "TreatMissingData": "ignore",
+    }
+
+
+def delete_alarms(clients: Clients, names: Iterable[str]) -> list[Problem]:
+    """Delete by name; when a batch is refused, one by one. Returns what failed."""
+    names = list(names)
+    problems = []
+    for start in range(0, len(names), DELETE_BATCH):
+        batch = names[start : start + DELETE_BATCH]
+        try:
+            clients("cloudwatch").delete_alarms(AlarmNames=batch)
+        except AWS_ERRORS:
+            for name in batch:
+                try:
+                    clients("cloudwatch").delete_alarms(AlarmNames=[name])
+                except AWS_ERRORS as error:
+                    problems.append(Problem(part=f"delete {name}", error=describe_error(error)))
+    return problems
+
+
+def resource_dimensions(kind: str, resource_id: str) -> list[dict[str, str]]:
+    """The dimensions of everything published about one resource."""
+    return [{"Name": "Kind", "Value": kind}, {"Name": "ResourceId", "Value": resource_id}]
+
+
+def _is_over(alarm: Alarm, now: float) -> bool:
+    return alarm.state == "OK" and now - alarm.state_since >= QUIET_S
+
+
+def _urgency(assessment: Assessment) -> float:
+    worst = assessment.projection.worst_s
+    return worst if worst is not None else 0.0

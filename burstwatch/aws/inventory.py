@@ -1,0 +1,110 @@
+"""What there is: a kind's listing and lookups, read page by page, in full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore import xform_name
+
+from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstwatch.aws.session import Clients, Unit
+    from burstwatch.kind import Item, Kind, Listing, Lookup
+    from burstwatch.observe import Resource
+
+#: EC2 takes up to 200 values in a filter.
+FILTER_VALUES = 200
+PAGE_SIZE = 500
+Filter = dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inventory:
+    """The resources of one kind in one unit.
+
+    ``complete`` is whether every page was read: only then does a resource that is
+    not here no longer exist. ``problems`` also holds lookups that failed and
+    items that could not be understood.
+    """
+
+    resources: tuple[Resource, ...]
+    problems: tuple[Problem, ...]
+    complete: bool
+
+
+def take_inventory(
+    kind: Kind, clients: Clients, unit: Unit, *, now: float, tag_filter: str = ""
+) -> Inventory:
+    """Everything of one kind. A failed part is a problem, and the rest goes on."""
+    problems: list[Problem] = []
+    items, complete = _read(kind.inventory, clients, _tag_filters(kind, tag_filter), problems)
+    lists: dict[str, list[Item]] = {"inventory": items}
+    for lookup in kind.lookups:
+        lists[lookup.name] = [
+            item
+            for filters in _lookup_filters(lookup, lists)
+            for item in _read(lookup.listing, clients, filters, problems)[0]
+        ]
+    found = {
+        lookup.name: {item[lookup.listing.id_field]: item for item in lists[lookup.name]}
+        for lookup in kind.lookups
+    }
+    resources = []
+    for item in items:
+        try:
+            resources.append(kind.describe(item, found, str(unit), now))
+        except (KeyError, ValueError, TypeError) as error:
+            name = item.get(kind.inventory.id_field, "?")
+            problems.append(Problem(part=f"{kind.name} {name}", error=describe_error(error)))
+    return Inventory(resources=tuple(resources), problems=tuple(problems), complete=complete)
+
+
+def _read(
+    listing: Listing, clients: Clients, filters: list[Filter], problems: list[Problem]
+) -> tuple[list[Item], bool]:
+    items: list[Item] = []
+    try:
+        paginator = clients(listing.service).get_paginator(xform_name(listing.operation))
+        arguments: dict[str, object] = {"Filters": filters} if filters else {}
+        pages = paginator.paginate(PaginationConfig={"PageSize": PAGE_SIZE}, **arguments)
+        for page in pages:
+            items += _at_path(page, listing.items)
+    except AWS_ERRORS as error:
+        problems.append(Problem(part=listing.operation, error=describe_error(error)))
+        return items, False
+    return items, True
+
+
+def _at_path(page: Item, path: str) -> list[Item]:
+    """The items at a path such as ``Reservations[].Instances[]``."""
+    found = [page]
+    for step in path.split("."):
+        found = [inner for outer in found for inner in outer.get(step.removesuffix("[]"), ())]
+    return found
+
+
+def _tag_filters(kind: Kind, tag_filter: str) -> list[Filter]:
+    if not tag_filter:
+        return []
+    key, _, value = tag_filter.partition("=")
+    return [{"Name": kind.tag_filter_name(key), "Values": [value]}]
+
+
+def _lookup_filters(lookup: Lookup, lists: dict[str, list[Item]]) -> Iterator[list[Filter]]:
+    """The filters of each call that the lookup needs: none, one or several."""
+    if lookup.wanted is None:
+        yield []
+        return
+    wanted = sorted(lookup.wanted(lists))
+    for values in chunks(wanted, FILTER_VALUES):
+        yield [{"Name": lookup.filter_name, "Values": list(values)}]
+
+
+def chunks(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    """``values`` in order, in pieces of at most ``size``."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

@@ -1,0 +1,211 @@
+"""One look at one unit: inventory, what is due, its metrics, an assessment of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.inventory import take_inventory
+from burstwatch.aws.metrics import Answers, Query, read_metrics
+from burstwatch.observe import LevelPoint, Missing, Observation
+from burstwatch.policy import assess
+from burstwatch.project import project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from burstwatch.aws.session import Clients, Deadline, Problem, Unit
+    from burstwatch.config import Config
+    from burstwatch.kind import Kind
+    from burstwatch.observe import DemandPoint, Resource
+    from burstwatch.policy import Assessment
+    from burstwatch.schedule import Schedule
+
+PERIOD_S = 60
+#: The hour that the forecast looks at, the hold time, and room for late data.
+LOOK_BACK_S = 2 * 3600.0
+#: Ask for the I/O too when the worst case is nearer than this; before, the level says enough.
+DEMAND_HORIZON_S = 3600.0
+#: So many resources that are not due are asked too when nothing due has fresh data.
+WITNESSES = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """Every resource of one unit with its assessment, and what it cost to know.
+
+    ``evaluated`` counts those asked at this look; the others kept what the last
+    look at them found. ``complete`` kinds have a whole inventory.
+    """
+
+    unit: Unit
+    at: float
+    assessments: Mapping[str, tuple[Resource, Assessment]]
+    problems: tuple[Problem, ...]
+    complete: frozenset[str]
+    evaluated: int
+    metrics_requested: int
+
+
+def look(
+    unit: Unit,
+    kinds: Iterable[Kind],
+    clients: Clients,
+    config: Config,
+    schedule: Schedule,
+    *,
+    now: float,
+    deadline: Deadline,
+    demand_horizon_s: float = DEMAND_HORIZON_S,
+) -> Look:
+    """Look at everything in ``unit``. A failed part is a problem, and the rest goes on."""
+    assessments: dict[str, tuple[Resource, Assessment]] = {}
+    problems: list[Problem] = []
+    complete: set[str] = set()
+    evaluated = requested = 0
+    for kind in kinds:
+        inventory = take_inventory(kind, clients, unit, now=now, tag_filter=config.tag_filter)
+        problems += inventory.problems
+        if inventory.complete:
+            complete.add(kind.name)
+        resources = inventory.resources
+        due = [r for r in resources if schedule.is_due(r.id, _fingerprint(r), now)]
+        asked = _Asking(kind, clients, config, now=now, deadline=deadline)
+        observations = asked.observe(due, resources, demand_horizon_s=demand_horizon_s)
+        fresh = {o.resource.id: (o.resource, assess(o, config)) for o in observations}
+        schedule.note(
+            {key: (_fingerprint(r), verdict) for key, (r, verdict) in fresh.items()}, config, now
+        )
+        kept = {r.id: (r, schedule.known[r.id].assessment) for r in resources if r.id not in fresh}
+        assessments |= kept | fresh
+        problems += asked.answers.problems
+        evaluated += len(fresh)
+        requested += asked.answers.requested
+    schedule.forget_all_but(set(assessments))
+    return Look(
+        unit=unit,
+        at=now,
+        assessments=assessments,
+        problems=tuple(problems),
+        complete=frozenset(complete),
+        evaluated=evaluated,
+        metrics_requested=requested,
+    )
+
+
+def _fingerprint(resource: Resource) -> object:
+    """What makes an earlier look at a resource worthless when it changes."""
+    return (resource.bucket, resource.in_use, resource.parents, resource.history_from_s is None)
+
+
+class _Asking:
+    """The questions of one look at one kind: levels first, I/O only where it matters."""
+
+    def __init__(
+        self, kind: Kind, clients: Clients, config: Config, *, now: float, deadline: Deadline
+    ) -> None:
+        self.kind, self.clients, self.config = kind, clients, config
+        self.now, self.deadline = now, deadline
+        self.answers = Answers()
+
+    def observe(
+        self, due: Sequence[Resource], everything: Sequence[Resource], *, demand_horizon_s: float
+    ) -> list[Observation]:
+        with_bucket = [r for r in due if r.bucket is not None and r.in_use]
+        self._ask([self._level_query(r) for r in with_bucket])
+        fresh = any(self._is_fresh(r) for r in with_bucket)
+        if with_bucket and not fresh:
+            asked = {r.id for r in with_bucket}
+            others = [r for r in everything if r.bucket and r.in_use and r.id not in asked]
+            self._ask([self._level_query(r) for r in others[:WITNESSES]])
+            fresh = any(self._is_fresh(r) for r in others[:WITNESSES])
+        observations = [self._observation(r, unit_is_fresh=fresh) for r in due]
+        near = [o.resource for o in observations if self._is_near(o, demand_horizon_s)]
+        self._ask([q for r in near for q in self._demand_queries(r)])
+        wanted = {r.id for r in near}
+        return [
+            replace(o, demand=self._demand(o.resource)) if o.resource.id in wanted else o
+            for o in observations
+        ]
+
+    def _ask(self, queries: Sequence[Query]) -> None:
+        if not queries:
+            return
+        got = read_metrics(
+            self.clients,
+            queries,
+            start_s=self.now - LOOK_BACK_S,
+            end_s=self.now,
+            period_s=PERIOD_S,
+            deadline=self.deadline,
+        )
+        self.answers.series |= got.series
+        self.answers.failed |= got.failed
+        self.answers.problems += got.problems
+        self.answers.requested += got.requested
+
+    def _query(self, resource: Resource, metric: str, statistic: str) -> Query:
+        return Query(
+            namespace=self.kind.namespace,
+            metric=metric,
+            dimension=self.kind.dimension,
+            resource_id=resource.id,
+            statistic=statistic,
+        )
+
+    def _level_query(self, resource: Resource) -> Query:
+        return self._query(resource, self.kind.level_metric, resource.statistic)
+
+    def _demand_queries(self, resource: Resource) -> list[Query]:
+        return [self._query(resource, metric, "Sum") for metric in self.kind.demand_metrics]
+
+    def _is_fresh(self, resource: Resource) -> bool:
+        series = self.answers.series.get((resource.id, self.kind.level_metric), [])
+        oldest = self.now - self.config.max_data_age_s - 2 * PERIOD_S
+        return bool(series) and series[-1][0] >= oldest
+
+    def _observation(self, resource: Resource, *, unit_is_fresh: bool) -> Observation:
+        key = (resource.id, self.kind.level_metric)
+        failure = self.answers.failed.get(key)
+        series = self.answers.series.get(key, [])
+        period_s = cadence_s([start for start, _ in series])
+        return Observation(
+            resource=resource,
+            at=self.now,
+            levels=tuple(
+                LevelPoint(
+                    start_s=start,
+                    period_s=period_s,
+                    ratio=min(1.0, max(0.0, percent / 100)),
+                    statistic=resource.statistic,
+                )
+                for start, percent in series
+            ),
+            unit_is_fresh=unit_is_fresh,
+            missing=Missing(reason=failure) if failure is not None else None,
+        )
+
+    def _is_near(self, observation: Observation, demand_horizon_s: float) -> bool:
+        projection = project(observation, max_data_age_s=self.config.max_data_age_s)
+        return projection.worst_s is not None and projection.worst_s < max(
+            demand_horizon_s, 2 * self.config.margin_s
+        )
+
+    def _demand(self, resource: Resource) -> tuple[DemandPoint, ...]:
+        sums: dict[float, dict[str, float]] = {}
+        for metric in self.kind.demand_metrics:
+            for start, value in self.answers.series.get((resource.id, metric), []):
+                sums.setdefault(start, {})[metric] = value
+        period_s = cadence_s(sorted(sums))
+        points = (self.kind.spent(resource, sums[start], start, period_s) for start in sorted(sums))
+        return tuple(point for point in points if point is not None)
+
+
+def cadence_s(starts: Sequence[float]) -> float:
+    """Seconds between datapoints, from their timestamps: 60 unless all are 5 minutes apart.
+
+    AWS documents one minute for EBS; older volumes and guides still show five.
+    """
+    gaps = [after - before for before, after in pairwise(starts)]
+    return 300.0 if len(gaps) > 1 and min(gaps) >= 300 else float(PERIOD_S)  # noqa: PLR2004

@@ -1,0 +1,141 @@
+"""GetMetricData: many series in few calls, within its limits, with every gap known.
+
+A call takes 500 queries and returns 100,800 datapoints; what is asked for is
+billed per query, not per datapoint. Pages, partial data and errors of a single
+series are all seen; a series that failed is reported, never empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.aws.session import Clients, Deadline
+
+#: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html (2026-11)
+QUERIES_PER_CALL = 500
+DATAPOINTS_PER_CALL = 100_800
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """One series of one resource. ``statistic`` is Minimum, Average or Sum."""
+
+    namespace: str
+    metric: str
+    dimension: str
+    resource_id: str
+    statistic: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the answer is found under."""
+        return self.resource_id, self.metric
+
+
+@dataclass(kw_only=True)
+class Answers:
+    """Series by (resource id, metric): (period start, value) in time order.
+
+    A key that is missing was not answered, for the reason in ``failed``; an empty
+    list is CloudWatch's own word that there is nothing.
+    """
+
+    series: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
+    failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    requested: int = 0
+
+
+def read_metrics(
+    clients: Clients,
+    queries: Sequence[Query],
+    *,
+    start_s: float,
+    end_s: float,
+    period_s: int,
+    deadline: Deadline,
+) -> Answers:
+    """Ask for every query's datapoints from ``start_s`` up to ``end_s``.
+
+    When the deadline passes, what is left is reported as failed.
+    """
+    answers = Answers()
+    # Periods are counted from StartTime, so an even minute keeps AWS's own timestamps.
+    start_s -= start_s % period_s
+    points = max(1, int((end_s - start_s) // period_s) + 1)
+    size = max(1, min(QUERIES_PER_CALL, DATAPOINTS_PER_CALL // points))
+    for first in range(0, len(queries), size):
+        batch = queries[first : first + size]
+        if deadline.passed():
+            _fail(answers, batch, "the sweep's time was up")
+            continue
+        try:
+            _read_batch(answers, clients, batch, start_s=start_s, end_s=end_s, period_s=period_s)
+        except AWS_ERRORS as error:
+            _fail(answers, batch, describe_error(error))
+    return answers
+
+
+def _read_batch(
+    answers: Answers,
+    clients: Clients,
+    batch: Sequence[Query],
+    *,
+    start_s: float,
+    end_s: float,
+    period_s: int,
+) -> None:
+    by_id = {f"q{index}": query for index, query in enumerate(batch)}
+    request: dict[str, object] = {
+        "MetricDataQueries": [
+            {
+                "Id": query_id,
+                "MetricStat": {
+                    "Metric": {
+                        "Namespace": query.namespace,
+                        "MetricName": query.metric,
+                        "Dimensions": [{"Name": query.dimension, "Value": query.resource_id}],
+                    },
+                    "Period": period_s,
+                    "Stat": query.statistic,
+                },
+            }
+            for query_id, query in by_id.items()
+        ],
+        "StartTime": datetime.fromtimestamp(start_s, tz=UTC),
+        "EndTime": datetime.fromtimestamp(end_s, tz=UTC),
+        "ScanBy": "TimestampAscending",
+    }
+    answers.requested += len(batch)
+    found: dict[str, dict[float, float]] = {query_id: {} for query_id in by_id}
+    status: dict[str, str] = {}
+    while True:
+        page = clients("cloudwatch").get_metric_data(**request)
+        for result in page["MetricDataResults"]:
+            status[result["Id"]] = result.get("StatusCode", "Complete")
+            times = [time.timestamp() for time in result["Timestamps"]]
+            found[result["Id"]].update(zip(times, result["Values"], strict=True))
+        if not page.get("NextToken"):
+            break
+        request["NextToken"] = page["NextToken"]
+    for query_id, query in by_id.items():
+        code = status.get(query_id, "missing from the answer")
+        if code == "Complete":
+            answers.series[query.key] = sorted(found[query_id].items())
+        else:
+            _fail(answers, [query], f"GetMetricData: {code}")
+
+
+def _fail(answers: Answers, batch: Sequence[Query], reason: str) -> None:
+    for query in batch:
+        answers.failed[query.key] = reason
+    first = batch[0].resource_id
+    more = f" and {len(batch) - 1} more" if len(batch) > 1 else ""
+    answers.problems.append(Problem(part=f"metrics of {first}{more}", error=reason))

@@ -1,0 +1,116 @@
+"""Metrics and messages out: PutMetricData and SNS, each acknowledged or a problem."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from burstwatch.aws.alarms import NAMESPACE, SEVERITY_METRIC, resource_dimensions
+from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.messages import chat_message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.aws.alarms import Plan
+    from burstwatch.aws.look import Look
+    from burstwatch.aws.session import Clients
+    from burstwatch.config import Config
+    from burstwatch.policy import Assessment
+
+#: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html (2026-11)
+DATA_PER_CALL = 1000
+
+
+def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Problem]:
+    """The metrics of every resource that is not ok, stamped with the sweep's start."""
+    at = datetime.fromtimestamp(found.at, tz=UTC)
+    data: list[dict[str, Any]] = []
+    for (kind, resource_id), severity in plan.severities.items():
+        values = {SEVERITY_METRIC: float(severity)}
+        entry = found.assessments.get(resource_id)
+        if entry is not None:
+            resource, assessment = entry
+            values |= _times(assessment)
+            if resource.bucket is not None:
+                values["BaselineRate"] = resource.bucket.refill
+                values["LimitRate"] = resource.limit.rate
+        data += [
+            {
+                "MetricName": name,
+                "Dimensions": resource_dimensions(kind, resource_id),
+                "Timestamp": at,
+                "Value": value,
+                "Unit": "Seconds" if name.startswith("TimeToExhaustion") else "None",
+            }
+            for name, value in values.items()
+        ]
+    return _put(clients, data)
+
+
+def publish_completed(clients: Clients, at: float, config: Config) -> list[Problem]:
+    """The heartbeat. Published last: it says that everything before it was acknowledged."""
+    return _put(
+        clients,
+        [
+            {
+                "MetricName": "SweepCompleted",
+                "Dimensions": [{"Name": "Deployment", "Value": config.deployment}],
+                "Timestamp": datetime.fromtimestamp(at, tz=UTC),
+                "Value": 1.0,
+                "Unit": "Count",
+            }
+        ],
+    )
+
+
+def publish_events(
+    clients: Clients, found: Look, resource_ids: Sequence[str], config: Config
+) -> list[Problem]:
+    """A readable message for each new episode."""
+    problems: list[Problem] = []
+    if not config.events_topic_arn:
+        return problems
+    for resource_id in resource_ids:
+        resource, assessment = found.assessments[resource_id]
+        try:
+            clients("sns").publish(
+                TopicArn=config.events_topic_arn,
+                Message=chat_message(resource, assessment),
+                MessageAttributes={
+                    "severity": {"DataType": "String", "StringValue": assessment.verdict},
+                    "resourceId": {"DataType": "String", "StringValue": resource_id},
+                    "unit": {"DataType": "String", "StringValue": str(found.unit)},
+                },
+            )
+        except AWS_ERRORS as error:
+            problems.append(Problem(part=f"event of {resource_id}", error=describe_error(error)))
+    return problems
+
+
+def _times(assessment: Assessment) -> dict[str, float]:
+    """Finite times only: CloudWatch has no word for never."""
+    projection = assessment.projection
+    named = {
+        "TimeToExhaustion": projection.time_to_empty_s,
+        "TimeToExhaustionLow": projection.low_s,
+        "TimeToExhaustionHigh": projection.high_s,
+    }
+    return {
+        name: seconds
+        for name, seconds in named.items()
+        if seconds is not None and math.isfinite(seconds)
+    }
+
+
+def _put(clients: Clients, data: Sequence[dict[str, Any]]) -> list[Problem]:
+    problems = []
+    for start in range(0, len(data), DATA_PER_CALL):
+        try:
+            clients("cloudwatch").put_metric_data(
+                Namespace=NAMESPACE, MetricData=data[start : start + DATA_PER_CALL]
+            )
+        except AWS_ERRORS as error:
+            problems.append(Problem(part="PutMetricData", error=describe_error(error)))
+    return problems

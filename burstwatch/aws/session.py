@@ -1,0 +1,110 @@
+"""Clients with bounded retries, and errors in words that name the thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config as ClientConfig
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: What an AWS call can raise. A response cut off in the middle is neither of botocore's own two.
+AWS_ERRORS = (BotoCoreError, ClientError, ResponseParserError)
+
+# botocore's own limits (60 s to connect and to read) are longer than a whole sweep.
+CLIENT_CONFIG = ClientConfig(
+    connect_timeout=3,
+    read_timeout=10,
+    retries={"mode": "standard", "total_max_attempts": 3},
+    user_agent_appid="burstwatch",
+)
+
+
+class AwsError(ValueError):
+    """AWS could not be asked at all: no credentials, no such region or profile."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """One account and region: the unit of failure."""
+
+    account: str
+    region: str
+
+    def __str__(self) -> str:
+        return f"{self.account}/{self.region}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A part that failed, which the rest goes on without."""
+
+    part: str
+    error: str
+
+
+class Clients:
+    """The clients of one region, made when first asked for and then kept."""
+
+    def __init__(self, region: str | None = None, *, profile: str | None = None) -> None:
+        """``region`` and ``profile`` default to what the environment says.
+
+        Raises:
+            AwsError: if the profile or the region does not exist.
+        """
+        try:
+            self._session = boto3.Session(region_name=region, profile_name=profile)
+            known = self._session.get_available_regions("ec2")
+        except BotoCoreError as error:
+            raise AwsError(describe_error(error)) from error
+        self.region = self._session.region_name or ""
+        if not self.region:
+            msg = "no region: pass --region or set AWS_REGION"
+            raise AwsError(msg)
+        if region is not None and region not in known:
+            msg = f"unknown region {region!r}, allowed are {', '.join(sorted(known))}"
+            raise AwsError(msg)
+        self._clients: dict[str, Any] = {}
+
+    def __call__(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
+        """The client of one service."""
+        if service not in self._clients:
+            self._clients[service] = self._session.client(service, config=CLIENT_CONFIG)
+        return self._clients[service]
+
+    def unit(self) -> Unit:
+        """The account and region that these clients reach.
+
+        Raises:
+            AwsError: without usable credentials.
+        """
+        try:
+            account = self("sts").get_caller_identity()["Account"]
+        except AWS_ERRORS as error:
+            raise AwsError(describe_error(error)) from error
+        return Unit(account=account, region=self.region)
+
+
+def describe_error(error: Exception) -> str:
+    """The error in one line, with its AWS code where it has one."""
+    if isinstance(error, ClientError):
+        details = error.response.get("Error", {})
+        return f"{error.operation_name}: {details.get('Code', '?')}: {details.get('Message', '')}"
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+class Deadline:
+    """How long this sweep may go on. ``clock`` returns seconds."""
+
+    def __init__(self, clock: Callable[[], float], *, at: float) -> None:
+        """``at`` is the instant, on that clock, after which nothing new is begun."""
+        self._clock, self._at = clock, at
+
+    def passed(self) -> bool:
+        """Whether to stop with what there is."""
+        return self._clock() >= self._at

@@ -1,0 +1,115 @@
+"""One sweep of one unit: look, then publish, then reconcile the alarms."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.alarms import (
+    alarm_prefix,
+    create_alarms,
+    delete_alarms,
+    plan_alarms,
+    read_alarms,
+)
+from burstwatch.aws.look import Look, look
+from burstwatch.aws.publish import publish_completed, publish_events, publish_severities
+from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from burstwatch.aws.session import Clients, Deadline, Unit
+    from burstwatch.config import Config
+    from burstwatch.kind import Kind
+    from burstwatch.schedule import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """What a sweep found and did. ``problems`` are the parts that failed."""
+
+    found: Look
+    problems: tuple[Problem, ...]
+    created: tuple[str, ...]
+    deleted: tuple[str, ...]
+    completed: bool
+
+
+def sweep(
+    unit: Unit,
+    kinds: Iterable[Kind],
+    clients: Clients,
+    config: Config,
+    schedule: Schedule,
+    *,
+    now: float,
+    deadline: Deadline,
+) -> Sweep:
+    """Sweep once. Harmless when it overlaps with another, or dies at any point."""
+    found = look(unit, kinds, clients, config, schedule, now=now, deadline=deadline)
+    problems = list(found.problems)
+    created: list[str] = []
+    deleted: tuple[str, ...] = ()
+    try:
+        alarms = read_alarms(clients, f"{alarm_prefix(config.deployment)}{unit}/")
+    except AWS_ERRORS as error:
+        problems.append(Problem(part="DescribeAlarms", error=describe_error(error)))
+        alarms = None
+    plan = plan_alarms(found, alarms or (), now=now)
+    unpublished = publish_severities(clients, found, plan)
+    problems += unpublished
+    # An alarm must find its metric: none is made while that is not acknowledged, and
+    # none is made or deleted without knowing which there are.
+    if alarms is not None and not unpublished:
+        created, failed = create_alarms(clients, found, plan, config)
+        problems += failed
+        problems += publish_events(clients, found, created, config)
+        problems += delete_alarms(clients, plan.delete)
+        deleted = plan.delete
+    if plan.postponed:
+        reason = f"{plan.postponed} wait for the next sweep, the most at once are made"
+        problems.append(Problem(part="alarms", error=reason))
+    completed = alarms is not None and not unpublished
+    if completed:
+        beat = publish_completed(clients, now, config)
+        problems += beat
+        completed = not beat
+    return Sweep(
+        found=found,
+        problems=tuple(problems),
+        created=tuple(created),
+        deleted=deleted,
+        completed=completed,
+    )
+
+
+def fleet_metrics(result: Sweep) -> Mapping[str, float]:
+    """The fleet in numbers, for the log's embedded metrics. Every value is finite."""
+    found = result.found
+    assessments = [assessment for _, assessment in found.assessments.values()]
+    verdicts = [assessment.verdict for assessment in assessments]
+    ages = [a.projection.data_age_s for a in assessments if a.projection.state != "idle"]
+    known_ages = [age for age in ages if age is not None]
+    times = [
+        a.projection.time_to_empty_s
+        for a in assessments
+        if a.projection.time_to_empty_s is not None and math.isfinite(a.projection.time_to_empty_s)
+    ]
+    numbers: dict[str, float] = {
+        "ResourcesSeen": len(assessments),
+        "ResourcesEvaluated": found.evaluated,
+        "ResourcesUnknown": verdicts.count("unknown"),
+        "ResourcesWarning": verdicts.count("warning"),
+        "ResourcesCritical": verdicts.count("critical"),
+        "ResourcesExhausted": verdicts.count("exhausted"),
+        "UnitsFailed": 0 if found.complete and result.completed else 1,
+        "MetricsRequested": found.metrics_requested,
+        "Problems": len(result.problems),
+    }
+    if known_ages:
+        numbers["DataAge"] = max(known_ages)
+    if times:
+        numbers["MinTimeToExhaustion"] = min(times)
+    return numbers

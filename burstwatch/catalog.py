@@ -1,0 +1,73 @@
+"""What burstwatch knows and reads, as data for others: the CDK app, policies, docs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from burstwatch.config import ENV_PREFIX, SETTINGS
+from burstwatch.kinds import find_kinds
+from burstwatch.volumes import CATALOGUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from burstwatch.kind import Kind
+
+#: Reads that are not of one kind.
+METRIC_READS = ("cloudwatch:GetMetricData",)
+ALARM_READS = ("cloudwatch:DescribeAlarms",)
+
+
+def read_actions(kinds: Iterable[Kind]) -> list[str]:
+    """Every permission that a look needs."""
+    listed = {listing.iam_action for kind in kinds for listing in kind.listings}
+    return sorted(listed | set(METRIC_READS))
+
+
+def scan_policy() -> dict[str, Any]:
+    """The IAM policy of `burstwatch scan`: reads only.
+
+    None of them can be narrowed to a resource. `scan` also calls
+    sts:GetCallerIdentity, which needs no permission.
+    """
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Sid": "BurstwatchScan",
+                "Effect": "Allow",
+                "Action": read_actions(find_kinds().values()),
+                "Resource": "*",
+            }
+        ],
+    }
+
+
+def catalog() -> dict[str, Any]:
+    """Kinds with their operations and metrics, volume types with sourced numbers, settings."""
+    kinds = find_kinds().values()
+    return {
+        "kinds": [
+            {
+                "name": kind.name,
+                "namespace": kind.namespace,
+                "dimension": kind.dimension,
+                "metrics": [kind.level_metric, *kind.demand_metrics],
+                "operations": [listing.operation for listing in kind.listings],
+                "capacity_documented": kind.capacity_documented,
+            }
+            for kind in kinds
+        ],
+        "read_actions": [*read_actions(kinds), *ALARM_READS],
+        "settings": [
+            {
+                "name": setting.name,
+                "env": f"{ENV_PREFIX}{setting.name.upper()}",
+                "default": setting.default,
+                "help": setting.help,
+            }
+            for setting in SETTINGS
+        ],
+        "volume_types": [asdict(kind) for kind in CATALOGUE.values()],
+    }

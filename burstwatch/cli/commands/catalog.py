@@ -1,0 +1,54 @@
+"""Show the resource types, their numbers with sources, and the permissions needed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from burstwatch.catalog import catalog, scan_policy
+from burstwatch.cli.output import table
+from burstwatch.volumes import CATALOGUE, HddCredits, SsdCredits
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from burstwatch.cli.main import Terminal
+    from burstwatch.volumes import VolumeType
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What to print."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="everything, for machines")
+    form.add_argument("--policy", action="store_true", help="the read-only IAM that scan needs")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Print it."""
+    if args.policy or args.json:
+        data = scan_policy() if args.policy else catalog()
+        print(json.dumps(data, indent=2, allow_nan=False), file=terminal.stdout)
+        return 0
+    headings = ("type", "size GiB", "baseline", "burst", "bucket", "source")
+    print(table(headings, [_row(kind) for kind in CATALOGUE.values()]), file=terminal.stdout)
+    return 0
+
+
+def _row(kind: VolumeType) -> tuple[str, ...]:
+    sizes = f"{kind.min_size_gib.value:g} to {kind.max_size_gib.value:g}"
+    source = kind.max_size_gib.source
+    rule = kind.credits
+    if isinstance(rule, SsdCredits):
+        baseline = (
+            f"{rule.iops_per_gib.value:g} IOPS/GiB, {rule.baseline_floor.value:g} to "
+            f"{rule.baseline_cap.value:g}"
+        )
+        burst, bucket = f"{rule.burst.value:g} IOPS", f"{rule.capacity.value:g} I/O"
+    elif isinstance(rule, HddCredits):
+        baseline = f"{rule.baseline.per_tib.value:g} MiB/s per TiB, to {rule.baseline.cap.value:g}"
+        burst = f"{rule.burst.per_tib.value:g} MiB/s per TiB, to {rule.burst.cap.value:g}"
+        bucket = f"{rule.capacity_per_tib.value:g} MiB per TiB"
+    else:
+        baseline = f"to {kind.max_iops.value:g} IOPS, {kind.max_mib_s.value:g} MiB/s"
+        burst, bucket = "-", "none"
+    return kind.name, sizes, baseline, burst, bucket, f"{source.url} ({source.read})"

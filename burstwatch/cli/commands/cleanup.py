@@ -1,0 +1,43 @@
+"""Delete the per-resource alarms that sweeps of a deployment have made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.config import parse_config
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from burstwatch.cli.main import Terminal
+
+PARTIAL = 1
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Which deployment, where."""
+    add_account_arguments(parser)
+    parser.add_argument("--deployment", default="burstwatch", help="default burstwatch")
+    parser.add_argument("--dry-run", action="store_true", help="only name them")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Delete them, and name each."""
+    deployment = parse_config({"deployment": args.deployment}).deployment
+    clients = make_clients(args)
+    from burstwatch.aws.alarms import alarm_prefix, delete_alarms, read_alarms  # noqa: PLC0415
+    from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
+
+    try:
+        names = [alarm.name for alarm in read_alarms(clients, alarm_prefix(deployment))]
+    except AWS_ERRORS as error:
+        raise AwsError(describe_error(error)) from error
+    problems = [] if args.dry_run else delete_alarms(clients, names)
+    failed = {problem.part.removeprefix("delete ") for problem in problems}
+    for name in names:
+        if name not in failed:
+            print(name, file=terminal.stdout)
+    for problem in problems:
+        print(f"burstwatch: {problem.part}: {problem.error}", file=terminal.stderr)
+    return PARTIAL if problems else 0

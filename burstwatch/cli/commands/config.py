@@ -1,0 +1,41 @@
+"""Show every setting with its value, its default and what it means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstwatch.cli.output import table, to_json
+from burstwatch.config import ENV_PREFIX, SETTINGS, config_from_env
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from burstwatch.cli.main import Terminal
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """How to print."""
+    parser.add_argument("--json", action="store_true", help="one object for machines")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Check the environment's settings and print them all."""
+    config = config_from_env(terminal.env)
+    if args.json:
+        print(to_json(config), file=terminal.stdout)
+        return 0
+    rows = [
+        (
+            ENV_PREFIX + setting.name.upper(),
+            _text(getattr(config, setting.name)),
+            _text(setting.default),
+            setting.help,
+        )
+        for setting in SETTINGS
+    ]
+    print(table(("setting", "value", "default", "meaning"), rows), file=terminal.stdout)
+    return 0
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value) or "-"

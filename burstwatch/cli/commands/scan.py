@@ -1,0 +1,164 @@
+"""Look once at an account's volumes: which run dry, and when. The worst come first."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.output import table, to_json
+from burstwatch.config import config_from_env
+from burstwatch.kinds import find_kinds
+from burstwatch.schedule import Schedule
+from burstwatch.words import span
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from burstwatch.aws.look import Look
+    from burstwatch.aws.session import Clients
+    from burstwatch.cli.main import Terminal
+    from burstwatch.config import Config
+    from burstwatch.observe import Resource
+    from burstwatch.policy import Assessment
+
+PARTIAL = 1
+#: How long one region may take. A person waits for it.
+BUDGET_S = 120.0
+ORDER = ("exhausted", "critical", "warning", "watch", "unknown", "ok")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Where to look, and how to print."""
+    add_account_arguments(parser)
+    parser.add_argument("--all-regions", action="store_true", help="every enabled region")
+    parser.add_argument("--json", action="store_true", help="one object a volume")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Scan, region by region. A region that fails does not hide the others."""
+    config = config_from_env(terminal.env)
+    home = make_clients(args)
+    unit = home.unit()  # refuses early without credentials
+    regions = _regions(home) if args.all_regions else [unit.region]
+    looks: list[Look] = []
+    problems: list[str] = []
+    for number, region in enumerate(regions, start=1):
+        if terminal.stderr.isatty():
+            print(f"\r{number}/{len(regions)} {region}\033[K", end="", file=terminal.stderr)
+        try:
+            looks.append(_look(args, home, region, config, terminal))
+        except ValueError as error:
+            problems.append(f"{region}: {error}")
+    if terminal.stderr.isatty():
+        print("\r\033[K", end="", file=terminal.stderr)
+    problems += [f"{found.unit}: {p.part}: {p.error}" for found in looks for p in found.problems]
+    entries = sorted((e for found in looks for e in found.assessments.values()), key=_urgency)
+    text = _json(entries) if args.json else _report(entries, looks)
+    print(text, file=terminal.stdout, end="" if not text else "\n")
+    for problem in problems:
+        print(f"burstwatch: {problem}", file=terminal.stderr)
+    return PARTIAL if problems else 0
+
+
+def _look(args: Namespace, home: Clients, region: str, config: Config, terminal: Terminal) -> Look:
+    from burstwatch.aws.look import look  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.session import Deadline  # noqa: PLC0415
+
+    clients = home if region == home.region else make_clients(args, region)
+    deadline = Deadline(time.monotonic, at=time.monotonic() + BUDGET_S)
+    return look(
+        clients.unit(),
+        find_kinds().values(),
+        clients,
+        config,
+        Schedule(),
+        now=terminal.clock(),
+        deadline=deadline,
+        demand_horizon_s=math.inf,
+    )
+
+
+def _regions(home: Clients) -> list[str]:
+    from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
+
+    try:
+        found = home("ec2").describe_regions()["Regions"]
+    except AWS_ERRORS as error:
+        raise AwsError(describe_error(error)) from error
+    return sorted(region["RegionName"] for region in found)
+
+
+def _urgency(entry: tuple[Resource, Assessment]) -> tuple[int, float, float, str]:
+    resource, assessment = entry
+    projection = assessment.projection
+
+    def order(seconds: float | None) -> float:
+        return math.inf if seconds is None else seconds
+
+    return (
+        ORDER.index(assessment.verdict),
+        order(projection.time_to_empty_s),
+        order(projection.worst_s),
+        resource.id,
+    )
+
+
+def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
+    return "\n".join(
+        to_json(
+            {
+                "id": resource.id,
+                "name": resource.name,
+                "kind": resource.kind,
+                "unit": resource.unit,
+                **resource.facts,
+                "size_gib": float(resource.facts["size_gib"])
+                if "size_gib" in resource.facts
+                else None,
+                "assessment": assessment.verdict,
+                "reason": assessment.reason,
+                "state": assessment.projection.state,
+                "balance_ratio": assessment.projection.level.likely
+                if assessment.projection.level
+                else None,
+                "time_to_empty_s": assessment.projection.time_to_empty_s,
+                "low_s": assessment.projection.low_s,
+                "high_s": assessment.projection.high_s,
+                "worst_s": assessment.projection.worst_s,
+                "time_to_full_s": assessment.projection.time_to_full_s,
+                "data_age_s": assessment.projection.data_age_s,
+                "binding": assessment.projection.binding,
+                "limit_rate": resource.limit.rate,
+                "caveats": resource.caveats,
+            }
+        )
+        for resource, assessment in entries
+    )
+
+
+def _report(entries: Sequence[tuple[Resource, Assessment]], looks: Sequence[Look]) -> str:
+    headings = ("volume", "name", "type", "verdict", "state", "balance", "empty in", "worst case")
+    rows = [
+        (
+            resource.id,
+            resource.name[:24],
+            f"{resource.facts.get('volume_type', resource.kind)} {resource.facts.get('size_gib', '')}",
+            assessment.verdict,
+            assessment.projection.state,
+            f"{assessment.projection.level.likely:.0%}" if assessment.projection.level else "-",
+            span(assessment.projection.time_to_empty_s),
+            span(assessment.projection.worst_s),
+        )
+        for resource, assessment in entries
+    ]
+    unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
+    requested = sum(found.metrics_requested for found in looks)
+    summary = f"{len(entries)} volumes, {unknown} unknown; {requested} metrics requested"
+    return (
+        f"{table(headings, rows)}\n{summary}"
+        if rows
+        else f"no volumes; {requested} metrics requested"
+    )

@@ -1,0 +1,271 @@
+"""EBS volumes: gp2, st1 and sc1 have a bucket; the other types are told apart from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from burstwatch.bucket import Bucket
+from burstwatch.kind import Item, Kind, Listing, Lookup
+from burstwatch.observe import DemandPoint, Limit, Resource
+from burstwatch.volumes import (
+    Binding,
+    InstanceLimits,
+    Profile,
+    charge,
+    find_type,
+    profile,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from burstwatch.observe import Statistic
+
+MIB = 1024 * 1024
+MB_PER_MIB = 1_000_000 / MIB
+# Served this close to a limit, the I/O is taken as held back by it.
+AT_LIMIT = 0.97
+UNSETTLED = frozenset({"modifying", "optimizing"})
+
+VOLUMES = Listing(
+    service="ec2",
+    operation="DescribeVolumes",
+    items="Volumes[]",
+    id_field="VolumeId",
+    fields=(
+        "VolumeId",
+        "VolumeType",
+        "Size",
+        "Iops",
+        "Throughput",
+        "Attachments[].InstanceId",
+        "Attachments[].Device",
+        "Attachments[].State",
+        "Tags[].Key",
+        "Tags[].Value",
+    ),
+)
+INSTANCES = Listing(
+    service="ec2",
+    operation="DescribeInstances",
+    items="Reservations[].Instances[]",
+    id_field="InstanceId",
+    fields=("InstanceId", "InstanceType"),
+)
+INSTANCE_TYPES = Listing(
+    service="ec2",
+    operation="DescribeInstanceTypes",
+    items="InstanceTypes[]",
+    id_field="InstanceType",
+    fields=(
+        "InstanceType",
+        "Hypervisor",
+        "EbsInfo.EbsOptimizedInfo.MaximumIops",
+        "EbsInfo.EbsOptimizedInfo.MaximumThroughputInMBps",
+    ),
+)
+MODIFICATIONS = Listing(
+    service="ec2",
+    operation="DescribeVolumesModifications",
+    items="VolumesModifications[]",
+    id_field="VolumeId",
+    fields=(
+        "VolumeId",
+        "ModificationState",
+        "OriginalSize",
+        "OriginalVolumeType",
+        "TargetSize",
+        "TargetVolumeType",
+        "StartTime",
+        "EndTime",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Volume:
+    """What ``spent`` needs of a volume: its promise and its instance's limits."""
+
+    promise: Profile
+    instance: InstanceLimits | None
+
+
+def describe(
+    item: Item, found: Mapping[str, Mapping[str, Item]], unit: str, now: float
+) -> Resource:
+    """A volume with its bucket, its instance's limits and what is still changing."""
+    promise = profile(
+        item["VolumeType"], item["Size"], iops=item.get("Iops"), mib_s=item.get("Throughput")
+    )
+    attachment = _attachment(item)
+    instance_id = attachment.get("InstanceId", "")
+    instance_type, limits, statistic = _instance(instance_id, found)
+    bucket, history_from_s = _settling(promise, found["modifications"].get(item["VolumeId"]), now)
+    limit = _limit(promise, limits)
+    if bucket is not None and limit.binding == "instance_iops" and promise.unit == "io":
+        # An operation costs at least one credit, so the instance bounds the spending too.
+        bucket = replace(bucket, burst=max(bucket.refill, min(bucket.burst, limit.rate)))
+    caveats = () if limits or not instance_id else ("the instance's own limits are not known",)
+    tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
+    return Resource(
+        kind=KIND.name,
+        id=item["VolumeId"],
+        name=tags.get("Name", ""),
+        unit=unit,
+        bucket=bucket,
+        no_bucket_reason=promise.no_bucket_reason,
+        limit=limit,
+        statistic=statistic,
+        in_use=bool(attachment),
+        parents=(instance_id,) if instance_id else (),
+        facts={
+            "volume_type": promise.volume_type,
+            "size_gib": f"{promise.size_gib:g}",
+            "unit": promise.unit,
+            "baseline": f"{promise.baseline:g}",
+            "burst": f"{promise.burst:g}",
+            "instance_id": instance_id,
+            "instance_type": instance_type,
+            "device": attachment.get("Device", ""),
+        },
+        caveats=caveats,
+        history_from_s=history_from_s,
+        detail=Volume(promise=promise, instance=limits),
+    )
+
+
+def spent(
+    resource: Resource, sums: Mapping[str, float], start_s: float, period_s: float
+) -> DemandPoint | None:
+    """Credits per second of one period's operations and bytes."""
+    volume = resource.detail
+    if not isinstance(volume, Volume) or not {"VolumeReadOps", "VolumeWriteOps"} & sums.keys():
+        return None
+    ops = sums.get("VolumeReadOps", 0.0) + sums.get("VolumeWriteOps", 0.0)
+    mib = (sums.get("VolumeReadBytes", 0.0) + sums.get("VolumeWriteBytes", 0.0)) / MIB
+    cost = charge(volume.promise, ops=ops, mib=mib)
+    return DemandPoint(
+        start_s=start_s,
+        period_s=period_s,
+        least=cost.least / period_s,
+        nominal=cost.nominal / period_s,
+        most=cost.most / period_s,
+        binding=_held_back(volume, iops=ops / period_s, mib_s=mib / period_s),
+    )
+
+
+def _attachment(item: Item) -> Item:
+    attached = [a for a in item.get("Attachments", ()) if a.get("State") != "detached"]
+    return attached[0] if attached else {}
+
+
+def _instance(
+    instance_id: str, found: Mapping[str, Mapping[str, Item]]
+) -> tuple[str, InstanceLimits | None, Statistic]:
+    instance = found["instances"].get(instance_id, {})
+    instance_type = instance.get("InstanceType", "")
+    spec = found["instance_types"].get(instance_type, {})
+    # Xen publishes no Minimum. Where the hypervisor is unknown, Minimum is right: since
+    # 2018 every new family is Nitro.
+    statistic: Statistic = "Average" if spec.get("Hypervisor") == "xen" else "Minimum"
+    info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    if not info:
+        return instance_type, None, statistic
+    limits = InstanceLimits(
+        iops=float(info["MaximumIops"]), mib_s=info["MaximumThroughputInMBps"] * MB_PER_MIB
+    )
+    return instance_type, limits, statistic
+
+
+def _limit(promise: Profile, instance: InstanceLimits | None) -> Limit:
+    """The fastest spending in credits per second, and what sets it."""
+    own: Binding = "volume_iops" if promise.unit == "io" else "volume_throughput"
+    limits: list[tuple[float, Binding]] = [(promise.burst, own)]
+    if instance is not None and promise.unit == "io":
+        limits.append((instance.iops, "instance_iops"))
+    if instance is not None and promise.unit == "MiB":
+        limits.append((instance.mib_s, "instance_throughput"))
+    rate, binding = min(limits, key=lambda pair: pair[0])
+    return Limit(rate=rate, binding=binding)
+
+
+def _held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
+    promise, instance = volume.promise, volume.instance
+    uses: list[tuple[float, Binding]] = [(mib_s / promise.limit_mib_s, "volume_throughput")]
+    if promise.unit == "io":
+        uses.append((iops / promise.limit_iops, "volume_iops"))
+    if instance is not None:
+        uses.append((iops / instance.iops, "instance_iops"))
+        uses.append((mib_s / instance.mib_s, "instance_throughput"))
+    use, binding = max(uses, key=lambda pair: pair[0])
+    return binding if use >= AT_LIMIT else "none"
+
+
+def _settling(
+    promise: Profile, change: Item | None, now: float
+) -> tuple[Bucket | None, float | None]:
+    """The bucket to reckon with, and from when on history belongs to it.
+
+    A resize or retype takes minutes to a day. Until it is completed the volume may
+    behave as either: the smaller refill and the larger burst of both are assumed.
+    """
+    if change is None or change.get("ModificationState") == "failed":
+        return promise.bucket, None
+    started = change["StartTime"].timestamp()
+    if change.get("ModificationState") not in UNSETTLED:
+        ended = change.get("EndTime")
+        return promise.bucket, ended.timestamp() if ended else started
+    ends = [
+        profile(change["OriginalVolumeType"], change["OriginalSize"]),
+        profile(change["TargetVolumeType"], change["TargetSize"]),
+    ]
+    buckets = [end.bucket for end in ends if end.bucket is not None]
+    if not buckets or len({end.unit for end in ends if end.bucket is not None}) > 1:
+        return promise.bucket, now  # between two units nothing measured so far means anything
+    mixed = Bucket(
+        capacity=min(bucket.capacity for bucket in buckets),
+        refill=min(bucket.refill for bucket in buckets),
+        burst=max(bucket.burst for bucket in buckets),
+    )
+    return mixed, started
+
+
+def _instance_ids(found: Mapping[str, list[Item]]) -> set[str]:
+    """Instances of the volumes that can run dry; the others need no limits."""
+    return {
+        attachment["InstanceId"]
+        for item in found["inventory"]
+        if find_type(item["VolumeType"]).credits is not None
+        for attachment in [_attachment(item)]
+        if attachment.get("InstanceId")
+    }
+
+
+def _instance_types(found: Mapping[str, list[Item]]) -> set[str]:
+    return {item["InstanceType"] for item in found.get("instances", ())}
+
+
+KIND = Kind(
+    name="ebs_volume",
+    namespace="AWS/EBS",
+    dimension="VolumeId",
+    inventory=VOLUMES,
+    lookups=(
+        Lookup(
+            name="instances", listing=INSTANCES, filter_name="instance-id", wanted=_instance_ids
+        ),
+        Lookup(
+            name="instance_types",
+            listing=INSTANCE_TYPES,
+            filter_name="instance-type",
+            wanted=_instance_types,
+        ),
+        Lookup(name="modifications", listing=MODIFICATIONS),
+    ),
+    level_metric="BurstBalance",
+    demand_metrics=("VolumeReadOps", "VolumeWriteOps", "VolumeReadBytes", "VolumeWriteBytes"),
+    describe=describe,
+    spent=spent,
+    capacity_documented=True,
+)

@@ -1,0 +1,88 @@
+"""The words that on-call reads. Times in them are absolute: an alarm is read later."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from burstwatch.words import clock_time
+
+if TYPE_CHECKING:
+    from burstwatch.observe import Resource
+    from burstwatch.policy import Assessment
+    from burstwatch.project import Projection
+
+#: CloudWatch's limit for a description, in characters.
+DESCRIPTION_LENGTH = 1024
+NAME_LENGTH = 60
+TITLE_LENGTH = 250
+
+
+def alarm_description(resource: Resource, assessment: Assessment) -> str:
+    """What is happening, when it ends and what it means, most important first."""
+    unit = "MiB/s" if resource.facts.get("unit") == "MiB" else "IOPS"
+    kind = f"{resource.facts.get('volume_type', resource.kind)} {resource.facts.get('size_gib', '?')} GiB"
+    sentences = [
+        f"{label(resource)} ({kind}{_place(resource)}): {_outlook(assessment.projection)}.",
+        f"At zero it falls from {resource.facts.get('burst', '?')} to {resource.facts.get('baseline', '?')} {unit}.",
+        "Less load, a larger gp2 or gp3 helps.",
+        f"Why: {assessment.reason}.",
+        *(f"Note: {caveat}." for caveat in resource.caveats),
+    ]
+    return _cut(" ".join(sentences), DESCRIPTION_LENGTH)
+
+
+def chat_message(resource: Resource, assessment: Assessment) -> str:
+    """The event in the schema that chat clients take (custom notification 1.0), as JSON."""
+    return json.dumps(
+        {
+            "version": "1.0",
+            "source": "custom",
+            "content": {
+                "textType": "client-markdown",
+                "title": _cut(f"{assessment.verdict}: {label(resource)}", TITLE_LENGTH),
+                "description": alarm_description(resource, assessment),
+                "keywords": [assessment.verdict, resource.kind],
+            },
+            "metadata": {
+                "threadId": f"{resource.unit}/{resource.id}",
+                "summary": _cut(f"{label(resource)} is {assessment.verdict}", TITLE_LENGTH),
+                "eventType": "burstwatch.episode",
+                "relatedResources": [resource.id],
+            },
+        },
+        ensure_ascii=False,
+    )
+
+
+def label(resource: Resource) -> str:
+    """Name tag and id. The tag is somebody's free text: one line of printable characters."""
+    name = "".join(c if c.isprintable() else " " for c in resource.name).strip()
+    return f"{_cut(name, NAME_LENGTH)} {resource.id}" if name else resource.id
+
+
+def _place(resource: Resource) -> str:
+    instance, device = resource.facts.get("instance_id"), resource.facts.get("device")
+    return f", {device or '?'} of {instance}" if instance else ""
+
+
+def _outlook(projection: Projection) -> str:
+    if projection.state == "exhausted":
+        return f"no burst credits left, as of {clock_time(projection.at)}"
+    likely = projection.time_to_empty_s
+    if likely is None or math.isinf(likely):
+        return f"credits low and recovering, as of {clock_time(projection.at)}"
+    low, high = projection.low_s, projection.high_s
+    spread = [
+        clock_time(projection.at + end) if end is not None and math.isfinite(end) else "never"
+        for end in (low, high)
+    ]
+    return (
+        f"dry about {clock_time(projection.at + likely)} ({spread[0]} to {spread[1]}), "
+        f"as of {clock_time(projection.at)}"
+    )
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,69 @@
+"""When to ask for a resource again: the latest moment at which it cannot be too late yet.
+
+Kept in memory only. Losing it costs one full sweep and never an alarm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from burstwatch.config import Config
+    from burstwatch.policy import Assessment
+
+SOONEST_S = 60.0
+LATEST_S = 3600.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """The last look at a resource: what was found, and what it was then."""
+
+    fingerprint: object
+    assessment: Assessment
+    due_at: float
+
+
+@dataclass(kw_only=True)
+class Schedule:
+    """The last look at each resource of a unit, and when data were last fresh."""
+
+    known: dict[str, Known] = field(default_factory=dict)
+
+    def is_due(self, resource_id: str, fingerprint: object, now: float) -> bool:
+        """New, changed or just attached resources are due at once."""
+        known = self.known.get(resource_id)
+        return known is None or known.fingerprint != fingerprint or now >= known.due_at
+
+    def note(
+        self, assessed: Mapping[str, tuple[object, Assessment]], config: Config, now: float
+    ) -> None:
+        """Remember a look."""
+        for resource_id, (fingerprint, assessment) in assessed.items():
+            self.known[resource_id] = Known(
+                fingerprint=fingerprint,
+                assessment=assessment,
+                due_at=now + wait_s(assessment, config),
+            )
+
+    def forget_all_but(self, resource_ids: set[str]) -> None:
+        """Drop what the inventory no longer has."""
+        self.known = {key: value for key, value in self.known.items() if key in resource_ids}
+
+
+def wait_s(assessment: Assessment, config: Config) -> float:
+    """Seconds until the next look: worst case minus margin, from 1 to 60 minutes.
+
+    The margin here has the data's age in it, for the next look may meet data as old
+    as allowed. Whatever is not plainly well is looked at again at once.
+    """
+    worst = assessment.projection.worst_s
+    if assessment.verdict != "ok" or worst is None:
+        return SOONEST_S
+    # A period's slack, so that a rule that fires a second early does not skip a turn.
+    slack = config.sweep_period_s / 2
+    wait = worst - config.margin_s - config.max_data_age_s - SOONEST_S
+    return min(LATEST_S, max(SOONEST_S, wait)) - slack

@@ -1,0 +1,112 @@
+"""The CSV of a recorded series: reading with the line named in every error, and writing.
+
+Columns: ``t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes``; one row per
+datapoint, stamped with the period's start, sums over the period, the balance its
+Minimum. An empty cell is "CloudWatch has none", never 0.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from burstwatch.simulate import Datapoint
+
+COLUMNS = ("t_s", "balance_percent", "read_ops", "write_ops", "read_bytes", "write_bytes")
+PERCENT = 100.0
+
+
+class SeriesError(ValueError):
+    """A series that cannot be read; the message names the line."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One datapoint. None where CloudWatch has none."""
+
+    t_s: float
+    balance_percent: float | None
+    read_ops: float | None
+    write_ops: float | None
+    read_bytes: float | None
+    write_bytes: float | None
+
+
+def read_series(lines: Iterable[str], *, name: str) -> list[Row]:
+    """Rows in time order. Lines that begin with # are comments.
+
+    Raises:
+        SeriesError: for a wrong heading, a cell that is no number or out of range,
+            or times that do not rise; with the file's name and the line.
+    """
+    rows: list[Row] = []
+    heading: list[str] | None = None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        cells = next(csv.reader([line]))
+        if heading is None:
+            heading = [cell.strip() for cell in cells]
+            if set(heading) != set(COLUMNS):
+                msg = f"{name} line {number}: the columns must be {','.join(COLUMNS)}, got {line.strip()}"
+                raise SeriesError(msg)
+            continue
+        row = _row(heading, cells, where=f"{name} line {number}")
+        if rows and row.t_s <= rows[-1].t_s:
+            msg = f"{name} line {number}: t_s {row.t_s:g} must be above {rows[-1].t_s:g} of the row before"
+            raise SeriesError(msg)
+        rows.append(row)
+    if not rows:
+        msg = f"{name}: no rows"
+        raise SeriesError(msg)
+    return rows
+
+
+def write_series(datapoints: Iterable[Datapoint]) -> list[str]:
+    """Lines with line ends, for ``read_series``."""
+    lines = [",".join(COLUMNS) + "\n"]
+    for point in datapoints:
+        cells = (
+            f"{point.start_s:.0f}",
+            f"{point.balance_minimum * PERCENT:.2f}",
+            *(
+                f"{value:.0f}"
+                for value in (point.read_ops, point.write_ops, point.read_bytes, point.write_bytes)
+            ),
+        )
+        lines.append(",".join(cells) + "\n")
+    return lines
+
+
+def _row(heading: Sequence[str], cells: Sequence[str], *, where: str) -> Row:
+    if len(cells) != len(heading):
+        msg = f"{where}: {len(heading)} cells expected, got {len(cells)}"
+        raise SeriesError(msg)
+    values: dict[str, float | None] = {}
+    for column, cell in zip(heading, cells, strict=True):
+        values[column] = _number(cell.strip(), column=column, where=where)
+    time = values.pop("t_s")
+    if time is None:
+        msg = f"{where}: t_s is empty"
+        raise SeriesError(msg)
+    return Row(t_s=time, **values)
+
+
+def _number(cell: str, *, column: str, where: str) -> float | None:
+    if not cell:
+        return None
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    highest = PERCENT if column == "balance_percent" else math.inf
+    if not math.isfinite(value) or not (column == "t_s" or 0 <= value <= highest):
+        allowed = "a number from 0 to 100" if column == "balance_percent" else "a number, 0 or more"
+        msg = f"{where}: {column} is {cell!r}, allowed is {allowed} or nothing"
+        raise SeriesError(msg)
+    return value

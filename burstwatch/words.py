@@ -1,0 +1,26 @@
+"""Numbers as people read them. Machine output never comes through here."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def span(seconds: float | None) -> str:
+    """A time span: ``33 min``, ``5.0 h``, ``never``, or a dash for none."""
+    if seconds is None:
+        return "-"
+    if math.isinf(seconds):
+        return "never"
+    if seconds < 2 * MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * HOUR:
+        return f"{seconds / MINUTE:.0f} min"
+    return f"{seconds / HOUR:.1f} h" if seconds < 2 * DAY else f"{seconds / DAY:.1f} d"
+
+
+def clock_time(at: float) -> str:
+    """An instant as UTC hours and minutes: ``03:42Z``."""
+    return f"{datetime.fromtimestamp(at, tz=UTC):%H:%MZ}"

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const SOURCES = ['burstwatch', 'lambdas'];
+const REQUIREMENTS = join('lambdas', 'requirements.txt');
+
+/**
+ * The Lambda's package as a folder: our own sources, and what `lambdas/requirements.txt` pins by hash.
+ * It needs Python and no Docker. All of it is pure Python, so one package serves both processors, and the
+ * same input makes the same files: it is kept under the hash of its input and built once.
+ */
+export function buildPackage(root: string = ROOT): string {
+  const files = [REQUIREMENTS, ...SOURCES.flatMap((folder) => pythonFiles(root, folder))].sort();
+  const hash = createHash('sha256');
+  for (const file of files) {
+    hash.update(file).update('\0').update(readFileSync(join(root, file))).update('\0');
+  }
+  const target = join(root, '.cache', 'lambda', hash.digest('hex').slice(0, 16));
+  if (existsSync(target)) return target;
+
+  mkdirSync(dirname(target), { recursive: true });
+  const build = `${target}.${process.pid}`;
+  rmSync(build, { recursive: true, force: true });
+  installRequirements(root, build);
+  for (const file of files.filter((name) => name !== REQUIREMENTS)) {
+    mkdirSync(dirname(join(build, file)), { recursive: true });
+    cpSync(join(root, file), join(build, file));
+  }
+  // pip notes where and how it installed; none of it is needed to run, and some of it differs by machine.
+  for (const name of readdirSync(build).filter((entry) => entry.endsWith('.dist-info') || entry === 'bin')) {
+    rmSync(join(build, name), { recursive: true });
+  }
+  try {
+    renameSync(build, target);
+  } catch (error) {
+    if (!existsSync(target)) throw error; // otherwise another synth was faster, with the same files
+    rmSync(build, { recursive: true, force: true });
+  }
+  return target;
+}
+
+function pythonFiles(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.includes('__pycache__') && !name.endsWith('requirements.txt'))
+    .map((name) => join(root, folder, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => relative(root, path));
+}
+
+function installRequirements(root: string, target: string): void {
+  run(pythonWithPip(), [
+    '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-compile', '--no-deps', '--require-hashes',
+    '--only-binary=:all:', '--target', target, '--requirement', join(root, REQUIREMENTS),
+  ]);
+}
+
+/** Debian's python3 may come without pip, but can make an environment that has it. */
+function pythonWithPip(): string {
+  const python = process.env.PYTHON ?? 'python3';
+  if (works(python, ['-m', 'pip', '--version'])) return python;
+  const folder = join(tmpdir(), `burstwatch-pip-${process.getuid?.() ?? 0}`);
+  const inside = join(folder, 'bin', 'python');
+  if (!works(inside, ['-m', 'pip', '--version'])) run(python, ['-m', 'venv', folder]);
+  return inside;
+}
+
+function works(command: string, args: string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function run(command: string, args: string[]): void {
+  try {
+    execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  } catch (error) {
+    const detail = String((error as { stderr?: Buffer }).stderr ?? error).trim();
+    throw new Error(`cannot build the Lambda package: ${command} ${args.slice(0, 3).join(' ')} failed: ${detail}`);
+  }
+}

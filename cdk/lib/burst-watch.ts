@@ -1,0 +1,49 @@
+import { CfnOutput, Duration } from 'aws-cdk-lib';
+import { Architecture, Code } from 'aws-cdk-lib/aws-lambda';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { buildPackage } from './bundle.ts';
+import { Cleanup } from './cleanup.ts';
+import { FleetDashboard } from './dashboard.ts';
+import { FloorAlarm, HealthAlarms } from './health-alarms.ts';
+import type { BurstWatchProps, ResolvedProps } from './props.ts';
+import { SweepFunction } from './sweep-function.ts';
+import { Topics } from './topics.ts';
+
+/** Watches every EBS volume of one account and region, and says how long their burst credits last. */
+export class BurstWatch extends Construct {
+  readonly topics: Topics;
+  readonly sweep: SweepFunction;
+
+  constructor(scope: Construct, id: string, given: BurstWatchProps = {}) {
+    super(scope, id);
+    const props: ResolvedProps = {
+      deployment: 'burstwatch',
+      settings: {},
+      schedule: Duration.minutes(1),
+      architecture: Architecture.ARM_64,
+      alarmEmail: '',
+      floor: false,
+      floorPercent: 10,
+      logRetention: RetentionDays.ONE_MONTH,
+      ...given,
+    };
+    const code = Code.fromAsset(buildPackage());
+    this.topics = new Topics(this, 'Topics', props);
+    const shared = { ...props, code, topics: this.topics };
+    const cleanup = new Cleanup(this, 'Cleanup', shared);
+    this.sweep = new SweepFunction(this, 'Sweep', shared);
+    // Deleted in the reverse order: first the rule, then the alarms that its last sweep made.
+    this.sweep.rule.node.addDependency(cleanup);
+    const health = new HealthAlarms(this, 'Health', { ...props, topics: this.topics, sweep: this.sweep });
+    if (props.floor) {
+      new FloorAlarm(this, 'Floor', { deployment: props.deployment, percent: props.floorPercent, topic: this.topics.notice });
+    }
+    new FleetDashboard(this, 'Fleet', { deployment: props.deployment, alarms: health.alarms, sweep: this.sweep });
+    new CfnOutput(this, 'PageTopicArn', { value: this.topics.page.topicArn, description: 'critical alarms' });
+    new CfnOutput(this, 'NoticeTopicArn', { value: this.topics.notice.topicArn, description: 'warnings and health' });
+    new CfnOutput(this, 'EventsTopicArn', { value: this.topics.events.topicArn, description: 'readable detail' });
+    new CfnOutput(this, 'SweepFunctionName', { value: this.sweep.function.functionName });
+    new CfnOutput(this, 'RuleName', { value: this.sweep.rule.ruleName });
+  }
+}

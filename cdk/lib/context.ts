@@ -1,0 +1,70 @@
+import { Duration } from 'aws-cdk-lib';
+import { Architecture } from 'aws-cdk-lib/aws-lambda';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import catalog from '../catalog.json' with { type: 'json' };
+import type { ResolvedProps } from './props.ts';
+
+/** A context value that cannot be used. The message names it and what is allowed. */
+export class ContextError extends Error {}
+
+type Lookup = (name: string) => unknown;
+
+/**
+ * The deployment's properties from `cdk.json` and `-c name=value`.
+ * Every value on the command line is a string, so numbers and switches are read from strings too.
+ */
+export function propsFromContext(lookup: Lookup): ResolvedProps {
+  return {
+    deployment: text(lookup, 'deployment', 'burstwatch', /^[A-Za-z0-9-]{1,32}$/, '1 to 32 letters, digits and hyphens'),
+    settings: settings(lookup('settings')),
+    schedule: Duration.minutes(whole(lookup, 'scheduleMinutes', 1, 1, 60)),
+    architecture:
+      text(lookup, 'architecture', 'arm64', /^(arm64|x86_64)$/, 'arm64 or x86_64') === 'arm64'
+        ? Architecture.ARM_64
+        : Architecture.X86_64,
+    alarmEmail: text(lookup, 'alarmEmail', '', /^([^@\s]+@[^@\s]+)?$/, 'an e-mail address, or nothing'),
+    floor: flag(lookup, 'floor'),
+    floorPercent: whole(lookup, 'floorPercent', 10, 1, 99),
+    logRetention: RetentionDays.ONE_MONTH,
+  };
+}
+
+function text(lookup: Lookup, name: string, fallback: string, pattern: RegExp, allowed: string): string {
+  const value = lookup(name) ?? fallback;
+  if (typeof value !== 'string' || !pattern.test(value)) {
+    throw new ContextError(`context ${name} is ${JSON.stringify(value)}, allowed is ${allowed}`);
+  }
+  return value;
+}
+
+function whole(lookup: Lookup, name: string, fallback: number, low: number, high: number): number {
+  const value = Number(lookup(name) ?? fallback);
+  if (!Number.isInteger(value) || value < low || value > high) {
+    throw new ContextError(`context ${name} is ${JSON.stringify(lookup(name))}, allowed is a whole number from ${low} to ${high}`);
+  }
+  return value;
+}
+
+function flag(lookup: Lookup, name: string): boolean {
+  const value = lookup(name) ?? false;
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw new ContextError(`context ${name} is ${JSON.stringify(value)}, allowed is true or false`);
+}
+
+/** Settings may be an object (cdk.json) or `lead_s=600,hold_s=300` (command line). */
+function settings(given: unknown): Record<string, string> {
+  const pairs: [string, unknown][] =
+    typeof given === 'string'
+      ? given.split(',').filter(Boolean).map((pair) => [pair.split('=')[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
+      : Object.entries((given as Record<string, unknown> | undefined) ?? {});
+  // These the stack itself knows better.
+  const own = ['deployment', 'sweep_period_s', 'page_topic_arn', 'notice_topic_arn', 'events_topic_arn'];
+  const allowed = catalog.settings.map((setting) => setting.name).filter((name) => !own.includes(name));
+  for (const [name] of pairs) {
+    if (!allowed.includes(name)) {
+      throw new ContextError(`context settings has ${JSON.stringify(name)}, allowed are ${allowed.join(', ')}`);
+    }
+  }
+  return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
+}

@@ -1,0 +1,51 @@
+import { Stack } from 'aws-cdk-lib';
+import { CfnAlarm, CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnKey } from 'aws-cdk-lib/aws-kms';
+import { MEMORY_MIB, type ResolvedProps } from './props.ts';
+
+interface Price {
+  readonly usd: number;
+  readonly per: string;
+  readonly source: string;
+}
+
+/** List prices of us-east-1 in USD, read 2026-11. Other regions differ by some tens of per cent. */
+export const PRICES = {
+  alarmMetric: { usd: 0.1, per: 'alarm metric and month', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
+  insightsAlarmMetric: { usd: 0.1, per: 'metric analysed and month', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
+  dashboard: { usd: 3, per: 'dashboard and month, three are free', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
+  customMetric: { usd: 0.3, per: 'custom metric and month', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
+  key: { usd: 1, per: 'key and month', source: 'https://aws.amazon.com/kms/pricing/' },
+  gigabyteSecond: { usd: 0.0000133334, per: 'GB-second on arm64', source: 'https://aws.amazon.com/lambda/pricing/' },
+  request: { usd: 0.2e-6, per: 'request', source: 'https://aws.amazon.com/lambda/pricing/' },
+} as const satisfies Record<string, Price>;
+
+/** The metrics that `burstwatch/aws/sweep.py` publishes for the fleet, with the heartbeat. */
+const FLEET_METRICS = 12;
+const SECONDS_PER_SWEEP = 2;
+const MINUTES_PER_MONTH = 30 * 24 * 60;
+
+/** What the deployment costs a month whatever the fleet, in words. Requests for metrics come on top. */
+export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
+  const resources = stack.node.findAll();
+  const count = (type: new (...args: never[]) => unknown) => resources.filter((child) => child instanceof type).length;
+  const sweeps = MINUTES_PER_MONTH / props.schedule.toMinutes();
+  const lines: [string, number][] = [
+    [`${count(CfnAlarm)} alarms`, count(CfnAlarm) * PRICES.alarmMetric.usd],
+    [`${count(CfnDashboard)} dashboard`, count(CfnDashboard) * PRICES.dashboard.usd],
+    [`${FLEET_METRICS} metrics`, FLEET_METRICS * PRICES.customMetric.usd],
+    [`${count(CfnKey)} key`, count(CfnKey) * PRICES.key.usd],
+    [
+      `${sweeps} sweeps of about ${SECONDS_PER_SWEEP} s`,
+      sweeps * (PRICES.request.usd + SECONDS_PER_SWEEP * (MEMORY_MIB / 1024) * PRICES.gigabyteSecond.usd),
+    ],
+  ];
+  const total = lines.reduce((sum, [, usd]) => sum + usd, 0);
+  const floor = props.floor
+    ? ` The floor alarm is billed per volume: ${PRICES.insightsAlarmMetric.usd.toFixed(2)} USD a volume-month on top.`
+    : '';
+  return (
+    `burstwatch: about ${total.toFixed(2)} USD a month before free tiers and metric requests ` +
+    `(${lines.map(([what, usd]) => `${what} ${usd.toFixed(2)}`).join(', ')}; us-east-1 list prices of 2026-11).${floor}`
+  );
+}

@@ -1,0 +1,192 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  Alarm, CfnAlarm, ComparisonOperator, type IMetric, MathExpression, Metric, Stats, TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { NAMESPACE, type ResolvedProps, TIMEOUT } from './props.ts';
+import type { SweepFunction } from './sweep-function.ts';
+import type { Topics } from './topics.ts';
+
+const MINUTE = Duration.minutes(1);
+
+interface Watch {
+  readonly metric: IMetric;
+  readonly threshold: number;
+  readonly comparison?: ComparisonOperator;
+  readonly periods?: number;
+  readonly missing?: TreatMissingData;
+  readonly topic: Topic;
+  readonly description: string;
+}
+
+/** A metric that the sweep publishes about the whole deployment. */
+export function fleetMetric(name: string, deployment: string, statistic = Stats.MAXIMUM, period = MINUTE): Metric {
+  return new Metric({
+    namespace: NAMESPACE,
+    metricName: name,
+    dimensionsMap: { Deployment: deployment },
+    statistic,
+    period,
+  });
+}
+
+/**
+ * Alarms on the fleet and on the monitor itself. Their names are outside the prefix of the alarms that the
+ * sweep makes, so that no sweep takes them for its own.
+ */
+export class HealthAlarms extends Construct {
+  readonly alarms: Alarm[] = [];
+
+  constructor(
+    scope: Construct,
+    id: string,
+    props: ResolvedProps & { readonly topics: Topics; readonly sweep: SweepFunction },
+  ) {
+    super(scope, id);
+    const { page, notice } = props.topics;
+    const { function: fn, deadLetters } = props.sweep;
+    const period = props.schedule;
+    const fleet = (name: string, statistic?: string) => fleetMetric(name, props.deployment, statistic, period);
+    const add = (name: string, watch: Watch) => this.add(`burstwatch-${props.deployment}-${name}`, name, watch);
+
+    add('volumes-exhausted', {
+      metric: fleet('ResourcesExhausted'),
+      threshold: 1,
+      topic: page,
+      description: 'At least one volume has no burst credits left and is held to its baseline. The per-volume alarms name it; `burstwatch scan` lists the fleet.',
+    });
+    add('volumes-critical', {
+      metric: fleet('ResourcesCritical'),
+      threshold: 10,
+      topic: page,
+      description: 'Ten or more volumes run dry within the lead time at once: look for one cause (a deployment, a backup, a shared job).',
+    });
+    add('no-completed-sweep', {
+      metric: fleet('SweepCompleted', Stats.SUM),
+      threshold: 1,
+      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+      periods: 5,
+      missing: TreatMissingData.BREACHING,
+      topic: page,
+      description: 'No sweep has completed for five periods: nothing is being watched. See the function\'s log, its rule and its permissions.',
+    });
+    add('volumes-unknown', {
+      metric: new MathExpression({
+        expression: '100 * unknown / IF(seen > 0, seen, 1)',
+        usingMetrics: { unknown: fleet('ResourcesUnknown'), seen: fleet('ResourcesSeen') },
+        label: 'unknown volumes, percent',
+        period,
+      }),
+      threshold: 20,
+      periods: 5,
+      topic: notice,
+      description: 'More than a fifth of the volumes cannot be judged: no data, denied calls, or a resize that has no datapoint yet. They are not watched meanwhile.',
+    });
+    add('stale-data', {
+      metric: fleet('DataAge'),
+      threshold: 15 * 60,
+      periods: 5,
+      topic: notice,
+      description: 'CloudWatch\'s datapoints are more than 15 minutes late: projections reach that much less far.',
+    });
+    add('unit-failed', {
+      metric: fleet('UnitsFailed'),
+      threshold: 1,
+      periods: 3,
+      topic: notice,
+      description: 'An account or region could not be read in full, or its results not published. The function\'s log names the call.',
+    });
+    add('parts-failed', {
+      metric: fleet('Problems'),
+      threshold: 1,
+      periods: 5,
+      topic: notice,
+      description: 'Parts of each sweep fail (a denied call, an alarm that cannot be made). The function\'s log names them.',
+    });
+    add('function-errors', {
+      metric: fn.metricErrors({ period: MINUTE }),
+      threshold: 1,
+      periods: 3,
+      topic: notice,
+      description: 'The sweep function fails. Its log has the reason.',
+    });
+    add('function-throttles', {
+      metric: fn.metricThrottles({ period: MINUTE }),
+      threshold: 1,
+      periods: 3,
+      topic: notice,
+      description: 'The account\'s Lambda concurrency is used up and sweeps are not started.',
+    });
+    add('function-slow', {
+      metric: fn.metricDuration({ period: MINUTE, statistic: Stats.MAXIMUM }),
+      threshold: 0.8 * TIMEOUT.toMilliseconds(),
+      periods: 5,
+      topic: notice,
+      description: 'Sweeps take more than 80 % of the time they have. Give the function more memory or sweep less often.',
+    });
+    add('dead-letters', {
+      metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: MINUTE, statistic: Stats.MAXIMUM }),
+      threshold: 1,
+      topic: notice,
+      description: 'Invocations could not be handed over or failed. The dead-letter queue holds them; purge it when the cause is mended.',
+    });
+    for (const [name, topic] of Object.entries({ page, notice, events: props.topics.events })) {
+      add(`undelivered-${name}`, {
+        metric: topic.metricNumberOfNotificationsFailed({ period: MINUTE, statistic: Stats.SUM }),
+        threshold: 1,
+        topic: name === 'page' ? notice : page,
+        description: `Messages of the topic ${name} do not reach a subscriber.`,
+      });
+    }
+  }
+
+  private add(alarmName: string, id: string, watch: Watch): void {
+    const alarm = new Alarm(this, id, {
+      alarmName,
+      alarmDescription: watch.description,
+      metric: watch.metric,
+      threshold: watch.threshold,
+      comparisonOperator: watch.comparison ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: watch.periods ?? 1,
+      treatMissingData: watch.missing ?? TreatMissingData.NOT_BREACHING,
+    });
+    alarm.addAlarmAction(new SnsAction(watch.topic));
+    alarm.addOkAction(new SnsAction(watch.topic));
+    this.alarms.push(alarm);
+  }
+}
+
+/**
+ * One alarm on the raw balance of every volume, which works even when no sweep does. Best effort: it follows 500
+ * volumes, knows neither size nor drain, and a volume that falls silent "recovers".
+ */
+export class FloorAlarm extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: { readonly deployment: string; readonly percent: number; readonly topic: Topic },
+  ) {
+    super(scope, id);
+    new CfnAlarm(this, 'Alarm', {
+      alarmName: `burstwatch-${props.deployment}-floor`,
+      alarmDescription: `A volume's BurstBalance is under ${props.percent} %. This alarm does not need the sweep.`,
+      metrics: [
+        {
+          id: 'floor',
+          expression: 'SELECT MIN(BurstBalance) FROM SCHEMA("AWS/EBS", VolumeId) GROUP BY VolumeId ORDER BY MIN() ASC',
+          period: 60,
+          returnData: true,
+        },
+      ],
+      comparisonOperator: 'LessThanThreshold',
+      threshold: props.percent,
+      evaluationPeriods: 5,
+      datapointsToAlarm: 3,
+      treatMissingData: 'notBreaching',
+      alarmActions: [props.topic.topicArn],
+      okActions: [props.topic.topicArn],
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Architecture } from 'aws-cdk-lib/aws-lambda';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+
+/** What a deployment of burstwatch can be told. Everything has a default. */
+export interface BurstWatchProps {
+  /** Tells several deployments in one account apart. It is part of every alarm's name. */
+  readonly deployment?: string;
+  /** The sweep's settings by name, as `burstwatch config` lists them. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** How often the sweep runs, in whole minutes. */
+  readonly schedule?: Duration;
+  /** The function's processor. The package is pure Python and runs on either. */
+  readonly architecture?: Architecture;
+  /** An inbox for the page topic. Amazon SNS asks it to confirm. */
+  readonly alarmEmail?: string;
+  /** One Metrics Insights alarm on the raw balance, which works without the sweep. Billed per volume. */
+  readonly floor?: boolean;
+  /** The floor's threshold in percent. */
+  readonly floorPercent?: number;
+  /** How long logs are kept. */
+  readonly logRetention?: RetentionDays;
+}
+
+export type ResolvedProps = Required<BurstWatchProps>;
+
+/** Numbers of the deployment that belong to no one part. */
+export const NAMESPACE = 'Burstwatch';
+export const PYTHON = 'python3.13';
+export const MEMORY_MIB = 512;
+/** Under the shortest period, so that two sweeps overlap only when something is wrong. */
+export const TIMEOUT = Duration.seconds(50);

@@ -1,0 +1,1 @@
+"""LocalStack in host mode, with a Lambda runtime that needs no Docker."""

@@ -1,0 +1,255 @@
+"""Runs a Lambda function's own package as AWS does: ``awslambdaric`` in a process of its own.
+
+Loaded inside LocalStack's environment. LocalStack itself can run functions only in
+Docker; this executor speaks the Lambda Runtime API (2018-06-01) on a loopback port
+and starts the runtime client in the unzipped package, with the environment that
+LocalStack computed. The function sees its package, boto3 and nothing else.
+
+Lines of embedded metrics (EMF) that the function prints become metrics, as
+CloudWatch Logs would make them. Memory limits, IAM, layers and a read-only file
+system are not enforced.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from localstack import config
+from localstack.aws.connect import connect_to
+from localstack.services.lambda_.invocation.lambda_models import InvocationResult
+from localstack.services.lambda_.invocation.runtime_executor import RuntimeExecutor
+
+from demo.localcloud.emf import metric_data
+
+LOG = logging.getLogger("burstwatch.localcloud")
+API = "/2018-06-01/runtime"
+STARTUP_S = 20.0
+#: The interpreter that has awslambdaric and boto3, and nothing else.
+RUNTIME_PYTHON = os.environ.get("BURSTWATCH_LAMBDA_PYTHON", "python3")
+
+
+@dataclass
+class Turn:
+    """One invocation on its way through the runtime."""
+
+    request_id: str
+    arn: str
+    payload: bytes
+    trace_id: str
+    deadline_ms: int
+    done: threading.Event = field(default_factory=threading.Event)
+    result: bytes = b""
+    is_error: bool = False
+
+    def finish(self, result: bytes, *, is_error: bool) -> None:
+        """Hand the result over."""
+        self.result, self.is_error = result, is_error
+        self.done.set()
+
+
+class RuntimeApi(ThreadingHTTPServer):
+    """The side of the Runtime API that AWS has."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.turns: queue.Queue[Turn] = queue.Queue()
+        self.current: Turn | None = None
+        self.ready = threading.Event()
+        self.init_error = b""
+
+    @property
+    def address(self) -> str:
+        """Host and port, as AWS_LAMBDA_RUNTIME_API wants them."""
+        return f"127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """next, response, error and init error."""
+
+    server: RuntimeApi
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each warm call costs 45 ms more
+
+    def do_GET(self) -> None:
+        self.server.ready.set()
+        turn = self.server.turns.get()
+        self.server.current = turn
+        self.send_response(200)
+        self.send_header("Lambda-Runtime-Aws-Request-Id", turn.request_id)
+        self.send_header("Lambda-Runtime-Invoked-Function-Arn", turn.arn)
+        self.send_header("Lambda-Runtime-Deadline-Ms", str(turn.deadline_ms))
+        self.send_header("Lambda-Runtime-Trace-Id", turn.trace_id)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(turn.payload)))
+        self.end_headers()
+        self.wfile.write(turn.payload)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.path == f"{API}/init/error":
+            self.server.init_error = body
+            self.server.ready.set()
+        elif self.server.current is not None:
+            self.server.current.finish(body, is_error=self.path.endswith("/error"))
+        self.send_response(202)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: LocalStack's log is for LocalStack."""
+
+
+class LocalExecutor(RuntimeExecutor):  # type: ignore[misc]
+    """One execution environment: one process, one invocation at a time."""
+
+    def __init__(self, id: str, function_version: Any) -> None:  # noqa: A002, ANN401 - LocalStack's own signature
+        super().__init__(id=id, function_version=function_version)
+        self._api = RuntimeApi()
+        self._process: subprocess.Popen[str] | None = None
+        self._environment: dict[str, str] = {}
+        self._lines: list[str] = []
+        threading.Thread(target=self._api.serve_forever, daemon=True).start()
+
+    def start(self, env_vars: dict[str, str]) -> None:
+        """Start the process, and wait until it asks for its first event."""
+        code = self.function_version.config.code.get_unzipped_code_location()
+        self._environment = {name: str(value) for name, value in env_vars.items()} | {
+            "AWS_LAMBDA_RUNTIME_API": self._api.address,
+            "LAMBDA_TASK_ROOT": str(code),
+            "PYTHONPATH": str(code),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",
+            "PATH": os.defpath,
+            "TZ": "UTC",
+        }
+        self._spawn()
+
+    def _spawn(self) -> None:
+        self._api.ready.clear()
+        self._api.init_error = b""
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and the function's handler
+            [RUNTIME_PYTHON, "-m", "awslambdaric", self.function_version.config.handler],
+            env=self._environment,
+            cwd=self._environment["LAMBDA_TASK_ROOT"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        threading.Thread(target=self._read_output, args=(self._process,), daemon=True).start()
+        deadline = time.monotonic() + STARTUP_S
+        while not self._api.ready.wait(0.05):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                break
+        if not self._api.ready.is_set() or self._api.init_error:
+            # AWS reports a failed init with the invocation, not before it.
+            LOG.warning("the runtime did not start: %s", self.get_logs()[-2000:])
+
+    def stop(self) -> None:
+        """End the process and the API."""
+        self._kill()
+        self._api.shutdown()
+        self._api.server_close()
+
+    def invoke(self, payload: dict[str, str]) -> InvocationResult:
+        """Run one event to its end, its error or its timeout."""
+        if self._process is None or self._process.poll() is not None:
+            self._spawn()
+        self._lines = []
+        timeout_s = float(self.function_version.config.timeout)
+        began = time.monotonic()
+        turn = Turn(
+            request_id=payload["invoke-id"],
+            arn=payload["invoked-function-arn"],
+            payload=payload["payload"].encode(),
+            trace_id=payload["trace-id"],
+            deadline_ms=int((time.time() + timeout_s) * 1000),
+        )
+        self._api.turns.put(turn)
+        while not turn.done.wait(0.02):
+            if time.monotonic() - began > timeout_s:
+                self._kill()
+                turn.finish(_error(f"{turn.request_id} Task timed out after {timeout_s:.2f} seconds"), is_error=True)
+            elif self._process is None or self._process.poll() is not None:
+                turn.finish(self._api.init_error or _error("Runtime exited"), is_error=True)
+        self._api.current = None
+        took_ms = (time.monotonic() - began) * 1000
+        time.sleep(0.02)  # the last lines are still on their way through the pipe
+        lines = list(self._lines)
+        threading.Thread(target=self._publish, args=(lines,), daemon=True).start()
+        logs = "\n".join([
+            f"START RequestId: {turn.request_id} Version: $LATEST",
+            *lines,
+            f"END RequestId: {turn.request_id}",
+            f"REPORT RequestId: {turn.request_id}\tDuration: {took_ms:.2f} ms",
+        ])
+        return InvocationResult(turn.request_id, turn.result, is_error=turn.is_error, logs=logs)
+
+    def _read_output(self, process: subprocess.Popen[str]) -> None:
+        for line in process.stdout or ():
+            self._lines.append(line.rstrip("\n"))
+
+    def _publish(self, lines: list[str]) -> None:
+        """Embedded metrics, as CloudWatch Logs extracts them."""
+        version = self.function_version.id
+        for line in lines:
+            for namespace, data in metric_data(line):
+                try:
+                    client = connect_to(
+                        aws_access_key_id=version.account, region_name=version.region
+                    ).cloudwatch
+                    client.put_metric_data(Namespace=namespace, MetricData=data)
+                except Exception:
+                    LOG.exception("embedded metrics of %s", version.function_name)
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def get_logs(self) -> str:
+        """What the process has printed since the last event began."""
+        return "\n".join(self._lines)
+
+    def get_address(self) -> str:
+        """Where the environment is."""
+        return "127.0.0.1"
+
+    def get_endpoint_from_executor(self) -> str:
+        """Where LocalStack is, seen from the function: on the same host."""
+        return "127.0.0.1"
+
+    def get_runtime_endpoint(self) -> str:
+        """LocalStack's own callback, which this executor does not use."""
+        return f"http://127.0.0.1:{config.GATEWAY_LISTEN[0].port}"
+
+    @classmethod
+    def prepare_version(cls, function_version: Any) -> None:  # noqa: ANN401
+        """Unzip the package."""
+        function_version.config.code.prepare_for_execution()
+
+    @classmethod
+    def cleanup_version(cls, function_version: Any) -> None:  # noqa: ANN401
+        """Remove the unzipped package."""
+        function_version.config.code.destroy_cached()
+
+    @classmethod
+    def validate_environment(cls) -> bool:
+        """Nothing is needed beside the interpreter."""
+        return True
+
+
+def _error(message: str) -> bytes:
+    return json.dumps({"errorMessage": message, "errorType": "Runtime.Error"}).encode()

@@ -1,0 +1,59 @@
+"""The sweep as a Lambda function: settings from the environment, numbers to the log.
+
+Invoked by a schedule; the event is not looked at. What the function remembers
+between invocations only saves requests and is lost without harm.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.aws.session import Clients, Deadline
+from burstwatch.aws.sweep import fleet_metrics, sweep
+from burstwatch.config import config_from_env
+from burstwatch.kinds import find_kinds
+from burstwatch.schedule import Schedule
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+#: Time kept back to publish what was found before the function is stopped.
+RESERVE_S = 10.0
+
+config = config_from_env(os.environ)
+clients = Clients()
+kinds = tuple(find_kinds().values())
+schedule = Schedule()
+logger = Logger(service="burstwatch")
+metrics = Metrics(namespace=NAMESPACE)
+metrics.set_default_dimensions(Deployment=config.deployment)
+
+
+@metrics.log_metrics
+def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Sweep once. Raises only when not even the account is known."""
+    now = time.time()
+    left_s = context.get_remaining_time_in_millis() / 1000
+    deadline = Deadline(time.time, at=now + left_s - RESERVE_S)
+    result = sweep(clients.unit(), kinds, clients, config, schedule, now=now, deadline=deadline)
+    for problem in result.problems:
+        logger.warning("part failed", part=problem.part, error=problem.error)
+    numbers = fleet_metrics(result)
+    for name, value in numbers.items():
+        unit = (
+            MetricUnit.Seconds if name in {"DataAge", "MinTimeToExhaustion"} else MetricUnit.Count
+        )
+        metrics.add_metric(name=name, unit=unit, value=value)
+    logger.info(
+        "swept",
+        completed=result.completed,
+        alarms_created=result.created,
+        alarms_deleted=result.deleted,
+    )
+    return {"completed": result.completed, **numbers}

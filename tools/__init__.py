@@ -1,0 +1,1 @@
+"""Writers of generated files: run by make gen."""
