@@ -60,3 +60,7 @@ LOCALCLOUD := demo/localcloud
 	@$(UV) venv --quiet --clear --python $(PYTHON) .cache/lambda-runtime
 	@$(UV) pip install --quiet --require-hashes --python .cache/lambda-runtime/bin/python -r $(LOCALCLOUD)/runtime.txt
 	@touch $@
+
+.PHONY: demo
+demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about ten minutes
+	@PYTHONUNBUFFERED=1 $(BIN)/python -m demo $(ARGS)

@@ -91,7 +91,9 @@ def fit_charge_ratio(
     return Range(low=max(0.0, fitted - error), likely=fitted, high=fitted + error)
 
 
-def demand_now(bucket: Bucket, rates: Sequence[Spending], *, limit: float) -> Range:
+def demand_now(
+    bucket: Bucket, rates: Sequence[Spending], *, limit: float, is_full: bool = False
+) -> Range:
     """The demand to expect from here on, in credits per second.
 
     Likely is what the last five minutes asked for, or what the last two periods
@@ -100,8 +102,10 @@ def demand_now(bucket: Bucket, rates: Sequence[Spending], *, limit: float) -> Ra
     least as far out as the bounds of the likely one.
     """
     if not rates:
-        # Nothing is known of the I/O: anything from none to a full burst.
-        return Range(low=0.0, likely=bucket.refill, high=bucket.burst)
+        # Nothing is known of the I/O. A full bucket shows that no more is spent than
+        # comes in; below that it may be anything from none to a full burst.
+        high = bucket.refill if is_full else bucket.burst
+        return Range(low=0.0, likely=bucket.refill, high=high)
     newest = rates[-1].end_s
     fast = [spent.rate for spent in rates if spent.end_s > newest - FAST_WINDOW_S]
     slow = [spent.rate for spent in rates if spent.end_s > newest - SLOW_WINDOW_S]

@@ -25,6 +25,7 @@ class Listing:
     ``operation`` is AWS's name (``DescribeVolumes``), ``items`` the path of the
     list in the response (``Reservations[].Instances[]``), ``id_field`` the key of
     an item, ``fields`` every path inside an item that the kind's functions read.
+    ``page_size`` is what is asked for; AWS refuses more than the operation allows.
     """
 
     service: str
@@ -32,6 +33,7 @@ class Listing:
     items: str
     id_field: str
     fields: tuple[str, ...]
+    page_size: int = 500
 
     @property
     def iam_action(self) -> str:

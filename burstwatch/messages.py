@@ -50,10 +50,30 @@ def chat_message(resource: Resource, assessment: Assessment) -> str:
                 "summary": _cut(f"{label(resource)} is {assessment.verdict}", TITLE_LENGTH),
                 "eventType": "burstwatch.episode",
                 "relatedResources": [resource.id],
+                "additionalContext": machine_context(assessment),
             },
         },
         ensure_ascii=False,
     )
+
+
+def machine_context(assessment: Assessment) -> dict[str, str]:
+    """The numbers behind the words, for programs that read the message. Absent is not known."""
+    projection = assessment.projection
+    numbers = {
+        "as_of_s": projection.at,
+        "time_to_empty_s": projection.time_to_empty_s,
+        "low_s": projection.low_s,
+        "high_s": projection.high_s,
+        "worst_s": projection.worst_s,
+        "data_age_s": projection.data_age_s,
+    }
+    finite = {
+        name: f"{value:.1f}"
+        for name, value in numbers.items()
+        if value is not None and math.isfinite(value)
+    }
+    return {"verdict": assessment.verdict, "state": projection.state, **finite}
 
 
 def label(resource: Resource) -> str:

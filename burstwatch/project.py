@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from burstwatch import bucket as tb
-from burstwatch.demand import demand_now, spending
+from burstwatch.demand import INSIDE, demand_now, spending
 from burstwatch.observe import DemandPoint, LevelPoint, Observation, Range
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def project(observation: Observation, *, max_data_age_s: float) -> Projection:
         return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
     points = _since(observation.demand, resource.history_from_s)
     rates = spending(bucket, levels, points)
-    demand = demand_now(bucket, rates, limit=resource.limit.rate)
+    is_full = last.ratio >= INSIDE[1]
+    demand = demand_now(bucket, rates, limit=resource.limit.rate, is_full=is_full)
     held_back = points[-1].binding if points else "none"
     binding = resource.limit.binding if held_back == "none" else held_back
     return _active(bucket, last, demand, now=now, age=age, binding=binding)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 #: EC2 takes up to 200 values in a filter.
 FILTER_VALUES = 200
-PAGE_SIZE = 500
 Filter = dict[str, object]
 
 
@@ -70,7 +69,7 @@ def _read(
     try:
         paginator = clients(listing.service).get_paginator(xform_name(listing.operation))
         arguments: dict[str, object] = {"Filters": filters} if filters else {}
-        pages = paginator.paginate(PaginationConfig={"PageSize": PAGE_SIZE}, **arguments)
+        pages = paginator.paginate(PaginationConfig={"PageSize": listing.page_size}, **arguments)
         for page in pages:
             items += _at_path(page, listing.items)
     except AWS_ERRORS as error:

@@ -57,6 +57,7 @@ INSTANCE_TYPES = Listing(
     service="ec2",
     operation="DescribeInstanceTypes",
     items="InstanceTypes[]",
+    page_size=100,
     id_field="InstanceType",
     fields=(
         "InstanceType",

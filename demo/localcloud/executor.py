@@ -181,7 +181,10 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc]
         while not turn.done.wait(0.02):
             if time.monotonic() - began > timeout_s:
                 self._kill()
-                turn.finish(_error(f"{turn.request_id} Task timed out after {timeout_s:.2f} seconds"), is_error=True)
+                turn.finish(
+                    _error(f"{turn.request_id} Task timed out after {timeout_s:.2f} seconds"),
+                    is_error=True,
+                )
             elif self._process is None or self._process.poll() is not None:
                 turn.finish(self._api.init_error or _error("Runtime exited"), is_error=True)
         self._api.current = None
@@ -189,12 +192,14 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc]
         time.sleep(0.02)  # the last lines are still on their way through the pipe
         lines = list(self._lines)
         threading.Thread(target=self._publish, args=(lines,), daemon=True).start()
-        logs = "\n".join([
-            f"START RequestId: {turn.request_id} Version: $LATEST",
-            *lines,
-            f"END RequestId: {turn.request_id}",
-            f"REPORT RequestId: {turn.request_id}\tDuration: {took_ms:.2f} ms",
-        ])
+        logs = "\n".join(
+            [
+                f"START RequestId: {turn.request_id} Version: $LATEST",
+                *lines,
+                f"END RequestId: {turn.request_id}",
+                f"REPORT RequestId: {turn.request_id}\tDuration: {took_ms:.2f} ms",
+            ]
+        )
         return InvocationResult(turn.request_id, turn.result, is_error=turn.is_error, logs=logs)
 
     def _read_output(self, process: subprocess.Popen[str]) -> None:

@@ -1,0 +1,224 @@
+"""`make demo`: the whole chain on this machine, from `cdk deploy` to the message in an inbox."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+
+from burstwatch import bucket as tb
+from burstwatch.cli.output import table
+from burstwatch.words import span
+from demo.fleet import MINUTE_S, build_fleet
+from demo.inbox import Inbox
+from demo.localcloud.cloud import (
+    ROOT,
+    LocalCloud,
+    LocalCloudError,
+    free_port,
+    index_metrics,
+    local_cloud,
+)
+from demo.play import Player, create_fleet, publish_until
+from demo.report import broken_promises, build_result, summary, write_json
+from demo.stack import Stack, StackError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from demo.fleet import Spec
+    from demo.play import Volume
+
+#: Rules fire by the minute, so a lead of 15 minutes would make the demo an hour long.
+SETTINGS = {"lead_s": "240", "alarm_path_s": "60"}
+LIVE_MINUTES = 8
+STARTED = time.monotonic()
+
+
+def main() -> int:
+    """Run it. 0 when every promise held, 1 when one did not, 2 when it could not run."""
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument(
+        "--port", type=int, default=0, help="of the local cloud (default: a free one)"
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "demo" / "out")
+    parser.add_argument("--keep", action="store_true", help="leave it running until Ctrl-C")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with local_cloud(
+            port=arguments.port or free_port(), log=arguments.out / "cloud.log"
+        ) as cloud:
+            return run(cloud, arguments.out, keep=arguments.keep)
+    except (LocalCloudError, StackError) as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("demo: stopped, and everything with it", file=sys.stderr)
+        return 130
+
+
+def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
+    """The demo on a running local cloud."""
+    (out / "endpoint.txt").write_text(cloud.endpoint, encoding="utf-8")
+    say(f"the local cloud is up at {cloud.endpoint}")
+    specs = build_fleet()
+    print(_expectations(specs))
+    session = boto3.Session("test", "test", region_name="us-east-1")
+
+    def client(name: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
+        return session.client(name, endpoint_url=cloud.endpoint)
+
+    stack = Stack(cloud, settings=SETTINGS)
+    live_at = _next_minute(time.time() + 45)
+    with ThreadPoolExecutor(2) as pool:
+        preparing = pool.submit(_prepare, stack)
+        volumes = create_fleet(client("ec2"), specs, live_at=live_at)
+        count = publish_until(client("cloudwatch"), volumes, time.time())
+        index_metrics(cloud)
+        say(f"{len(volumes)} volumes with a day of history: {count:,} datapoints")
+        player = Player(client("cloudwatch"), volumes)
+        player.start()
+        outputs = preparing.result()
+    say(f"`cdk deploy` is done; lead {SETTINGS['lead_s']} s here, 15 minutes by default")
+    inbox = Inbox(client("sns"), client("sqs"), endpoint=cloud.endpoint)
+    inbox.subscribe("page", outputs["PageTopicArn"], http=True)
+    inbox.subscribe("notice", outputs["NoticeTopicArn"], http=False)
+    inbox.subscribe("events", outputs["EventsTopicArn"], http=False)
+    try:
+        _watch(inbox, volumes, player, until=live_at + LIVE_MINUTES * MINUTE_S)
+        scanned = _scan(cloud)
+        player.stop()
+        publish_until(client("cloudwatch"), volumes, time.time())
+        result = build_result(volumes, scanned, inbox.collect(), live_at=live_at)
+        (out / "result.json").write_text(write_json(result), encoding="utf-8")
+        print(f"\n{summary(result)}\n")
+        broken = broken_promises(result)
+        for promise in broken:
+            print(f"demo: {promise}", file=sys.stderr)
+        say(f"wrote {out / 'result.json'} with the {len(result['messages'])} messages received")
+        if keep:
+            _keep(cloud, client, volumes)
+    finally:
+        player.stop()
+        inbox.close()
+    say("deleting the stack and the alarms that its sweeps made")
+    stack.destroy()
+    print(_burstwatch(cloud, "cleanup"), end="")
+    left = client("cloudwatch").describe_alarms()["MetricAlarms"]
+    if left:
+        broken.append(f"{len(left)} alarms were left behind")
+        print(f"demo: {broken[-1]}", file=sys.stderr)
+    say("done" if not broken else "done, and not as promised")
+    return 1 if broken else 0
+
+
+def say(text: str) -> None:
+    """A line of progress with the seconds since the start."""
+    print(f"[{time.monotonic() - STARTED:4.0f} s] {text}", flush=True)
+
+
+def _prepare(stack: Stack) -> dict[str, str]:
+    stack.synth()
+    stack.bootstrap()
+    return stack.deploy()
+
+
+def _expectations(specs: Sequence[Spec]) -> str:
+    """The first result, before anything is deployed: the closed form says who is in danger."""
+    rows = []
+    for spec in specs:
+        promise, bucket = spec.promise, spec.promise.bucket
+        lasts = tb.worst_time_to_empty(bucket, level=bucket.capacity) if bucket else None
+        unit = "IOPS" if promise.unit == "io" else "MiB/s"
+        rows.append(
+            (
+                spec.name,
+                f"{spec.volume_type} {spec.size_gib}",
+                f"{promise.baseline:g} {unit}",
+                f"{promise.burst:g} {unit}",
+                span(lasts) if lasts is not None else "no bucket",
+            )
+        )
+    return table(("volume", "type, GiB", "baseline", "burst", "a full bucket lasts"), rows)
+
+
+def _watch(inbox: Inbox, volumes: Sequence[Volume], player: Player, *, until: float) -> None:
+    """Say what happens as it happens."""
+    shown: set[int] = set()
+    dry: set[str] = set()
+    names = {volume.id: volume.spec.name for volume in volumes}
+    while time.time() < until + 5:
+        time.sleep(2)
+        if player.error is not None:
+            raise player.error
+        for message in inbox.collect():
+            alarm = message.alarm
+            if alarm is None or id(message) in shown or message.through == "http":
+                continue
+            shown.add(id(message))
+            label = alarm["AlarmName"]
+            for volume_id, name in names.items():
+                label = label.replace(volume_id, f"{volume_id} ({name})")
+            say(f"{message.through}: {alarm['NewStateValue']} {label}")
+            if "burstwatch/" in alarm["AlarmName"]:
+                print(f"         {str(alarm.get('AlarmDescription'))[:200]}")
+        for volume in volumes:
+            if volume.emptied and volume.id not in dry:
+                dry.add(volume.id)
+                say(f"{volume.spec.name} has run dry")
+
+
+def _scan(cloud: LocalCloud) -> dict[str, Mapping[str, Any]]:
+    """What the command line says of the fleet at the end, by volume."""
+    lines = _burstwatch(cloud, "scan", "--json").splitlines()
+    return {entry["id"]: entry for entry in map(json.loads, lines)}
+
+
+def _burstwatch(cloud: LocalCloud, *arguments: str) -> str:
+    run = subprocess.run(  # noqa: S603 - our own command
+        [Path(sys.executable).with_name("burstwatch"), *arguments],
+        env=cloud.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )
+    if run.returncode:
+        print(f"demo: burstwatch {arguments[0]}: {run.stderr.strip()}", file=sys.stderr)
+    return run.stdout
+
+
+def _keep(cloud: LocalCloud, client: Any, volumes: Sequence[Volume]) -> None:  # noqa: ANN401
+    player = Player(client("cloudwatch"), volumes)
+    player.start()
+    variables = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")
+    print("the cloud stays up until Ctrl-C; to look at it:")
+    for name in variables:
+        print(f"  export {name}={cloud.environment()[name]}")
+    print("  .venv/bin/burstwatch scan", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        while player.is_alive():
+            time.sleep(1)
+    player.stop()
+
+
+def _next_minute(at: float) -> float:
+    return at - at % MINUTE_S + MINUTE_S
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""Plays the fleet against the local cloud: volumes into EC2, datapoints into AWS/EBS.
+
+Real CloudWatch takes nothing into ``AWS/EBS`` from outside; the local one does.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from demo.fleet import DAY_S, MINUTE_S, Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from burstwatch.simulate import Datapoint
+
+#: History older than this is put in points of five minutes, as the demand profile needs no finer.
+FINE_S = 3 * 3600.0
+COARSE = 5
+BATCH = 1000
+ZONE = "us-east-1a"
+
+
+@dataclass(kw_only=True)
+class Volume:
+    """A volume of the fleet as it exists in the cloud, with its simulation under way."""
+
+    spec: Spec
+    id: str
+    points: Iterator[Datapoint]
+    next_point: Datapoint | None = None
+    emptied: list[float] = field(default_factory=list)
+    ratios: list[tuple[float, float]] = field(default_factory=list)
+
+
+def create_fleet(ec2: Any, specs: Sequence[Spec], *, live_at: float) -> list[Volume]:  # noqa: ANN401 - boto3
+    """Create each volume, attach it to an instance, and begin its simulation a day back."""
+    instance = ec2.run_instances(
+        ImageId="ami-12345678", InstanceType="m5.large", MinCount=1, MaxCount=1
+    )["Instances"][0]["InstanceId"]
+    # The root volume that comes with the instance is not of the fleet.
+    for root in ec2.describe_volumes()["Volumes"]:
+        ec2.detach_volume(VolumeId=root["VolumeId"], InstanceId=instance)
+        ec2.delete_volume(VolumeId=root["VolumeId"])
+    volumes = []
+    for number, spec in enumerate(specs):
+        volume_id = ec2.create_volume(
+            AvailabilityZone=ZONE,
+            Size=spec.size_gib,
+            VolumeType=spec.volume_type,
+            TagSpecifications=[
+                {"ResourceType": "volume", "Tags": [{"Key": "Name", "Value": spec.name}]}
+            ],
+        )["VolumeId"]
+        ec2.attach_volume(
+            VolumeId=volume_id, InstanceId=instance, Device=f"/dev/sd{chr(ord('f') + number)}"
+        )
+        points = spec.simulation().play(spec.loads(), start_s=live_at - DAY_S)
+        volumes.append(Volume(spec=spec, id=volume_id, points=points))
+    return volumes
+
+
+def publish_until(cloudwatch: Any, volumes: Sequence[Volume], end_s: float) -> int:  # noqa: ANN401 - boto3
+    """Put every datapoint whose period has ended by ``end_s``. Returns how many values."""
+    data = [
+        entry
+        for volume in volumes
+        for entry in _entries(volume, _take_until(volume, end_s), now=end_s)
+    ]
+    for start in range(0, len(data), BATCH):
+        cloudwatch.put_metric_data(Namespace="AWS/EBS", MetricData=data[start : start + BATCH])
+    return len(data)
+
+
+class Player(threading.Thread):
+    """Puts each minute's datapoints a second after the minute has ended, until stopped."""
+
+    def __init__(
+        self,
+        cloudwatch: Any,  # noqa: ANN401 - boto3
+        volumes: Sequence[Volume],
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(daemon=True)
+        self._cloudwatch, self._volumes, self._clock = cloudwatch, volumes, clock
+        self._stopping = threading.Event()
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        """Play."""
+        while not self._stopping.is_set():
+            now = self._clock()
+            if self._stopping.wait(MINUTE_S - now % MINUTE_S + 1):
+                return
+            try:
+                publish_until(self._cloudwatch, self._volumes, self._clock())
+            except Exception as error:  # noqa: BLE001 - shown by the main thread, which decides
+                self.error = error
+                return
+
+    def stop(self) -> None:
+        """Stop after the current minute's datapoints."""
+        self._stopping.set()
+        self.join()
+
+
+def _take_until(volume: Volume, end_s: float) -> list[Datapoint]:
+    taken: list[Datapoint] = []
+    while True:
+        point = volume.next_point or next(volume.points, None)
+        volume.next_point = point
+        if point is None or point.start_s + point.period_s > end_s:
+            return taken
+        volume.next_point = None
+        taken.append(point)
+        volume.ratios.append((point.start_s + point.period_s, point.level_ratio))
+        if point.emptied_at is not None:
+            volume.emptied.append(point.emptied_at)
+
+
+def _entries(
+    volume: Volume, points: Sequence[Datapoint], *, now: float
+) -> Iterator[dict[str, Any]]:
+    if volume.spec.silent:
+        return
+    old = [point for point in points if point.start_s < now - FINE_S]
+    for group in [old[i : i + COARSE] for i in range(0, len(old), COARSE)]:
+        yield from _metrics(volume, group)
+    for point in points[len(old) :]:
+        yield from _metrics(volume, [point])
+
+
+def _metrics(volume: Volume, group: Sequence[Datapoint]) -> Iterator[dict[str, Any]]:
+    values = {
+        "VolumeReadOps": sum(point.read_ops for point in group),
+        "VolumeWriteOps": sum(point.write_ops for point in group),
+        "VolumeReadBytes": sum(point.read_bytes for point in group),
+        "VolumeWriteBytes": sum(point.write_bytes for point in group),
+    }
+    if volume.spec.promise.bucket is not None:  # AWS reports no balance where there is no bucket
+        values["BurstBalance"] = round(100 * min(point.balance_minimum for point in group), 2)
+    at = datetime.fromtimestamp(group[0].start_s, tz=UTC)
+    for name, value in values.items():
+        yield {
+            "MetricName": name,
+            "Dimensions": [{"Name": "VolumeId", "Value": volume.id}],
+            "Timestamp": at,
+            "Value": value,
+        }

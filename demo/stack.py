@@ -1,0 +1,80 @@
+"""The real CDK app on the local cloud: the very commands that a real account takes."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+from typing import TYPE_CHECKING
+
+from demo.localcloud.cloud import ACCOUNT, ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from demo.localcloud.cloud import LocalCloud
+
+TIMEOUT_S = 300
+
+
+class StackError(RuntimeError):
+    """A CDK command failed; the message ends with what it printed last."""
+
+
+class Stack:
+    """One deployment of the app, in one region of the local cloud."""
+
+    def __init__(
+        self, cloud: LocalCloud, *, region: str = "us-east-1", settings: Mapping[str, str]
+    ) -> None:
+        self._environment = cloud.environment(region)
+        self._region = region
+        self._settings = settings
+        self._assembly = cloud.folder / f"cdk-{region}"
+        self._outputs = cloud.folder / f"outputs-{region}.json"
+
+    def synth(self) -> None:
+        """Make the template and the Lambda package."""
+        settings = ",".join(f"{name}={value}" for name, value in self._settings.items())
+        machine = "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
+        context = ["-c", f"architecture={machine}", "-c", f"settings={settings}"]
+        self._cdk("synth", "--quiet", "--output", str(self._assembly), *context)
+
+    def bootstrap(self) -> None:
+        """What `cdk deploy` needs once per account and region."""
+        self._cdk("bootstrap", f"aws://{ACCOUNT}/{self._region}")
+
+    def deploy(self) -> dict[str, str]:
+        """Deploy what was synthesised. Returns the outputs by the last part of their names."""
+        self._cdk(
+            "deploy", "--app", str(self._assembly), "--require-approval", "never",
+            "--outputs-file", str(self._outputs),
+        )  # fmt: skip
+        (outputs,) = json.loads(self._outputs.read_text()).values()
+        names = (
+            "PageTopicArn",
+            "NoticeTopicArn",
+            "EventsTopicArn",
+            "SweepFunctionName",
+            "RuleName",
+        )
+        return {name: value for name in names for key, value in outputs.items() if name in key}
+
+    def destroy(self) -> None:
+        """Delete the stack."""
+        self._cdk("destroy", "--app", str(self._assembly), "--force")
+
+    def _cdk(self, command: str, *arguments: str) -> None:
+        run = subprocess.run(  # noqa: S603 - our own arguments
+            [ROOT / "node_modules" / ".bin" / "cdk", command, "--no-notices", *arguments],
+            cwd=ROOT,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        if run.returncode != 0:
+            last = "\n".join((run.stdout + run.stderr).splitlines()[-20:])
+            msg = f"cdk {command} failed:\n{last}"
+            raise StackError(msg)

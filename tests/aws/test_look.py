@@ -1,0 +1,304 @@
+"""Looking at a unit through the strict fake: paging, limits, gaps and faults."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+import pytest
+
+from burstwatch.aws.look import Look, look
+from burstwatch.aws.session import Deadline
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
+from burstwatch.observe import Resource
+from burstwatch.policy import Assessment
+from burstwatch.schedule import Schedule
+from tests.conftest import NOW, Cloud
+
+MINUTES = 30
+
+
+def take_look(
+    cloud: Cloud, schedule: Schedule | None = None, *, deadline: Deadline | None = None,
+    tag_filter: str = "",
+) -> Look:  # fmt: skip
+    return look(
+        cloud.unit,
+        find_kinds().values(),
+        cloud.clients,
+        Config(tag_filter=tag_filter),
+        schedule or Schedule(),
+        now=cloud.clock.now,
+        deadline=deadline or cloud.never(),
+    )
+
+
+def drain(
+    cloud: Cloud, volume_id: str, *, to_percent: float, per_minute: float, iops: float,
+    until: float = NOW, statistic_shift: float = 0.0,
+) -> None:  # fmt: skip
+    """The last half hour of a volume that has just reached ``to_percent``."""
+    for back in range(MINUTES):
+        at = until - 60 * (back + 1)
+        values = {
+            "BurstBalance": min(100.0, to_percent + per_minute * back) + statistic_shift,
+            "VolumeReadOps": iops * 30,
+            "VolumeWriteOps": iops * 30,
+            "VolumeReadBytes": iops * 30 * 16_384,
+            "VolumeWriteBytes": iops * 30 * 16_384,
+        }
+        for name, value in values.items():
+            cloud.aws.put("AWS/EBS", name, {"VolumeId": volume_id}, at, value)
+
+
+def only(found: Look) -> tuple[Resource, Assessment]:
+    (entry,) = found.assessments.values()
+    return entry
+
+
+# 100 GiB at 3,000 IOPS: 2,700 credits a second are 3 % a minute.
+FULL_BURST = {"per_minute": 3.0, "iops": 3_000.0}
+
+
+def test_a_draining_volume_is_found_and_its_time_left_is_right(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=30, **FULL_BURST)
+    resource, assessment = only(take_look(cloud))
+    assert resource.id == volume
+    assert assessment.verdict == "critical"
+    assert assessment.projection.time_to_empty_s == pytest.approx(0.30 * 2_000, rel=0.02)
+    assert assessment.projection.worst_s == pytest.approx(0.30 * 2_000)
+
+
+def test_every_page_of_the_inventory_is_read(cloud: Cloud) -> None:
+    cloud.aws.page_size = 7
+    ids = {cloud.aws.add_volume("gp2", 100) for _ in range(50)}
+    assert set(take_look(cloud).assessments) == ids
+
+
+def test_volumes_without_tags_and_of_every_type_are_seen(cloud: Cloud) -> None:
+    for volume_type in ("gp2", "gp3", "io1", "io2", "standard"):
+        cloud.aws.add_volume(volume_type, 100)
+    cloud.aws.add_volume("st1", 500)
+    cloud.aws.add_volume("sc1", 500)
+    assert len(take_look(cloud).assessments) == 7
+
+
+def test_a_tag_filter_limits_the_inventory(cloud: Cloud) -> None:
+    cloud.aws.add_volume("gp2", 100, name="db")
+    cloud.aws.add_volume("gp2", 100, name="web")
+    found = take_look(cloud, tag_filter="Name=db")
+    assert [resource.name for resource, _ in found.assessments.values()] == ["db"]
+
+
+def test_1200_volumes_are_asked_for_in_calls_of_at_most_500(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    for _ in range(1_200):
+        volume = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+        cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, NOW - 120, 100)
+    found = take_look(cloud)
+    sizes = [len(p["MetricDataQueries"]) for _, op, p in cloud.aws.calls if op == "GetMetricData"]
+    assert max(sizes) == 500
+    assert {a.verdict for _, a in found.assessments.values()} == {"ok"}
+
+
+def test_volumes_without_a_bucket_are_never_queried(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    for volume_type, size in (("gp3", 100), ("io1", 100), ("gp2", 1_000), ("st1", 16_384)):
+        cloud.aws.add_volume(volume_type, size, instance_id=instance)
+    found = take_look(cloud)
+    assert not [op for _, op, _ in cloud.aws.calls if op == "GetMetricData"]
+    assert {a.projection.state for _, a in found.assessments.values()} == {"not_applicable"}
+
+
+def test_pages_of_partial_data_are_put_together(cloud: Cloud) -> None:
+    cloud.aws.partial_after = 4
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=30, **FULL_BURST)
+    _, assessment = only(take_look(cloud))
+    assert assessment.projection.level is not None
+    assert assessment.projection.level.likely == pytest.approx(0.30)
+
+
+def test_a_throttled_call_is_tried_again(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=30, **FULL_BURST)
+    cloud.aws.throttled = {"GetMetricData": 1, "DescribeVolumes": 1}
+    found = take_look(cloud)
+    assert found.problems == ()
+    assert only(found)[1].verdict == "critical"
+
+
+def test_a_series_that_fails_makes_its_volume_unknown_and_no_other(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    good, bad = (cloud.aws.add_volume("gp2", 100, instance_id=instance) for _ in range(2))
+    drain(cloud, good, to_percent=30, **FULL_BURST)
+    drain(cloud, bad, to_percent=30, **FULL_BURST)
+    cloud.aws.failing_series[bad] = "InternalError"
+    found = take_look(cloud)
+    assert found.assessments[good][1].verdict == "critical"
+    assert found.assessments[bad][1].verdict == "unknown"
+    assert "InternalError" in found.assessments[bad][1].reason
+    assert found.problems
+
+
+def test_denied_metrics_make_everything_unknown_never_healthy(cloud: Cloud) -> None:
+    cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    cloud.aws.denied = {"GetMetricData"}
+    _, assessment = only(take_look(cloud))
+    assert assessment.verdict == "unknown"
+    assert "AccessDenied" in assessment.reason
+
+
+def test_a_denied_inventory_is_incomplete_and_says_why(cloud: Cloud) -> None:
+    cloud.aws.denied = {"DescribeVolumes"}
+    found = take_look(cloud)
+    assert found.complete == frozenset()
+    assert [problem.part for problem in found.problems] == ["DescribeVolumes"]
+
+
+def test_denied_instance_limits_do_not_hide_the_volumes(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=30, **FULL_BURST)
+    cloud.aws.denied = {"DescribeInstances", "DescribeInstanceTypes"}
+    found = take_look(cloud)
+    resource, assessment = only(found)
+    assert assessment.verdict == "critical"
+    assert resource.caveats
+    assert found.problems
+
+
+def test_when_time_is_up_the_rest_is_unknown_and_counted(cloud: Cloud) -> None:
+    cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    found = take_look(cloud, deadline=Deadline(lambda: 2.0, at=1.0))
+    assert only(found)[1].verdict == "unknown"
+    assert "time was up" in only(found)[1].reason
+
+
+def test_silence_of_one_volume_is_idle_and_of_all_is_unknown(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    silent = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    assert take_look(cloud).assessments[silent][1].verdict == "unknown"
+    busy = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    drain(cloud, busy, to_percent=30, **FULL_BURST)
+    assert take_look(cloud).assessments[silent][1].projection.state == "idle"
+
+
+def test_an_exhausted_volume_that_falls_silent_recovers_at_its_refill_rate(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    silent, busy = (cloud.aws.add_volume("gp2", 100, instance_id=instance) for _ in range(2))
+    drain(cloud, busy, to_percent=90, per_minute=0.0, iops=300)
+    drain(cloud, silent, to_percent=0, per_minute=0.0, iops=300, until=NOW - 1_800)
+    projection = take_look(cloud).assessments[silent][1].projection
+    assert projection.state == "idle"
+    assert projection.level is not None
+    assert projection.level.likely == pytest.approx((1_800 + 60) * 300 / 5_400_000)
+
+
+def test_late_data_is_rolled_forward_to_now(cloud: Cloud) -> None:
+    cloud.aws.delay_s = 240
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=30, **FULL_BURST)
+    projection = only(take_look(cloud))[1].projection
+    assert projection.data_age_s == 240
+    # Four minutes ago it stood at 42 %, and it went on falling by 3 % a minute.
+    assert projection.time_to_empty_s == pytest.approx(0.30 * 2_000, rel=0.03)
+
+
+def test_a_xen_instance_gives_the_average_and_its_iops_bound_the_drain(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m3.medium"))
+    cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, NOW - 60, 50)
+    resource, assessment = only(take_look(cloud))
+    assert resource.limit.binding == "instance_iops"
+    # Half a bucket, less a period at full spending, for an average may be from its start.
+    expected = (0.5 * 5_400_000) / (2_000 - 300) - 60
+    assert assessment.projection.worst_s == pytest.approx(expected)
+    stats = {
+        q["MetricStat"]["Stat"]
+        for _, op, p in cloud.aws.calls
+        if op == "GetMetricData"
+        for q in p["MetricDataQueries"]
+        if q["MetricStat"]["Metric"]["MetricName"] == "BurstBalance"
+    }
+    assert stats == {"Average"}
+
+
+def test_the_instance_bounds_a_large_st1_volume_and_is_named(cloud: Cloud) -> None:
+    cloud.aws.add_volume("st1", 2_048, instance_id=cloud.aws.add_instance("t3.nano"))
+    resource, _ = only(take_look(cloud))
+    assert resource.limit.binding == "instance_throughput"
+    assert resource.limit.rate == pytest.approx(260.625e6 / 2**20)
+
+
+def modify(
+    cloud: Cloud, volume: str, state: str, before: tuple[str, int], after: tuple[str, int]
+) -> None:
+    cloud.aws.regions["us-east-1"].modifications[volume] = {
+        "VolumeId": volume, "ModificationState": state,
+        "OriginalVolumeType": before[0], "OriginalSize": before[1],
+        "TargetVolumeType": after[0], "TargetSize": after[1],
+        "StartTime": datetime.fromtimestamp(NOW - 600, tz=UTC),
+        "EndTime": datetime.fromtimestamp(NOW - 300, tz=UTC) if state == "completed" else None,
+    }  # fmt: skip
+
+
+def test_during_a_resize_the_smaller_refill_holds(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 500, instance_id=cloud.aws.add_instance("m5.large"))
+    modify(cloud, volume, "optimizing", ("gp2", 100), ("gp2", 500))
+    resource, _ = only(take_look(cloud))
+    assert resource.bucket is not None
+    assert resource.bucket.refill == 300
+
+
+def test_after_gp3_became_gp2_the_level_is_unknown_until_the_first_datapoint(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    other = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    drain(cloud, other, to_percent=90, per_minute=0.0, iops=100)
+    modify(cloud, volume, "completed", ("gp3", 100), ("gp2", 100))
+    assert take_look(cloud).assessments[volume][1].verdict == "unknown"
+    cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, NOW - 60, 100)
+    assert take_look(cloud).assessments[volume][1].verdict == "ok"
+
+
+def test_a_full_volume_is_asked_again_only_when_it_could_matter(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 500, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=100, per_minute=0.0, iops=100)
+    schedule = Schedule()
+    assert take_look(cloud, schedule).evaluated == 1
+    cloud.clock.now += 60
+    second = take_look(cloud, schedule)
+    assert second.evaluated == 0
+    assert second.metrics_requested == 0
+    assert second.assessments[volume][1].verdict == "ok"
+    # A full bucket of 500 GiB lasts an hour at worst; 19 + 5 + 1 minutes of margin are kept.
+    cloud.clock.now = NOW + 3_600 - (900 + 60 + 180 + 300 + 60)
+    drain(cloud, volume, to_percent=100, per_minute=0.0, iops=100, until=cloud.clock.now)
+    assert take_look(cloud, schedule).evaluated == 1
+
+
+def test_a_hot_volume_is_asked_at_every_sweep(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=30, **FULL_BURST)
+    schedule = Schedule()
+    take_look(cloud, schedule)
+    cloud.clock.now += 60
+    assert take_look(cloud, schedule).evaluated == 1
+
+
+def test_a_resized_volume_is_due_at_once(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 500, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=100, per_minute=0.0, iops=100)
+    schedule = Schedule()
+    take_look(cloud, schedule)
+    cloud.aws.regions["us-east-1"].volumes[volume]["Size"] = 100
+    cloud.clock.now += 60
+    assert take_look(cloud, schedule).evaluated == 1
+
+
+def test_infinite_times_are_never_numbers_that_look_finite(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=90, per_minute=0.0, iops=100)
+    projection = take_look(cloud).assessments[volume][1].projection
+    assert projection.time_to_empty_s == math.inf

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from burstwatch.aws.session import Clients, Deadline, Unit
+from tests.fake.aws import ACCOUNT, FakeAws
+from tests.fake.server import FakeServer
+
+NOW = 1_790_000_040.0  # a whole minute
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Cloud:
+    """The fake on the wire, with clients that reach it."""
+
+    aws: FakeAws
+    clients: Clients
+    clock: Clock
+    url: str
+    unit: Unit
+
+    def never(self) -> Deadline:
+        return Deadline(lambda: 0.0, at=1.0)
+
+
+@pytest.fixture
+def aws_env(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """No real account is ever reached from a test."""
+    for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    return monkeypatch
+
+
+@pytest.fixture
+def cloud(aws_env: pytest.MonkeyPatch) -> Iterator[Cloud]:
+    clock = Clock(NOW)
+    aws = FakeAws(clock=clock)
+    aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
+    aws.add_instance_type("t3.nano", iops=11_800, mb_s=260.625)
+    aws.add_instance_type("m3.medium", iops=2_000, mb_s=50, hypervisor="xen")
+    server = FakeServer(aws)
+    threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+    ).start()
+    aws_env.setenv("AWS_ENDPOINT_URL", server.url)
+    yield Cloud(
+        aws=aws,
+        clients=Clients("us-east-1"),
+        clock=clock,
+        url=server.url,
+        unit=Unit(account=ACCOUNT, region="us-east-1"),
+    )
+    server.shutdown()
+    server.server_close()

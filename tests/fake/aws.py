@@ -1,0 +1,325 @@
+"""The state and the operations of the fake, with AWS's limits and scripted faults."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from tests.fake.wire import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+ACCOUNT = "123456789012"
+QUERIES, DATAPOINTS, PUT_METRICS = 500, 100_800, 1_000
+ALARM_PAGE = 100
+Key = tuple[str, str, tuple[tuple[str, str], ...]]
+
+
+@dataclass
+class Region:
+    """What one region holds."""
+
+    volumes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    instances: dict[str, dict[str, Any]] = field(default_factory=dict)
+    modifications: dict[str, dict[str, Any]] = field(default_factory=dict)
+    metrics: dict[Key, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+    alarms: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass
+class FakeAws:
+    """An account. ``clock`` is its time; faults are scripted through the fields below.
+
+    ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after
+    its period; ``denied`` are operations that are refused; ``throttled`` how many more
+    calls of an operation are; ``failing_series`` maps a resource to the status code of
+    its series; ``partial_after`` splits GetMetricData into pages of so many points.
+    """
+
+    clock: Callable[[], float]
+    regions: dict[str, Region] = field(default_factory=lambda: defaultdict(Region))
+    enabled: tuple[str, ...] = ("us-east-1",)
+    page_size: int = 1_000
+    delay_s: float = 0.0
+    denied: set[str] = field(default_factory=set)
+    throttled: dict[str, int] = field(default_factory=dict)
+    failing_series: dict[str, str] = field(default_factory=dict)
+    partial_after: int | None = None
+    instance_types: dict[str, dict[str, Any]] = field(default_factory=dict)
+    published: list[dict[str, Any]] = field(default_factory=list)
+    notifications: list[tuple[str, str, str]] = field(default_factory=list)
+    calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+    _tokens: dict[str, tuple[list[Any], int]] = field(default_factory=dict)
+    _ids: Any = field(default_factory=lambda: count(1))
+
+    # What a test puts in
+
+    def add_volume(
+        self, volume_type: str, size_gib: int, *, instance_id: str | None = None,
+        region: str = "us-east-1", name: str | None = None, **more: Any,
+    ) -> str:  # fmt: skip
+        volume_id = f"vol-{next(self._ids):017x}"
+        attachments = [] if instance_id is None else [
+            {"InstanceId": instance_id, "Device": "/dev/sdf", "State": "attached", "VolumeId": volume_id}
+        ]  # fmt: skip
+        self.regions[region].volumes[volume_id] = {
+            "VolumeId": volume_id, "VolumeType": volume_type, "Size": size_gib,
+            "State": "in-use" if instance_id else "available", "Attachments": attachments,
+            "Tags": [{"Key": "Name", "Value": name}] if name is not None else [], **more,
+        }  # fmt: skip
+        return volume_id
+
+    def add_instance(self, instance_type: str, *, region: str = "us-east-1") -> str:
+        instance_id = f"i-{next(self._ids):017x}"
+        self.regions[region].instances[instance_id] = {
+            "InstanceId": instance_id, "InstanceType": instance_type,
+        }  # fmt: skip
+        return instance_id
+
+    def add_instance_type(
+        self, name: str, *, iops: int, mb_s: float, hypervisor: str = "nitro"
+    ) -> None:
+        self.instance_types[name] = {
+            "InstanceType": name,
+            "Hypervisor": hypervisor,
+            "EbsInfo": {"EbsOptimizedInfo": {"MaximumIops": iops, "MaximumThroughputInMBps": mb_s}},
+        }
+
+    def put(
+        self, namespace: str, metric: str, dimensions: dict[str, str], at: float, value: float,
+        *, region: str = "us-east-1",
+    ) -> None:  # fmt: skip
+        key = (namespace, metric, tuple(sorted(dimensions.items())))
+        self.regions[region].metrics[key][at] = value
+
+    # Calls
+
+    def call(
+        self, service: str, operation: str, params: dict[str, Any], region: str
+    ) -> dict[str, Any]:
+        self.calls.append((service, operation, params))
+        if operation in self.denied:
+            code = "UnauthorizedOperation" if service == "ec2" else "AccessDenied"
+            raise WireError(code, f"You are not authorized to perform {operation}", 403)
+        if self.throttled.get(operation, 0) > 0:
+            self.throttled[operation] -= 1
+            code = "RequestLimitExceeded" if service == "ec2" else "Throttling"
+            raise WireError(code, "Rate exceeded", 503 if service == "ec2" else 400)
+        method = getattr(self, f"_{operation}", None)
+        if method is None:
+            raise WireError("InvalidAction", f"the fake has no {operation}")
+        answer: dict[str, Any] = method(params, self.regions[region], region)
+        return answer
+
+    def _GetCallerIdentity(self, _p: Any, _r: Region, _n: str) -> dict[str, Any]:
+        return {
+            "Account": ACCOUNT,
+            "UserId": "U",
+            "Arn": f"arn:aws:sts::{ACCOUNT}:assumed-role/x/y",
+        }
+
+    def _DescribeRegions(self, _p: Any, _r: Region, _n: str) -> dict[str, Any]:
+        return {"Regions": [{"RegionName": name} for name in self.enabled]}
+
+    def _DescribeVolumes(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        volumes = [v for v in region.volumes.values() if _matches(v, params.get("Filters", ()))]
+        items, token = self._page(volumes, params, least=5, most=1_000)
+        return {"Volumes": items, "NextToken": token}
+
+    def _DescribeInstances(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        wanted = _filter_values(params, "instance-id")
+        found = [
+            i for i in region.instances.values() if wanted is None or i["InstanceId"] in wanted
+        ]
+        items, token = self._page(found, params, least=5, most=1_000)
+        return {"Reservations": [{"Instances": [item]} for item in items], "NextToken": token}
+
+    def _DescribeInstanceTypes(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
+        wanted = _filter_values(params, "instance-type")
+        found = [t for n, t in self.instance_types.items() if wanted is None or n in wanted]
+        if params.get("MaxResults", 100) > 100:
+            raise WireError("InvalidParameterValue", "MaxResults must be between 5 and 100")
+        items, token = self._page(found, params, least=5, most=100)
+        return {"InstanceTypes": items, "NextToken": token}
+
+    def _DescribeVolumesModifications(
+        self, params: dict[str, Any], region: Region, _n: str
+    ) -> dict[str, Any]:
+        items, token = self._page(list(region.modifications.values()), params, least=5, most=500)
+        return {"VolumesModifications": items, "NextToken": token}
+
+    def _GetMetricData(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        queries = params["MetricDataQueries"]
+        if len(queries) > QUERIES:
+            raise WireError("ValidationError", f"at most {QUERIES} queries, got {len(queries)}")
+        if len({query["Id"] for query in queries}) != len(queries):
+            raise WireError("ValidationError", "the ids of the queries are not unique")
+        start, end = _seconds(params["StartTime"]), _seconds(params["EndTime"])
+        results = [self._series(query, region, start, end) for query in queries]
+        if sum(len(times) for _, times, _, _ in results) > DATAPOINTS:
+            raise WireError("ValidationError", f"at most {DATAPOINTS} datapoints")
+        descending = params.get("ScanBy", "TimestampDescending") == "TimestampDescending"
+        skip = int(params.get("NextToken", "0"))
+        size = self.partial_after or DATAPOINTS
+        rows, more = [], False
+        for query_id, times, values, status in results:
+            pairs = sorted(zip(times, values, strict=True), reverse=descending)[skip : skip + size]
+            left = len(times) > skip + size
+            more = more or left
+            rows.append(
+                {
+                    "Id": query_id,
+                    "Label": query_id,
+                    "Timestamps": [datetime.fromtimestamp(time, tz=UTC) for time, _ in pairs],
+                    "Values": [value for _, value in pairs],
+                    "StatusCode": "PartialData" if left else status,
+                }
+            )
+        return {"MetricDataResults": rows, "NextToken": str(skip + size) if more else None}
+
+    def _series(
+        self, query: dict[str, Any], region: Region, start: float, end: float
+    ) -> tuple[str, list[float], list[float], str]:
+        stat = query["MetricStat"]
+        metric, period = stat["Metric"], stat["Period"]
+        if period % 60:
+            raise WireError("ValidationError", f"Period {period} is not a multiple of 60")
+        pairs = {d["Name"]: d["Value"] for d in metric["Dimensions"]}
+        failing = [self.failing_series[v] for v in pairs.values() if v in self.failing_series]
+        if failing:
+            return query["Id"], [], [], failing[0]
+        key = (metric["Namespace"], metric["MetricName"], tuple(sorted(pairs.items())))
+        visible = {
+            at: value
+            for at, value in region.metrics.get(key, {}).items()
+            if start <= at < end and at + 60 + self.delay_s <= self.clock()
+        }
+        groups: dict[float, list[float]] = defaultdict(list)
+        for at, value in visible.items():
+            groups[at - at % period].append(value)
+        combine: Any = {
+            "Minimum": min, "Maximum": max, "Sum": sum,
+            "Average": fmean,
+        }[stat["Stat"]]  # fmt: skip
+        return query["Id"], list(groups), [combine(group) for group in groups.values()], "Complete"
+
+    def _PutMetricData(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        data = params["MetricData"]
+        if params["Namespace"].startswith("AWS/"):
+            raise WireError("InvalidParameterValue", "the namespace must not begin with AWS/")
+        if len(data) > PUT_METRICS:
+            raise WireError("LimitExceeded", f"at most {PUT_METRICS} metrics, got {len(data)}")
+        for entry in data:
+            dims = {d["Name"]: d["Value"] for d in entry["Dimensions"]}
+            key = (params["Namespace"], entry["MetricName"], tuple(sorted(dims.items())))
+            region.metrics[key][_seconds(entry["Timestamp"])] = entry["Value"]
+        return {}
+
+    def _PutMetricAlarm(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        if len(params.get("AlarmDescription", "")) > 1_024:
+            raise WireError("ValidationError", "AlarmDescription is longer than 1024")
+        before = region.alarms.get(params["AlarmName"], {})
+        now = datetime.fromtimestamp(self.clock(), tz=UTC)
+        region.alarms[params["AlarmName"]] = {
+            **params,
+            "StateValue": before.get("StateValue", "INSUFFICIENT_DATA"),
+            "StateUpdatedTimestamp": before.get("StateUpdatedTimestamp", now),
+            "StateTransitionedTimestamp": before.get("StateTransitionedTimestamp", now),
+        }
+        return {}
+
+    def _DescribeAlarms(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        prefix = params.get("AlarmNamePrefix", "")
+        found = [a for name, a in sorted(region.alarms.items()) if name.startswith(prefix)]
+        limit = {"MaxResults": min(params.get("MaxRecords", 50), ALARM_PAGE)}
+        items, token = self._page(found, {**params, **limit}, least=1, most=ALARM_PAGE)
+        return {"MetricAlarms": items, "NextToken": token}
+
+    def _DeleteAlarms(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        names = params["AlarmNames"]
+        if len(names) > 100:
+            raise WireError("ValidationError", "at most 100 alarms")
+        missing = [name for name in names if name not in region.alarms]
+        if missing:
+            raise WireError("ResourceNotFound", f"no alarm {missing[0]}", 404)
+        for name in names:
+            del region.alarms[name]
+        return {}
+
+    def _Publish(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
+        if len(params["Message"].encode()) > 256 * 1024:
+            raise WireError("InvalidParameter", "Message too long")
+        self.published.append(params)
+        return {"MessageId": "m"}
+
+    # Alarms, evaluated when a test says so: once a minute in AWS
+
+    def evaluate_alarms(self, region: str = "us-east-1") -> None:
+        """Evaluate every alarm on its last period, with missing data ignored."""
+        state = self.regions[region]
+        now = self.clock()
+        for alarm in state.alarms.values():
+            dims = {d["Name"]: d["Value"] for d in alarm["Dimensions"]}
+            key = (alarm["Namespace"], alarm["MetricName"], tuple(sorted(dims.items())))
+            recent = [
+                value for at, value in state.metrics.get(key, {}).items()
+                if now - alarm["Period"] < at <= now
+            ]  # fmt: skip
+            if not recent:
+                continue
+            value = "ALARM" if max(recent) >= alarm["Threshold"] else "OK"
+            if value != alarm["StateValue"]:
+                alarm["StateValue"] = value
+                alarm["StateTransitionedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
+                actions = alarm["AlarmActions"] if value == "ALARM" else alarm["OKActions"]
+                self.notifications += [(topic, alarm["AlarmName"], value) for topic in actions]
+            alarm["StateUpdatedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
+
+    def _page(
+        self, items: list[Any], params: dict[str, Any], *, least: int, most: int
+    ) -> tuple[list[Any], str | None]:
+        size = params.get("MaxResults", most)
+        if not least <= size <= most:
+            raise WireError(
+                "InvalidParameterValue", f"MaxResults {size}: expecting {least} to {most}"
+            )
+        token = params.get("NextToken")
+        start = 0
+        if token is not None:
+            if token not in self._tokens:
+                raise WireError("InvalidNextToken", f"the token {token} is not valid")
+            items, start = self._tokens.pop(token)
+        end = start + min(size, self.page_size)
+        if end >= len(items):
+            return items[start:], None
+        fresh = f"token-{next(self._ids)}"
+        self._tokens[fresh] = (items, end)
+        return items[start:end], fresh
+
+
+def _filter_values(params: dict[str, Any], name: str) -> set[str] | None:
+    for entry in params.get("Filters", ()):
+        if entry["Name"] == name:
+            if len(entry["Values"]) > 200:
+                raise WireError("FilterLimitExceeded", "at most 200 values")
+            return set(entry["Values"])
+    return None
+
+
+def _matches(volume: dict[str, Any], filters: Sequence[dict[str, Any]]) -> bool:
+    tags = {tag["Key"]: tag["Value"] for tag in volume["Tags"]}
+    for entry in filters:
+        if not entry["Name"].startswith("tag:"):
+            raise WireError("InvalidParameterValue", f"the fake has no filter {entry['Name']}")
+        if tags.get(entry["Name"].removeprefix("tag:")) not in entry["Values"]:
+            return False
+    return True
+
+
+def _seconds(value: Any) -> float:
+    return float(value.timestamp()) if isinstance(value, datetime) else float(value)

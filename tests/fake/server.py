@@ -1,0 +1,63 @@
+"""The fake on a loopback port, for any AWS SDK with ``AWS_ENDPOINT_URL``."""
+
+from __future__ import annotations
+
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.fake.aws import FakeAws
+from tests.fake.wire import SIGNING_NAMES, Wire, WireError, error_xml
+
+SCOPE = re.compile(r"Credential=[^/]+/\d+/([^/]+)/([^/]+)/")
+
+
+class FakeServer(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, aws: FakeAws) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.aws = aws
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: FakeServer
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        scope = SCOPE.search(headers.get("authorization", ""))
+        if scope is None or scope[2] not in SIGNING_NAMES:
+            self._reply(403, "text/xml", error_xml("", WireError("MissingAuthenticationToken", "")))
+            return
+        region, service = scope[1], SIGNING_NAMES[scope[2]]
+        try:
+            wire = Wire(service, headers, body)
+        except WireError as error:
+            self._reply(error.status, "text/xml", error_xml(service, error))
+            return
+        try:
+            with self.server.lock:
+                result = self.server.aws.call(service, wire.operation.name, wire.params, region)
+            kind, answer = wire.answer(result)
+            self._reply(200, kind, answer)
+        except WireError as error:
+            kind, answer = wire.error(error)
+            self._reply(error.status, kind, answer)
+
+    def _reply(self, status: int, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
