@@ -66,20 +66,22 @@ def fit_charge_ratio(
 ) -> Range | None:
     """Credits spent per nominal credit, from the newest run of falling balances.
 
-    Only periods in which the balance falls are used: there the Minimum is the level
-    at the period's end, and so the difference of two is what that very period
-    lost. None where there are not two such datapoints with I/O beside them.
+    Only falling periods that follow a falling one are used: there both Minimums are
+    levels at their periods' ends, and so their difference is what the later period
+    lost. None where there is no such period with I/O beside it.
     """
     nominal_of = {point.start_s: point.nominal * point.period_s for point in demand}
     newest = levels[-1].end_s if levels else 0.0
     spent = nominal = 0.0
+    was_falling = False
     for before, after in pairwise(levels):
-        usable = (
+        falling = (
             after.start_s == before.end_s
             and after.end_s > newest - SLOW_WINDOW_S
             and INSIDE[0] < after.ratio < before.ratio < INSIDE[1]
-            and nominal_of.get(after.start_s, 0.0) > 0
         )
+        usable = falling and was_falling and nominal_of.get(after.start_s, 0.0) > 0
+        was_falling = falling
         if usable:
             lost = (before.ratio - after.ratio) * bucket.capacity
             spent += lost + bucket.refill * after.period_s

@@ -61,9 +61,8 @@ def wait_s(assessment: Assessment, config: Config) -> float:
     as allowed. Whatever is not plainly well is looked at again at once.
     """
     worst = assessment.projection.worst_s
-    if assessment.verdict != "ok" or worst is None:
-        return SOONEST_S
-    # A period's slack, so that a rule that fires a second early does not skip a turn.
-    slack = config.sweep_period_s / 2
-    wait = worst - config.margin_s - config.max_data_age_s - SOONEST_S
-    return min(LATEST_S, max(SOONEST_S, wait)) - slack
+    wait = SOONEST_S
+    if assessment.verdict == "ok" and worst is not None:
+        wait = worst - config.margin_s - config.max_data_age_s - SOONEST_S
+    # Half a period's slack: a rule that fires a second early must not skip a turn.
+    return min(LATEST_S, max(SOONEST_S, wait)) - config.sweep_period_s / 2

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 config = config_from_env(os.environ)
-clients = Clients()
+clients = Clients(os.environ["AWS_REGION"])
 logger = Logger(service="burstwatch-cleanup")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RESERVE_S = 10.0
 
 config = config_from_env(os.environ)
-clients = Clients()
+clients = Clients(os.environ["AWS_REGION"])
 kinds = tuple(find_kinds().values())
 schedule = Schedule()
 logger = Logger(service="burstwatch")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping
 
     from burstwatch.aws.session import Clients
 
@@ -17,11 +18,13 @@ class ExtraMissingError(ValueError):
 def add_account_arguments(parser: ArgumentParser) -> None:
     """``--profile`` and ``--region``."""
     parser.add_argument("--profile", help="a profile of the AWS configuration")
-    parser.add_argument("--region", help="default: the profile's or AWS_REGION's")
+    parser.add_argument("--region", help="default: AWS_REGION or the profile's")
 
 
-def make_clients(args: Namespace, region: str | None = None) -> Clients:
-    """Clients for one region.
+def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = None) -> Clients:
+    """Clients for one region: the one given, ``--region``, AWS_REGION or the profile's.
+
+    AWS_REGION is read here because boto3 knows only AWS_DEFAULT_REGION.
 
     Raises:
         ExtraMissingError: if boto3 is not installed.
@@ -32,4 +35,4 @@ def make_clients(args: Namespace, region: str | None = None) -> Clients:
     except ModuleNotFoundError as error:
         msg = f"{error.name} is not installed, this command needs: pip install 'burstwatch[aws]'"
         raise ExtraMissingError(msg) from None
-    return Clients(region or args.region, profile=args.profile)
+    return Clients(region or args.region or env.get("AWS_REGION"), profile=args.profile)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -33,6 +34,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.headers.get("Content-Encoding") == "gzip":  # botocore packs large PutMetricData
+            body = gzip.decompress(body)
         headers = {name.lower(): value for name, value in self.headers.items()}
         scope = SCOPE.search(headers.get("authorization", ""))
         if scope is None or scope[2] not in SIGNING_NAMES:

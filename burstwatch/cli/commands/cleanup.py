@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Delete them, and name each."""
     deployment = parse_config({"deployment": args.deployment}).deployment
-    clients = make_clients(args)
+    clients = make_clients(args, terminal.env)
     from burstwatch.aws.alarms import alarm_prefix, delete_alarms, read_alarms  # noqa: PLC0415
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 

@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Scan, region by region. A region that fails does not hide the others."""
     config = config_from_env(terminal.env)
-    home = make_clients(args)
+    home = make_clients(args, terminal.env)
     unit = home.unit()  # refuses early without credentials
     regions = _regions(home) if args.all_regions else [unit.region]
     looks: list[Look] = []
@@ -67,7 +67,7 @@ def _look(args: Namespace, home: Clients, region: str, config: Config, terminal:
     from burstwatch.aws.look import look  # noqa: PLC0415 - boto3 is an extra
     from burstwatch.aws.session import Deadline  # noqa: PLC0415
 
-    clients = home if region == home.region else make_clients(args, region)
+    clients = home if region == home.region else make_clients(args, terminal.env, region)
     deadline = Deadline(time.monotonic, at=time.monotonic() + BUDGET_S)
     return look(
         clients.unit(),

@@ -1,0 +1,128 @@
+"""`scan` and `cleanup`, as a person runs them, against the strict fake."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+
+import pytest
+
+from burstwatch.cli.main import run
+from tests.aws.test_lambda import put_alarm
+from tests.aws.test_sweep import Disk
+from tests.conftest import Cloud
+
+
+def burstwatch(cloud: Cloud | None, *args: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    clock = cloud.clock if cloud else (lambda: 0.0)
+    code = run(args, stdout=out, stderr=err, env=dict(os.environ), clock=clock)
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_scan_shows_the_worst_first(cloud: Cloud) -> None:
+    calm, hot = Disk(cloud, percent=100), Disk(cloud, percent=40)
+    for _ in range(5):
+        hot.minute(iops=3_000)
+        cloud.clock.now -= 60
+        calm.minute(iops=100)
+    code, out, err = burstwatch(cloud, "scan")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[1].startswith(hot.id)
+    assert "critical" in lines[1]
+    assert lines[-1] == "2 volumes, 0 unknown; 10 metrics requested"
+
+
+def test_scan_for_machines_is_one_object_a_volume(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=100)
+    cloud.aws.add_volume("gp3", 100)
+    _, out, _ = burstwatch(cloud, "scan", "--json")
+    found = {entry["id"]: entry for entry in map(json.loads, out.splitlines())}
+    assert len(found) == 2
+    assert found[disk.id]["state"] == "infinite"
+    assert found[disk.id]["time_to_empty_s"] is None
+    assert found[disk.id]["size_gib"] == 100
+
+
+def test_scan_needs_only_the_permissions_that_the_catalog_prints(cloud: Cloud) -> None:
+    Disk(cloud, percent=40)
+    burstwatch(cloud, "scan")
+    _, policy, _ = burstwatch(cloud, "catalog", "--policy")
+    allowed = json.loads(policy)["Statement"][0]["Action"]
+    used = {f"{service}:{operation}" for service, operation, _ in cloud.aws.calls}
+    assert used - {"sts:GetCallerIdentity"} == set(allowed)
+
+
+def test_scan_of_all_regions_goes_on_after_one_that_fails(cloud: Cloud) -> None:
+    cloud.aws.enabled = ("eu-west-1", "us-east-1")
+    Disk(cloud, percent=100)
+    cloud.aws.add_volume("gp3", 100, region="eu-west-1")
+    code, out, _ = burstwatch(cloud, "scan", "--all-regions")
+    assert code == 0
+    assert "2 volumes" in out
+
+
+def test_a_denied_call_is_a_partial_result(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=100)
+    cloud.aws.denied = {"DescribeInstances"}
+    code, out, err = burstwatch(cloud, "scan")
+    assert code == 1
+    assert disk.id in out
+    assert err.count("\n") == 1
+    assert "DescribeInstances: UnauthorizedOperation" in err
+
+
+def test_an_empty_account_is_said_to_be_empty(cloud: Cloud) -> None:
+    code, out, _ = burstwatch(cloud, "scan")
+    assert (code, out) == (0, "no volumes; 0 metrics requested\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (("scan", "--region", "mars-1"), "unknown region 'mars-1', allowed are"),
+        (("scan", "--profile", "nobody"), "nobody"),
+    ],
+)
+def test_a_wrong_region_or_profile_is_one_line_and_exit_code_2(
+    cloud: Cloud, args: tuple[str, ...], named: str
+) -> None:
+    code, out, err = burstwatch(cloud, *args)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert named in err
+
+
+def test_without_credentials_it_says_so(aws_env: pytest.MonkeyPatch) -> None:
+    aws_env.delenv("AWS_ACCESS_KEY_ID")
+    aws_env.delenv("AWS_SECRET_ACCESS_KEY")
+    code, out, err = burstwatch(None, "scan")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "credentials" in err.lower()
+
+
+def test_a_denied_identity_is_exit_code_2(cloud: Cloud) -> None:
+    cloud.aws.denied = {"GetCallerIdentity"}
+    code, out, err = burstwatch(cloud, "scan")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "AccessDenied" in err
+
+
+def test_cleanup_deletes_what_sweeps_made_and_names_it(cloud: Cloud) -> None:
+    names = [f"burstwatch/burstwatch/a/r/ebs_volume/vol-{n}/critical" for n in range(120)]
+    for name in names:
+        put_alarm(cloud, name)
+    put_alarm(cloud, "burstwatch/other/a/r/ebs_volume/vol-1/critical")
+    _, would, _ = burstwatch(cloud, "cleanup", "--dry-run")
+    assert len(would.splitlines()) == 120
+    code, out, _ = burstwatch(cloud, "cleanup")
+    assert code == 0
+    assert sorted(out.splitlines()) == sorted(names)
+    assert len(cloud.aws.regions["us-east-1"].alarms) == 1
+
+
+def test_a_deployment_name_that_could_match_others_is_refused(cloud: Cloud) -> None:
+    code, _, err = burstwatch(cloud, "cleanup", "--deployment", "a/b")
+    assert code == 2
+    assert "'a/b'" in err

@@ -1,0 +1,253 @@
+"""An episode's whole life, sweep by sweep, against the strict fake."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from burstwatch.aws.sweep import Sweep, fleet_metrics, sweep
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
+from burstwatch.schedule import Schedule
+from tests.conftest import NOW, Cloud
+
+TOPIC = "arn:aws:sns:us-east-1:123456789012:page"
+EVENTS = "arn:aws:sns:us-east-1:123456789012:events"
+CONFIG = Config(page_topic_arn=TOPIC, events_topic_arn=EVENTS)
+
+
+class Disk:
+    """A 100 GiB gp2 volume whose every minute a test decides on."""
+
+    def __init__(self, cloud: Cloud, *, percent: float) -> None:
+        self.cloud = cloud
+        self.id = cloud.aws.add_volume(
+            "gp2", 100, instance_id=cloud.aws.add_instance("m5.large"), name="db"
+        )
+        self.percent = percent
+        for minute in range(60, 0, -1):
+            self._put(NOW - 60 * minute, percent, iops=100)
+
+    def minute(self, *, iops: float) -> None:
+        """One minute at ``iops``, then the clock stands at its end."""
+        served = min(iops, 3_000 if self.percent > 0 else 300)
+        self.percent = min(100.0, max(0.0, self.percent - (served - 300) * 60 / 54_000))
+        self._put(self.cloud.clock.now, self.percent, iops=served)
+        self.cloud.clock.now += 60
+
+    def _put(self, at: float, percent: float, *, iops: float) -> None:
+        for name, value in {
+            "BurstBalance": percent,
+            "VolumeReadOps": iops * 30,
+            "VolumeWriteOps": iops * 30,
+            "VolumeReadBytes": iops * 30 * 16_384,
+            "VolumeWriteBytes": iops * 30 * 16_384,
+        }.items():
+            self.cloud.aws.put("AWS/EBS", name, {"VolumeId": self.id}, at, value)
+
+
+def run_sweep(cloud: Cloud, schedule: Schedule | None = None) -> Sweep:
+    return sweep(
+        cloud.unit,
+        find_kinds().values(),
+        cloud.clients,
+        CONFIG,
+        schedule or Schedule(),
+        now=cloud.clock.now,
+        deadline=cloud.never(),
+    )
+
+
+def alarms(cloud: Cloud) -> dict[str, str]:
+    return {
+        name: alarm["StateValue"] for name, alarm in cloud.aws.regions["us-east-1"].alarms.items()
+    }
+
+
+def operations(cloud: Cloud) -> list[str]:
+    return [operation for _, operation, _ in cloud.aws.calls]
+
+
+def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=90)
+    schedule = Schedule()
+    deepest = 100.0
+    for minute in range(120):
+        disk.minute(iops=3_000 if minute < 25 else 50)
+        deepest = min(deepest, disk.percent)
+        run_sweep(cloud, schedule)
+        cloud.aws.evaluate_alarms()
+        if minute == 24:
+            assert list(alarms(cloud).values()) == ["ALARM"]
+    assert deepest < 20
+    name = f"burstwatch/burstwatch/123456789012/us-east-1/ebs_volume/{disk.id}/critical"
+    assert cloud.aws.notifications == [(TOPIC, name, "ALARM"), (TOPIC, name, "OK")]
+    assert alarms(cloud) == {}
+    assert operations(cloud).count("PutMetricAlarm") == 1
+
+
+def test_the_page_comes_before_the_bucket_is_empty_with_the_lead_to_spare(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=90)
+    while not cloud.aws.notifications:
+        disk.minute(iops=3_000)
+        run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+    assert disk.percent / 3 * 60 >= CONFIG.lead_s
+
+
+def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=60)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud)
+    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    beginning = alarm["AlarmDescription"][:200]
+    assert beginning.startswith(f"db {disk.id} (gp2 100 GiB, /dev/sdf of i-")
+    assert "dry about " in beginning
+    assert "from 3000 to 300 IOPS" in beginning
+    assert alarm["TreatMissingData"] == "ignore"
+    assert alarm["AlarmActions"] == alarm["OKActions"] == [TOPIC]
+
+
+def test_the_metric_is_there_before_its_alarm(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud)
+    done = operations(cloud)
+    assert done.index("PutMetricData") < done.index("PutMetricAlarm")
+    assert done[-1] == "PutMetricData"  # the heartbeat, last
+
+
+def test_no_alarm_is_made_while_its_metric_cannot_be_published(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    cloud.aws.denied = {"PutMetricData"}
+    result = run_sweep(cloud)
+    assert alarms(cloud) == {}
+    assert not result.completed
+    assert fleet_metrics(result)["UnitsFailed"] == 1
+
+
+def test_a_repeated_or_overlapping_sweep_changes_nothing(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    for _ in range(3):
+        run_sweep(cloud)
+    assert operations(cloud).count("PutMetricAlarm") == 1
+    assert len(cloud.aws.published) == 1
+
+
+def test_the_alarm_of_a_deleted_volume_ends_cleanly(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud)
+    cloud.aws.evaluate_alarms()
+    del cloud.aws.regions["us-east-1"].volumes[disk.id]
+    for _ in range(5):
+        cloud.clock.now += 60
+        run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+    assert [state for _, _, state in cloud.aws.notifications] == ["ALARM", "OK"]
+    assert alarms(cloud) == {}
+
+
+def test_an_incomplete_inventory_ends_no_alarm(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud)
+    cloud.aws.evaluate_alarms()
+    cloud.aws.denied = {"DescribeVolumes"}
+    for _ in range(10):
+        cloud.clock.now += 60
+        run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+    assert list(alarms(cloud).values()) == ["ALARM"]
+
+
+def test_an_unknown_volume_keeps_its_alarm_as_it_is(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud)
+    cloud.aws.evaluate_alarms()
+    cloud.aws.failing_series[disk.id] = "InternalError"
+    for _ in range(10):
+        cloud.clock.now += 60
+        result = run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+    assert list(alarms(cloud).values()) == ["ALARM"]
+    assert fleet_metrics(result)["ResourcesUnknown"] == 1
+
+
+def test_when_the_alarms_cannot_be_read_none_is_made_or_deleted(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    cloud.aws.denied = {"DescribeAlarms"}
+    result = run_sweep(cloud)
+    assert "PutMetricAlarm" not in operations(cloud)
+    assert not result.completed
+
+
+def test_alarms_of_others_are_never_touched(cloud: Cloud) -> None:
+    Disk(cloud, percent=90)
+    foreign = {
+        "AlarmName": "burstwatch/other/123456789012/us-east-1/ebs_volume/vol-1/critical",
+        "Namespace": "Burstwatch", "MetricName": "Severity", "Period": 60, "Threshold": 3.0,
+        "Dimensions": [{"Name": "Kind", "Value": "ebs_volume"}, {"Name": "ResourceId", "Value": "vol-1"}],
+        "AlarmActions": [], "OKActions": [],
+    }  # fmt: skip
+    cloud.clients("cloudwatch").put_metric_alarm(
+        **foreign, EvaluationPeriods=1, Statistic="Maximum",
+        ComparisonOperator="GreaterThanOrEqualToThreshold",
+    )  # fmt: skip
+    for _ in range(5):
+        cloud.clock.now += 60
+        run_sweep(cloud)
+    assert list(alarms(cloud)) == [foreign["AlarmName"]]
+
+
+def test_of_sixty_new_episodes_fifty_get_their_alarm_at_once_and_the_rest_next(
+    cloud: Cloud,
+) -> None:
+    for _ in range(60):
+        disk = Disk(cloud, percent=20)
+        for back in range(5):
+            disk._put(NOW - 60 * (back + 1), 20 + 3 * back, iops=3_000)
+    first = run_sweep(cloud)
+    assert len(first.created) == 50
+    assert any(problem.part == "alarms" for problem in first.problems)
+    cloud.clock.now += 60
+    assert len(run_sweep(cloud).created) == 10
+
+
+def test_the_event_is_one_that_chat_clients_take_and_programs_can_read(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    cloud.aws.regions["us-east-1"].volumes[disk.id]["Tags"] = [
+        {"Key": "Name", "Value": 'we"ird\n\u202e' + "x" * 300}
+    ]
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud)
+    (event,) = cloud.aws.published
+    message = json.loads(event["Message"])
+    assert (message["version"], message["source"]) == ("1.0", "custom")
+    assert len(message["content"]["title"]) <= 250
+    assert len(message["content"]["description"]) <= 1_024
+    context = message["metadata"]["additionalContext"]
+    assert float(context["time_to_empty_s"]) == pytest.approx(disk.percent / 3 * 60, rel=0.1)
+    assert event["MessageAttributes"]["severity"]["StringValue"] == "critical"
+
+
+def test_the_fleet_in_numbers_is_always_finite(cloud: Cloud) -> None:
+    Disk(cloud, percent=100)
+    numbers = fleet_metrics(run_sweep(cloud))
+    assert numbers["ResourcesSeen"] == numbers["ResourcesEvaluated"] == 1
+    assert "MinTimeToExhaustion" not in numbers
+    json.dumps(dict(numbers), allow_nan=False)

@@ -1,0 +1,61 @@
+"""Worked examples of the kind ``ebs_volume``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+ITEMS: list[dict[str, Any]] = [
+    {
+        "VolumeId": "vol-0aaaaaaaaaaaaaaa1",
+        "VolumeType": "gp2",
+        "Size": 100,
+        "Attachments": [
+            {"InstanceId": "i-0aaaaaaaaaaaaaaa1", "Device": "/dev/sdf", "State": "attached"}
+        ],
+        "Tags": [{"Key": "Name", "Value": "db"}],
+    },
+    {"VolumeId": "vol-0aaaaaaaaaaaaaaa2", "VolumeType": "st1", "Size": 500, "Attachments": []},
+    {
+        "VolumeId": "vol-0aaaaaaaaaaaaaaa3",
+        "VolumeType": "gp3",
+        "Size": 100,
+        "Iops": 3_000,
+        "Throughput": 125,
+    },
+]
+
+FOUND: dict[str, dict[str, dict[str, Any]]] = {
+    "instances": {
+        "i-0aaaaaaaaaaaaaaa1": {"InstanceId": "i-0aaaaaaaaaaaaaaa1", "InstanceType": "m5.large"}
+    },
+    "instance_types": {
+        "m5.large": {
+            "InstanceType": "m5.large",
+            "Hypervisor": "nitro",
+            "EbsInfo": {
+                "EbsOptimizedInfo": {"MaximumIops": 18_750, "MaximumThroughputInMBps": 593.75}
+            },
+        }
+    },
+    "modifications": {
+        "vol-0aaaaaaaaaaaaaaa1": {
+            "VolumeId": "vol-0aaaaaaaaaaaaaaa1",
+            "ModificationState": "optimizing",
+            "OriginalVolumeType": "gp2",
+            "OriginalSize": 50,
+            "TargetVolumeType": "gp2",
+            "TargetSize": 100,
+            "StartTime": datetime(2026, 11, 1, tzinfo=UTC),
+        }
+    },
+}
+
+#: Sums over a minute of the first item, and the credits per second that they may have cost.
+SUMS = {
+    "VolumeReadOps": 6_000.0,
+    "VolumeWriteOps": 12_000.0,
+    "VolumeReadBytes": 6_000 * 16_384.0,
+    "VolumeWriteBytes": 12_000 * 16_384.0,
+}
+NOMINAL_PER_S = 300.0

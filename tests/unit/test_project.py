@@ -1,0 +1,229 @@
+"""Projection, demand and policy, on histories that the simulator makes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from burstwatch.config import Config
+from burstwatch.demand import fit_charge_ratio
+from burstwatch.observe import LevelPoint, Missing, Observation
+from burstwatch.policy import assess
+from burstwatch.project import project
+from burstwatch.replay import _points, volume
+from burstwatch.series import read_series, write_series
+from burstwatch.simulate import Load, Simulation
+from burstwatch.volumes import profile
+
+AGE = 300.0
+
+
+def observe(
+    loads: list[Load], *, ratio: float = 1.0, size: float = 100, volume_type: str = "gp2",
+    charge_ratio: float = 1.0, age_s: float = 0.0, io: bool = True, period_s: float = 60.0,
+) -> tuple[Observation, float]:  # fmt: skip
+    """What CloudWatch shows at the end of ``loads``, and the true level then."""
+    promise = profile(volume_type, size)
+    assert promise.bucket is not None
+    simulation = Simulation(
+        promise=promise, bucket=promise.bucket, charge_ratio=charge_ratio, period_s=period_s
+    )
+    points = list(simulation.play(loads, ratio=ratio))
+    rows = read_series(write_series(points), name="simulated")
+    resource = volume(volume_type, size)
+    levels, demand = _points(rows, resource, period_s)
+    now = points[-1].start_s + period_s
+    seen = Observation(
+        resource=resource,
+        at=now,
+        levels=tuple(p for p in levels if p.end_s <= now - age_s),
+        demand=tuple(p for p in demand if p.end_s <= now - age_s) if io else (),
+    )
+    return seen, points[-1].level_ratio
+
+
+def steady(iops: float, minutes: float, io_kib: float = 16) -> list[Load]:
+    return [Load(seconds=60 * minutes, read_iops=iops / 2, write_iops=iops / 2, io_kib=io_kib)]
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(min_value=34, max_value=900),
+    st.floats(min_value=0.4, max_value=1.0),
+    st.floats(min_value=1.1, max_value=3.0),
+    st.sampled_from([0.0, 60.0, 180.0, 300.0]),
+)
+def test_a_constant_demand_is_projected_to_its_true_end(
+    size: int, ratio: float, factor: float, age_s: float
+) -> None:
+    iops = min(3_000.0, 3 * size * factor)
+    seen, level = observe(steady(iops, 15), ratio=ratio, size=size, age_s=age_s)
+    projection = project(seen, max_data_age_s=AGE)
+    if level <= 0:
+        return
+    truth = level * 5_400_000 / (iops - 3 * size)
+    if truth > 6 * 3_600:
+        return  # a fall of less than 0.3 % a minute, of which the balance shows 0.01 %
+    assert projection.time_to_empty_s == pytest.approx(truth, rel=0.02, abs=15)
+    assert projection.worst_s is not None
+    assert projection.worst_s <= truth + 1
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.floats(min_value=0, max_value=4_000), min_size=12, max_size=40),
+    st.floats(min_value=0.05, max_value=1.0),
+    st.sampled_from([0.0, 120.0, 300.0]),
+)
+def test_the_guarantee_holds_for_any_history(
+    rates: list[float], ratio: float, age_s: float
+) -> None:
+    loads = [load for rate in rates for load in steady(rate, 1)]
+    seen, level = observe(loads, ratio=ratio, age_s=age_s)
+    projection = project(seen, max_data_age_s=AGE)
+    soonest = level * 5_400_000 / 2_700  # nothing empties it faster from where it truly is
+    assert projection.worst_s is not None
+    # A printed balance is good to 0.01 %: half a step is 0.1 s.
+    assert projection.worst_s <= soonest + 0.2
+    assert projection.low_s is not None
+    assert projection.high_s is not None
+    assert projection.time_to_empty_s is not None
+    assert projection.low_s <= projection.time_to_empty_s <= projection.high_s
+    assert projection.worst_s <= projection.low_s + 1e-6
+
+
+def test_a_demand_at_or_under_the_baseline_never_empties() -> None:
+    seen, _ = observe(steady(290, 30), ratio=0.5)
+    projection = project(seen, max_data_age_s=AGE)
+    assert projection.state == "infinite"
+    assert projection.time_to_empty_s == math.inf
+    assert projection.time_to_full_s == pytest.approx(0.5 * 5_400_000 / 10, rel=0.05)
+
+
+def test_a_step_of_demand_is_seen_after_two_minutes() -> None:
+    seen, level = observe([*steady(100, 30), *steady(3_000, 2)], ratio=0.5)
+    projection = project(seen, max_data_age_s=AGE)
+    assert projection.time_to_empty_s == pytest.approx(level * 2_000, rel=0.01)
+
+
+def test_a_single_spike_is_not_believed_to_last() -> None:
+    seen, _ = observe([*steady(100, 30), *steady(3_000, 1)], ratio=0.5)
+    assert project(seen, max_data_age_s=AGE).time_to_empty_s != pytest.approx(1_000, rel=0.5)
+
+
+@pytest.mark.parametrize("charge_ratio", [0.25, 0.5, 0.8])
+def test_the_charge_ratio_is_fitted_from_the_balance(charge_ratio: float) -> None:
+    # 4 KiB sequential writes that EBS merges: it charges less than the guest's operations.
+    loads = steady(2_900, 15, io_kib=4)
+    seen, level = observe(loads, ratio=0.9, charge_ratio=charge_ratio)
+    bucket = seen.resource.bucket
+    assert bucket is not None
+    fitted = fit_charge_ratio(bucket, seen.levels, seen.demand)
+    assert fitted is not None
+    assert fitted.low <= charge_ratio * 1.001
+    assert fitted.high >= charge_ratio * 0.999
+    projection = project(seen, max_data_age_s=AGE)
+    assert projection.time_to_empty_s == pytest.approx(
+        level * 5_400_000 / (2_900 * charge_ratio - 300), rel=0.03
+    )
+
+
+def test_the_balance_alone_is_enough_where_no_io_is_known() -> None:
+    seen, level = observe(steady(2_000, 20), ratio=0.9, io=False)
+    projection = project(seen, max_data_age_s=AGE)
+    assert projection.time_to_empty_s == pytest.approx(level * 5_400_000 / 1_700, rel=0.03)
+
+
+def test_at_the_limit_more_may_be_wanted_than_is_served() -> None:
+    seen, _ = observe(steady(3_000, 20), ratio=0.9)
+    demand = project(seen, max_data_age_s=AGE).demand
+    assert demand is not None
+    assert demand.high == 3_000
+
+
+def test_an_empty_bucket_under_load_is_exhausted_and_one_that_recovers_is_not() -> None:
+    drained, _ = observe(steady(3_000, 40))
+    assert project(drained, max_data_age_s=AGE).state == "exhausted"
+    recovering, _ = observe([*steady(3_000, 40), *steady(50, 10)])
+    projection = project(recovering, max_data_age_s=AGE)
+    assert projection.state == "infinite"
+    assert projection.level is not None
+    assert projection.level.likely > 0
+
+
+def test_st1_is_projected_in_mib() -> None:
+    loads = [Load(seconds=3_600, read_iops=120, write_iops=0, io_kib=1024, access="sequential")]
+    seen, level = observe(loads, volume_type="st1", size=500)
+    net = 120 - 500 * 40 / 1024
+    assert project(seen, max_data_age_s=AGE).time_to_empty_s == pytest.approx(
+        level * 500 * 1024 / net, rel=0.02
+    )
+
+
+def test_stale_data_is_idle_in_a_fresh_unit_and_unknown_in_a_blind_one() -> None:
+    seen, _ = observe(steady(3_000, 30), age_s=900)
+    assert project(seen, max_data_age_s=AGE).state == "idle"
+    blind = Observation(resource=seen.resource, at=seen.at, levels=seen.levels, unit_is_fresh=False)
+    assert project(blind, max_data_age_s=AGE).state == "unknown"
+
+
+def test_a_failed_series_is_unknown_whatever_else_is_known() -> None:
+    resource = volume("gp2", 100)
+    seen = Observation(resource=resource, at=0.0, missing=Missing(reason="denied"))
+    assert project(seen, max_data_age_s=AGE).state == "unknown"
+    assert assess(seen, Config()).verdict == "unknown"
+
+
+@pytest.mark.parametrize(("volume_type", "size"), [("gp3", 100), ("gp2", 1_000), ("st1", 16_000)])
+def test_without_a_bucket_no_metric_can_raise_anything(volume_type: str, size: float) -> None:
+    resource = volume(volume_type, size)
+    empty = LevelPoint(start_s=0, period_s=60, ratio=0.0)  # some report 0 for "not applicable"
+    seen = Observation(resource=resource, at=60.0, levels=(empty,))
+    assert project(seen, max_data_age_s=AGE).state == "not_applicable"
+    assert assess(seen, Config()).verdict == "ok"
+
+
+# Policy
+
+
+def verdict(loads: list[Load], *, ratio: float, **more: float) -> str:
+    seen, _ = observe(loads, ratio=ratio, **more)  # type: ignore[arg-type]
+    return assess(seen, Config()).verdict
+
+
+def test_a_low_balance_alone_wakes_nobody() -> None:
+    assert verdict(steady(100, 60), ratio=0.05) == "watch"
+
+
+def test_a_short_burst_of_a_full_bucket_wakes_nobody() -> None:
+    assert verdict([*steady(100, 60), *steady(3_000, 3)], ratio=1.0, size=500) == "ok"
+
+
+def test_a_bucket_that_empties_within_the_lead_is_critical() -> None:
+    assert verdict(steady(3_000, 10), ratio=0.9) == "warning"  # 20 minutes left
+    assert verdict(steady(3_000, 12), ratio=0.9) == "critical"  # 18, and the margin is 19
+
+
+def test_what_was_critical_is_held_for_a_while_and_then_let_go() -> None:
+    drain = steady(3_000, 20)
+    assert verdict([*drain, *steady(0, 5)], ratio=0.9) == "critical"
+    assert verdict([*drain, *steady(0, 110)], ratio=0.9) in {"ok", "watch"}
+
+
+def test_a_longer_lead_never_judges_milder() -> None:
+    order = ["ok", "watch", "warning", "critical", "exhausted"]
+    for minutes in range(2, 36, 3):
+        seen, _ = observe(steady(2_500, minutes))
+        found = [assess(seen, Config(lead_s=lead)).verdict for lead in (300, 900, 1_800, 3_600)]
+        ranks = [order.index(one) for one in found]
+        assert ranks == sorted(ranks)
+
+
+def test_the_reason_is_one_sentence_with_numbers() -> None:
+    seen, _ = observe(steady(3_000, 10), ratio=0.9)
+    reason = assess(seen, Config()).reason
+    assert "3000 credits/s" in reason
+    assert "worst case" in reason

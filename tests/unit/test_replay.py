@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from burstwatch.cli.main import run
+from burstwatch.series import COLUMNS, write_series
+from burstwatch.simulate import Load, Simulation
+from burstwatch.volumes import profile
+
+HEADING = ",".join(COLUMNS)
+
+
+def replay(*args: str) -> tuple[int, list[dict[str, Any]], str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = run(["replay", *args, "--json"], stdout=out, stderr=err, env={}, clock=lambda: 0.0)
+    return code, [json.loads(line) for line in out.getvalue().splitlines()], err.getvalue()
+
+
+@pytest.fixture
+def drain(tmp_path: Path) -> Path:
+    """An hour of calm, then a full burst that empties the bucket at 3,600 + 2,000 s."""
+    promise = profile("gp2", 100)
+    assert promise.bucket is not None
+    loads = [
+        Load(seconds=3_600, read_iops=100, write_iops=100),
+        Load(seconds=3_600, read_iops=1_500, write_iops=1_500),
+    ]
+    points = Simulation(promise=promise, bucket=promise.bucket).play(loads)
+    path = tmp_path / "drain.csv"
+    path.write_text("".join(write_series(points)))
+    return path
+
+
+GP2 = ("--type", "gp2", "--size-gib", "100")
+
+
+def test_there_is_one_moment_a_period_from_the_first_row(drain: Path) -> None:
+    _, moments, _ = replay(str(drain), *GP2, "--delay-s", "60")
+    times = [moment["t_s"] for moment in moments]
+    assert times == [60.0 * n for n in range(len(times))]
+    assert moments[0]["state"] == "unknown"
+
+
+@pytest.mark.parametrize("delay_s", [0, 60, 300])
+def test_only_rows_that_were_published_by_then_are_seen(drain: Path, delay_s: int) -> None:
+    _, whole, _ = replay(str(drain), *GP2, "--delay-s", str(delay_s))
+    lines = drain.read_text().splitlines(keepends=True)
+    cut_at = 80  # rows
+    shorter = drain.with_name("cut.csv")
+    shorter.write_text("".join(lines[: 1 + cut_at]))
+    _, cut, _ = replay(str(shorter), *GP2, "--delay-s", str(delay_s))
+    assert cut == whole[: len(cut)]
+    assert len(cut) == cut_at + 1 + delay_s // 60
+
+
+def test_the_data_age_is_the_delay(drain: Path) -> None:
+    _, moments, _ = replay(str(drain), *GP2, "--delay-s", "300")
+    assert {moment["data_age_s"] for moment in moments[10:]} == {300.0}
+
+
+@pytest.mark.parametrize("delay_s", ["0", "180", "300"])
+def test_the_time_left_is_right_once_the_drain_is_seen(drain: Path, delay_s: str) -> None:
+    _, moments, _ = replay(str(drain), *GP2, "--delay-s", delay_s)
+    for moment in moments:
+        left = 5_600 - moment["t_s"]
+        if moment["t_s"] >= 3_600 + 240 + float(delay_s) and left > 60:
+            assert moment["time_to_empty_s"] == pytest.approx(left, rel=0.02, abs=5)
+            assert moment["worst_s"] <= left + 1
+
+
+def test_it_is_critical_before_the_lead_and_exhausted_at_the_end(drain: Path) -> None:
+    _, moments, _ = replay(str(drain), *GP2, "--delay-s", "60")
+    first = next(m["t_s"] for m in moments if m["assessment"] == "critical")
+    assert 5_600 - first >= 900
+    assert moments[-1]["state"] == moments[-1]["assessment"] == "exhausted"
+    assert all(m["assessment"] == "ok" for m in moments if 300 < m["t_s"] < 3_600)
+
+
+def test_a_row_without_values_is_silence_and_a_missing_row_is_blindness(tmp_path: Path) -> None:
+    rows = [f"{60 * n},90,100,100,1e6,1e6" for n in range(30)]
+    silent = tmp_path / "silent.csv"
+    silent.write_text("\n".join([HEADING, *rows, *[f"{60 * n},,,,," for n in range(30, 60)]]))
+    _, moments, _ = replay(str(silent), *GP2, "--delay-s", "0")
+    assert moments[-1]["state"] == "idle"
+    assert moments[-1]["balance_ratio"] > 0.9
+    gap = tmp_path / "gap.csv"
+    gap.write_text("\n".join([HEADING, *rows, "5400,90,100,100,1e6,1e6"]))
+    _, moments, _ = replay(str(gap), *GP2, "--delay-s", "0")
+    assert {m["state"] for m in moments if 3_000 < m["t_s"] < 5_400} == {"unknown"}
+
+
+def test_the_example_plays_and_runs_dry() -> None:
+    code, moments, err = replay("--example")
+    assert (code, err) == (0, "")
+    assert {"infinite", "finite", "exhausted"} <= {moment["state"] for moment in moments}
+
+
+def test_people_get_a_line_for_each_change(drain: Path) -> None:
+    out = io.StringIO()
+    run(["replay", str(drain), *GP2], stdout=out, stderr=out, env={}, clock=lambda: 0.0)
+    lines = out.getvalue().splitlines()
+    assert lines[0].split()[:3] == ["at", "verdict", "state"]
+    assert len(lines) < 12
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ("", "no rows"),
+        ("t_s,percent\n0,1\n", "line 1: the columns must be t_s,balance_percent"),
+        (f"{HEADING}\n0,101,0,0,0,0\n", "line 2: balance_percent is '101'"),
+        (f"{HEADING}\n0,50,0,0,0,0\n60,50,-1,0,0,0\n", "line 3: read_ops is '-1'"),
+        (f"{HEADING}\n0,50,0,0,0,0\n60,50,x,0,0,0\n", "line 3: read_ops is 'x'"),
+        (f"{HEADING}\n0,50,0,0,0\n", "line 2: 6 cells expected, got 5"),
+        (f"{HEADING}\n60,50,0,0,0,0\n60,50,0,0,0,0\n", "line 3: t_s 60 must be above 60"),
+        (f"{HEADING}\n,50,0,0,0,0\n", "line 2: t_s is empty"),
+        (f"{HEADING}\n0,nan,0,0,0,0\n", "line 2: balance_percent is 'nan'"),
+    ],
+)
+def test_a_malformed_series_is_refused_with_its_line(tmp_path: Path, body: str, named: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(body)
+    code, moments, err = replay(str(path), *GP2)
+    assert (code, moments, err.count("\n")) == (2, [], 1)
+    assert named in err
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (("nowhere.csv", *GP2), "nowhere.csv"),
+        ((), "SERIES.csv"),
+        (("--example", "--period-s", "0"), "period_s must be 1 to 3600"),
+        (("--example", "--type", "gp9"), "'gp9'"),
+    ],
+)
+def test_wrong_arguments_are_one_line_and_exit_code_2(args: tuple[str, ...], named: str) -> None:
+    code, _, err = replay(*args)
+    assert (code, err.count("\n")) == (2, 1)
+    assert named in err
+
+
+def test_a_series_needs_its_volume(drain: Path) -> None:
+    code, _, err = replay(str(drain))
+    assert code == 2
+    assert "--type and --size-gib" in err
