@@ -14,6 +14,21 @@ if TYPE_CHECKING:
 
     from burstwatch.kind import Kind
 
+#: What the sweep publishes once a sweep about the whole deployment.
+FLEET_METRICS = (
+    "SweepCompleted",
+    "ResourcesSeen",
+    "ResourcesEvaluated",
+    "ResourcesUnknown",
+    "ResourcesWarning",
+    "ResourcesCritical",
+    "ResourcesExhausted",
+    "UnitsFailed",
+    "DataAge",
+    "MetricsRequested",
+    "MinTimeToExhaustion",
+    "Problems",
+)
 #: Reads that are not of one kind.
 METRIC_READS = ("cloudwatch:GetMetricData",)
 ALARM_READS = ("cloudwatch:DescribeAlarms",)
@@ -59,6 +74,7 @@ def catalog() -> dict[str, Any]:
             }
             for kind in kinds
         ],
+        "fleet_metrics": list(FLEET_METRICS),
         "read_actions": [*read_actions(kinds), *ALARM_READS],
         "settings": [
             {

@@ -14,8 +14,9 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.session import Clients, Deadline
-from burstwatch.aws.sweep import fleet_metrics, sweep
+from burstwatch.aws.sweep import sweep
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
 from burstwatch.schedule import Schedule

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from burstwatch.aws.publish import publish_completed, publish_events, publish_se
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from burstwatch.aws.session import Clients, Deadline, Unit
     from burstwatch.config import Config
@@ -83,33 +82,3 @@ def sweep(
         deleted=deleted,
         completed=completed,
     )
-
-
-def fleet_metrics(result: Sweep) -> Mapping[str, float]:
-    """The fleet in numbers, for the log's embedded metrics. Every value is finite."""
-    found = result.found
-    assessments = [assessment for _, assessment in found.assessments.values()]
-    verdicts = [assessment.verdict for assessment in assessments]
-    ages = [a.projection.data_age_s for a in assessments if a.projection.state != "idle"]
-    known_ages = [age for age in ages if age is not None]
-    times = [
-        a.projection.time_to_empty_s
-        for a in assessments
-        if a.projection.time_to_empty_s is not None and math.isfinite(a.projection.time_to_empty_s)
-    ]
-    numbers: dict[str, float] = {
-        "ResourcesSeen": len(assessments),
-        "ResourcesEvaluated": found.evaluated,
-        "ResourcesUnknown": verdicts.count("unknown"),
-        "ResourcesWarning": verdicts.count("warning"),
-        "ResourcesCritical": verdicts.count("critical"),
-        "ResourcesExhausted": verdicts.count("exhausted"),
-        "UnitsFailed": 0 if found.complete and result.completed else 1,
-        "MetricsRequested": found.metrics_requested,
-        "Problems": len(result.problems),
-    }
-    if known_ages:
-        numbers["DataAge"] = max(known_ages)
-    if times:
-        numbers["MinTimeToExhaustion"] = min(times)
-    return numbers

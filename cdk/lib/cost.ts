@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnAlarm, CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnKey } from 'aws-cdk-lib/aws-kms';
+import catalog from '../catalog.json' with { type: 'json' };
 import { MEMORY_MIB, type ResolvedProps } from './props.ts';
 
 interface Price {
@@ -20,8 +21,6 @@ export const PRICES = {
   request: { usd: 0.2e-6, per: 'request', source: 'https://aws.amazon.com/lambda/pricing/' },
 } as const satisfies Record<string, Price>;
 
-/** The metrics that `burstwatch/aws/sweep.py` publishes for the fleet, with the heartbeat. */
-const FLEET_METRICS = 12;
 const SECONDS_PER_SWEEP = 2;
 const MINUTES_PER_MONTH = 30 * 24 * 60;
 
@@ -33,7 +32,7 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
   const lines: [string, number][] = [
     [`${count(CfnAlarm)} alarms`, count(CfnAlarm) * PRICES.alarmMetric.usd],
     [`${count(CfnDashboard)} dashboard`, count(CfnDashboard) * PRICES.dashboard.usd],
-    [`${FLEET_METRICS} metrics`, FLEET_METRICS * PRICES.customMetric.usd],
+    [`${catalog.fleet_metrics.length} metrics`, catalog.fleet_metrics.length * PRICES.customMetric.usd],
     [`${count(CfnKey)} key`, count(CfnKey) * PRICES.key.usd],
     [
       `${sweeps} sweeps of about ${SECONDS_PER_SWEEP} s`,

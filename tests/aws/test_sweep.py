@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from burstwatch.aws.sweep import Sweep, fleet_metrics, sweep
+from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.catalog import FLEET_METRICS
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.schedule import Schedule
@@ -251,3 +253,12 @@ def test_the_fleet_in_numbers_is_always_finite(cloud: Cloud) -> None:
     assert numbers["ResourcesSeen"] == numbers["ResourcesEvaluated"] == 1
     assert "MinTimeToExhaustion" not in numbers
     json.dumps(dict(numbers), allow_nan=False)
+
+
+def test_the_catalog_names_every_fleet_metric_and_no_other(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    numbers = fleet_metrics(run_sweep(cloud))
+    beats = {metric for _, metric, _ in cloud.aws.regions["us-east-1"].metrics if metric == "SweepCompleted"}
+    assert numbers.keys() | beats == set(FLEET_METRICS)

@@ -1,0 +1,41 @@
+"""The fleet and the monitor in numbers, published once a sweep."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from burstwatch.aws.sweep import Sweep
+
+
+def fleet_metrics(result: Sweep) -> Mapping[str, float]:
+    """The fleet in numbers, for the log's embedded metrics. Every value is finite."""
+    found = result.found
+    assessments = [assessment for _, assessment in found.assessments.values()]
+    verdicts = [assessment.verdict for assessment in assessments]
+    ages = [a.projection.data_age_s for a in assessments if a.projection.state != "idle"]
+    known_ages = [age for age in ages if age is not None]
+    times = [
+        a.projection.time_to_empty_s
+        for a in assessments
+        if a.projection.time_to_empty_s is not None and math.isfinite(a.projection.time_to_empty_s)
+    ]
+    numbers: dict[str, float] = {
+        "ResourcesSeen": len(assessments),
+        "ResourcesEvaluated": found.evaluated,
+        "ResourcesUnknown": verdicts.count("unknown"),
+        "ResourcesWarning": verdicts.count("warning"),
+        "ResourcesCritical": verdicts.count("critical"),
+        "ResourcesExhausted": verdicts.count("exhausted"),
+        "UnitsFailed": 0 if found.complete and result.completed else 1,
+        "MetricsRequested": found.metrics_requested,
+        "Problems": len(result.problems),
+    }
+    if known_ages:
+        numbers["DataAge"] = max(known_ages)
+    if times:
+        numbers["MinTimeToExhaustion"] = min(times)
+    return numbers

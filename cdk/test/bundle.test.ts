@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { buildPackage } from '../lib/bundle.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'burstwatch-bundle-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function copyOfSources(name: string): string {
+  const root = join(folder, name);
+  for (const part of ['burstwatch', 'lambdas']) cpSync(part, join(root, part), { recursive: true });
+  return root;
+}
+
+function fingerprint(root: string): string {
+  const hash = createHash('sha256');
+  for (const name of (readdirSync(root, { recursive: true, encoding: 'utf8' })).sort()) {
+    if (statSync(join(root, name)).isFile()) hash.update(name).update(readFileSync(join(root, name)));
+  }
+  return hash.digest('hex');
+}
+
+test('two machines with the same sources build the same package', () => {
+  const [one, other] = ['one', 'other'].map((name) => buildPackage(copyOfSources(name)));
+  assert.notEqual(one, other);
+  assert.equal(fingerprint(one!), fingerprint(other!));
+});
+
+test('the package has our sources and what they import, and nothing of the development', () => {
+  const names = readdirSync(buildPackage());
+  for (const name of ['burstwatch', 'lambdas', 'aws_lambda_powertools', 'jmespath']) assert.ok(names.includes(name), name);
+  for (const name of ['boto3', 'tests', 'demo', 'bin']) assert.ok(!names.includes(name), name);
+  const files = readdirSync(buildPackage(), { recursive: true, encoding: 'utf8' });
+  assert.deepEqual(files.filter((name) => name.endsWith('.so') || name.endsWith('.pyc')), []);
+});
+
+test('a package is built once for the same sources', () => {
+  const first = buildPackage();
+  const before = statSync(first).mtimeMs;
+  assert.equal(buildPackage(), first);
+  assert.equal(statSync(first).mtimeMs, before);
+});

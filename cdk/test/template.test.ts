@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { App, Stack, Validations } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import catalog from '../catalog.json' with { type: 'json' };
+import { BurstWatch } from '../lib/burst-watch.ts';
+import { estimateFixedCost } from '../lib/cost.ts';
+import { propsFromContext } from '../lib/context.ts';
+
+type Resource = { Type: string; Properties: Record<string, any>; DependsOn?: string[] };
+type Reference = { Ref?: string; 'Fn::GetAtt'?: [string, string] };
+
+const flags = JSON.parse(readFileSync('cdk.json', 'utf8')).context;
+
+function synthesise(context: Record<string, unknown> = {}) {
+  const app = new App({ context: { ...flags, ...context } });
+  const stack = new Stack(app, 'Test', { env: { account: '111122223333', region: 'eu-central-1' } });
+  const props = propsFromContext((name) => app.node.tryGetContext(name));
+  new BurstWatch(stack, 'BurstWatch', props);
+  return { app, stack, props, template: Template.fromStack(stack) };
+}
+
+const { template, stack, props } = synthesise();
+const resources: Record<string, Resource> = template.toJSON().Resources;
+const ofType = (type: string) => Object.entries(resources).filter(([, resource]) => resource.Type === type);
+const one = (type: string, where: (resource: Resource) => boolean = () => true) => {
+  const found = ofType(type).filter(([, resource]) => where(resource));
+  assert.equal(found.length, 1, `one ${type}`);
+  return found[0]!;
+};
+const target = (reference: Reference) => reference.Ref ?? reference['Fn::GetAtt']?.[0] ?? '';
+const statements = (resource: Resource): any[] => resource.Properties.PolicyDocument.Statement;
+const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
+
+test('CloudWatch may deliver each alarm: alarm, topic and key let it through', () => {
+  const alarms = ofType('AWS::CloudWatch::Alarm');
+  assert.ok(alarms.length >= 10);
+  for (const [name, alarm] of alarms) {
+    const actions = [...alarm.Properties.AlarmActions, ...alarm.Properties.OKActions];
+    assert.equal(actions.length, 2, `${name} has an alarm and an OK action`);
+    for (const action of actions) {
+      const topicId = target(action);
+      const topic = resources[topicId];
+      assert.equal(topic?.Type, 'AWS::SNS::Topic');
+      const keyId = target(topic!.Properties.KmsMasterKeyId);
+      assert.equal(resources[keyId]?.Type, 'AWS::KMS::Key', `${topicId} uses a key of its own`);
+      const useKey = statementsOf(resources[keyId]!.Properties.KeyPolicy).find(isForCloudWatch);
+      assert.deepEqual(list(useKey?.Action).sort(), ['kms:Decrypt', 'kms:GenerateDataKey*']);
+      assert.equal(useKey.Condition.StringEquals['aws:SourceAccount'], '111122223333');
+      const [, policy] = one('AWS::SNS::TopicPolicy', (entry) => entry.Properties.Topics.map(target).includes(topicId));
+      const publish = statements(policy).find(isForCloudWatch);
+      assert.equal(publish?.Action, 'sns:Publish');
+      assert.equal(target(publish.Resource), topicId);
+      assert.equal(publish.Condition.StringEquals['aws:SourceAccount'], '111122223333');
+    }
+  }
+});
+
+test('the topics that the sweep puts on its alarms let CloudWatch through as well', () => {
+  const [, fn] = one('AWS::Lambda::Function', (entry) => entry.Properties.Handler === 'lambdas.sweep.handler');
+  const page = target(fn.Properties.Environment.Variables.BURSTWATCH_PAGE_TOPIC_ARN);
+  const [, policy] = one('AWS::SNS::TopicPolicy', (entry) => entry.Properties.Topics.map(target).includes(page));
+  assert.ok(statements(policy).some(isForCloudWatch));
+});
+
+test('nothing may be written without a resource or a condition that narrows it', () => {
+  const reads = new Set([...catalog.read_actions]);
+  for (const [name, policy] of ofType('AWS::IAM::Policy')) {
+    for (const statement of statements(policy)) {
+      const writes = list<string>(statement.Action).filter((action) => !reads.has(action));
+      if (list(statement.Resource).includes('*') && writes.length > 0) {
+        assert.deepEqual(writes, ['cloudwatch:PutMetricData'], name);
+        assert.deepEqual(statement.Condition, { StringEquals: { 'cloudwatch:namespace': 'Burstwatch' } });
+      }
+      for (const action of writes) assert.ok(!action.endsWith(':*') && action !== '*', `${name}: ${action}`);
+    }
+  }
+});
+
+test('an alarm of the sweep can only send messages, to our own topics', () => {
+  const all = ofType('AWS::IAM::Policy').flatMap(([, policy]) => statements(policy));
+  const put = all.filter((statement) => list(statement.Action).includes('cloudwatch:PutMetricAlarm'));
+  assert.equal(put.length, 1);
+  const allowed = put[0].Condition['ForAllValues:StringEquals']['cloudwatch:AlarmActions'];
+  for (const action of allowed) assert.equal(resources[target(action)]?.Type, 'AWS::SNS::Topic');
+  assert.match(JSON.stringify(put[0].Resource), /alarm:burstwatch\/burstwatch\/\*/);
+});
+
+test('the sweep may read exactly what the catalog says, and roles have no managed policy', () => {
+  const all = ofType('AWS::IAM::Policy').flatMap(([, policy]) => statements(policy));
+  const look = all.find((statement) => statement.Sid === 'Look');
+  assert.deepEqual([...look.Action].sort(), [...catalog.read_actions].sort());
+  for (const [, role] of ofType('AWS::IAM::Role')) assert.equal(role.Properties.ManagedPolicyArns, undefined);
+});
+
+test('a late or failed sweep is not tried again, and is kept', () => {
+  template.hasResourceProperties('AWS::Events::Rule', {
+    ScheduleExpression: 'rate(1 minute)',
+    Targets: [Match.objectLike({ RetryPolicy: { MaximumRetryAttempts: 1, MaximumEventAgeInSeconds: 60 }, DeadLetterConfig: Match.anyValue() })],
+  });
+  template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
+    MaximumRetryAttempts: 0,
+    MaximumEventAgeInSeconds: 60,
+    DestinationConfig: { OnFailure: Match.anyValue() },
+  });
+  template.hasResourceProperties('AWS::Lambda::Function', { Handler: 'lambdas.sweep.handler', Timeout: 50, Architectures: ['arm64'] });
+});
+
+test('no completed sweep for five periods pages, and so does no data', () => {
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    MetricName: 'SweepCompleted', Namespace: 'Burstwatch', Statistic: 'Sum', Period: 60, EvaluationPeriods: 5,
+    ComparisonOperator: 'LessThanThreshold', Threshold: 1, TreatMissingData: 'breaching',
+  });
+});
+
+test('only the heartbeat takes missing data for bad news', () => {
+  const breaching = ofType('AWS::CloudWatch::Alarm').filter(([, alarm]) => alarm.Properties.TreatMissingData === 'breaching');
+  assert.deepEqual(breaching.map(([, alarm]) => alarm.Properties.MetricName), ['SweepCompleted']);
+});
+
+test('alarms of the stack are outside the prefix of those that sweeps make', () => {
+  for (const [, alarm] of ofType('AWS::CloudWatch::Alarm')) assert.doesNotMatch(alarm.Properties.AlarmName, /^burstwatch\//);
+});
+
+test('every fleet metric that an alarm or the dashboard names is one that the sweep publishes', () => {
+  const text = JSON.stringify(resources);
+  const [, dashboard] = one('AWS::CloudWatch::Dashboard');
+  const named = ofType('AWS::CloudWatch::Alarm')
+    .flatMap(([, alarm]) => [alarm.Properties, ...(alarm.Properties.Metrics ?? []).map((entry: any) => entry.MetricStat?.Metric ?? {})])
+    .filter((metric) => metric.Namespace === 'Burstwatch')
+    .map((metric) => metric.MetricName);
+  const body = JSON.stringify(dashboard.Properties.DashboardBody);
+  const shown = [...body.matchAll(/\\"Burstwatch\\",\\"(\w+)\\",\\"Deployment/g)].map((match) => match[1]!);
+  assert.ok(named.length >= 6 && shown.length >= 6, text.slice(0, 0));
+  for (const name of [...named, ...shown]) assert.ok(catalog.fleet_metrics.includes(name), name);
+});
+
+test('logs are kept for a month, and no role may write to others', () => {
+  for (const [, group] of ofType('AWS::Logs::LogGroup')) assert.equal(group.Properties.RetentionInDays, 30);
+  assert.equal(ofType('AWS::Logs::LogGroup').length, ofType('AWS::Lambda::Function').length);
+});
+
+test('on deletion the rule goes first, then the alarms that its sweeps made', () => {
+  const [cleanup] = one('Custom::BurstwatchAlarms');
+  const [, rule] = one('AWS::Events::Rule');
+  assert.ok(rule.DependsOn?.includes(cleanup));
+});
+
+test('the floor alarm is off unless asked for, and its price is said', () => {
+  assert.ok(!JSON.stringify(resources).includes('GROUP BY VolumeId'));
+  const floored = synthesise({ floor: 'true', floorPercent: '15' });
+  floored.template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    Metrics: [{ Expression: 'SELECT MIN(BurstBalance) FROM SCHEMA("AWS/EBS", VolumeId) GROUP BY VolumeId ORDER BY MIN() ASC', Id: 'floor', Period: 60, ReturnData: true }],
+    Threshold: 15,
+  });
+  assert.match(estimateFixedCost(floored.stack, floored.props), /billed per volume: 0\.10 USD/);
+});
+
+test('an inbox is subscribed when an address is given', () => {
+  synthesise({ alarmEmail: 'a@example.org' }).template.hasResourceProperties('AWS::SNS::Subscription', { Protocol: 'email', Endpoint: 'a@example.org' });
+  assert.equal(ofType('AWS::SNS::Subscription').length, 0);
+});
+
+test('settings reach the function, from cdk.json and from the command line', () => {
+  for (const settings of [{ lead_s: 600 }, 'lead_s=600']) {
+    synthesise({ settings, deployment: 'two' }).template.hasResourceProperties('AWS::Lambda::Function', {
+      Handler: 'lambdas.sweep.handler',
+      Environment: { Variables: Match.objectLike({ BURSTWATCH_LEAD_S: '600', BURSTWATCH_DEPLOYMENT: 'two' }) },
+    });
+  }
+});
+
+for (const [name, value, allowed] of [
+  ['deployment', 'a/b', 'letters, digits and hyphens'],
+  ['architecture', 'mips', 'arm64 or x86_64'],
+  ['scheduleMinutes', '0', 'whole number from 1 to 60'],
+  ['alarmEmail', 'nobody', 'an e-mail address'],
+  ['floor', 'yes', 'true or false'],
+  ['settings', 'leed_s=3', 'allowed are lead_s'],
+] as const) {
+  test(`a wrong ${name} is refused with its value and what is allowed`, () => {
+    assert.throws(() => synthesise({ [name]: value }), (error: Error) => {
+      const shown = name === 'settings' ? 'leed_s' : value;
+      return error.message.includes(name) && error.message.includes(shown) && error.message.includes(allowed);
+    });
+  });
+}
+
+test('cdk-nag has nothing to say, and every acknowledgement takes effect', () => {
+  const { app, stack: checked } = synthesise();
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
+  const assembly = app.synth();
+  const report = JSON.parse(readFileSync(join(assembly.directory, 'validation-report.json'), 'utf8'));
+  const [nag] = report.pluginReports.filter((entry: any) => entry.pluginName === 'AwsSolutions');
+  assert.equal(nag.conclusion, 'success');
+  assert.deepEqual(nag.violations, []);
+  const took = new Set(nag.suppressedViolations.map((entry: any) => `${entry.acknowledgedAt} ${entry.acknowledgedId}`));
+  const given = checked.node.findAll().flatMap((construct) =>
+    construct.node.metadata
+      .filter((entry) => entry.type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY)
+      .flatMap((entry) => Object.entries(entry.data).map(([id, reason]) => ({ id, reason, at: construct.node.path }))),
+  );
+  assert.ok(given.length >= 5);
+  for (const { id, reason, at } of given) {
+    assert.ok(String(reason).length > 20, `${id} has a reason`);
+    assert.ok(took.has(`${at} ${id}`), `${id} at ${at} suppresses nothing`);
+  }
+});
+
+test('the estimate at synth names every part and adds up', () => {
+  const text = estimateFixedCost(stack, props);
+  const numbers = [...text.matchAll(/[a-z] (\d+\.\d\d)/g)].map((match) => Number(match[1]));
+  const [total, ...parts] = numbers;
+  assert.ok(parts.length >= 5);
+  assert.ok(Math.abs(total! - parts.reduce((sum, part) => sum + part, 0)) < 0.05, text);
+});
+
+function statementsOf(document: { Statement: any[] }): any[] {
+  return document.Statement;
+}
+
+function isForCloudWatch(statement: any): boolean {
+  return statement.Effect === 'Allow' && statement.Principal?.Service === 'cloudwatch.amazonaws.com';
+}
