@@ -49,8 +49,34 @@ fix: setup ## format and mend what can be mended
 	@$(BIN)/ruff check --quiet --fix . || true
 	@$(BIN)/ruff format --quiet .
 
+.PHONY: gen
+gen: setup ## write the generated files anew: catalog, example, requirements
+	@$(BIN)/burstwatch catalog --json > cdk/catalog.json
+	@$(UV) export --quiet --frozen --extra lambda --no-dev --no-emit-project --no-header > lambdas/requirements.txt
+	@$(BIN)/python -m tools.make_example
+
 .PHONY: test
-test: check ## everything
+test: check test-cdk test-wheel test-cloud ## everything, in about a quarter of an hour
+
+.PHONY: test-cdk
+test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promises
+	@npm run --silent test
+	@PYTHON=$(PYTHON) npx cdk synth --quiet --no-notices --output .cache/cdk.out
+	@# W3005: CDK's own dependency of a custom resource's function on its role
+	@$(BIN)/cfn-lint --ignore-checks W3005 -- .cache/cdk.out/*.template.json
+
+.PHONY: test-wheel
+test-wheel: setup ## the built wheel, without extras, in an environment of its own
+	@rm -rf .cache/wheel && mkdir -p .cache/wheel
+	@$(UV) build --quiet --wheel --out-dir .cache/wheel
+	@$(UV) export --quiet --frozen --only-group dev --no-hashes --no-header > .cache/wheel/constraints.txt
+	@$(UV) venv --quiet --python $(PYTHON) .cache/wheel/venv
+	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt .cache/wheel/*.whl pytest hypothesis
+	@cd .cache/wheel && PYTHONSAFEPATH=1 venv/bin/python -m pytest -q -c /dev/null --rootdir . --noconftest -p no:cacheprovider ../../tests/unit
+
+.PHONY: test-cloud
+test-cloud: setup .cache/localcloud.stamp ## the demo and the dead-man switch on the local cloud
+	@$(BIN)/pytest -q -m local_cloud
 
 LOCALCLOUD := demo/localcloud
 .cache/localcloud.stamp: $(LOCALCLOUD)/localstack.txt $(LOCALCLOUD)/runtime.txt | $(UV)

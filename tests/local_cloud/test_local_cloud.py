@@ -1,0 +1,149 @@
+"""The real template, the real package and real delivery, on the local cloud. Minutes long.
+
+The demo plays in one region, as `make demo` does. In another region of the same cloud
+a second deployment has its schedule taken away, and must be missed.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from demo.__main__ import SETTINGS, run
+from demo.localcloud.cloud import ROOT, RUNTIME_PYTHON, LocalCloud, free_port, local_cloud
+from demo.stack import Stack
+
+pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(1_500)]
+
+REGION = "eu-west-1"
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    log = tmp_path_factory.mktemp("cloud") / "cloud.log"
+    with local_cloud(port=free_port(), log=log) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def demo(cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Future[Any]]:
+    """The demo, playing in the background while the other test watches another region."""
+    out = tmp_path_factory.mktemp("demo")
+    with ThreadPoolExecutor(1) as pool:
+
+        def play() -> tuple[int, dict[str, Any]]:
+            code = run(cloud, out, keep=False)
+            return code, json.loads((out / "result.json").read_text())
+
+        yield pool.submit(play)
+
+
+def client(cloud: LocalCloud, service: str, region: str = REGION) -> Any:
+    return boto3.client(
+        service,
+        endpoint_url=cloud.endpoint,
+        region_name=region,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+
+
+def eventually(check: Callable[[], bool], *, seconds: float, what: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
+        time.sleep(3)
+
+
+def test_a_monitor_whose_schedule_has_stopped_is_missed(
+    cloud: LocalCloud, demo: Future[Any]
+) -> None:
+    assert not demo.done()
+    stack = Stack(cloud, region=REGION, settings=SETTINGS)
+    stack.synth()
+    stack.bootstrap()
+    outputs = stack.deploy()
+    cloudwatch, events = client(cloud, "cloudwatch"), client(cloud, "events")
+
+    def state() -> str:
+        (alarm,) = cloudwatch.describe_alarms(
+            AlarmNames=["burstwatch-burstwatch-no-completed-sweep"]
+        )["MetricAlarms"]
+        return str(alarm["StateValue"])
+
+    def has_beaten() -> bool:
+        metrics = cloudwatch.list_metrics(Namespace="Burstwatch", MetricName="SweepCompleted")
+        return bool(metrics["Metrics"])
+
+    eventually(has_beaten, seconds=120, what="a completed sweep")
+    # Disabling a rule does not stop the local cloud from firing it; taking its targets does.
+    targets = events.list_targets_by_rule(Rule=outputs["RuleName"])["Targets"]
+    events.remove_targets(Rule=outputs["RuleName"], Ids=[target["Id"] for target in targets])
+    # The local cloud evaluates a five-minute alarm every five minutes and looks back seven.
+    eventually(lambda: state() == "OK", seconds=420, what="the heartbeat is seen")
+    eventually(lambda: state() == "ALARM", seconds=720, what="the heartbeat is missed")
+
+
+def test_the_demo_keeps_every_promise(demo: Future[Any]) -> None:
+    code, result = demo.result()
+    assert code == 0
+    dry = [volume for volume in result["volumes"] if volume["exhausted_at"] is not None]
+    assert len(dry) >= 4
+    assert "st1" in {volume["type"] for volume in dry}
+    raised = {alarm["resource"]: alarm["changes"][0] for alarm in result["alarms"]}
+    assert raised.keys() == {volume["id"] for volume in dry}
+    for volume in dry:
+        change = raised[volume["id"]]
+        assert change["state"] == "ALARM"
+        assert change["at"] < volume["exhausted_at"]
+        assert change["time_to_empty_s"] == pytest.approx(change["true_time_to_empty_s"], rel=0.10)
+    through = {message["through"] for message in result["messages"]}
+    assert {"http", "sqs:page", "sqs:events"} <= through
+
+
+def start_demo(out: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "demo", "--out", str(out), *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_demo_that_is_stopped_leaves_nothing_running(
+    tmp_path: Path, sign: signal.Signals
+) -> None:
+    port = free_port()
+    process = start_demo(tmp_path, "--port", str(port))
+    eventually((tmp_path / "endpoint.txt").exists, seconds=60, what="the cloud is up")
+    time.sleep(2)
+    process.send_signal(sign)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped" in errors
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+    assert RUNTIME_PYTHON.exists()
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        process = start_demo(tmp_path, "--port", str(taken.getsockname()[1]))
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "is taken" in errors
