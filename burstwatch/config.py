@@ -103,7 +103,6 @@ SETTINGS: tuple[Setting, ...] = (
         parse=_matching(r"([^=]+=.*)?", "key=value, or nothing"),
     ),
     Setting(name="page_topic_arn", default="", help="topic for critical alarms", parse=_TOPIC),
-    Setting(name="notice_topic_arn", default="", help="topic for warnings", parse=_TOPIC),
     Setting(name="events_topic_arn", default="", help="topic for readable details", parse=_TOPIC),
 )
 
@@ -120,7 +119,6 @@ class Config:
     deployment: str = "burstwatch"
     tag_filter: str = ""
     page_topic_arn: str = ""
-    notice_topic_arn: str = ""
     events_topic_arn: str = ""
 
     @property

@@ -28,6 +28,7 @@ from demo.localcloud.cloud import (
     index_metrics,
     local_cloud,
 )
+from demo.picture import draw
 from demo.play import Player, create_fleet, publish_until
 from demo.report import broken_promises, build_result, summary, write_json
 from demo.stack import Stack, StackError
@@ -101,6 +102,7 @@ def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
         publish_until(client("cloudwatch"), volumes, time.time())
         result = build_result(volumes, scanned, inbox.collect(), live_at=live_at)
         (out / "result.json").write_text(write_json(result), encoding="utf-8")
+        (out / "fleet.svg").write_text(draw(volumes, result, end_s=time.time()), encoding="utf-8")
         print(f"\n{summary(result)}\n")
         broken = broken_promises(result)
         for promise in broken:

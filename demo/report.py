@@ -62,7 +62,7 @@ def broken_promises(result: Mapping[str, Any]) -> list[str]:
             if alarm is not None:
                 broken.append(f"{volume['name']} did not run dry but raised {alarm['name']}")
             continue
-        raised = _first_alarm(alarm)
+        raised = first_alarm(alarm)
         if raised is None or raised["at"] >= volume["exhausted_at"]:
             broken.append(f"{volume['name']} ran dry without an alarm before")
         elif (error := _error(raised)) is None or error > TOLERANCE:
@@ -95,7 +95,7 @@ def summary(result: Mapping[str, Any]) -> str:
     alarms = {alarm["resource"]: alarm for alarm in result["alarms"]}
     rows = []
     for volume in result["volumes"]:
-        raised = _first_alarm(alarms.get(volume["id"]))
+        raised = first_alarm(alarms.get(volume["id"]))
         error = _error(raised) if raised else None
         rows.append(
             (
@@ -162,7 +162,8 @@ def _said(messages: Sequence[Message]) -> dict[str, float]:
     return said
 
 
-def _first_alarm(alarm: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def first_alarm(alarm: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The change with which an alarm was first raised."""
     if alarm is None:
         return None
     return next((change for change in alarm["changes"] if change["state"] == "ALARM"), None)

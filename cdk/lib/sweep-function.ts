@@ -38,7 +38,6 @@ export class SweepFunction extends Construct {
       environment: {
         BURSTWATCH_SWEEP_PERIOD_S: `${props.schedule.toSeconds()}`,
         BURSTWATCH_PAGE_TOPIC_ARN: props.topics.page.topicArn,
-        BURSTWATCH_NOTICE_TOPIC_ARN: props.topics.notice.topicArn,
         BURSTWATCH_EVENTS_TOPIC_ARN: props.topics.events.topicArn,
       },
     });
@@ -95,7 +94,7 @@ export class SweepFunction extends Construct {
         // An alarm can stop or terminate an instance: ours may only send a message, and to our own topics.
         conditions: {
           'ForAllValues:StringEquals': {
-            'cloudwatch:AlarmActions': [props.topics.page.topicArn, props.topics.notice.topicArn],
+            'cloudwatch:AlarmActions': [props.topics.page.topicArn],
           },
         },
       }),

@@ -90,7 +90,7 @@ test('an alarm of the sweep can only send messages, to our own topics', () => {
   const put = all.filter((statement) => list(statement.Action).includes('cloudwatch:PutMetricAlarm'));
   assert.equal(put.length, 1);
   const allowed = put[0].Condition['ForAllValues:StringEquals']['cloudwatch:AlarmActions'];
-  for (const action of allowed) assert.equal(resources[target(action)]?.Type, 'AWS::SNS::Topic');
+  for (const action of list<Reference>(allowed)) assert.equal(resources[target(action)]?.Type, 'AWS::SNS::Topic');
   assert.match(JSON.stringify(put[0].Resource), /alarm:burstwatch\/burstwatch\/\*/);
 });
 

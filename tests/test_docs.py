@@ -1,0 +1,79 @@
+"""What is written down is what is there."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from burstwatch.catalog import catalog
+from burstwatch.cli.main import run
+from tools.readme import with_settings
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+CONSOLE = re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_settings_in_the_readme_are_those_there_are() -> None:
+    assert with_settings(README) == README, "run 'make gen'"
+
+
+def test_the_catalog_of_the_cdk_app_is_the_one_of_the_library() -> None:
+    committed = json.loads((ROOT / "cdk" / "catalog.json").read_text())
+    assert committed == json.loads(json.dumps(catalog())), "run 'make gen'"
+
+
+def test_the_package_of_the_function_is_pinned_as_the_project_is() -> None:
+    lock = tomllib.loads((ROOT / "uv.lock").read_text())
+    versions = {entry["name"]: entry.get("version") for entry in lock["package"]}
+    pins = re.findall(
+        r"^([a-z0-9-]+)==(\S+)", (ROOT / "lambdas" / "requirements.txt").read_text(), re.MULTILINE
+    )
+    assert pins
+    assert all(versions[name] == version for name, version in pins), "run 'make gen'"
+
+
+EXAMPLES = [
+    (line.removeprefix("$ "), block.split(line, 1)[1].strip())
+    for block in CONSOLE
+    for line in block.splitlines()
+    if line.startswith("$ burstwatch ")
+]
+
+
+@pytest.mark.parametrize(("command", "shown"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
+def test_what_the_readme_shows_is_what_the_command_prints(command: str, shown: str) -> None:
+    out = io.StringIO()
+    code = run(shlex.split(command)[1:], stdout=out, stderr=out, env={}, clock=lambda: 0.0)
+    assert code == 0
+    assert out.getvalue().strip() == shown
+
+
+def test_every_target_of_make_that_the_docs_name_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in ("README.md", "CONTRIBUTING.md"):
+        named = set(re.findall(r"[`\n]make ([a-z-]+)", (ROOT / page).read_text()))
+        assert named & targets
+        assert named <= targets
+
+
+def test_every_alarm_of_the_stack_is_explained() -> None:
+    source = (ROOT / "cdk" / "lib" / "health-alarms.ts").read_text()
+    names = re.findall(r"add\('([a-z-]+)'", source)
+    assert len(names) >= 10
+    for name in names:
+        last = name.rpartition("-")[2]
+        assert f"…-{name}`" in README or f"`-{last}`" in README, name
+
+
+def test_every_link_within_the_repo_leads_somewhere() -> None:
+    for page in ("README.md", "CONTRIBUTING.md"):
+        for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
+            if "://" not in link:
+                assert (ROOT / link).exists(), link
