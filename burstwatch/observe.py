@@ -123,6 +123,7 @@ class Observation:
 
     ``levels`` and ``demand`` are in time order. ``unit_is_fresh`` says whether the
     unit's other resources have fresh data, which tells idle from blind.
+    ``looked_back_s`` is how far back datapoints were asked for.
     """
 
     resource: Resource
@@ -130,4 +131,5 @@ class Observation:
     levels: tuple[LevelPoint, ...] = ()
     demand: tuple[DemandPoint, ...] = ()
     unit_is_fresh: bool = True
+    looked_back_s: float = 0.0
     missing: Missing | None = None

@@ -69,7 +69,7 @@ def project(observation: Observation, *, max_data_age_s: float) -> Projection:
         return Projection(state="unknown", reason=observation.missing.reason, at=now)
     levels = _since(observation.levels, resource.history_from_s)
     if not levels:
-        return _without_levels(observation)
+        return _without_levels(observation, bucket)
     last = levels[-1]
     age = max(0.0, now - last.end_s)
     if age > max_data_age_s + last.period_s:
@@ -114,7 +114,7 @@ def _since(points: Sequence[Point], start: float | None) -> list[Point]:
     return [point for point in points if start is None or point.start_s >= start]
 
 
-def _without_levels(observation: Observation) -> Projection:
+def _without_levels(observation: Observation, bucket: Bucket) -> Projection:
     resource, now = observation.resource, observation.at
     if not resource.in_use:
         reason = "not attached, so nothing can spend its credits"
@@ -123,9 +123,25 @@ def _without_levels(observation: Observation) -> Projection:
         reason = "resized or retyped, and no datapoint since"
         return Projection(state="unknown", reason=reason, at=now)
     if observation.unit_is_fresh:
-        reason = "no datapoint while others of the unit have some: no I/O"
-        return Projection(state="idle", reason=reason, at=now)
+        return _long_silent(bucket, now=now, silent_s=observation.looked_back_s)
     return Projection(state="unknown", reason="no datapoint in the whole unit", at=now)
+
+
+def _long_silent(bucket: Bucket, *, now: float, silent_s: float) -> Projection:
+    """No I/O for all the time looked at: so much has come in at least, whatever was left."""
+    low = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s)
+    return Projection(
+        state="idle",
+        reason="no datapoint while others of the unit have some: no I/O",
+        at=now,
+        level=_ratio(bucket, Range(low=low, likely=low, high=bucket.capacity)),
+        demand=Range(low=0.0, likely=0.0, high=0.0),
+        time_to_empty_s=math.inf,
+        low_s=math.inf,
+        high_s=math.inf,
+        worst_s=tb.worst_time_to_empty(bucket, level=low),
+        time_to_full_s=tb.time_to_full(bucket, level=low, demand=0.0),
+    )
 
 
 def _silent(bucket: Bucket, last: LevelPoint, *, now: float, age: float) -> Projection:

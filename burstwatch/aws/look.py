@@ -183,6 +183,7 @@ class _Asking:
                 for start, percent in series
             ),
             unit_is_fresh=unit_is_fresh,
+            looked_back_s=LOOK_BACK_S,
             missing=Missing(reason=failure) if failure is not None else None,
         )
 

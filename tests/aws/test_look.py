@@ -182,7 +182,12 @@ def test_silence_of_one_volume_is_idle_and_of_all_is_unknown(cloud: Cloud) -> No
     assert take_look(cloud).assessments[silent][1].verdict == "unknown"
     busy = cloud.aws.add_volume("gp2", 100, instance_id=instance)
     drain(cloud, busy, to_percent=30, **FULL_BURST)
-    assert take_look(cloud).assessments[silent][1].projection.state == "idle"
+    projection = take_look(cloud).assessments[silent][1].projection
+    assert projection.state == "idle"
+    # Two hours of silence have brought in at least two hours of refill.
+    assert projection.level is not None
+    assert projection.level.low == pytest.approx(7_200 * 300 / 5_400_000)
+    assert projection.worst_s == pytest.approx(7_200 * 300 / 2_700)
 
 
 def test_an_exhausted_volume_that_falls_silent_recovers_at_its_refill_rate(cloud: Cloud) -> None:

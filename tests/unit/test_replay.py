@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from burstwatch.cli.main import run
-from burstwatch.series import COLUMNS, write_series
+from burstwatch.series import COLUMNS, SeriesError, read_series, write_series
 from burstwatch.simulate import Load, Simulation
 from burstwatch.volumes import profile
 
@@ -143,6 +146,13 @@ def test_wrong_arguments_are_one_line_and_exit_code_2(args: tuple[str, ...], nam
     code, _, err = replay(*args)
     assert (code, err.count("\n")) == (2, 1)
     assert named in err
+
+
+@given(st.text(alphabet="t_s,0123456789.-nainfe#\n ", max_size=200))
+def test_whatever_a_file_holds_it_is_rows_or_a_named_line(text: str) -> None:
+    with contextlib.suppress(SeriesError):
+        rows = read_series(f"{HEADING}\n{text}".splitlines(), name="fuzz.csv")
+        assert [row.t_s for row in rows] == sorted({row.t_s for row in rows})
 
 
 def test_a_series_needs_its_volume(drain: Path) -> None:
