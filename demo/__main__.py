@@ -54,7 +54,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "demo" / "out")
     parser.add_argument("--keep", action="store_true", help="leave it running until Ctrl-C")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have had SIGINT ignored
+        signal.signal(number, _interrupt)
     try:
         with local_cloud(
             port=arguments.port or free_port(), log=arguments.out / "cloud.log"
@@ -81,7 +82,9 @@ def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
 
     stack = Stack(cloud, settings=SETTINGS)
     live_at = _next_minute(time.time() + 45)
-    with ThreadPoolExecutor(2) as pool:
+    with contextlib.ExitStack() as ending:
+        pool = ending.enter_context(ThreadPoolExecutor(1))
+        ending.push(lambda failure, *_: stack.cancel() if failure else None)
         preparing = pool.submit(_prepare, stack)
         volumes = create_fleet(client("ec2"), specs, live_at=live_at)
         count = publish_until(client("cloudwatch"), volumes, time.time())
@@ -89,30 +92,18 @@ def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
         say(f"{len(volumes)} volumes with a day of history: {count:,} datapoints")
         player = Player(client("cloudwatch"), volumes)
         player.start()
+        ending.callback(player.stop)
         outputs = preparing.result()
-    say(f"`cdk deploy` is done; lead {SETTINGS['lead_s']} s here, 15 minutes by default")
-    inbox = Inbox(client("sns"), client("sqs"), endpoint=cloud.endpoint)
-    inbox.subscribe("page", outputs["PageTopicArn"], http=True)
-    inbox.subscribe("notice", outputs["NoticeTopicArn"], http=False)
-    inbox.subscribe("events", outputs["EventsTopicArn"], http=False)
-    try:
+        say(f"`cdk deploy` is done; lead {SETTINGS['lead_s']} s here, 15 minutes by default")
+        inbox = Inbox(client("sns"), client("sqs"), endpoint=cloud.endpoint)
+        ending.callback(inbox.close)
+        inbox.subscribe("page", outputs["PageTopicArn"], http=True)
+        inbox.subscribe("notice", outputs["NoticeTopicArn"], http=False)
+        inbox.subscribe("events", outputs["EventsTopicArn"], http=False)
         _watch(inbox, volumes, player, until=live_at + LIVE_MINUTES * MINUTE_S)
-        scanned = _scan(cloud)
-        player.stop()
-        publish_until(client("cloudwatch"), volumes, time.time())
-        result = build_result(volumes, scanned, inbox.collect(), live_at=live_at)
-        (out / "result.json").write_text(write_json(result), encoding="utf-8")
-        (out / "fleet.svg").write_text(draw(volumes, result, end_s=time.time()), encoding="utf-8")
-        print(f"\n{summary(result)}\n")
-        broken = broken_promises(result)
-        for promise in broken:
-            print(f"demo: {promise}", file=sys.stderr)
-        say(f"wrote {out / 'result.json'} with the {len(result['messages'])} messages received")
+        broken = _show(cloud, out, volumes, inbox, live_at=live_at)
         if keep:
-            _keep(cloud, client, volumes)
-    finally:
-        player.stop()
-        inbox.close()
+            _keep(cloud, player)
     say("deleting the stack and the alarms that its sweeps made")
     stack.destroy()
     print(_burstwatch(cloud, "cleanup"), end="")
@@ -200,18 +191,31 @@ def _burstwatch(cloud: LocalCloud, *arguments: str) -> str:
     return run.stdout
 
 
-def _keep(cloud: LocalCloud, client: Any, volumes: Sequence[Volume]) -> None:  # noqa: ANN401
-    player = Player(client("cloudwatch"), volumes)
-    player.start()
+def _show(
+    cloud: LocalCloud, out: Path, volumes: Sequence[Volume], inbox: Inbox, *, live_at: float
+) -> list[str]:
+    """Write the result and print it. Returns the promises that did not hold."""
+    result = build_result(volumes, _scan(cloud), inbox.collect(), live_at=live_at)
+    (out / "result.json").write_text(write_json(result), encoding="utf-8")
+    (out / "fleet.svg").write_text(draw(volumes, result, end_s=time.time()), encoding="utf-8")
+    print(f"\n{summary(result)}\n")
+    broken = broken_promises(result)
+    for promise in broken:
+        print(f"demo: {promise}", file=sys.stderr)
+    received = len(result["messages"])
+    say(f"wrote result.json, with the {received} messages received, and fleet.svg to {out}")
+    return broken
+
+
+def _keep(cloud: LocalCloud, player: Player) -> None:
     variables = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")
-    print("the cloud stays up until Ctrl-C; to look at it:")
+    print("the fleet plays on until Ctrl-C; to look at it:")
     for name in variables:
         print(f"  export {name}={cloud.environment()[name]}")
     print("  .venv/bin/burstwatch scan", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         while player.is_alive():
             time.sleep(1)
-    player.stop()
 
 
 def _next_minute(at: float) -> float:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import platform
+import signal
 import subprocess
+import threading
+import time
 from typing import TYPE_CHECKING
 
 from demo.localcloud.cloud import ACCOUNT, ROOT
@@ -30,6 +35,7 @@ class Stack:
         self._environment = cloud.environment(region)
         self._region = region
         self._settings = settings
+        self._cancelled = threading.Event()
         self._assembly = cloud.folder / f"cdk-{region}"
         self._outputs = cloud.folder / f"outputs-{region}.json"
 
@@ -42,7 +48,7 @@ class Stack:
 
     def bootstrap(self) -> None:
         """What `cdk deploy` needs once per account and region."""
-        self._cdk("bootstrap", f"aws://{ACCOUNT}/{self._region}")
+        self._cdk("bootstrap", "--app", str(self._assembly), f"aws://{ACCOUNT}/{self._region}")
 
     def deploy(self) -> dict[str, str]:
         """Deploy what was synthesised. Returns the outputs by the last part of their names."""
@@ -64,17 +70,31 @@ class Stack:
         """Delete the stack."""
         self._cdk("destroy", "--app", str(self._assembly), "--force")
 
+    def cancel(self) -> None:
+        """End the command that runs, from another thread, and begin no other."""
+        self._cancelled.set()
+
     def _cdk(self, command: str, *arguments: str) -> None:
-        run = subprocess.run(  # noqa: S603 - our own arguments
+        with subprocess.Popen(  # noqa: S603 - our own arguments
             [ROOT / "node_modules" / ".bin" / "cdk", command, "--no-notices", *arguments],
             cwd=ROOT,
             env=self._environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-        if run.returncode != 0:
-            last = "\n".join((run.stdout + run.stderr).splitlines()[-20:])
-            msg = f"cdk {command} failed:\n{last}"
+            start_new_session=True,
+        ) as process:
+            printed = self._wait(process)
+        if process.returncode != 0:
+            msg = f"cdk {command} failed:\n" + "\n".join(printed.splitlines()[-20:])
             raise StackError(msg)
+
+    def _wait(self, process: subprocess.Popen[str]) -> str:
+        deadline = time.monotonic() + TIMEOUT_S
+        while True:
+            try:
+                return process.communicate(timeout=0.5)[0]
+            except subprocess.TimeoutExpired:
+                if self._cancelled.is_set() or time.monotonic() > deadline:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
