@@ -17,6 +17,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+#: Rates this close together, relative to their size, differ by rounding alone.
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bucket:
@@ -70,7 +73,7 @@ def time_to_empty(bucket: Bucket, *, level: float, demand: float) -> float:
     An empty bucket has emptied: 0, unless the demand lets it recover.
     """
     net = spend_rate(bucket, level=bucket.capacity, demand=demand) - bucket.refill
-    if net <= 0:
+    if net <= ROUNDING * max(1.0, bucket.refill):
         return math.inf
     return clamp_level(bucket, level) / net
 
@@ -101,16 +104,6 @@ def level_after(bucket: Bucket, *, level: float, demand: float, seconds: float) 
         raise ValueError(msg)
     net = bucket.refill - spend_rate(bucket, level=bucket.capacity, demand=demand)
     return clamp_level(bucket, level + net * seconds)
-
-
-def served_credits(bucket: Bucket, *, level: float, demand: float, seconds: float) -> float:
-    """Credits spent within ``seconds`` of a constant demand, exactly.
-
-    What came in plus what left the bucket, or the whole demand where it is less
-    (a full bucket throws away what it cannot hold).
-    """
-    rate = spend_rate(bucket, level=bucket.capacity, demand=demand)
-    return min(rate * seconds, clamp_level(bucket, level) + bucket.refill * seconds)
 
 
 def _check_demand(demand: float) -> None:

@@ -52,7 +52,7 @@ def scan_policy() -> dict[str, Any]:
             {
                 "Sid": "BurstwatchScan",
                 "Effect": "Allow",
-                "Action": read_actions(find_kinds().values()),
+                "Action": sorted([*read_actions(find_kinds().values()), "ec2:DescribeRegions"]),
                 "Resource": "*",
             }
         ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -164,8 +164,3 @@ def config_from_env(env: Mapping[str, str]) -> Config:
             if name.startswith(ENV_PREFIX)
         }
     )
-
-
-def config_names() -> list[str]:
-    """The fields of ``Config``, which a test holds equal to ``SETTINGS``."""
-    return [field.name for field in fields(Config)]

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 from burstwatch.observe import DemandPoint, LevelPoint, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from burstwatch.bucket import Bucket
+
+    Bound = Callable[[Range], float]
 
 FAST_WINDOW_S = 300.0
 SLOW_WINDOW_S = 3600.0
@@ -28,6 +30,8 @@ CENSORED = 0.98
 INSIDE = (0.001, 0.999)
 # A datapoint's balance is taken to be good to 0.1 %, the step that the console shows.
 BALANCE_STEP = 0.001
+# I/O this many periods older than the balance says nothing of what empties it now.
+STALE_PERIODS = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +47,9 @@ def spending(
     bucket: Bucket, levels: Sequence[LevelPoint], demand: Sequence[DemandPoint]
 ) -> list[Spending]:
     """Spending per period, in time order: from the I/O where known, else from the slope."""
-    if not demand:
+    if not demand or (
+        levels and demand[-1].end_s < levels[-1].end_s - STALE_PERIODS * demand[-1].period_s
+    ):
         return _from_slope(bucket, levels)
     ratio = fit_charge_ratio(bucket, levels, demand)
     spent = []
@@ -108,21 +114,18 @@ def demand_now(
         # comes in; below that it may be anything from none to a full burst.
         high = bucket.refill if is_full else bucket.burst
         return Range(low=0.0, likely=bucket.refill, high=high)
-    newest = rates[-1].end_s
-    fast = [spent.rate for spent in rates if spent.end_s > newest - FAST_WINDOW_S]
-    slow = [spent.rate for spent in rates if spent.end_s > newest - SLOW_WINDOW_S]
-    pair = [spent.rate for spent in rates[-2:]]
+    pair = rates[-2:]
+    agree = len(pair) == 2 and pair[0].end_s == pair[1].start_s  # noqa: PLR2004 - a pair
 
-    def recent(values: Sequence[float], last_two: Sequence[float]) -> float:
-        return max(_mean(values), min(last_two))
+    def recent(bound: Bound) -> float:
+        mean = _mean(_window(rates, bound, FAST_WINDOW_S))
+        return max(mean, min(bound(spent.rate) for spent in pair)) if agree else mean
 
-    likely = recent([r.likely for r in fast], [r.likely for r in pair])
-    low = min(recent([r.low for r in fast], [r.low for r in pair]), _mean([r.likely for r in slow]))
-    high = max(
-        recent([r.high for r in fast], [r.high for r in pair]),
-        _quantile([r.likely for r in slow], HIGH_QUANTILE),
-    )
-    if rates[-1].rate.likely >= CENSORED * limit:
+    hour = _window(rates, lambda rate: rate.likely, SLOW_WINDOW_S)
+    likely = recent(lambda rate: rate.likely)
+    low = min(recent(lambda rate: rate.low), _mean(hour))
+    high = max(recent(lambda rate: rate.high), _quantile(hour, HIGH_QUANTILE))
+    if agree and min(spent.rate.likely for spent in pair) >= CENSORED * limit:
         high = bucket.burst
     return Range(low=min(low, likely), likely=likely, high=max(high, likely))
 
@@ -148,11 +151,31 @@ def _from_slope(bucket: Bucket, levels: Sequence[LevelPoint]) -> list[Spending]:
     return spent
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+def _window(rates: Sequence[Spending], bound: Bound, seconds: float) -> list[tuple[float, float]]:
+    """(rate, seconds) over the last ``seconds`` up to the newest point.
+
+    CloudWatch has no datapoint for a period without I/O, so what no point covers was 0.
+    """
+    end = rates[-1].end_s
+    start = end - seconds
+    pieces = [
+        (bound(spent.rate), spent.end_s - max(start, spent.start_s))
+        for spent in rates
+        if spent.end_s > start
+    ]
+    silent = seconds - sum(length for _, length in pieces)
+    return [*pieces, (0.0, silent)] if silent > 0 else pieces
 
 
-def _quantile(values: Sequence[float], q: float) -> float:
-    """The smallest value that at least a share ``q`` of the values does not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-int(q * 1000) * len(ordered) // 1000) - 1)]
+def _mean(pieces: Sequence[tuple[float, float]]) -> float:
+    return sum(rate * seconds for rate, seconds in pieces) / sum(s for _, s in pieces)
+
+
+def _quantile(pieces: Sequence[tuple[float, float]], q: float) -> float:
+    """The smallest rate that was not exceeded for at least a share ``q`` of the time."""
+    left = q * sum(seconds for _, seconds in pieces) - 1e-6
+    for rate, seconds in sorted(pieces):
+        left -= seconds
+        if left <= 0:
+            return rate
+    return max(rate for rate, _ in pieces)

@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from burstwatch.words import clock_time
+from burstwatch.words import DAY, clock_time
 
 if TYPE_CHECKING:
     from burstwatch.observe import Resource
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: CloudWatch's limit for a description, in characters.
 DESCRIPTION_LENGTH = 1024
-NAME_LENGTH = 60
+NAME_LENGTH = 32
 TITLE_LENGTH = 250
 
 
@@ -26,7 +26,7 @@ def alarm_description(resource: Resource, assessment: Assessment) -> str:
     sentences = [
         f"{label(resource)} ({kind}{_place(resource)}): {_outlook(assessment.projection)}.",
         f"At zero it falls from {resource.facts.get('burst', '?')} to {resource.facts.get('baseline', '?')} {unit}.",
-        "Less load, a larger gp2 or gp3 helps.",
+        f"{_advice(resource)}.",
         f"Why: {assessment.reason}.",
         *(f"Note: {caveat}." for caveat in resource.caveats),
     ]
@@ -90,18 +90,28 @@ def _place(resource: Resource) -> str:
 def _outlook(projection: Projection) -> str:
     if projection.state == "exhausted":
         return f"no burst credits left, as of {clock_time(projection.at)}"
-    likely = projection.time_to_empty_s
-    if likely is None or math.isinf(likely):
-        return f"credits low and recovering, as of {clock_time(projection.at)}"
-    low, high = projection.low_s, projection.high_s
-    spread = [
-        clock_time(projection.at + end) if end is not None and math.isfinite(end) else "never"
-        for end in (low, high)
-    ]
-    return (
-        f"dry about {clock_time(projection.at + likely)} ({spread[0]} to {spread[1]}), "
-        f"as of {clock_time(projection.at)}"
+    now = projection.at
+    likely, low, high = (
+        _instant(now, seconds)
+        for seconds in (projection.time_to_empty_s, projection.low_s, projection.high_s)
     )
+    if projection.time_to_empty_s is None or math.isinf(projection.time_to_empty_s):
+        return f"credits low, dry from {low} on if load returns, as of {clock_time(now)}"
+    return f"dry about {likely} ({low} to {high}), as of {clock_time(now)}"
+
+
+def _instant(now: float, seconds: float | None) -> str:
+    """A time of day, for what is less than a day away."""
+    if seconds is None or math.isinf(seconds):
+        return "never"
+    return clock_time(now + seconds) if seconds < DAY else "tomorrow or later"
+
+
+def _advice(resource: Resource) -> str:
+    """The first thing to do, short enough to be read on a lock screen."""
+    if resource.facts.get("unit") == "MiB":
+        return f"Less load or a larger {resource.facts.get('volume_type')} helps"
+    return "Less load, a larger gp2 or gp3 helps"
 
 
 def _cut(text: str, length: int) -> str:

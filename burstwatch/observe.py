@@ -1,8 +1,8 @@
 """What every source yields: resources, levels and demand, each with its time.
 
-Times are seconds since the epoch, UTC. A value is either a ``Reading`` with the
-instant it holds for, or a ``Missing`` with the reason; there is no third way, and
-no number stands for "absent".
+Times are seconds since the epoch, UTC. What was measured is a point with its
+period; what could not be is ``Missing`` with the reason; what CloudWatch does not
+have is no point at all. No number stands for "absent".
 """
 
 from __future__ import annotations
@@ -17,16 +17,11 @@ if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
     from burstwatch.volumes import Binding
 
+#: How far back a look asks at 60 s: the hour of the forecast, the hold time, late data.
+LOOK_BACK_S = 2 * 3600.0
+
 Statistic = Literal["Minimum", "Average"]
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
-    """A value and the instant at which it held."""
-
-    value: float
-    at: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

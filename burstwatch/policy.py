@@ -57,7 +57,7 @@ def judge(projection: Projection, config: Config) -> Verdict:
     if projection.state == "exhausted":
         return "exhausted"
     worst, soonest = projection.worst_s, projection.low_s
-    if worst is None or soonest is None:
+    if projection.state == "idle" or worst is None or soonest is None:
         return "ok"
     margin = config.margin_s
     if worst < margin and soonest < margin:
@@ -77,11 +77,11 @@ def _worst_lately(observation: Observation, config: Config) -> Verdict | None:
     if bucket is None or not observation.levels or not bucket.can_drain:
         return None
     drain = bucket.burst - bucket.refill
-    window = [point for point in observation.levels if point.end_s > observation.at - config.hold_s]
+    newest = observation.levels[-1].end_s
+    window = [point for point in observation.levels if point.end_s > newest - config.hold_s]
     # Nothing can have been wrong while the bucket was this full: the usual case, and cheap.
     if not window or min(p.ratio for p in window) * bucket.capacity / drain > 3 * config.margin_s:
         return None
-    newest = observation.levels[-1].end_s
     lag = observation.at - newest
     worst: Verdict | None = None
     for point in window[:-1]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # A served rate this close to the refill is one that an empty bucket holds back:
 # published drains sit 1 to 5 % above their nominal baseline, never under it.
-AT_LIMIT = 0.97
+HELD_AT_ZERO = 0.97
 # Half of the smallest step that the console shows of a balance (0.1 %).
 EMPTY_RATIO = 0.0005
 
@@ -119,7 +119,8 @@ def _without_levels(observation: Observation, bucket: Bucket) -> Projection:
     if not resource.in_use:
         reason = "not attached, so nothing can spend its credits"
         return Projection(state="idle", reason=reason, at=now)
-    if resource.history_from_s is not None:
+    cut = resource.history_from_s
+    if cut is not None and cut > now - observation.looked_back_s:
         reason = "resized or retyped, and no datapoint since"
         return Projection(state="unknown", reason=reason, at=now)
     if observation.unit_is_fresh:
@@ -189,7 +190,7 @@ def _active(
         likely=now_from(ended.likely, demand.likely),
         high=now_from(ended.high, demand.low),
     )
-    held_at_zero = last.ratio <= EMPTY_RATIO and demand.likely >= AT_LIMIT * bucket.refill
+    held_at_zero = last.ratio <= EMPTY_RATIO and demand.likely >= HELD_AT_ZERO * bucket.refill
     exhausted = held_at_zero or level.likely <= 0
     likely_s = tb.time_to_empty(bucket, level=level.likely, demand=demand.likely)
     low_s = tb.time_to_empty(bucket, level=level.low, demand=demand.high)

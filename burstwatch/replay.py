@@ -5,13 +5,15 @@ At each *now* only those rows are seen that CloudWatch would have published.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.kinds import find_kinds
-from burstwatch.observe import DemandPoint, LevelPoint, Observation
+from burstwatch.observe import LOOK_BACK_S, DemandPoint, LevelPoint, Observation
 from burstwatch.policy import Verdict, assess
+from burstwatch.series import SeriesError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,9 +21,8 @@ if TYPE_CHECKING:
     from burstwatch.config import Config
     from burstwatch.observe import Resource, State
     from burstwatch.series import Row
-
-#: How much history one look has: what the API serves at 60 s.
-LOOK_BACK_S = 3 * 3600.0
+#: Ten years of minutes.
+MOST_MOMENTS = 5_256_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +58,8 @@ def volume(volume_type: str, size_gib: float) -> Resource:
         "instance_types": {},
         "modifications": {},
     }
-    return find_kinds()["ebs_volume"].describe(item, nothing_found, "replay", 0.0)
+    described = find_kinds()["ebs_volume"].describe(item, nothing_found, "replay", 0.0)
+    return replace(described, statistic="Minimum")  # as a series is defined
 
 
 def replay(
@@ -68,37 +70,67 @@ def replay(
     period_s: float,
     delay_s: float,
 ) -> Iterator[Moment]:
-    """One moment per period, from the first row until the last has been seen."""
-    levels, demand = _points(rows, resource, period_s)
-    published = [row.t_s + period_s + delay_s for row in rows]
-    level_ends = [point.end_s for point in levels]
-    demand_ends = [point.end_s for point in demand]
-    now = rows[0].t_s
-    while now <= published[-1]:
+    """One moment per period, from the first row until the last has been seen.
+
+    Raises:
+        SeriesError: if the rows span more periods than can sensibly be played.
+    """
+    history = _History(rows, resource, period_s)
+    # Data as late as asked for is not stale: the delay is part of the question.
+    config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
+    steps = (rows[-1].t_s + period_s + delay_s - rows[0].t_s) / period_s
+    if steps > MOST_MOMENTS:
+        msg = f"the rows span {steps:.0f} periods of {period_s:g} s, at most {MOST_MOMENTS} are played"
+        raise SeriesError(msg)
+    for step in range(int(steps) + 1):
+        now = rows[0].t_s + step * period_s
+        yield _moment(history.at(now, delay_s, config), config)
+
+
+class _History:
+    """A series as points, and what of it is visible at each moment."""
+
+    def __init__(self, rows: Sequence[Row], resource: Resource, period_s: float) -> None:
+        self._resource, self._period_s = resource, period_s
+        self._row_ends = [row.t_s + period_s for row in rows]
+        self._levels, self._demand = points(rows, resource, period_s)
+        self._level_ends = [point.end_s for point in self._levels]
+        self._demand_ends = [point.end_s for point in self._demand]
+        bucket = resource.bucket
+        self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
+
+    def at(self, now: float, delay_s: float, config: Config) -> Observation:
+        """What could be known at ``now``."""
+        seen = bisect_right(self._row_ends, now - delay_s)
         # The recording itself is the witness: a row without values is a silent volume.
-        seen = bisect_right(published, now)
-        newest = rows[seen - 1].t_s + period_s if seen else None
-        fresh = newest is not None and now - newest <= config.max_data_age_s + delay_s + period_s
-        level_slice = slice(
-            bisect_right(level_ends, now - LOOK_BACK_S), bisect_right(level_ends, now - delay_s)
+        age_s = now - self._row_ends[seen - 1] if seen else math.inf
+        back_s = LOOK_BACK_S
+        levels = self._levels_since(now - back_s, now - delay_s)
+        if not levels:  # as the sweep does: a silent volume's last level is looked for
+            back_s = max(back_s, self._refill_s)
+            levels = self._levels_since(now - back_s, now - delay_s)
+        demand = slice(
+            bisect_right(self._demand_ends, now - LOOK_BACK_S),
+            bisect_right(self._demand_ends, now - delay_s),
         )
-        demand_slice = slice(
-            bisect_right(demand_ends, now - LOOK_BACK_S), bisect_right(demand_ends, now - delay_s)
-        )
-        observation = Observation(
-            resource=resource,
+        return Observation(
+            resource=self._resource,
             at=now,
-            levels=tuple(levels[level_slice]),
-            demand=tuple(demand[demand_slice]),
-            unit_is_fresh=fresh,
+            levels=levels,
+            demand=tuple(self._demand[demand]),
+            unit_is_fresh=age_s <= config.max_data_age_s + self._period_s,
+            looked_back_s=min(back_s, now - (self._row_ends[0] - self._period_s)),
         )
-        yield _moment(observation, config)
-        now += period_s
+
+    def _levels_since(self, start_s: float, end_s: float) -> tuple[LevelPoint, ...]:
+        first, last = bisect_right(self._level_ends, start_s), bisect_right(self._level_ends, end_s)
+        return tuple(self._levels[first:last])
 
 
-def _points(
+def points(
     rows: Sequence[Row], resource: Resource, period_s: float
 ) -> tuple[list[LevelPoint], list[DemandPoint]]:
+    """The rows as levels and demand, each where CloudWatch had it."""
     spent = find_kinds()["ebs_volume"].spent
     levels, demand = [], []
     for row in rows:

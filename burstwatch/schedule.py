@@ -39,14 +39,19 @@ class Schedule:
         return known is None or known.fingerprint != fingerprint or now >= known.due_at
 
     def note(
-        self, assessed: Mapping[str, tuple[object, Assessment]], config: Config, now: float
+        self,
+        assessed: Mapping[str, tuple[object, Assessment]],
+        config: Config,
+        now: float,
+        *,
+        always_due: bool = False,
     ) -> None:
         """Remember a look."""
         for resource_id, (fingerprint, assessment) in assessed.items():
             self.known[resource_id] = Known(
                 fingerprint=fingerprint,
                 assessment=assessment,
-                due_at=now + wait_s(assessment, config),
+                due_at=now if always_due else now + wait_s(assessment, config),
             )
 
     def forget_all_but(self, resource_ids: set[str]) -> None:
@@ -55,7 +60,7 @@ class Schedule:
 
 
 def wait_s(assessment: Assessment, config: Config) -> float:
-    """Seconds until the next look: worst case minus margin, from 1 to 60 minutes.
+    """Seconds until the next look: worst case minus margin, from 1 to 60 minutes, less slack.
 
     The margin here has the data's age in it, for the next look may meet data as old
     as allowed. Whatever is not plainly well is looked at again at once.

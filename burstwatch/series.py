@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("t_s", "balance_percent", "read_ops", "write_ops", "read_bytes", "write_bytes")
 PERCENT = 100.0
+#: Far above any sum or time there is, and far below what overflows.
+HIGHEST = 1e12
 
 
 class SeriesError(ValueError):
@@ -49,10 +51,10 @@ def read_series(lines: Iterable[str], *, name: str) -> list[Row]:
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.startswith("#"):
             continue
-        cells = next(csv.reader([line]))
+        cells = _cells(line, where=f"{name} line {number}")
         if heading is None:
             heading = [cell.strip() for cell in cells]
-            if set(heading) != set(COLUMNS):
+            if sorted(heading) != sorted(COLUMNS):
                 msg = f"{name} line {number}: the columns must be {','.join(COLUMNS)}, got {line.strip()}"
                 raise SeriesError(msg)
             continue
@@ -97,6 +99,14 @@ def _row(heading: Sequence[str], cells: Sequence[str], *, where: str) -> Row:
     return Row(t_s=time, **values)
 
 
+def _cells(line: str, *, where: str) -> list[str]:
+    try:
+        return next(csv.reader([line]))
+    except csv.Error as error:
+        msg = f"{where}: {error}"
+        raise SeriesError(msg) from None
+
+
 def _number(cell: str, *, column: str, where: str) -> float | None:
     if not cell:
         return None
@@ -104,9 +114,11 @@ def _number(cell: str, *, column: str, where: str) -> float | None:
         value = float(cell)
     except ValueError:
         value = math.nan
-    highest = PERCENT if column == "balance_percent" else math.inf
-    if not math.isfinite(value) or not (column == "t_s" or 0 <= value <= highest):
-        allowed = "a number from 0 to 100" if column == "balance_percent" else "a number, 0 or more"
+    highest = PERCENT if column == "balance_percent" else HIGHEST
+    lowest = -HIGHEST if column == "t_s" else 0.0
+    # A count between 0 and 1 is no count, and divides to what no float can hold.
+    if not lowest <= value <= highest or (column.endswith("_ops") and 0 < value < 1 / HIGHEST):
+        allowed = f"a number from {lowest:g} to {highest:g}"
         msg = f"{where}: {column} is {cell!r}, allowed is {allowed} or nothing"
         raise SeriesError(msg)
     return value

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from burstwatch.observe import State
     from burstwatch.volumes import Binding, Served, Unit
 
+#: What limits a demand; a limit of 0 would be no volume.
+LIMITS = ("instance_iops", "instance_mib_s", "provisioned_iops", "provisioned_mib_s")
+#: Far beyond any disk, and far from what a float cannot hold.
+SMALLEST, LARGEST = 1e-6, 1e9
+
 
 class DemandError(ValueError):
     """A demand that cannot be, or that says the same thing twice and differently."""
@@ -135,6 +140,7 @@ class _Times:
         unit = "IOPS" if volume.unit == "io" else "MiB/s"
         state: State
         if level == 0 and spend >= bucket.refill:
+            to_empty = 0.0
             state, reason = "exhausted", f"no credits left and none can gather at {spend:g} {unit}"
         elif math.isfinite(to_empty):
             state = "finite"
@@ -154,13 +160,16 @@ class _Times:
 
 
 def _check(question: Question) -> None:
-    for name in ("iops", "mib_s", "instance_iops", "instance_mib_s"):
+    for name in ("iops", "mib_s", *LIMITS):
         value = getattr(question, name)
-        if value is not None and not (value >= 0 and math.isfinite(value)):
+        lowest = SMALLEST if name in LIMITS else 0.0
+        if value is not None and not (value == lowest or SMALLEST <= value <= LARGEST):
             msg = f"{name} must be 0 or more, got {value:g}"
+            if name in LIMITS or value > LARGEST:
+                msg = f"{name} must be from {lowest:g} to {LARGEST:g}, got {value:g}"
             raise DemandError(msg)
-    if question.io_kib is not None and not (question.io_kib > 0 and math.isfinite(question.io_kib)):
-        msg = f"io_kib must be above 0, got {question.io_kib:g}"
+    if question.io_kib is not None and not SMALLEST <= question.io_kib <= LARGEST:
+        msg = f"io_kib must be above 0 and at most {LARGEST:g}, got {question.io_kib:g}"
         raise DemandError(msg)
     if not 0 <= question.balance_percent <= 100:  # noqa: PLR2004 - a percentage
         msg = f"balance_percent must be 0 to 100, got {question.balance_percent:g}"
@@ -178,8 +187,11 @@ def _stream(question: Question, volume: Profile) -> tuple[float, float]:
         size = io_kib or default_io_kib
         rate = iops if iops is not None else (mib_s or 0.0) * KIB_PER_MIB / size
         return rate, size
-    if iops == 0 or mib_s == 0:
+    if iops == 0 and mib_s == 0:
         return 0.0, io_kib or default_io_kib
+    if iops == 0 or mib_s == 0:
+        msg = f"iops {iops:g} and mib_s {mib_s:g} contradict each other, leave one of them out"
+        raise DemandError(msg)
     implied = mib_s * KIB_PER_MIB / iops
     if io_kib is not None and not math.isclose(implied, io_kib, rel_tol=0.01):
         msg = f"iops {iops:g} x io_kib {io_kib:g} is not mib_s {mib_s:g}, leave one of them out"

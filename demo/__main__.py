@@ -49,7 +49,7 @@ def main() -> int:
     """Run it. 0 when every promise held, 1 when one did not, 2 when it could not run."""
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument(
-        "--port", type=int, default=0, help="of the local cloud (default: a free one)"
+        "--port", type=_port, default=0, help="of the local cloud (default: a free one)"
     )
     parser.add_argument("--out", type=Path, default=ROOT / "demo" / "out")
     parser.add_argument("--keep", action="store_true", help="leave it running until Ctrl-C")
@@ -216,6 +216,14 @@ def _keep(cloud: LocalCloud, player: Player) -> None:
     with contextlib.suppress(KeyboardInterrupt):
         while player.is_alive():
             time.sleep(1)
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65_535:  # noqa: PLR2004 - TCP's own range
+        msg = f"invalid port {port}, allowed are 0 to 65535"
+        raise argparse.ArgumentTypeError(msg)
+    return port
 
 
 def _next_minute(at: float) -> float:

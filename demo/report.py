@@ -41,6 +41,7 @@ def build_result(
                 "assessment": scanned.get(volume.id, {}).get("assessment", "unknown"),
                 "exhausted_at": volume.emptied[0] if volume.emptied else None,
                 "lowest_balance_ratio": _lowest(volume, live_at),
+                "last_balance_ratio": volume.ratios[-1][1],
             }
             for volume in volumes
         ],
@@ -83,7 +84,8 @@ def broken_promises(result: Mapping[str, Any]) -> list[str]:
     near = [
         v
         for v in result["volumes"]
-        if v["exhausted_at"] is None and v["lowest_balance_ratio"] < CLOSE_RATIO
+        if v["exhausted_at"] is None
+        and v["lowest_balance_ratio"] < CLOSE_RATIO < v["last_balance_ratio"]
     ]
     if len(near) < 3:  # noqa: PLR2004 - the demo's own word
         broken.append("fewer than three volumes fell under 40 % and recovered")

@@ -21,8 +21,6 @@ from burstwatch.config import config_from_env
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-config = config_from_env(os.environ)
-clients = Clients(os.environ["AWS_REGION"])
 logger = Logger(service="burstwatch-cleanup")
 
 
@@ -32,7 +30,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
     if event["RequestType"] == "Delete":
         try:
             # The rule is gone by now, but the sweep it started last may still make an alarm.
-            problems = delete_all() or _again(float(event["ResourceProperties"]["SettleSeconds"]))
+            prefix = alarm_prefix(config_from_env(os.environ).deployment)
+            settle_s = float(event["ResourceProperties"]["SettleSeconds"])
+            problems = delete_all(prefix) or _again(prefix, settle_s)
             reason = "; ".join(f"{problem.part}: {problem.error}" for problem in problems)
         except Exception as error:
             logger.exception("cleanup failed")
@@ -40,16 +40,17 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
     answer(event, context, reason)
 
 
-def delete_all() -> list[Any]:
-    """Delete every alarm of this deployment. Returns what failed."""
-    alarms = read_alarms(clients, alarm_prefix(config.deployment))
+def delete_all(prefix: str) -> list[Any]:
+    """Delete every alarm whose name begins with ``prefix``. Returns what failed."""
+    clients = Clients(os.environ["AWS_REGION"])
+    alarms = read_alarms(clients, prefix)
     logger.info("deleting", alarms=[alarm.name for alarm in alarms])
     return list(delete_alarms(clients, [alarm.name for alarm in alarms]))
 
 
-def _again(settle_s: float) -> list[Any]:
+def _again(prefix: str, settle_s: float) -> list[Any]:
     time.sleep(settle_s)
-    return delete_all()
+    return delete_all(prefix)
 
 
 def answer(event: dict[str, Any], context: LambdaContext, reason: str) -> None:
@@ -57,7 +58,7 @@ def answer(event: dict[str, Any], context: LambdaContext, reason: str) -> None:
     body = {
         "Status": "FAILED" if reason else "SUCCESS",
         "Reason": reason or f"see log stream {context.log_stream_name}",
-        "PhysicalResourceId": event.get("PhysicalResourceId", f"{config.deployment}-alarms"),
+        "PhysicalResourceId": event.get("PhysicalResourceId", "burstwatch-alarms"),
         "StackId": event["StackId"],
         "RequestId": event["RequestId"],
         "LogicalResourceId": event["LogicalResourceId"],

@@ -136,11 +136,11 @@ def create_alarms(
     made, problems = [], []
     for resource_id in plan.create:
         resource, assessment = found.assessments[resource_id]
-        request = alarm_request(found.unit, resource, assessment, config)
         try:
+            request = alarm_request(found.unit, resource, assessment, config)
             clients("cloudwatch").put_metric_alarm(**request)
             made.append(resource_id)
-        except AWS_ERRORS as error:
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
             problems.append(Problem(part=f"alarm of {resource_id}", error=describe_error(error)))
     return made, problems
 

@@ -30,7 +30,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         "ResourcesWarning": verdicts.count("warning"),
         "ResourcesCritical": verdicts.count("critical"),
         "ResourcesExhausted": verdicts.count("exhausted"),
-        "UnitsFailed": 0 if found.complete and result.completed else 1,
+        "UnitsFailed": 0 if result.completed else 1,
         "MetricsRequested": found.metrics_requested,
         "Problems": len(result.problems),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from botocore import xform_name
@@ -10,7 +10,7 @@ from botocore import xform_name
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from burstwatch.aws.session import Clients, Unit
     from burstwatch.kind import Item, Kind, Listing, Lookup
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: EC2 takes up to 200 values in a filter.
 FILTER_VALUES = 200
+#: What a kind raises for an item of a shape or value that it does not know.
+NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
 Filter = dict[str, object]
 
 
@@ -26,11 +28,13 @@ class Inventory:
     """The resources of one kind in one unit.
 
     ``complete`` is whether every page was read: only then does a resource that is
-    not here no longer exist. ``problems`` also holds lookups that failed and
-    items that could not be understood.
+    not here no longer exist. ``refused`` are items that could not be understood, with
+    the reason: they exist, and nothing is known of them. ``problems`` also holds
+    lookups that failed.
     """
 
     resources: tuple[Resource, ...]
+    refused: Mapping[str, str]
     problems: tuple[Problem, ...]
     complete: bool
 
@@ -43,23 +47,36 @@ def take_inventory(
     items, complete = _read(kind.inventory, clients, _tag_filters(kind, tag_filter), problems)
     lists: dict[str, list[Item]] = {"inventory": items}
     for lookup in kind.lookups:
-        lists[lookup.name] = [
-            item
-            for filters in _lookup_filters(lookup, lists)
-            for item in _read(lookup.listing, clients, filters, problems)[0]
-        ]
+        lists[lookup.name] = []
+        try:
+            for filters in _lookup_filters(lookup, lists):
+                lists[lookup.name] += _read(lookup.listing, clients, filters, problems)[0]
+        except NOT_UNDERSTOOD as error:
+            problems.append(Problem(part=lookup.listing.operation, error=describe_error(error)))
     found = {
         lookup.name: {item[lookup.listing.id_field]: item for item in lists[lookup.name]}
         for lookup in kind.lookups
     }
-    resources = []
+    resources, refused = [], {}
     for item in items:
         try:
-            resources.append(kind.describe(item, found, str(unit), now))
-        except (KeyError, ValueError, TypeError) as error:
-            name = item.get(kind.inventory.id_field, "?")
-            problems.append(Problem(part=f"{kind.name} {name}", error=describe_error(error)))
-    return Inventory(resources=tuple(resources), problems=tuple(problems), complete=complete)
+            resource = kind.describe(item, found, str(unit), now)
+            resources.append(resource if kind.capacity_documented else _estimated(resource))
+        except NOT_UNDERSTOOD as error:
+            name = str(item.get(kind.inventory.id_field, "?"))
+            refused[name] = describe_error(error)
+            problems.append(Problem(part=f"{kind.name} {name}", error=refused[name]))
+    return Inventory(
+        resources=tuple(resources),
+        refused=refused,
+        problems=tuple(problems),
+        complete=complete,
+    )
+
+
+def _estimated(resource: Resource) -> Resource:
+    caveat = "AWS does not publish this bucket's size, so the worst case is an estimate"
+    return replace(resource, caveats=(*resource.caveats, caveat))
 
 
 def _read(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.metrics import Answers, Query, read_metrics
-from burstwatch.observe import LevelPoint, Missing, Observation
-from burstwatch.policy import assess
-from burstwatch.project import project
+from burstwatch.observe import LOOK_BACK_S, LevelPoint, Limit, Missing, Observation, Resource
+from burstwatch.policy import Assessment, assess
+from burstwatch.project import Projection, project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from burstwatch.aws.session import Clients, Deadline, Problem, Unit
     from burstwatch.config import Config
     from burstwatch.kind import Kind
-    from burstwatch.observe import DemandPoint, Resource
-    from burstwatch.policy import Assessment
+    from burstwatch.observe import DemandPoint
     from burstwatch.schedule import Schedule
 
 PERIOD_S = 60
-#: The hour that the forecast looks at, the hold time, and room for late data.
-LOOK_BACK_S = 2 * 3600.0
+#: The period at which a silent resource's longer past is asked for.
+COARSE_S = 300
 #: Ask for the I/O too when the worst case is nearer than this; before, the level says enough.
 DEMAND_HORIZON_S = 3600.0
 #: So many resources that are not due are asked too when nothing due has fresh data.
@@ -36,7 +35,8 @@ class Look:
     """Every resource of one unit with its assessment, and what it cost to know.
 
     ``evaluated`` counts those asked at this look; the others kept what the last
-    look at them found. ``complete`` kinds have a whole inventory.
+    look at them found. ``complete`` kinds have a whole inventory,
+    ``incomplete`` ones have not.
     """
 
     unit: Unit
@@ -44,6 +44,7 @@ class Look:
     assessments: Mapping[str, tuple[Resource, Assessment]]
     problems: tuple[Problem, ...]
     complete: frozenset[str]
+    incomplete: frozenset[str]
     evaluated: int
     metrics_requested: int
 
@@ -63,32 +64,42 @@ def look(
     assessments: dict[str, tuple[Resource, Assessment]] = {}
     problems: list[Problem] = []
     complete: set[str] = set()
+    incomplete: set[str] = set()
     evaluated = requested = 0
     for kind in kinds:
         inventory = take_inventory(kind, clients, unit, now=now, tag_filter=config.tag_filter)
         problems += inventory.problems
-        if inventory.complete:
-            complete.add(kind.name)
+        (complete if inventory.complete else incomplete).add(kind.name)
         resources = inventory.resources
         due = [r for r in resources if schedule.is_due(r.id, _fingerprint(r), now)]
         asked = _Asking(kind, clients, config, now=now, deadline=deadline)
         observations = asked.observe(due, resources, demand_horizon_s=demand_horizon_s)
         fresh = {o.resource.id: (o.resource, assess(o, config)) for o in observations}
         schedule.note(
-            {key: (_fingerprint(r), verdict) for key, (r, verdict) in fresh.items()}, config, now
+            {key: (_fingerprint(r), verdict) for key, (r, verdict) in fresh.items()},
+            config,
+            now,
+            # An estimated worst case is no reason to look away.
+            always_due=not kind.capacity_documented,
         )
         kept = {r.id: (r, schedule.known[r.id].assessment) for r in resources if r.id not in fresh}
-        assessments |= kept | fresh
+        refused = {
+            key: _not_understood(kind, key, reason, unit=unit, now=now)
+            for key, reason in inventory.refused.items()
+        }
+        assessments |= kept | fresh | refused
         problems += asked.answers.problems
         evaluated += len(fresh)
         requested += asked.answers.requested
-    schedule.forget_all_but(set(assessments))
+    if not incomplete:
+        schedule.forget_all_but(set(assessments))
     return Look(
         unit=unit,
         at=now,
         assessments=assessments,
         problems=tuple(problems),
         complete=frozenset(complete),
+        incomplete=frozenset(incomplete),
         evaluated=evaluated,
         metrics_requested=requested,
     )
@@ -97,6 +108,22 @@ def look(
 def _fingerprint(resource: Resource) -> object:
     """What makes an earlier look at a resource worthless when it changes."""
     return (resource.bucket, resource.in_use, resource.parents, resource.history_from_s is None)
+
+
+def _not_understood(
+    kind: Kind, resource_id: str, reason: str, *, unit: Unit, now: float
+) -> tuple[Resource, Assessment]:
+    """An item that exists and that the kind could not describe: unknown, and counted."""
+    resource = Resource(
+        kind=kind.name,
+        id=resource_id,
+        name="",
+        unit=str(unit),
+        bucket=None,
+        limit=Limit(rate=0.0, binding="none"),
+    )
+    projection = Projection(state="unknown", reason=reason, at=now)
+    return resource, Assessment(verdict="unknown", reason=reason, projection=projection)
 
 
 class _Asking:
@@ -108,6 +135,7 @@ class _Asking:
         self.kind, self.clients, self.config = kind, clients, config
         self.now, self.deadline = now, deadline
         self.answers = Answers()
+        self._looked_back_s: dict[str, float] = {}
 
     def observe(
         self, due: Sequence[Resource], everything: Sequence[Resource], *, demand_horizon_s: float
@@ -120,6 +148,8 @@ class _Asking:
             others = [r for r in everything if r.bucket and r.in_use and r.id not in asked]
             self._ask([self._level_query(r) for r in others[:WITNESSES]])
             fresh = any(self._is_fresh(r) for r in others[:WITNESSES])
+        for resource in with_bucket:
+            self._ask_further_back(resource)
         observations = [self._observation(r, unit_is_fresh=fresh) for r in due]
         near = [o.resource for o in observations if self._is_near(o, demand_horizon_s)]
         self._ask([q for r in near for q in self._demand_queries(r)])
@@ -129,21 +159,38 @@ class _Asking:
             for o in observations
         ]
 
-    def _ask(self, queries: Sequence[Query]) -> None:
+    def _ask(
+        self, queries: Sequence[Query], *, back_s: float = LOOK_BACK_S, period_s: int = PERIOD_S
+    ) -> None:
         if not queries:
             return
         got = read_metrics(
             self.clients,
             queries,
-            start_s=self.now - LOOK_BACK_S,
+            start_s=self.now - back_s,
             end_s=self.now,
-            period_s=PERIOD_S,
+            period_s=period_s,
             deadline=self.deadline,
         )
         self.answers.series |= got.series
         self.answers.failed |= got.failed
         self.answers.problems += got.problems
         self.answers.requested += got.requested
+
+    def _ask_further_back(self, resource: Resource) -> None:
+        """A silent resource's last level decides how full it is by now, so look for it.
+
+        As far back as an empty bucket takes to fill: before that, nothing matters.
+        """
+        key = (resource.id, self.kind.level_metric)
+        if resource.bucket is None or self.answers.series.get(key) != []:
+            return
+        back_s = resource.bucket.capacity / resource.bucket.refill
+        if back_s <= LOOK_BACK_S:
+            return
+        self._ask([self._level_query(resource)], back_s=back_s, period_s=COARSE_S)
+        if key in self.answers.series:
+            self._looked_back_s[resource.id] = back_s
 
     def _query(self, resource: Resource, metric: str, statistic: str) -> Query:
         return Query(
@@ -162,7 +209,8 @@ class _Asking:
 
     def _is_fresh(self, resource: Resource) -> bool:
         series = self.answers.series.get((resource.id, self.kind.level_metric), [])
-        oldest = self.now - self.config.max_data_age_s - 2 * PERIOD_S
+        period_s = cadence_s([start for start, _ in series])
+        oldest = self.now - self.config.max_data_age_s - 2 * period_s
         return bool(series) and series[-1][0] >= oldest
 
     def _observation(self, resource: Resource, *, unit_is_fresh: bool) -> Observation:
@@ -183,7 +231,7 @@ class _Asking:
                 for start, percent in series
             ),
             unit_is_fresh=unit_is_fresh,
-            looked_back_s=LOOK_BACK_S,
+            looked_back_s=self._looked_back_s.get(resource.id, LOOK_BACK_S),
             missing=Missing(reason=failure) if failure is not None else None,
         )
 
@@ -194,6 +242,9 @@ class _Asking:
         )
 
     def _demand(self, resource: Resource) -> tuple[DemandPoint, ...]:
+        keys = {(resource.id, metric) for metric in self.kind.demand_metrics}
+        if keys & self.answers.failed.keys():
+            return ()  # half of the I/O would pass for all of it; the balance says enough
         sums: dict[float, dict[str, float]] = {}
         for metric in self.kind.demand_metrics:
             for start, value in self.answers.series.get((resource.id, metric), []):
@@ -204,9 +255,13 @@ class _Asking:
 
 
 def cadence_s(starts: Sequence[float]) -> float:
-    """Seconds between datapoints, from their timestamps: 60 unless all are 5 minutes apart.
+    """Seconds between datapoints, from their timestamps: 60, or 300 where all points show it.
 
-    AWS documents one minute for EBS; older volumes and guides still show five.
+    AWS documents one minute for EBS; older volumes and guides still show five. A
+    volume with little I/O leaves out minutes, which is not five-minute data: for that
+    every point must be on a five-minute mark and most must follow one another.
     """
     gaps = [after - before for before, after in pairwise(starts)]
-    return 300.0 if len(gaps) > 1 and min(gaps) >= 300 else float(PERIOD_S)  # noqa: PLR2004
+    on_marks = all(start % COARSE_S == 0 for start in starts)
+    regular = 2 * gaps.count(COARSE_S) >= len(gaps) > 1
+    return float(COARSE_S if on_marks and regular else PERIOD_S)

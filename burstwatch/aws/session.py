@@ -55,19 +55,15 @@ class Clients:
         """``region`` and ``profile`` default to what the environment says.
 
         Raises:
-            AwsError: if the profile or the region does not exist.
+            AwsError: if the profile does not exist, or no region is known.
         """
         try:
             self._session = boto3.Session(region_name=region, profile_name=profile)
-            known = self._session.get_available_regions("ec2")
         except BotoCoreError as error:
             raise AwsError(describe_error(error)) from error
         self.region = self._session.region_name or ""
         if not self.region:
             msg = "no region: pass --region or set AWS_REGION"
-            raise AwsError(msg)
-        if region is not None and region not in known:
-            msg = f"unknown region {region!r}, allowed are {', '.join(sorted(known))}"
             raise AwsError(msg)
         self._clients: dict[str, Any] = {}
 
@@ -76,6 +72,14 @@ class Clients:
         if service not in self._clients:
             self._clients[service] = self._session.client(service, config=CLIENT_CONFIG)
         return self._clients[service]
+
+    def known_regions(self) -> list[str]:
+        """The regions of every partition that this botocore knows."""
+        return sorted(
+            region
+            for partition in self._session.get_available_partitions()
+            for region in self._session.get_available_regions("ec2", partition_name=partition)
+        )
 
     def unit(self) -> Unit:
         """The account and region that these clients reach.

@@ -70,7 +70,8 @@ def sweep(
     if plan.postponed:
         reason = f"{plan.postponed} wait for the next sweep, the most at once are made"
         problems.append(Problem(part="alarms", error=reason))
-    completed = alarms is not None and not unpublished
+    # A sweep that could not see everything is not complete, and its silence must alarm.
+    completed = alarms is not None and not unpublished and not found.incomplete
     if completed:
         beat = publish_completed(clients, now, config)
         problems += beat

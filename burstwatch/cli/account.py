@@ -15,6 +15,10 @@ class ExtraMissingError(ValueError):
     """The ``aws`` extra is not installed."""
 
 
+class UnknownRegionError(ValueError):
+    """A region that AWS does not have."""
+
+
 def add_account_arguments(parser: ArgumentParser) -> None:
     """``--profile`` and ``--region``."""
     parser.add_argument("--profile", help="a profile of the AWS configuration")
@@ -28,11 +32,17 @@ def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = N
 
     Raises:
         ExtraMissingError: if boto3 is not installed.
-        AwsError: if the profile or region does not exist.
+        UnknownRegionError: if ``--region`` names none that there is.
+        AwsError: if the profile does not exist.
     """
     try:
         from burstwatch.aws.session import Clients  # noqa: PLC0415 - boto3 is an extra
     except ModuleNotFoundError as error:
         msg = f"{error.name} is not installed, this command needs: pip install 'burstwatch[aws]'"
         raise ExtraMissingError(msg) from None
-    return Clients(region or args.region or env.get("AWS_REGION"), profile=args.profile)
+    clients = Clients(region or args.region or env.get("AWS_REGION"), profile=args.profile)
+    known = clients.known_regions()
+    if args.region is not None and args.region not in known:
+        msg = f"unknown region {args.region!r}, allowed are {', '.join(known)}"
+        raise UnknownRegionError(msg)
+    return clients

@@ -67,6 +67,8 @@ def run(
     try:
         parsed = build_parser().parse_args(args)
         code: int = parsed.run(parsed, terminal)
+    except BrokenPipeError:
+        raise
     except (ValueError, OSError) as error:
         # Each of our own errors is a ValueError that already says what is allowed.
         print(f"burstwatch: {_one_line(error)}", file=stderr)

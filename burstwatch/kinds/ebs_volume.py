@@ -9,11 +9,12 @@ from burstwatch.bucket import Bucket
 from burstwatch.kind import Item, Kind, Listing, Lookup
 from burstwatch.observe import DemandPoint, Limit, Resource
 from burstwatch.volumes import (
+    CATALOGUE,
+    KIB_PER_MIB,
     Binding,
     InstanceLimits,
     Profile,
     charge,
-    find_type,
     profile,
 )
 
@@ -104,9 +105,11 @@ def describe(
     instance_type, limits, statistic = _instance(instance_id, found)
     bucket, history_from_s = _settling(promise, found["modifications"].get(item["VolumeId"]), now)
     limit = _limit(promise, limits)
-    if bucket is not None and limit.binding == "instance_iops" and promise.unit == "io":
-        # An operation costs at least one credit, so the instance bounds the spending too.
-        bucket = replace(bucket, burst=max(bucket.refill, min(bucket.burst, limit.rate)))
+    if bucket is not None and limits is not None and promise.unit == "io":
+        # n operations with b bytes in all cost at most n + b/unit credits, so the
+        # instance's two limits together bound the spending too.
+        most = limits.iops + limits.mib_s * KIB_PER_MIB / promise.io_kib
+        bucket = replace(bucket, burst=max(bucket.refill, min(bucket.burst, most)))
     caveats = () if limits or not instance_id else ("the instance's own limits are not known",)
     tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
     return Resource(
@@ -141,10 +144,12 @@ def spent(
 ) -> DemandPoint | None:
     """Credits per second of one period's operations and bytes."""
     volume = resource.detail
-    if not isinstance(volume, Volume) or not {"VolumeReadOps", "VolumeWriteOps"} & sums.keys():
+    reads = _direction(sums, "VolumeReadOps", "VolumeReadBytes")
+    writes = _direction(sums, "VolumeWriteOps", "VolumeWriteBytes")
+    if not isinstance(volume, Volume) or reads is None or writes is None:
         return None
-    ops = sums.get("VolumeReadOps", 0.0) + sums.get("VolumeWriteOps", 0.0)
-    mib = (sums.get("VolumeReadBytes", 0.0) + sums.get("VolumeWriteBytes", 0.0)) / MIB
+    ops = reads[0] + writes[0]
+    mib = (reads[1] + writes[1]) / MIB
     cost = charge(volume.promise, ops=ops, mib=mib)
     return DemandPoint(
         start_s=start_s,
@@ -154,6 +159,21 @@ def spent(
         most=cost.most / period_s,
         binding=_held_back(volume, iops=ops / period_s, mib_s=mib / period_s),
     )
+
+
+def _direction(
+    sums: Mapping[str, float], ops_name: str, bytes_name: str
+) -> tuple[float, float] | None:
+    """Operations and bytes of one direction, or None where not enough is known.
+
+    Xen publishes no bytes while there is no activity: only without operations is
+    their absence a zero.
+    """
+    ops = sums.get(ops_name)
+    if ops is None:
+        return None
+    moved = sums.get(bytes_name, 0.0 if ops == 0 else None)
+    return None if moved is None else (ops, moved)
 
 
 def _attachment(item: Item) -> Item:
@@ -167,9 +187,8 @@ def _instance(
     instance = found["instances"].get(instance_id, {})
     instance_type = instance.get("InstanceType", "")
     spec = found["instance_types"].get(instance_type, {})
-    # Xen publishes no Minimum. Where the hypervisor is unknown, Minimum is right: since
-    # 2018 every new family is Nitro.
-    statistic: Statistic = "Average" if spec.get("Hypervisor") == "xen" else "Minimum"
+    # Only Nitro publishes a Minimum. Asking for it on Xen would look like silence.
+    statistic: Statistic = "Minimum" if spec.get("Hypervisor") == "nitro" else "Average"
     info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     if not info:
         return instance_type, None, statistic
@@ -237,7 +256,7 @@ def _instance_ids(found: Mapping[str, list[Item]]) -> set[str]:
     return {
         attachment["InstanceId"]
         for item in found["inventory"]
-        if find_type(item["VolumeType"]).credits is not None
+        if item["VolumeType"] in CATALOGUE and CATALOGUE[item["VolumeType"]].credits is not None
         for attachment in [_attachment(item)]
         if attachment.get("InstanceId")
     }

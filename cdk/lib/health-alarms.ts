@@ -106,21 +106,21 @@ export class HealthAlarms extends Construct {
       description: 'Parts of each sweep fail (a denied call, an alarm that cannot be made). The function\'s log names them.',
     });
     add('function-errors', {
-      metric: fn.metricErrors({ period: MINUTE }),
+      metric: fn.metricErrors({ period }),
       threshold: 1,
       periods: 3,
       topic: notice,
       description: 'The sweep function fails. Its log has the reason.',
     });
     add('function-throttles', {
-      metric: fn.metricThrottles({ period: MINUTE }),
+      metric: fn.metricThrottles({ period }),
       threshold: 1,
       periods: 3,
       topic: notice,
       description: 'The account\'s Lambda concurrency is used up and sweeps are not started.',
     });
     add('function-slow', {
-      metric: fn.metricDuration({ period: MINUTE, statistic: Stats.MAXIMUM }),
+      metric: fn.metricDuration({ period, statistic: Stats.MAXIMUM }),
       threshold: 0.8 * TIMEOUT.toMilliseconds(),
       periods: 5,
       topic: notice,

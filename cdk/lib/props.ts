@@ -12,7 +12,7 @@ export interface BurstWatchProps {
   readonly schedule?: Duration;
   /** The function's processor. The package is pure Python and runs on either. */
   readonly architecture?: Architecture;
-  /** An inbox for the page topic. Amazon SNS asks it to confirm. */
+  /** An inbox for the topics page and notice. Amazon SNS asks it to confirm each. */
   readonly alarmEmail?: string;
   /** One Metrics Insights alarm on the raw balance, which works without the sweep. Billed per volume. */
   readonly floor?: boolean;

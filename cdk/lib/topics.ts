@@ -36,7 +36,10 @@ export class Topics extends Construct {
     this.page = this.topic('Page', 'critical alarms: somebody must act now', true);
     this.notice = this.topic('Notice', 'warnings and the health of the monitor', true);
     this.events = this.topic('Events', 'readable detail of each episode', false);
-    if (props.alarmEmail) this.page.addSubscription(new EmailSubscription(props.alarmEmail));
+    if (props.alarmEmail) {
+      // Both: an inbox must also learn that the monitor is blind.
+      for (const topic of [this.page, this.notice]) topic.addSubscription(new EmailSubscription(props.alarmEmail));
+    }
   }
 
   private topic(id: string, displayName: string, forAlarms: boolean): Topic {

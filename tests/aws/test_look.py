@@ -176,6 +176,76 @@ def test_when_time_is_up_the_rest_is_unknown_and_counted(cloud: Cloud) -> None:
     assert "time was up" in only(found)[1].reason
 
 
+def test_a_volume_of_a_type_that_is_not_known_is_unknown_and_hides_no_other(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    new = cloud.aws.add_volume("gp9", 100, instance_id=instance)
+    huge = cloud.aws.add_volume("gp2", 20_000, instance_id=instance)
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    drain(cloud, volume, to_percent=30, **FULL_BURST)
+    found = take_look(cloud)
+    assert found.assessments[volume][1].verdict == "critical"
+    for refused in (new, huge):
+        assert found.assessments[refused][1].verdict == "unknown"
+    assert "'gp9'" in found.assessments[new][1].reason
+
+
+def test_half_of_the_io_is_not_taken_for_all_of_it(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=20, **FULL_BURST)
+    cloud.aws.failing_metrics["VolumeWriteOps"] = "InternalError"
+    found = take_look(cloud)
+    assert found.problems
+    projection = only(found)[1].projection
+    assert projection.time_to_empty_s == pytest.approx(0.20 * 2_000, rel=0.05)
+
+
+def test_io_that_is_older_than_the_falling_balance_does_not_outvote_it(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=100, per_minute=0.0, iops=100, until=NOW - 2_400)
+    for back in range(20):
+        at = NOW - 60 * (back + 1)
+        cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, at, 20 + 3 * back)
+    assert only(take_look(cloud))[1].verdict == "critical"
+
+
+def test_sparse_datapoints_are_not_taken_for_five_minute_ones(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    for back in range(8):
+        at = NOW - 300 - 600 * back
+        cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, at, 50)
+    assert only(take_look(cloud))[1].projection.worst_s == pytest.approx(1_000 - 240)
+
+
+def test_five_minute_datapoints_are_known_by_their_timestamps(cloud: Cloud) -> None:
+    cloud.clock.now = NOW - NOW % 300
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    for back in range(12):
+        at = cloud.clock.now - 300 * (back + 1)
+        cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, at, 50)
+    projection = only(take_look(cloud))[1].projection
+    assert projection.data_age_s == 0
+    assert projection.worst_s == pytest.approx(1_000)
+
+
+def test_a_volume_that_was_resized_long_ago_and_is_silent_is_idle(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    busy = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    drain(cloud, busy, to_percent=90, per_minute=0.0, iops=100)
+    modify(cloud, volume, "completed", ("gp2", 50), ("gp2", 100))
+    cloud.aws.regions["us-east-1"].modifications[volume]["EndTime"] = datetime.fromtimestamp(
+        NOW - 10 * 86_400, tz=UTC
+    )
+    assert take_look(cloud).assessments[volume][1].projection.state == "idle"
+
+
+def test_where_the_hypervisor_is_not_known_the_average_is_asked(cloud: Cloud) -> None:
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, volume, to_percent=30, **FULL_BURST)
+    cloud.aws.denied = {"DescribeInstances"}
+    assert only(take_look(cloud))[0].statistic == "Average"
+
+
 def test_silence_of_one_volume_is_idle_and_of_all_is_unknown(cloud: Cloud) -> None:
     instance = cloud.aws.add_instance("m5.large")
     silent = cloud.aws.add_volume("gp2", 100, instance_id=instance)
@@ -184,10 +254,10 @@ def test_silence_of_one_volume_is_idle_and_of_all_is_unknown(cloud: Cloud) -> No
     drain(cloud, busy, to_percent=30, **FULL_BURST)
     projection = take_look(cloud).assessments[silent][1].projection
     assert projection.state == "idle"
-    # Two hours of silence have brought in at least two hours of refill.
+    # Nothing was found as far back as an empty bucket takes to fill: it is full.
     assert projection.level is not None
-    assert projection.level.low == pytest.approx(7_200 * 300 / 5_400_000)
-    assert projection.worst_s == pytest.approx(7_200 * 300 / 2_700)
+    assert projection.level.low == 1.0
+    assert projection.worst_s == pytest.approx(2_000)
 
 
 def test_an_exhausted_volume_that_falls_silent_recovers_at_its_refill_rate(cloud: Cloud) -> None:
@@ -216,8 +286,10 @@ def test_a_xen_instance_gives_the_average_and_its_iops_bound_the_drain(cloud: Cl
     cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, NOW - 60, 50)
     resource, assessment = only(take_look(cloud))
     assert resource.limit.binding == "instance_iops"
+    # 2,000 operations and 50 MB in all cost at most so many credits.
+    most = 2_000 + 50e6 / (256 * 1024)
     # Half a bucket, less a period at full spending, for an average may be from its start.
-    expected = (0.5 * 5_400_000) / (2_000 - 300) - 60
+    expected = (0.5 * 5_400_000) / (most - 300) - 60
     assert assessment.projection.worst_s == pytest.approx(expected)
     stats = {
         q["MetricStat"]["Stat"]

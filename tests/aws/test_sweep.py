@@ -108,6 +108,7 @@ def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud
     assert beginning.startswith(f"db {disk.id} (gp2 100 GiB, /dev/sdf of i-")
     assert "dry about " in beginning
     assert "from 3000 to 300 IOPS" in beginning
+    assert "Less load, a larger gp2 or gp3 helps" in alarm["AlarmDescription"][:240]
     assert alarm["TreatMissingData"] == "ignore"
     assert alarm["AlarmActions"] == alarm["OKActions"] == [TOPIC]
 
@@ -209,10 +210,65 @@ def test_alarms_of_others_are_never_touched(cloud: Cloud) -> None:
         **foreign, EvaluationPeriods=1, Statistic="Maximum",
         ComparisonOperator="GreaterThanOrEqualToThreshold",
     )  # fmt: skip
+    name = "burstwatch/other/123456789012/us-east-1/ebs_volume/vol-1/critical"
+    cloud.aws.regions["us-east-1"].alarms[name]["StateValue"] = "OK"
     for _ in range(5):
         cloud.clock.now += 60
         run_sweep(cloud)
-    assert list(alarms(cloud)) == [foreign["AlarmName"]]
+    assert list(alarms(cloud)) == [name]
+    published = {key for key in cloud.aws.regions["us-east-1"].metrics if key[1] == "Severity"}
+    assert not published
+
+
+def test_a_volume_that_cannot_be_understood_any_more_keeps_its_alarm(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud)
+    cloud.aws.evaluate_alarms()
+    cloud.aws.regions["us-east-1"].volumes[disk.id]["VolumeType"] = "gp9"
+    for _ in range(10):
+        cloud.clock.now += 60
+        run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+    assert list(alarms(cloud).values()) == ["ALARM"]
+
+
+def test_a_page_of_the_inventory_that_fails_ends_no_alarm(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(20):
+        cloud.aws.add_volume("gp3", 100)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud)
+    cloud.aws.evaluate_alarms()
+    volumes = cloud.aws.regions["us-east-1"].volumes
+    volumes[disk.id] = volumes.pop(disk.id)  # it is on the last page now
+    cloud.aws.page_size = 10
+    for _ in range(10):
+        cloud.clock.now += 60
+        cloud.aws.failing_pages = {"DescribeVolumes": 2}
+        result = run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+    assert list(alarms(cloud).values()) == ["ALARM"]
+    assert not result.completed
+
+
+def test_a_blind_sweep_has_no_heartbeat(cloud: Cloud) -> None:
+    Disk(cloud, percent=90)
+    cloud.aws.denied = {"DescribeVolumes"}
+    result = run_sweep(cloud)
+    assert not result.completed
+    assert fleet_metrics(result)["UnitsFailed"] == 1
+
+
+def test_a_mean_that_equals_the_refill_by_rounding_still_gets_its_page(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=60)
+    for minute in range(60):
+        at = NOW - 60 * (60 - minute)
+        iops, percent = (3_000, 60 - 3 * (minute - 53)) if minute >= 54 else (0, 60)
+        disk._put(at, percent, iops=iops)
+    assert run_sweep(cloud).created == (disk.id,)
 
 
 def test_of_sixty_new_episodes_fifty_get_their_alarm_at_once_and_the_rest_next(

@@ -37,7 +37,8 @@ class FakeAws:
 
     ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after
     its period; ``denied`` are operations that are refused; ``throttled`` how many more
-    calls of an operation are; ``failing_series`` maps a resource to the status code of
+    calls of an operation are; ``failing_pages`` which call of an operation is refused;
+    ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points.
     """
 
@@ -47,8 +48,11 @@ class FakeAws:
     page_size: int = 1_000
     delay_s: float = 0.0
     denied: set[str] = field(default_factory=set)
+    closed_regions: set[str] = field(default_factory=set)
     throttled: dict[str, int] = field(default_factory=dict)
+    failing_pages: dict[str, int] = field(default_factory=dict)
     failing_series: dict[str, str] = field(default_factory=dict)
+    failing_metrics: dict[str, str] = field(default_factory=dict)
     partial_after: int | None = None
     instance_types: dict[str, dict[str, Any]] = field(default_factory=dict)
     published: list[dict[str, Any]] = field(default_factory=list)
@@ -103,9 +107,14 @@ class FakeAws:
         self, service: str, operation: str, params: dict[str, Any], region: str
     ) -> dict[str, Any]:
         self.calls.append((service, operation, params))
-        if operation in self.denied:
+        if operation in self.denied or region in self.closed_regions:
             code = "UnauthorizedOperation" if service == "ec2" else "AccessDenied"
             raise WireError(code, f"You are not authorized to perform {operation}", 403)
+        if operation in self.failing_pages:
+            self.failing_pages[operation] -= 1
+            if self.failing_pages[operation] <= 0:
+                del self.failing_pages[operation]
+                raise WireError("UnauthorizedOperation", "this page is refused", 403)
         if self.throttled.get(operation, 0) > 0:
             self.throttled[operation] -= 1
             code = "RequestLimitExceeded" if service == "ec2" else "Throttling"
@@ -191,6 +200,8 @@ class FakeAws:
             raise WireError("ValidationError", f"Period {period} is not a multiple of 60")
         pairs = {d["Name"]: d["Value"] for d in metric["Dimensions"]}
         failing = [self.failing_series[v] for v in pairs.values() if v in self.failing_series]
+        if metric["MetricName"] in self.failing_metrics:
+            failing.append(self.failing_metrics[metric["MetricName"]])
         if failing:
             return query["Id"], [], [], failing[0]
         key = (metric["Namespace"], metric["MetricName"], tuple(sorted(pairs.items())))

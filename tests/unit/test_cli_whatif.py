@@ -76,6 +76,11 @@ def test_an_empty_bucket_under_load_is_exhausted() -> None:
     assert answer["time_to_empty_s"] == 0
 
 
+def test_an_empty_bucket_at_its_baseline_is_exhausted_now_not_never() -> None:
+    answer = whatif("--type gp2 --size-gib 100 --iops 300 --balance-percent 0")
+    assert (answer["state"], answer["time_to_empty_s"]) == ("exhausted", 0)
+
+
 def test_st1_counts_in_mib() -> None:
     answer = whatif("--type st1 --size-gib 2048 --mib-s 500")
     assert answer["unit"] == "MiB"
@@ -115,6 +120,11 @@ def test_people_get_words() -> None:
         ("--type gp2 --size-gib 100 --mib-s -5", "mib_s must be 0 or more, got -5"),
         ("--type gp2 --size-gib 100 --iops 1 --io-kib 0", "io_kib must be above 0"),
         ("--type gp2 --size-gib 100", "iops, mib_s or both"),
+        ("--type gp2 --size-gib 100 --iops 3000 --mib-s 0", "contradict each other"),
+        ("--type gp2 --size-gib 100 --iops 1e-320 --mib-s 1e308", "must be"),
+        ("--type st1 --size-gib 500 --iops 1 --io-kib 5e-324", "io_kib must be above 0"),
+        ("--type gp3 --size-gib 100 --iops 1 --provisioned-iops -5", "provisioned_iops must be"),
+        ("--type gp3 --size-gib 100 --iops 1 --provisioned-iops nan", "provisioned_iops must be"),
         ("--type gp2 --size-gib 100 --iops 100 --io-kib 16 --mib-s 9", "leave one of them out"),
         ("--type gp2 --size-gib 100 --iops 1 --balance-percent 101", "balance_percent"),
         ("--type gp2 --size-gib ten --iops 1", "invalid float value: 'ten'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,8 @@ from burstwatch.demand import fit_charge_ratio
 from burstwatch.observe import LevelPoint, Missing, Observation
 from burstwatch.policy import assess
 from burstwatch.project import project
-from burstwatch.replay import _points, volume
+from burstwatch.replay import points as points_of
+from burstwatch.replay import volume
 from burstwatch.series import read_series, write_series
 from burstwatch.simulate import Load, Simulation
 from burstwatch.volumes import profile
@@ -34,7 +36,7 @@ def observe(
     points = list(simulation.play(loads, ratio=ratio))
     rows = read_series(write_series(points), name="simulated")
     resource = volume(volume_type, size)
-    levels, demand = _points(rows, resource, period_s)
+    levels, demand = points_of(rows, resource, period_s)
     now = points[-1].start_s + period_s
     seen = Observation(
         resource=resource,
@@ -107,6 +109,19 @@ def test_a_step_of_demand_is_seen_after_two_minutes() -> None:
     seen, level = observe([*steady(100, 30), *steady(3_000, 2)], ratio=0.5)
     projection = project(seen, max_data_age_s=AGE)
     assert projection.time_to_empty_s == pytest.approx(level * 2_000, rel=0.01)
+
+
+def test_minutes_without_io_count_as_zero() -> None:
+    # A minute at full burst in every ten: the mean is the baseline, and so it never empties.
+    rhythm = [*steady(3_000, 1), *steady(0, 9)]
+    seen, _ = observe([*rhythm * 8, *steady(3_000, 1)], ratio=0.5)
+    silent = {point.start_s for point in seen.demand if point.nominal == 0}
+    sparse = replace(
+        seen,
+        levels=tuple(p for p in seen.levels if p.start_s not in silent),
+        demand=tuple(p for p in seen.demand if p.start_s not in silent),
+    )
+    assert assess(sparse, Config()).verdict not in {"warning", "critical"}
 
 
 def test_a_single_spike_is_not_believed_to_last() -> None:

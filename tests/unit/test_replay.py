@@ -122,6 +122,11 @@ def test_people_get_a_line_for_each_change(drain: Path) -> None:
         (f"{HEADING}\n0,50,0,0,0\n", "line 2: 6 cells expected, got 5"),
         (f"{HEADING}\n60,50,0,0,0,0\n60,50,0,0,0,0\n", "line 3: t_s 60 must be above 60"),
         (f"{HEADING}\n,50,0,0,0,0\n", "line 2: t_s is empty"),
+        (f"{HEADING}\n1e18,50,0,0,0,0\n", "line 2: t_s is '1e18'"),
+        (f"{HEADING}\n0,50,1e-300,0,1e308,0\n", "line 2: read_ops is '1e-300'"),
+        (f"{HEADING}\n0,50,0,0,0,0\n1e11,50,0,0,0,0\n", "periods of 60 s, at most"),
+        (f"{HEADING}\n0,{'5' * 140_000},0,0,0,0\n", "line 2: "),
+        (f"t_s,t_s,{HEADING}\n", "the columns must be"),
         (f"{HEADING}\n0,nan,0,0,0,0\n", "line 2: balance_percent is 'nan'"),
     ],
 )
@@ -140,6 +145,9 @@ def test_a_malformed_series_is_refused_with_its_line(tmp_path: Path, body: str, 
         ((), "SERIES.csv"),
         (("--example", "--period-s", "0"), "period_s must be 1 to 3600"),
         (("--example", "--type", "gp9"), "'gp9'"),
+        (("--example", "--type", ""), "unknown volume type ''"),
+        (("--example", "--size-gib", "0"), "0 GiB is out of range"),
+        ((".", *GP2), "directory"),
     ],
 )
 def test_wrong_arguments_are_one_line_and_exit_code_2(args: tuple[str, ...], named: str) -> None:
@@ -153,6 +161,32 @@ def test_whatever_a_file_holds_it_is_rows_or_a_named_line(text: str) -> None:
     with contextlib.suppress(SeriesError):
         rows = read_series(f"{HEADING}\n{text}".splitlines(), name="fuzz.csv")
         assert [row.t_s for row in rows] == sorted({row.t_s for row in rows})
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "binary.csv"
+    path.write_bytes(b"\xff\xfe\x00")
+    code, _, err = replay(str(path), *GP2)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "binary.csv is not UTF-8" in err
+
+
+def test_a_byte_order_mark_is_no_part_of_the_heading(drain: Path) -> None:
+    drain.write_text("\ufeff" + drain.read_text())
+    assert replay(str(drain), *GP2)[0] == 0
+
+
+def test_a_delay_longer_than_usual_is_not_taken_for_silence(drain: Path) -> None:
+    _, moments, _ = replay(str(drain), *GP2, "--delay-s", "600")
+    assert "idle" not in {moment["state"] for moment in moments}
+
+
+def test_a_long_silence_fills_the_bucket_and_never_empties_it(tmp_path: Path) -> None:
+    rows = [f"{60 * n},90,100,100,1e6,1e6" for n in range(30)]
+    path = tmp_path / "silent.csv"
+    path.write_text("\n".join([HEADING, *rows, *[f"{60 * n},,,,," for n in range(30, 400)]]))
+    _, moments, _ = replay(str(path), *GP2, "--delay-s", "0")
+    assert moments[-1]["balance_ratio"] == 1.0
 
 
 def test_a_series_needs_its_volume(drain: Path) -> None:

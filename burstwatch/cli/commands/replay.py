@@ -40,7 +40,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         lines = (files("burstwatch") / "examples" / EXAMPLE).read_text().splitlines()
         name, default_period = EXAMPLE, EXAMPLE_PERIOD_S
     else:
-        lines = Path(args.series).read_text(encoding="utf-8").splitlines()
+        lines = _lines(Path(args.series))
         name, default_period = args.series, 60.0
     period_s = default_period if args.period_s is None else args.period_s
     if not 1 <= period_s <= 3_600 or not 0 <= args.delay_s <= 86_400:  # noqa: PLR2004 - an hour, a day
@@ -49,7 +49,10 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if not args.example and (args.type is None or args.size_gib is None):
         msg = "replay needs --type and --size-gib, the volume that the series was recorded on"
         raise SeriesError(msg)
-    resource = volume(args.type or EXAMPLE_TYPE, args.size_gib or EXAMPLE_SIZE_GIB)
+    resource = volume(
+        EXAMPLE_TYPE if args.type is None else args.type,
+        EXAMPLE_SIZE_GIB if args.size_gib is None else args.size_gib,
+    )
     rows = read_series(lines, name=name)
     moments = replay(rows, resource, Config(), period_s=period_s, delay_s=args.delay_s)
     if args.json:
@@ -58,6 +61,14 @@ def run(args: Namespace, terminal: Terminal) -> int:
     else:
         print(_changes(moments), file=terminal.stdout)
     return 0
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        msg = f"{path} is not UTF-8 text: {error.reason} at byte {error.start}"
+        raise SeriesError(msg) from None
 
 
 def _changes(moments: Iterable[Moment]) -> str:
