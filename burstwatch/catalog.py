@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstwatch.config import ENV_PREFIX, SETTINGS
 from burstwatch.kinds import find_kinds
-from burstwatch.volumes import CATALOGUE
+from burstwatch.volume_types import CATALOGUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,6 +82,10 @@ def catalog() -> dict[str, Any]:
                 "env": f"{ENV_PREFIX}{setting.name.upper()}",
                 "default": setting.default,
                 "help": setting.help,
+                "low": setting.low,
+                "high": setting.high,
+                "pattern": setting.pattern,
+                "allowed": setting.allowed,
             }
             for setting in SETTINGS
         ],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 ENV_PREFIX = "BURSTWATCH_"
 
@@ -23,40 +23,44 @@ class ConfigError(ValueError):
     """Settings that cannot be used; the message names each with its value."""
 
 
-def _seconds(low: float, high: float) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not low <= value <= high:
-            msg = f"a number of seconds from {low:g} to {high:g}"
-            raise ValueError(msg)
-        return value
-
-    return parse
-
-
-def _matching(pattern: str, description: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if re.fullmatch(pattern, text) is None:
-            raise ValueError(description)
-        return text
-
-    return parse
-
-
-_TOPIC = _matching(r"(arn:[^\s]+)?", "the ARN of an SNS topic, or nothing")
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
-    """One setting. ``parse`` turns text into the value or says what is allowed."""
+    """One setting: a number of seconds between bounds, or a text of a pattern.
+
+    ``allowed`` says in words what the pattern allows.
+    """
 
     name: str
     default: Value
     help: str
-    parse: Callable[[str], Value]
+    low: float = 0.0
+    high: float = 0.0
+    pattern: str = ""
+    allowed: str = ""
+
+    def parse(self, text: str) -> Value:
+        """The value of ``text``.
+
+        Raises:
+            ValueError: saying what is allowed.
+        """
+        if isinstance(self.default, str):
+            if re.fullmatch(self.pattern, text) is None:
+                raise ValueError(self.allowed)
+            return text
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not self.low <= value <= self.high:
+            msg = f"a number of seconds from {self.low:g} to {self.high:g}"
+            raise ValueError(msg)
+        return value
+
+
+def _topic(name: str, text: str) -> Setting:
+    allowed = "the ARN of an SNS topic, or nothing"
+    return Setting(name=name, default="", help=text, pattern=r"(arn:\S+)?", allowed=allowed)
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -64,46 +68,53 @@ SETTINGS: tuple[Setting, ...] = (
         name="lead_s",
         default=900.0,
         help="how long before a bucket is empty somebody must know",
-        parse=_seconds(60, 86_400),
+        low=60,
+        high=86_400,
     ),
     Setting(
         name="max_data_age_s",
         default=300.0,
         help="how late CloudWatch's datapoints may be before they are stale",
-        parse=_seconds(0, 3_600),
+        low=0,
+        high=3_600,
     ),
     Setting(
         name="sweep_period_s",
         default=60.0,
         help="how often the sweep runs",
-        parse=_seconds(60, 3_600),
+        low=60,
+        high=3_600,
     ),
     Setting(
         name="alarm_path_s",
         default=180.0,
         help="from a sweep's verdict to the page, through metric, alarm and topic",
-        parse=_seconds(0, 3_600),
+        low=0,
+        high=3_600,
     ),
     Setting(
         name="hold_s",
         default=900.0,
         help="how long nothing may have been wrong before an alarm ends",
-        parse=_seconds(60, 86_400),
+        low=60,
+        high=86_400,
     ),
     Setting(
         name="deployment",
         default="burstwatch",
         help="the name that tells several deployments in one account apart",
-        parse=_matching(r"[A-Za-z0-9-]{1,32}", "1 to 32 letters, digits and hyphens"),
+        pattern=r"[A-Za-z0-9-]{1,32}",
+        allowed="1 to 32 letters, digits and hyphens",
     ),
     Setting(
         name="tag_filter",
         default="",
         help="watch only volumes with this tag, as key=value; nothing watches all",
-        parse=_matching(r"([^=]+=.*)?", "key=value, or nothing"),
+        pattern=r"([^=]+=.*)?",
+        allowed="key=value, or nothing",
     ),
-    Setting(name="page_topic_arn", default="", help="topic for critical alarms", parse=_TOPIC),
-    Setting(name="events_topic_arn", default="", help="topic for readable details", parse=_TOPIC),
+    _topic("page_topic_arn", "topic for critical alarms"),
+    _topic("events_topic_arn", "topic for readable details"),
 )
 
 

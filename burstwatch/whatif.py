@@ -11,7 +11,8 @@ from burstwatch.volumes import KIB_PER_MIB, Access, InstanceLimits, Profile, pro
 
 if TYPE_CHECKING:
     from burstwatch.observe import State
-    from burstwatch.volumes import Binding, Served, Unit
+    from burstwatch.volume_types import Unit
+    from burstwatch.volumes import Binding, Served
 
 #: What limits a demand; a limit of 0 would be no volume.
 LIMITS = ("instance_iops", "instance_mib_s", "provisioned_iops", "provisioned_mib_s")

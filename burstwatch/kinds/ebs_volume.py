@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING
 from burstwatch.bucket import Bucket
 from burstwatch.kind import Item, Kind, Listing, Lookup
 from burstwatch.observe import DemandPoint, Limit, Resource
-from burstwatch.volumes import (
-    CATALOGUE,
-    KIB_PER_MIB,
-    Binding,
-    InstanceLimits,
-    Profile,
-    charge,
-    profile,
-)
+from burstwatch.volume_types import CATALOGUE
+from burstwatch.volumes import KIB_PER_MIB, Binding, InstanceLimits, Profile, charge, profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -61,10 +61,28 @@ function settings(given: unknown): Record<string, string> {
   // These the stack itself knows better.
   const own = ['deployment', 'sweep_period_s', 'page_topic_arn', 'events_topic_arn'];
   const allowed = catalog.settings.map((setting) => setting.name).filter((name) => !own.includes(name));
-  for (const [name] of pairs) {
+  for (const [name, value] of pairs) {
     if (!allowed.includes(name)) {
       throw new ContextError(`context settings has ${JSON.stringify(name)}, allowed are ${allowed.join(', ')}`);
     }
+    checkSetting(name, String(value));
   }
   return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
+}
+
+/** A value that the function would refuse is refused here: it could not even start with it. */
+function checkSetting(name: string, value: string): void {
+  const setting = catalog.settings.find((entry) => entry.name === name)!;
+  if (typeof setting.default === 'string') {
+    if (!new RegExp(`^(?:${setting.pattern})$`).test(value)) {
+      throw new ContextError(`context settings ${name} is ${JSON.stringify(value)}, allowed is ${setting.allowed}`);
+    }
+    return;
+  }
+  const number = value.trim() === '' ? Number.NaN : Number(value);
+  if (!(number >= setting.low && number <= setting.high)) {
+    throw new ContextError(
+      `context settings ${name} is ${JSON.stringify(value)}, allowed is a number of seconds from ${setting.low} to ${setting.high}`,
+    );
+  }
 }

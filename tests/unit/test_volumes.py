@@ -13,16 +13,8 @@ from hypothesis import strategies as st
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
 from burstwatch.sources import Figure
-from burstwatch.volumes import (
-    CATALOGUE,
-    GP2,
-    Access,
-    SizeOutOfRangeError,
-    UnknownVolumeTypeError,
-    charge,
-    credits_per_op,
-    profile,
-)
+from burstwatch.volume_types import CATALOGUE, GP2, SizeOutOfRangeError, UnknownVolumeTypeError
+from burstwatch.volumes import Access, charge, credits_per_op, profile
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "published"
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from burstwatch.catalog import catalog, scan_policy
 from burstwatch.cli.output import table
-from burstwatch.volumes import CATALOGUE, HddCredits, SsdCredits
+from burstwatch.volume_types import CATALOGUE, HddCredits, SsdCredits
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from burstwatch.cli.main import Terminal
-    from burstwatch.volumes import VolumeType
+    from burstwatch.volume_types import VolumeType
 
 
 def add_arguments(parser: ArgumentParser) -> None:
