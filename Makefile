@@ -50,11 +50,12 @@ fix: setup ## format and mend what can be mended
 	@$(BIN)/ruff format --quiet .
 
 .PHONY: gen
-gen: setup ## write the generated files anew: catalog, example, requirements, README
+gen: setup ## write the generated files anew: catalog, example, requirements, README, golden messages
 	@$(BIN)/burstwatch catalog --json > cdk/catalog.json
 	@$(UV) export --quiet --frozen --extra lambda --no-dev --no-emit-project --no-header > lambdas/requirements.txt
 	@$(BIN)/python -m tools.make_example
 	@$(BIN)/python -m tools.readme
+	@$(BIN)/python -m tools.golden
 
 .PHONY: test
 test: check test-cdk test-wheel test-cloud ## everything, in about a quarter of an hour

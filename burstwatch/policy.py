@@ -99,7 +99,7 @@ def _worst_lately(observation: Observation, config: Config) -> Verdict | None:
 
 
 def _reason(projection: Projection) -> str:
-    if projection.state in {"not_applicable", "idle", "unknown"} or projection.worst_s is None:
+    if projection.state not in {"finite", "infinite"}:
         return projection.reason
     likely = projection.time_to_empty_s
     outlook = "not dry at this rate" if likely == math.inf else f"dry in {span(likely)}"

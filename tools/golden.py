@@ -1,0 +1,100 @@
+"""Writes the golden files: what on-call reads, whole. Run by `make gen`, compared by a test."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstwatch.aws.alarms import alarm_request
+from burstwatch.aws.session import Unit
+from burstwatch.config import Config
+from burstwatch.messages import chat_message
+from burstwatch.observe import Observation
+from burstwatch.policy import assess
+from burstwatch.replay import points, volume
+from burstwatch.series import read_series, write_series
+from burstwatch.simulate import Load, Simulation
+from burstwatch.volumes import profile
+
+if TYPE_CHECKING:
+    from burstwatch.observe import Resource
+    from burstwatch.policy import Assessment
+
+FOLDER = Path(__file__).parents[1] / "tests" / "golden"
+START_S = 1_790_000_040.0
+#: Type, size, the load by minutes, and the balance at the start.
+CASES: dict[str, tuple[str, float, list[Load], float]] = {
+    "gp2_draining": ("gp2", 100, [Load(seconds=1_200, read_iops=1_000, write_iops=2_000)], 0.9),
+    "gp2_exhausted": ("gp2", 100, [Load(seconds=1_800, read_iops=1_000, write_iops=2_000)], 0.5),
+    "gp2_recovering": (
+        "gp2",
+        100,
+        [
+            Load(seconds=1_200, read_iops=0, write_iops=3_000),
+            Load(seconds=600, read_iops=50, write_iops=0),
+        ],
+        0.9,
+    ),
+    "st1_draining": (
+        "st1",
+        500,
+        [Load(seconds=3_600, read_iops=120, write_iops=0, io_kib=1024, access="sequential")],
+        0.9,
+    ),
+}
+CONFIG = Config(page_topic_arn="arn:aws:sns:eu-central-1:123456789012:page")
+
+
+def messages(name: str) -> dict[str, Any]:
+    """The alarm and the event of one case, as they are sent."""
+    resource, assessment = _case(*CASES[name])
+    unit = Unit(account="123456789012", region="eu-central-1")
+    return {
+        "verdict": assessment.verdict,
+        "alarm": alarm_request(unit, resource, assessment, CONFIG),
+        "event": json.loads(chat_message(resource, assessment)),
+    }
+
+
+def golden_path(name: str) -> Path:
+    """Where the golden file of a case is."""
+    return FOLDER / f"{name}.json"
+
+
+def rendered(name: str) -> str:
+    """A golden file's text."""
+    return json.dumps(messages(name), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _case(
+    volume_type: str, size_gib: float, loads: list[Load], ratio: float
+) -> tuple[Resource, Assessment]:
+    promise = profile(volume_type, size_gib)
+    if promise.bucket is None:
+        raise AssertionError(volume_type)
+    simulation = Simulation(promise=promise, bucket=promise.bucket)
+    played = list(simulation.play(loads, ratio=ratio, start_s=START_S))
+    resource = volume(volume_type, size_gib)
+    levels, demand = points(read_series(write_series(played), name="golden"), resource, 60)
+    resource = replace(
+        resource,
+        id="vol-0123456789abcdef0",
+        name="orders-db",
+        unit="123456789012/eu-central-1",
+        facts={**resource.facts, "instance_id": "i-0123456789abcdef0", "device": "/dev/sdf"},
+    )
+    seen = Observation(
+        resource=resource,
+        at=levels[-1].end_s + 120,
+        levels=tuple(levels),
+        demand=tuple(demand),
+    )
+    return resource, assess(seen, CONFIG)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for case in CASES:
+        golden_path(case).write_text(rendered(case), encoding="utf-8")
