@@ -150,8 +150,12 @@ def _watch(inbox: Inbox, volumes: Sequence[Volume], player: Player, *, until: fl
     shown: set[int] = set()
     dry: set[str] = set()
     names = {volume.id: volume.spec.name for volume in volumes}
+    next_line = time.time() + MINUTE_S
     while time.time() < until + 5:
         time.sleep(2)
+        if time.time() >= next_line:
+            next_line += MINUTE_S
+            say(f"{max(0.0, until - time.time()) / MINUTE_S:.0f} min to go: {_lowest(volumes)}")
         if player.error is not None:
             raise player.error
         for message in inbox.collect():
@@ -169,6 +173,16 @@ def _watch(inbox: Inbox, volumes: Sequence[Volume], player: Player, *, until: fl
             if volume.emptied and volume.id not in dry:
                 dry.add(volume.id)
                 say(f"{volume.spec.name} has run dry")
+
+
+def _lowest(volumes: Sequence[Volume]) -> str:
+    """The balances under one half, lowest first."""
+    levels = sorted(
+        (volume.ratios[-1][1], volume.spec.name)
+        for volume in volumes
+        if volume.ratios and volume.ratios[-1][1] < 0.5  # noqa: PLR2004 - what is worth a look
+    )
+    return ", ".join(f"{name} {level:.0%}" for level, name in levels)
 
 
 def _scan(cloud: LocalCloud) -> dict[str, Mapping[str, Any]]:

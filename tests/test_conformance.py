@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,16 @@ def test_a_kind_names_only_metrics_that_aws_documents(kind: Kind) -> None:
 def test_what_aws_does_not_have_is_refused(wrong: Listing) -> None:
     with pytest.raises(KeyError):
         check_listing(wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"level_metric": "BurstCredits"}, {"demand_metrics": ("VolumeOps",)}, {"dimension": "Disk"}],
+    ids=["level", "demand", "dimension"],
+)
+def test_a_metric_or_dimension_that_aws_does_not_document_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(KeyError):
+        check_metrics(replace(find_kinds()["ebs_volume"], **wrong))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
