@@ -74,7 +74,7 @@ def project(observation: Observation, *, max_data_age_s: float) -> Projection:
     age = max(0.0, now - last.end_s)
     if age > max_data_age_s + last.period_s:
         if observation.unit_is_fresh:
-            return _silent(bucket, last, now=now, age=age)
+            return _silent(bucket, last, now=now, age=age, max_data_age_s=max_data_age_s)
         reason = f"the newest datapoint is {age:.0f} s old and nothing else in the unit is fresh"
         return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
     points = _since(observation.demand, resource.history_from_s)
@@ -145,7 +145,9 @@ def _long_silent(bucket: Bucket, *, now: float, silent_s: float) -> Projection:
     )
 
 
-def _silent(bucket: Bucket, last: LevelPoint, *, now: float, age: float) -> Projection:
+def _silent(
+    bucket: Bucket, last: LevelPoint, *, now: float, age: float, max_data_age_s: float
+) -> Projection:
     """No I/O since the last datapoint: what was spent comes back at the refill rate."""
     still = Range(low=0.0, likely=0.0, high=0.0)
     ended = level_at_end(bucket, last, still)
@@ -154,8 +156,11 @@ def _silent(bucket: Bucket, last: LevelPoint, *, now: float, age: float) -> Proj
         likely=tb.level_after(bucket, level=ended.likely, demand=0.0, seconds=age),
         high=tb.level_after(bucket, level=ended.high, demand=0.0, seconds=age),
     )
-    # Silence may also be late data: the guarantee does not trust it.
-    worst = tb.level_after(bucket, level=ended.low, demand=bucket.burst, seconds=age)
+    # Silence may also be late data, but no later than data may be: what is older than
+    # that was silence indeed, and has refilled; since then anything may have been spent.
+    late_s = min(age, max_data_age_s)
+    refilled_low = tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age - late_s)
+    worst = tb.level_after(bucket, level=refilled_low, demand=bucket.burst, seconds=late_s)
     return Projection(
         state="idle",
         reason=f"no datapoint for {age:.0f} s while others of the unit have some: no I/O",

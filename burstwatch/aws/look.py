@@ -148,8 +148,8 @@ class _Asking:
             others = [r for r in everything if r.bucket and r.in_use and r.id not in asked]
             self._ask([self._level_query(r) for r in others[:WITNESSES]])
             fresh = any(self._is_fresh(r) for r in others[:WITNESSES])
-        for resource in with_bucket:
-            self._ask_further_back(resource)
+        if fresh:
+            self._ask_further_back(with_bucket)
         observations = [self._observation(r, unit_is_fresh=fresh) for r in due]
         near = [o.resource for o in observations if self._is_near(o, demand_horizon_s)]
         self._ask([q for r in near for q in self._demand_queries(r)])
@@ -177,20 +177,24 @@ class _Asking:
         self.answers.problems += got.problems
         self.answers.requested += got.requested
 
-    def _ask_further_back(self, resource: Resource) -> None:
+    def _ask_further_back(self, resources: Sequence[Resource]) -> None:
         """A silent resource's last level decides how full it is by now, so look for it.
 
         As far back as an empty bucket takes to fill: before that, nothing matters.
         """
-        key = (resource.id, self.kind.level_metric)
-        if resource.bucket is None or self.answers.series.get(key) != []:
-            return
-        back_s = resource.bucket.capacity / resource.bucket.refill
+        metric = self.kind.level_metric
+        silent = {
+            resource.id: resource.bucket.capacity / resource.bucket.refill
+            for resource in resources
+            if resource.bucket is not None and self.answers.series.get((resource.id, metric)) == []
+        }
+        back_s = max(silent.values(), default=0.0)
         if back_s <= LOOK_BACK_S:
             return
-        self._ask([self._level_query(resource)], back_s=back_s, period_s=COARSE_S)
-        if key in self.answers.series:
-            self._looked_back_s[resource.id] = back_s
+        queries = [self._level_query(resource) for resource in resources if resource.id in silent]
+        self._ask(queries, back_s=back_s, period_s=COARSE_S)
+        answered = {key for key, _ in self.answers.series}
+        self._looked_back_s = dict.fromkeys(silent.keys() & answered, back_s)
 
     def _query(self, resource: Resource, metric: str, statistic: str) -> Query:
         return Query(
@@ -217,7 +221,8 @@ class _Asking:
         key = (resource.id, self.kind.level_metric)
         failure = self.answers.failed.get(key)
         series = self.answers.series.get(key, [])
-        period_s = cadence_s([start for start, _ in series])
+        further_back = resource.id in self._looked_back_s
+        period_s = float(COARSE_S) if further_back else cadence_s([start for start, _ in series])
         return Observation(
             resource=resource,
             at=self.now,

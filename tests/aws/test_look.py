@@ -271,6 +271,25 @@ def test_an_exhausted_volume_that_falls_silent_recovers_at_its_refill_rate(cloud
     assert projection.level.likely == pytest.approx((1_800 + 60) * 300 / 5_400_000)
 
 
+def test_silent_volumes_are_looked_for_further_back_in_one_call(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    busy = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    drain(cloud, busy, to_percent=90, per_minute=0.0, iops=300)
+    silent = [cloud.aws.add_volume("gp2", 100, instance_id=instance) for _ in range(50)]
+    for volume in silent:  # four hours ago each stood at 10 %
+        cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, NOW - 4 * 3_600, 10)
+    found = take_look(cloud)
+    assert len([op for _, op, _ in cloud.aws.calls if op == "GetMetricData"]) == 3
+    for volume in silent:
+        projection = found.assessments[volume][1].projection
+        assert projection.state == "idle"
+        assert projection.level is not None
+        # Four hours at 300 a second; the coarse datapoint is good to five minutes.
+        assert projection.level.likely == pytest.approx(0.10 + 0.80, abs=0.02)
+        # Nothing is known of the last five minutes, in which it may have gone at full burst.
+        assert projection.worst_s == pytest.approx(0.88 * 2_000 - 300, abs=20)
+
+
 def test_late_data_is_rolled_forward_to_now(cloud: Cloud) -> None:
     cloud.aws.delay_s = 240
     volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
