@@ -64,7 +64,11 @@ def spending(
             high=max(likely, min(point.most, high)),
         )
         spent.append(Spending(start_s=point.start_s, end_s=point.end_s, rate=bounds))
-    return spent
+    # A minute whose I/O is not known but whose balance is: the balance says what it lost.
+    known = {point.start_s for point in demand}
+    follow = [pair for pair in pairwise(levels) if pair[1].start_s == pair[0].end_s not in known]
+    filled = [slope for pair in follow for slope in _from_slope(bucket, pair)]
+    return sorted([*spent, *filled], key=lambda one: one.start_s)
 
 
 def fit_charge_ratio(
@@ -125,6 +129,8 @@ def demand_now(
     likely = recent(lambda rate: rate.likely)
     low = min(recent(lambda rate: rate.low), _mean(hour))
     high = max(recent(lambda rate: rate.high), _quantile(hour, HIGH_QUANTILE))
+    if len(rates) == 1:  # all that is known, and no window to average it away
+        high = max(high, rates[0].rate.high)
     if agree and min(spent.rate.likely for spent in pair) >= CENSORED * limit:
         high = bucket.burst
     return Range(low=min(low, likely), likely=likely, high=max(high, likely))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DESCRIPTION_LENGTH = 1024
 NAME_LENGTH = 32
 TITLE_LENGTH = 250
+NEVER = "never"
 
 
 def alarm_description(resource: Resource, assessment: Assessment) -> str:
@@ -96,14 +97,15 @@ def _outlook(projection: Projection) -> str:
         for seconds in (projection.time_to_empty_s, projection.low_s, projection.high_s)
     )
     if projection.time_to_empty_s is None or math.isinf(projection.time_to_empty_s):
-        return f"credits low, dry from {low} on if load returns, as of {clock_time(now)}"
+        soonest = low if low != NEVER else _instant(now, projection.worst_s)
+        return f"credits low, dry from {soonest} on if load returns, as of {clock_time(now)}"
     return f"dry about {likely} ({low} to {high}), as of {clock_time(now)}"
 
 
 def _instant(now: float, seconds: float | None) -> str:
     """A time of day, for what is less than a day away."""
     if seconds is None or math.isinf(seconds):
-        return "never"
+        return NEVER
     return clock_time(now + seconds) if seconds < DAY else "tomorrow or later"
 
 

@@ -77,14 +77,18 @@ def _worst_lately(observation: Observation, config: Config) -> Verdict | None:
     if bucket is None or not observation.levels or not bucket.can_drain:
         return None
     drain = bucket.burst - bucket.refill
-    newest = observation.levels[-1].end_s
-    window = [point for point in observation.levels if point.end_s > newest - config.hold_s]
+    last = observation.levels[-1]
+    silent_s = observation.at - last.end_s
+    # Longer silence than late data can make is an end of I/O, and no lag of the past.
+    lag = min(silent_s, config.max_data_age_s + last.period_s)
+    since = observation.at - lag - config.hold_s
+    window = [point for point in observation.levels if point.end_s > since]
     # Nothing can have been wrong while the bucket was this full: the usual case, and cheap.
     if not window or min(p.ratio for p in window) * bucket.capacity / drain > 3 * config.margin_s:
         return None
-    lag = observation.at - newest
     worst: Verdict | None = None
-    for point in window[:-1]:
+    # The newest instant is now itself, unless the resource has fallen silent since.
+    for point in window if lag < silent_s else window[:-1]:
         past = replace(
             observation,
             at=point.end_s + lag,

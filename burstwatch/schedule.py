@@ -38,6 +38,11 @@ class Schedule:
         known = self.known.get(resource_id)
         return known is None or known.fingerprint != fingerprint or now >= known.due_at
 
+    def was_idle(self, resource_id: str) -> bool:
+        """Whether the last look found no I/O, or there was none."""
+        known = self.known.get(resource_id)
+        return known is None or known.assessment.projection.state == "idle"
+
     def note(
         self,
         assessed: Mapping[str, tuple[object, Assessment]],

@@ -54,7 +54,11 @@ def take_inventory(
         except NOT_UNDERSTOOD as error:
             problems.append(Problem(part=lookup.listing.operation, error=describe_error(error)))
     found = {
-        lookup.name: {item[lookup.listing.id_field]: item for item in lists[lookup.name]}
+        lookup.name: {
+            item[lookup.listing.id_field]: item
+            for item in lists[lookup.name]
+            if lookup.listing.id_field in item
+        }
         for lookup in kind.lookups
     }
     resources, refused = [], {}

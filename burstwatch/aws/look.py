@@ -73,7 +73,9 @@ def look(
         resources = inventory.resources
         due = [r for r in resources if schedule.is_due(r.id, _fingerprint(r), now)]
         asked = _Asking(kind, clients, config, now=now, deadline=deadline)
-        observations = asked.observe(due, resources, demand_horizon_s=demand_horizon_s)
+        # Those last seen active come first: they tell a silent resource from a blind unit.
+        witnesses = sorted(resources, key=lambda r: schedule.was_idle(r.id))
+        observations = asked.observe(due, witnesses, demand_horizon_s=demand_horizon_s)
         fresh = {o.resource.id: (o.resource, assess(o, config)) for o in observations}
         schedule.note(
             {key: (_fingerprint(r), verdict) for key, (r, verdict) in fresh.items()},
@@ -138,14 +140,14 @@ class _Asking:
         self._looked_back_s: dict[str, float] = {}
 
     def observe(
-        self, due: Sequence[Resource], everything: Sequence[Resource], *, demand_horizon_s: float
+        self, due: Sequence[Resource], witnesses: Sequence[Resource], *, demand_horizon_s: float
     ) -> list[Observation]:
         with_bucket = [r for r in due if r.bucket is not None and r.in_use]
         self._ask([self._level_query(r) for r in with_bucket])
         fresh = any(self._is_fresh(r) for r in with_bucket)
         if with_bucket and not fresh:
             asked = {r.id for r in with_bucket}
-            others = [r for r in everything if r.bucket and r.in_use and r.id not in asked]
+            others = [r for r in witnesses if r.bucket and r.in_use and r.id not in asked]
             self._ask([self._level_query(r) for r in others[:WITNESSES]])
             fresh = any(self._is_fresh(r) for r in others[:WITNESSES])
         if fresh:

@@ -50,6 +50,7 @@ def sweep(
     found = look(unit, kinds, clients, config, schedule, now=now, deadline=deadline)
     problems = list(found.problems)
     created: list[str] = []
+    failed: list[Problem] = []
     deleted: tuple[str, ...] = ()
     try:
         alarms = read_alarms(clients, f"{alarm_prefix(config.deployment)}{unit}/")
@@ -70,8 +71,9 @@ def sweep(
     if plan.postponed:
         reason = f"{plan.postponed} wait for the next sweep, the most at once are made"
         problems.append(Problem(part="alarms", error=reason))
-    # A sweep that could not see everything is not complete, and its silence must alarm.
-    completed = alarms is not None and not unpublished and not found.incomplete
+    # A sweep that could not see everything, or could not make an alarm, is not complete,
+    # and its silence must alarm.
+    completed = alarms is not None and not unpublished and not found.incomplete and not failed
     if completed:
         beat = publish_completed(clients, now, config)
         problems += beat

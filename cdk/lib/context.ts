@@ -79,7 +79,8 @@ function checkSetting(name: string, value: string): void {
     }
     return;
   }
-  const number = value.trim() === '' ? Number.NaN : Number(value);
+  // What both languages take for a number: no 0x10, no 1_000.
+  const number = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : Number.NaN;
   if (!(number >= setting.low && number <= setting.high)) {
     throw new ContextError(
       `context settings ${name} is ${JSON.stringify(value)}, allowed is a number of seconds from ${setting.low} to ${setting.high}`,

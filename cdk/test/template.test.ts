@@ -185,6 +185,7 @@ for (const [name, value, allowed] of [
   ['floor', 'yes', 'true or false'],
   ['settings', 'leed_s=3', 'allowed are lead_s'],
   ['settings', 'lead_s=15m', 'from 60 to 86400'],
+  ['settings', 'lead_s=0x100', 'from 60 to 86400'],
   ['settings', 'lead_s', 'from 60 to 86400'],
   ['settings', 'tag_filter=team', 'key=value'],
 ] as const) {

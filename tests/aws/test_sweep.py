@@ -254,6 +254,14 @@ def test_a_page_of_the_inventory_that_fails_ends_no_alarm(cloud: Cloud) -> None:
     assert not result.completed
 
 
+def test_a_sweep_that_cannot_make_its_alarms_has_no_heartbeat(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    cloud.aws.denied = {"PutMetricAlarm"}
+    assert not run_sweep(cloud).completed
+
+
 def test_a_blind_sweep_has_no_heartbeat(cloud: Cloud) -> None:
     Disk(cloud, percent=90)
     cloud.aws.denied = {"DescribeVolumes"}

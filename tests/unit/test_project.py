@@ -111,6 +111,21 @@ def test_a_step_of_demand_is_seen_after_two_minutes() -> None:
     assert projection.time_to_empty_s == pytest.approx(level * 2_000, rel=0.01)
 
 
+@pytest.mark.parametrize("every", [2, 5])
+def test_minutes_whose_io_is_not_known_are_read_from_the_balance(every: int) -> None:
+    seen, level = observe(steady(3_000, 25), ratio=0.9)
+    gappy = replace(seen, demand=seen.demand[::-1][::every][::-1])
+    projection = project(gappy, max_data_age_s=AGE)
+    assert projection.time_to_empty_s == pytest.approx(level * 2_000, rel=0.05)
+    assert projection.low_s == pytest.approx(level * 2_000, rel=0.05)
+
+
+def test_two_balances_alone_show_how_soon_it_could_be() -> None:
+    seen, level = observe(steady(3_000, 15), ratio=0.9, io=False)
+    pair = replace(seen, levels=seen.levels[-2:])
+    assert project(pair, max_data_age_s=AGE).low_s == pytest.approx(level * 2_000, rel=0.05)
+
+
 def test_minutes_without_io_count_as_zero() -> None:
     # A minute at full burst in every ten: the mean is the baseline, and so it never empties.
     rhythm = [*steady(3_000, 1), *steady(0, 9)]

@@ -201,6 +201,24 @@ def test_a_long_silence_fills_the_bucket_and_never_empties_it(tmp_path: Path) ->
     assert moments[-1]["balance_ratio"] == 1.0
 
 
+@pytest.mark.parametrize("size", ["100", "500"])
+def test_a_verdict_never_rises_in_silence_and_ends_when_the_hold_time_is_over(
+    tmp_path: Path, size: str
+) -> None:
+    rows = [f"{60 * n},100,3000,3000,1e6,1e6" for n in range(30)]
+    rows += [f"{60 * n},{100 - 3 * (n - 29)},90000,90000,1e9,1e9" for n in range(30, 33)]
+    rows += [f"{60 * n},,,,," for n in range(33, 700)]
+    path = tmp_path / "silence.csv"
+    path.write_text("\n".join([HEADING, *rows]))
+    _, moments, _ = replay(str(path), "--type", "gp2", "--size-gib", size, "--delay-s", "60")
+    order = ["ok", "watch", "warning", "critical", "exhausted"]
+    silent = [moment for moment in moments if moment["t_s"] >= 60 * 33 + 600]
+    ranks = [order.index(moment["assessment"]) for moment in silent]
+    assert ranks == sorted(ranks, reverse=True)
+    assert max(ranks) < order.index("critical")
+    assert {moment["assessment"] for moment in silent if moment["t_s"] > 60 * 60} == {"ok"}
+
+
 def test_a_series_needs_its_volume(drain: Path) -> None:
     code, _, err = replay(str(drain))
     assert code == 2
