@@ -25,6 +25,8 @@ LOCALSTACK_PYTHON = ROOT / ".cache" / "localstack" / "bin" / "python"
 RUNTIME_PYTHON = ROOT / ".cache" / "lambda-runtime" / "bin" / "python"
 ACCOUNT = "000000000000"
 START_TIMEOUT_S = 90.0
+#: Folders of local clouds begin with this, and name in a file the process that made them.
+PREFIX, OWNER = "burstwatch-", "owner.pid"
 STOP_TIMEOUT_S = 20.0
 
 
@@ -95,7 +97,9 @@ def local_cloud(*, port: int, log: Path) -> Iterator[LocalCloud]:
     # Its metric store is a database that is many times faster in memory than on disk.
     shared = Path("/dev/shm")  # noqa: S108 - the standard tmpfs; the folder in it is made by mkdtemp
     base = shared if shared.is_dir() and os.access(shared, os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="burstwatch-", dir=base))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
+    _remove_leftovers(folder.parent)
+    (folder / OWNER).write_text(str(os.getpid()), encoding="utf-8")
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
         with log.open("w") as output:
@@ -108,6 +112,13 @@ def local_cloud(*, port: int, log: Path) -> Iterator[LocalCloud]:
                 _stop(process)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_leftovers(base: Path) -> None:
+    """Folders of clouds whose owner was killed before it could remove them."""
+    for owner in base.glob(f"{PREFIX}*/{OWNER}"):
+        if not Path("/proc", owner.read_text(encoding="utf-8")).exists():
+            shutil.rmtree(owner.parent, ignore_errors=True)
 
 
 def _start(folder: Path, port: int, output: IO[str]) -> subprocess.Popen[bytes]:

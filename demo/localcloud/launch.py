@@ -7,6 +7,10 @@ point, which would need a package of its own to be installed.
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 import uuid
 from typing import Any
 
@@ -17,8 +21,16 @@ def _uuid5_of_bytes(namespace: uuid.UUID, name: str | bytes) -> uuid.UUID:
     return _uuid5(namespace, name if isinstance(name, str) else name.hex())
 
 
+def _end_with(parent: int) -> None:
+    """Stop when whoever started us is gone, even if it was killed and could not say so."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def main() -> None:
     """Patch, then run until stopped."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     uuid.uuid5 = _uuid5_of_bytes  # type: ignore[assignment]
     from localstack.runtime.main import main as run  # noqa: PLC0415 - after the repair
     from localstack.services.lambda_.invocation import runtime_executor  # noqa: PLC0415

@@ -139,6 +139,20 @@ def test_a_demo_that_is_stopped_leaves_nothing_running(
     assert RUNTIME_PYTHON.exists()
 
 
+def test_a_demo_that_is_killed_takes_its_cloud_along(tmp_path: Path) -> None:
+    port = free_port()
+    process = start_demo(tmp_path, "--port", str(port))
+    eventually((tmp_path / "endpoint.txt").exists, seconds=60, what="the cloud is up")
+    process.kill()
+    process.communicate()
+
+    def is_down() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) != 0
+
+    eventually(is_down, seconds=30, what="the cloud is down")
+
+
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
