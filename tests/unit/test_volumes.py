@@ -77,6 +77,27 @@ def test_gp2_matches_the_table_of_aws(
         assert refill_s("gp2", size_gib) == pytest.approx(refill, abs=1)
 
 
+@pytest.mark.parametrize(
+    ("size_gib", "seconds"),
+    [
+        (1, 1_490),
+        (34, 1_491),
+        (100, 1_600),
+        (170, 1_735),
+        (250, 1_920),
+        (334, 2_162),
+        (500, 2_880),
+        (750, 5_760),
+        (900, 14_400),
+    ],
+)
+def test_gp2_falls_from_full_to_20_percent_no_sooner(size_gib: float, seconds: float) -> None:
+    """Computed from the table, in whole seconds: hence 1 s."""
+    bucket = bucket_of("gp2", size_gib)
+    left = tb.level_after(bucket, level=bucket.capacity, demand=bucket.burst, seconds=seconds)
+    assert left / bucket.capacity == pytest.approx(0.2, abs=1 / burst_s("gp2", size_gib))
+
+
 def test_the_old_table_forgot_the_floor_for_1_gib() -> None:
     """AWS printed 1,802 s until 2022: 5.4 M / (3000 - 3 x 1). The floor makes it 1,862."""
     assert round(GP2.credits.capacity.value / (3_000 - 3)) == 1_802  # type: ignore[union-attr]
@@ -141,7 +162,9 @@ def test_gp2_behaves_as_the_volumes_measured_in_2016(row: dict[str, str]) -> Non
         (333, 250, 249.75),
         (334, 250, 250),
         (500, 250, 250),
+        (750, 250, 250),
         (900, 250, 250),
+        (999, 250, 250),
     ],
 )
 def test_gp2_throughput_by_size(size_gib: float, limit: float, when_empty: float) -> None:
