@@ -92,3 +92,18 @@ LOCALCLOUD := demo/localcloud
 .PHONY: demo
 demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about ten minutes
 	@PYTHONUNBUFFERED=1 $(BIN)/python -m demo $(ARGS)
+
+.PHONY: backtest
+backtest: setup ## every policy on the recordings, in about half an hour (SETS="fresh stale")
+	@$(BIN)/python -m benchmarks.held_out $(SETS)
+
+.PHONY: bench
+bench: setup ## what the model costs a sweep, and how often its range holds the truth
+	@$(BIN)/python -m benchmarks.assess_speed
+	@$(BIN)/python -m benchmarks.calibration
+
+.PHONY: fit
+fit: setup ## fit the weights of the risk score anew, with numpy in an environment of its own
+	@UV_PROJECT_ENVIRONMENT=.cache/fit $(UV) sync --quiet --frozen --group fit --python $(PYTHON)
+	@.cache/fit/bin/python -m benchmarks.fit
+	@$(BIN)/ruff format --quiet burstwatch/risk_weights.py

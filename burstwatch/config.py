@@ -25,7 +25,7 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
-    """One setting: a number of seconds between bounds, or a text of a pattern.
+    """One setting: a number (of seconds, mostly) between bounds, or a text of a pattern.
 
     ``allowed`` says in words what the pattern allows.
     """
@@ -35,6 +35,7 @@ class Setting:
     help: str
     low: float = 0.0
     high: float = 0.0
+    unit: str = " of seconds"
     pattern: str = ""
     allowed: str = ""
 
@@ -53,7 +54,7 @@ class Setting:
         except ValueError:
             value = math.nan
         if not self.low <= value <= self.high:
-            msg = f"a number of seconds from {self.low:g} to {self.high:g}"
+            msg = f"a number{self.unit} from {self.low:g} to {self.high:g}"
             raise ValueError(msg)
         return value
 
@@ -94,10 +95,18 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="hold_s",
-        default=900.0,
+        default=5400.0,
         help="how long nothing may have been wrong before an alarm ends",
         low=60,
         high=86_400,
+    ),
+    Setting(
+        name="needless_per_week",
+        default=0.24,
+        help="how often a week one busy volume may wake somebody needlessly",
+        low=0.1,
+        high=2.0,
+        unit="",
     ),
     Setting(
         name="deployment",
@@ -126,7 +135,8 @@ class Config:
     max_data_age_s: float = 300.0
     sweep_period_s: float = 60.0
     alarm_path_s: float = 180.0
-    hold_s: float = 900.0
+    hold_s: float = 5400.0
+    needless_per_week: float = 0.24
     deployment: str = "burstwatch"
     tag_filter: str = ""
     page_topic_arn: str = ""

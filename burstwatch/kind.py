@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from burstwatch.observe import DemandPoint, Resource
+    from burstwatch.observe import Resource
+    from burstwatch.points import DemandPoint
 
 Item = dict[str, Any]  # one element of an AWS response
 

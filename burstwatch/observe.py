@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from burstwatch.history import build_history
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from burstwatch.bucket import Bucket
+    from burstwatch.history import History, Past
+    from burstwatch.points import DemandPoint, LevelPoint, Statistic
     from burstwatch.volumes import Binding
 
-#: How far back a look asks at 60 s: the hour of the forecast, the hold time, late data.
-LOOK_BACK_S = 2 * 3600.0
-
-Statistic = Literal["Minimum", "Average"]
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
 
 
@@ -29,50 +29,6 @@ class Missing:
     """No value, and why."""
 
     reason: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Range:
-    """A likely value between a low and a high one."""
-
-    low: float
-    likely: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LevelPoint:
-    """The share of the bucket (0 to 1) that one datapoint reports for its period."""
-
-    start_s: float
-    period_s: float
-    ratio: float
-    statistic: Statistic = "Minimum"
-
-    @property
-    def end_s(self) -> float:
-        """The end of the period."""
-        return self.start_s + self.period_s
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DemandPoint:
-    """Credits per second that one period's I/O cost: least, nominal, most.
-
-    ``binding`` names the limit that held the I/O back in this period, if one did.
-    """
-
-    start_s: float
-    period_s: float
-    least: float
-    nominal: float
-    most: float
-    binding: Binding = "none"
-
-    @property
-    def end_s(self) -> float:
-        """The end of the period."""
-        return self.start_s + self.period_s
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,17 +70,45 @@ class Resource:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """A resource with what is known of its level and its demand at ``at``.
+    """A resource with what is known of its levels and its demand at ``at``.
 
-    ``levels`` and ``demand`` are in time order. ``unit_is_fresh`` says whether the
-    unit's other resources have fresh data, which tells idle from blind.
-    ``looked_back_s`` is how far back datapoints were asked for.
+    ``unit_is_fresh`` says whether the unit's other resources have fresh data, which
+    tells idle from blind. ``looked_back_s`` is how far back datapoints were asked for.
+    ``missing`` is why nothing is known, where a question failed.
     """
 
     resource: Resource
     at: float
-    levels: tuple[LevelPoint, ...] = ()
-    demand: tuple[DemandPoint, ...] = ()
+    history: History | None = None
     unit_is_fresh: bool = True
     looked_back_s: float = 0.0
     missing: Missing | None = None
+
+
+def observe(
+    resource: Resource,
+    at: float,
+    levels: Sequence[LevelPoint],
+    demand: Sequence[DemandPoint] = (),
+    *,
+    past: Past | None = None,
+    unit_is_fresh: bool = True,
+    looked_back_s: float = 0.0,
+) -> Observation:
+    """An observation of datapoints in time order; those before a resize are left out."""
+    cut = resource.history_from_s
+    history = None
+    if resource.bucket is not None:
+        history = build_history(
+            resource.bucket,
+            [point for point in levels if cut is None or point.start_s >= cut],
+            [point for point in demand if cut is None or point.start_s >= cut],
+            past=past,
+        )
+    return Observation(
+        resource=resource,
+        at=at,
+        history=history,
+        unit_is_fresh=unit_is_fresh,
+        looked_back_s=looked_back_s,
+    )

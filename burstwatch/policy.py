@@ -1,31 +1,50 @@
 """Observations into an ``Assessment``: ok, watch, warning, critical, exhausted, unknown.
 
-A pure function of (resource, history, now): hysteresis is computed from the
-history at each call, and nothing has to be remembered between two of them.
+A pure function of (resource, history, now): hysteresis and episodes are computed from
+the history at each call, and nothing has to be remembered between two of them.
 
-The rule: somebody is woken when the worst case is near *and* the demand seen
-lately would empty the bucket soon. The first alone pages for disks that nobody
-uses, the second alone for every short burst. What was so bad at any time within
-the last ``hold_s`` still counts, so that one incident is one page.
+The rule: somebody is woken when the worst case is near *and* the demand is likely to
+empty the bucket soon, by the risk score of the last hours or by the same hours of the
+days before. The first alone pages for disks that nobody uses, the second alone for every
+short burst. What was so bad within the last ``hold_s`` still counts, and a bucket that
+ran dry is an incident until it is back at 20 %, so that one incident is one page.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from burstwatch.history import RECOVERED_RATIO
 from burstwatch.project import Projection, project
+from burstwatch.risk import has_drained, level_floor, repeats, risk, time_at_five_minutes
+from burstwatch.risk_weights import MODELS, threshold_for
 from burstwatch.words import span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from burstwatch.config import Config
+    from burstwatch.history import History
     from burstwatch.observe import Observation
+    from burstwatch.risk_weights import Model
 
 Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]
 
 #: Published as the metric ``Severity``. Unknown is never published: it has no number.
 SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3, "exhausted": 4}
+#: On this share of the days before, the same hours must have emptied what is left.
+OFTEN = 0.4
+#: With so much in the bucket nothing is held any more.
+BACK_RATIO = 0.95
+#: The hold time is searched for pages and for warnings at these marks of the clock.
+PAGE_STEP_S, WARNING_STEP_S = 180.0, 300.0
+#: Emptying within this share of the margin at the rate of the last five minutes is paged
+#: whatever the hours before looked like.
+IMMINENT = 0.7
+#: A warning is what would be critical with so many times the margin.
+WARNING_MARGINS = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,69 +56,164 @@ class Assessment:
     projection: Projection
 
 
-def assess(observation: Observation, config: Config) -> Assessment:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Danger:
+    """What one instant of a history deserves, and why."""
+
+    verdict: Verdict
+    why: str = ""
+
+
+SAFE = Danger(verdict="ok")
+
+
+def assess(
+    observation: Observation, config: Config, models: Sequence[Model] = MODELS
+) -> Assessment:
     """What to make of one observation."""
     projection = project(observation, max_data_age_s=config.max_data_age_s)
-    now = judge(projection, config)
-    if now == "unknown":
-        return Assessment(verdict=now, reason=projection.reason, projection=projection)
-    held = _worst_lately(observation, config)
-    if held is not None and SEVERITY[held] > SEVERITY[now]:
-        reason = f"{projection.reason}; was {held} within the last {config.hold_s / 60:.0f} min"
-        return Assessment(verdict=held, reason=reason, projection=projection)
-    return Assessment(verdict=now, reason=_reason(projection), projection=projection)
+    if projection.state in {"unknown", "exhausted"}:
+        verdict: Verdict = "unknown" if projection.state == "unknown" else "exhausted"
+        return Assessment(verdict=verdict, reason=projection.reason, projection=projection)
+    history = observation.history
+    if history is None or history.newest_level() < 0:
+        return Assessment(verdict="ok", reason=projection.reason, projection=projection)
+    danger = _danger(history, projection, config, models)
+    reason = _reason(projection)
+    if danger.why:
+        reason = f"{reason}; {danger.why}"
+    return Assessment(verdict=danger.verdict, reason=reason, projection=projection)
 
 
-def judge(projection: Projection, config: Config) -> Verdict:
-    """The verdict on one projection alone, without what was before."""
-    if projection.state == "unknown":
-        return "unknown"
-    if projection.state == "exhausted":
-        return "exhausted"
-    worst, soonest = projection.worst_s, projection.low_s
-    if projection.state == "idle" or worst is None or soonest is None:
-        return "ok"
-    margin = config.margin_s
-    if worst < margin and soonest < margin:
-        return "critical"
-    if worst < 2 * margin and soonest < 2 * margin:
-        return "warning"
-    return "watch" if worst < margin else "ok"
-
-
-def _worst_lately(observation: Observation, config: Config) -> Verdict | None:
-    """The worst verdict within the hold time, from history alone.
-
-    Each past instant sees only what it could have seen then: datapoints as late as
-    the newest one is now. What was exhausted is held as critical: it has come back.
-    """
-    bucket = observation.resource.bucket
-    if bucket is None or not observation.levels or not bucket.can_drain:
-        return None
-    drain = bucket.burst - bucket.refill
-    last = observation.levels[-1]
-    silent_s = observation.at - last.end_s
+def _danger(
+    history: History, projection: Projection, config: Config, models: Sequence[Model]
+) -> Danger:
+    """The worst of now, of what is held from before, and of an incident that is not over."""
+    if not history.bucket.can_drain:
+        return SAFE
+    level_end_s = history.start_s + (history.newest_level() + 1) * history.period_s
+    silent_s = max(0.0, projection.at - level_end_s)
+    empty_for = history.since_empty()
+    level = projection.level
+    if empty_for is not None and level is not None and level.likely < RECOVERED_RATIO:
+        ago = span(empty_for * history.period_s + silent_s)
+        why = f"ran dry {ago} ago and is not yet back at {RECOVERED_RATIO:.0%}"
+        return Danger(verdict="critical", why=why)
     # Longer silence than late data can make is an end of I/O, and no lag of the past.
-    lag = min(silent_s, config.max_data_age_s + last.period_s)
-    since = observation.at - lag - config.hold_s
-    window = [point for point in observation.levels if point.end_s > since]
-    # Nothing can have been wrong while the bucket was this full: the usual case, and cheap.
-    if not window or min(p.ratio for p in window) * bucket.capacity / drain > 3 * config.margin_s:
-        return None
-    worst: Verdict | None = None
-    # The newest instant is now itself, unless the resource has fallen silent since.
-    for point in window if lag < silent_s else window[:-1]:
-        past = replace(
-            observation,
-            at=point.end_s + lag,
-            levels=tuple(p for p in observation.levels if p.end_s <= point.end_s),
-            demand=tuple(p for p in observation.demand if p.end_s <= point.end_s),
-        )
-        verdict = judge(project(past, max_data_age_s=math.inf), config)
-        capped: Verdict = "critical" if verdict == "exhausted" else verdict
-        if capped != "unknown" and (worst is None or SEVERITY[capped] > SEVERITY[worst]):
-            worst = capped
-    return worst
+    lag_s = min(silent_s, config.max_data_age_s + history.period_s)
+    judge = Judge(history=history, config=config, models=models, lag_s=lag_s)
+    now = SAFE if projection.state == "idle" else judge.at(history.size)
+    return now if now.verdict == "critical" else judge.held(now, ended_s=silent_s - lag_s)
+
+
+def is_far(history: History, now: float, config: Config) -> bool:
+    """Whether the bucket was so full all through the hold time that nothing can be wrong."""
+    newest = history.newest_level()
+    if newest < 0:
+        return False
+    bucket = history.bucket
+    age_s = max(0.0, now - history.start_s - (newest + 1) * history.period_s)
+    reach_s = WARNING_MARGINS * config.margin_s + age_s + history.period_s
+    drain = bucket.burst - bucket.refill
+    lowest = min(history.levels[max(0, history.size - history.slots(config.hold_s)) : history.size])
+    level_s = (lowest if history.statistic == "Minimum" else 0.0) * bucket.capacity / (drain or 1.0)
+    return level_s >= reach_s and history.since_empty() is None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judge:
+    """Judges the instants of one history, each as if it were now: seen ``lag_s`` after its end."""
+
+    history: History
+    config: Config
+    models: Sequence[Model]
+    lag_s: float
+
+    @property
+    def near_s(self) -> float:
+        """What is left of the worst case must be more than this, or it is near."""
+        return self.config.margin_s + self.lag_s
+
+    @property
+    def wide_s(self) -> float:
+        """The same for a warning."""
+        return WARNING_MARGINS * self.config.margin_s + self.lag_s
+
+    def at(self, size: int) -> Danger:
+        """The danger at the end of the first ``size`` slots."""
+        worst_s = self.worst_s(size)
+        if worst_s >= self.wide_s:
+            return SAFE
+        is_near = worst_s < self.near_s
+        if is_near:
+            why = self.why(size, self.near_s)
+            if why:
+                return Danger(verdict="critical", why=why)
+        why = self.why(size, self.wide_s)
+        if why:
+            return Danger(verdict="warning", why=why)
+        return Danger(verdict="watch") if is_near else SAFE
+
+    def held(self, now: Danger, *, ended_s: float) -> Danger:
+        """What the hold time adds to ``now``; the newest slot would have been seen ``ended_s`` ago.
+
+        Each past instant sees only what it could have seen then. Instants are the marks of
+        the clock, some minutes apart: what was wrong for less than that is not held.
+        """
+        history, period_s = self.history, self.history.period_s
+        slots = min(history.size, math.ceil((self.config.hold_s - ended_s) / period_s))
+        # Back this far up, whatever was is over.
+        is_back = history.levels[history.newest_level()] >= BACK_RATIO
+        if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
+            return now
+        warned_at: int | None = None
+        for back in range(1 if ended_s == 0 else 0, slots):
+            size = history.size - back
+            if history.levels[size - 1] == math.inf:
+                continue
+            end_s = history.start_s + size * period_s
+            is_mark = end_s % PAGE_STEP_S < period_s
+            is_warning_mark = warned_at is None and end_s % WARNING_STEP_S < period_s
+            worst_s = self.worst_s(size) if is_mark or is_warning_mark else math.inf
+            if is_mark and worst_s < self.near_s and self.why(size, self.near_s):
+                return _was("critical", ended_s + back * period_s + self.lag_s)
+            if is_warning_mark and worst_s < self.wide_s and self.why(size, self.wide_s):
+                warned_at = back
+        if warned_at is None or now.verdict == "warning":
+            return now
+        return _was("warning", ended_s + warned_at * period_s + self.lag_s)
+
+    def worst_s(self, size: int) -> float:
+        """Seconds from the level at the end of the first ``size`` slots to empty at full burst."""
+        bucket = self.history.bucket
+        return level_floor(self.history.cut(size)) / (bucket.burst - bucket.refill)
+
+    def why(self, size: int, horizon_s: float) -> str:
+        """Why the bucket is likely to be empty within ``horizon_s``, or nothing."""
+        memory = self.history.track.memory
+        key = (size, horizon_s, self.config.needless_per_week, id(self.models))
+        known = memory.get(key)
+        if not isinstance(known, str):
+            known = memory[key] = self._why(self.history.cut(size), horizon_s)
+        return known
+
+    def _why(self, history: History, horizon_s: float) -> str:
+        threshold = threshold_for(self.config.needless_per_week)
+        # Where nothing has drained it for an hour, only the days before can tell of danger.
+        score = risk(history, horizon_s, self.models) if has_drained(history) else 0.0
+        if score >= threshold:
+            return f"risk {score:.2f} of 1, acted on from {threshold:.2f}"
+        soon_s = time_at_five_minutes(history)
+        if soon_s < IMMINENT * self.config.margin_s + self.lag_s:
+            return f"empty {span(soon_s)} after its datapoint at the rate of the last five minutes"
+        share = repeats(history, horizon_s)
+        if share >= OFTEN:
+            return f"on {share:.0%} of the days before, the same hours spent more than is left"
+        return ""
+
+
+def _was(verdict: Verdict, ago_s: float) -> Danger:
+    return Danger(verdict=verdict, why=f"was {verdict} {span(ago_s)} ago")
 
 
 def _reason(projection: Projection) -> str:

@@ -8,27 +8,22 @@ old as its datapoint, so it is rolled forward to *now* before anything is comput
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
-from burstwatch.demand import INSIDE, demand_now, spending
-from burstwatch.observe import DemandPoint, LevelPoint, Observation, Range
+from burstwatch.demand import demand_now
+from burstwatch.history import EMPTY_RATIO
+from burstwatch.points import LevelPoint, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from burstwatch.bucket import Bucket
-    from burstwatch.observe import State
+    from burstwatch.observe import Observation, State
     from burstwatch.volumes import Binding
 
 # A served rate this close to the refill is one that an empty bucket holds back:
 # published drains sit 1 to 5 % above their nominal baseline, never under it.
 HELD_AT_ZERO = 0.97
-# Half of the smallest step that the console shows of a balance (0.1 %).
-EMPTY_RATIO = 0.0005
-
-Point = TypeVar("Point", LevelPoint, DemandPoint)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +50,9 @@ class Projection:
     binding: Binding = "none"
 
 
-def project(observation: Observation, *, max_data_age_s: float) -> Projection:
+def project(  # noqa: PLR0911 - one for each way of not knowing
+    observation: Observation, *, max_data_age_s: float
+) -> Projection:
     """Project one observation.
 
     ``max_data_age_s`` is how old a datapoint's end may be before the resource is
@@ -67,23 +64,31 @@ def project(observation: Observation, *, max_data_age_s: float) -> Projection:
         return Projection(state="not_applicable", reason=resource.no_bucket_reason, at=now)
     if observation.missing is not None:
         return Projection(state="unknown", reason=observation.missing.reason, at=now)
-    levels = _since(observation.levels, resource.history_from_s)
-    if not levels:
+    history = observation.history
+    newest = history.newest_level() if history is not None else -1
+    if history is None or newest < 0:
         return _without_levels(observation, bucket)
-    last = levels[-1]
+    period_s = history.period_s
+    last = LevelPoint(
+        start_s=history.start_s + newest * period_s,
+        period_s=period_s,
+        ratio=history.levels[newest],
+        statistic=history.statistic,
+    )
     age = max(0.0, now - last.end_s)
-    if age > max_data_age_s + last.period_s:
+    if age > max_data_age_s + period_s:
         if observation.unit_is_fresh:
             return _silent(bucket, last, now=now, age=age, max_data_age_s=max_data_age_s)
         reason = f"the newest datapoint is {age:.0f} s old and nothing else in the unit is fresh"
         return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
-    points = _since(observation.demand, resource.history_from_s)
-    rates = spending(bucket, levels, points)
-    is_full = last.ratio >= INSIDE[1]
-    demand = demand_now(bucket, rates, limit=resource.limit.rate, is_full=is_full)
-    held_back = points[-1].binding if points else "none"
+    demand = demand_now(history, limit=resource.limit.rate)
+    held_back = history.newest_binding()
     binding = resource.limit.binding if held_back == "none" else held_back
-    return _active(bucket, last, demand, now=now, age=age, binding=binding)
+    projection = _active(bucket, last, demand, now=now, age=age, binding=binding)
+    oddity = history.oddity()
+    if oddity:
+        return replace(projection, reason=f"{projection.reason} ({oddity})")
+    return projection
 
 
 def level_at_end(bucket: Bucket, point: LevelPoint, demand: Range) -> Range:
@@ -108,10 +113,6 @@ def level_at_end(bucket: Bucket, point: LevelPoint, demand: Range) -> Range:
         )
     low, likely, high = (tb.clamp_level(bucket, end) for end in ends)
     return Range(low=low, likely=likely, high=high)
-
-
-def _since(points: Sequence[Point], start: float | None) -> list[Point]:
-    return [point for point in points if start is None or point.start_s >= start]
 
 
 def _without_levels(observation: Observation, bucket: Bucket) -> Projection:

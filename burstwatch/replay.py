@@ -10,8 +10,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from burstwatch.history import LOOK_BACK_S, build_history, to_past
 from burstwatch.kinds import find_kinds
-from burstwatch.observe import LOOK_BACK_S, DemandPoint, LevelPoint, Observation
+from burstwatch.observe import Observation
+from burstwatch.points import DemandPoint, LevelPoint
 from burstwatch.policy import Verdict, assess
 from burstwatch.series import SeriesError
 
@@ -75,56 +77,54 @@ def replay(
     Raises:
         SeriesError: if the rows span more periods than can sensibly be played.
     """
-    history = _History(rows, resource, period_s)
-    # Data as late as asked for is not stale: the delay is part of the question.
-    config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
     steps = (rows[-1].t_s + period_s + delay_s - rows[0].t_s) / period_s
     if steps > MOST_MOMENTS:
         msg = f"the rows span {steps:.0f} periods of {period_s:g} s, at most {MOST_MOMENTS} are played"
         raise SeriesError(msg)
+    played = Played(rows, resource, period_s)
+    # Data as late as asked for is not stale: the delay is part of the question.
+    config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
     for step in range(int(steps) + 1):
         now = rows[0].t_s + step * period_s
-        yield _moment(history.at(now, delay_s, config), config)
+        yield _moment(played.at(now, delay_s, config), config)
 
 
-class _History:
-    """A series as points, and what of it is visible at each moment."""
+class Played:
+    """A series, and what of it is visible at each moment."""
 
     def __init__(self, rows: Sequence[Row], resource: Resource, period_s: float) -> None:
         self._resource, self._period_s = resource, period_s
         self._row_ends = [row.t_s + period_s for row in rows]
-        self._levels, self._demand = points(rows, resource, period_s)
-        self._level_ends = [point.end_s for point in self._levels]
-        self._demand_ends = [point.end_s for point in self._demand]
+        levels, demand = points(rows, resource, period_s)
         bucket = resource.bucket
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
+        self._history = (
+            build_history(bucket, levels, demand, past=to_past(demand)) if bucket else None
+        )
 
     def at(self, now: float, delay_s: float, config: Config) -> Observation:
         """What could be known at ``now``."""
         seen = bisect_right(self._row_ends, now - delay_s)
         # The recording itself is the witness: a row without values is a silent volume.
         age_s = now - self._row_ends[seen - 1] if seen else math.inf
+        history = self._history and self._history.until(now - delay_s)
         back_s = LOOK_BACK_S
-        levels = self._levels_since(now - back_s, now - delay_s)
-        if not levels:  # as the sweep does: a silent volume's last level is looked for
-            back_s = max(back_s, self._refill_s)
-            levels = self._levels_since(now - back_s, now - delay_s)
-        demand = slice(
-            bisect_right(self._demand_ends, now - LOOK_BACK_S),
-            bisect_right(self._demand_ends, now - delay_s),
-        )
+        newest = history.newest_level() if history else -1
+        if history and newest >= 0:
+            level_age_s = now - history.start_s - (newest + 1) * history.period_s
+            if level_age_s > LOOK_BACK_S:
+                # As the sweep does: a silent volume's last level is looked for, as far
+                # back as it takes to refill.
+                back_s = max(back_s, self._refill_s)
+            if level_age_s > back_s:
+                history = None
         return Observation(
             resource=self._resource,
             at=now,
-            levels=levels,
-            demand=tuple(self._demand[demand]),
+            history=history,
             unit_is_fresh=age_s <= config.max_data_age_s + self._period_s,
             looked_back_s=min(back_s, now - (self._row_ends[0] - self._period_s)),
         )
-
-    def _levels_since(self, start_s: float, end_s: float) -> tuple[LevelPoint, ...]:
-        first, last = bisect_right(self._level_ends, start_s), bisect_right(self._level_ends, end_s)
-        return tuple(self._levels[first:last])
 
 
 def points(

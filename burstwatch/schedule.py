@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstwatch.config import Config
+    from burstwatch.history import Past
     from burstwatch.policy import Assessment
 
 SOONEST_S = 60.0
+#: So long the days before are kept before they are asked for again.
+PAST_KEPT_S = 3600.0
 LATEST_S = 3600.0
 
 
@@ -29,9 +32,10 @@ class Known:
 
 @dataclass(kw_only=True)
 class Schedule:
-    """The last look at each resource of a unit, and when data were last fresh."""
+    """The last look at each resource of a unit, and the I/O of the days before of those near."""
 
     known: dict[str, Known] = field(default_factory=dict)
+    pasts: dict[str, tuple[float, Past | None]] = field(default_factory=dict)
 
     def is_due(self, resource_id: str, fingerprint: object, now: float) -> bool:
         """New, changed or just attached resources are due at once."""
@@ -59,8 +63,22 @@ class Schedule:
                 due_at=now if always_due else now + wait_s(assessment, config),
             )
 
+    def past_is_stale(self, resource_id: str, now: float) -> bool:
+        """Whether the days before must be asked for (again)."""
+        kept = self.pasts.get(resource_id)
+        return kept is None or now - kept[0] >= PAST_KEPT_S
+
+    def keep_past(self, resource_id: str, past: Past | None, now: float) -> None:
+        """Remember the days before ``now``."""
+        self.pasts[resource_id] = (now, past)
+
+    def past_of(self, resource_id: str) -> Past | None:
+        """What is remembered of the days before."""
+        return self.pasts.get(resource_id, (0.0, None))[1]
+
     def forget_all_but(self, resource_ids: set[str]) -> None:
         """Drop what the inventory no longer has."""
+        self.pasts = {key: value for key, value in self.pasts.items() if key in resource_ids}
         self.known = {key: value for key, value in self.known.items() if key in resource_ids}
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
@@ -24,3 +28,13 @@ def span(seconds: float | None) -> str:
 def clock_time(at: float) -> str:
     """An instant as UTC hours and minutes: ``03:42Z``."""
     return f"{datetime.fromtimestamp(at, tz=UTC):%H:%MZ}"
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Left-aligned columns, as wide as they need to be."""
+    widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in [headings, *rows]
+    ]
+    return "\n".join(lines)

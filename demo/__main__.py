@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 
 from burstwatch import bucket as tb
-from burstwatch.cli.output import table
-from burstwatch.words import span
+from burstwatch.words import span, table
 from demo.fleet import MINUTE_S, build_fleet
 from demo.inbox import Inbox
 from demo.localcloud.cloud import (

@@ -15,7 +15,8 @@ from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
 from burstwatch.simulate import Load, Simulation
 from burstwatch.volumes import Access, Profile, profile
-from demo.workloads import recorded_rates, scaled_loads
+from burstwatch.workloads import scaled_loads
+from demo.workloads import recorded_rates
 
 DAY_S = 86_400.0
 MINUTE_S = 60.0

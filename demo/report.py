@@ -6,8 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.cli.output import table
-from burstwatch.words import span
+from burstwatch.words import span, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from burstwatch.aws.alarms import alarm_request
 from burstwatch.aws.session import Unit
 from burstwatch.config import Config
 from burstwatch.messages import chat_message
-from burstwatch.observe import Observation
+from burstwatch.observe import observe
 from burstwatch.policy import assess
 from burstwatch.replay import points, volume
 from burstwatch.series import read_series, write_series
@@ -85,12 +85,7 @@ def _case(
         unit="123456789012/eu-central-1",
         facts={**resource.facts, "instance_id": "i-0123456789abcdef0", "device": "/dev/sdf"},
     )
-    seen = Observation(
-        resource=resource,
-        at=levels[-1].end_s + 120,
-        levels=tuple(levels),
-        demand=tuple(demand),
-    )
+    seen = observe(resource, levels[-1].end_s + 120, levels, demand)
     return resource, assess(seen, CONFIG)
 
 

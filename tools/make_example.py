@@ -12,7 +12,8 @@ from pathlib import Path
 from burstwatch.series import write_series
 from burstwatch.simulate import Simulation
 from burstwatch.volumes import profile
-from demo.workloads import recorded_rates, scaled_loads
+from burstwatch.workloads import scaled_loads
+from demo.workloads import recorded_rates
 
 STEP_S = 300
 DAYS = 3

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import pairwise
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.metrics import Answers, Query, read_metrics
-from burstwatch.observe import LOOK_BACK_S, LevelPoint, Limit, Missing, Observation, Resource
-from burstwatch.policy import Assessment, assess
-from burstwatch.project import Projection, project
+from burstwatch.cadence import cadence_s
+from burstwatch.history import LOOK_BACK_S, PAST_PERIOD_S, to_past
+from burstwatch.observe import Limit, Missing, Observation, Resource, observe
+from burstwatch.points import LevelPoint
+from burstwatch.policy import BACK_RATIO, WARNING_MARGINS, Assessment, assess
+from burstwatch.project import Projection
+from burstwatch.risk import level_floor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from burstwatch.aws.session import Clients, Deadline, Problem, Unit
     from burstwatch.config import Config
+    from burstwatch.history import Past
     from burstwatch.kind import Kind
-    from burstwatch.observe import DemandPoint
+    from burstwatch.points import DemandPoint
     from burstwatch.schedule import Schedule
 
 PERIOD_S = 60
 #: The period at which a silent resource's longer past is asked for.
-COARSE_S = 300
+COARSE_S = int(PAST_PERIOD_S)
+#: How far back the past is asked for: the days that the risk is compared with, and one more.
+PAST_S = 8 * 86_400.0
 #: Ask for the I/O too when the worst case is nearer than this; before, the level says enough.
 DEMAND_HORIZON_S = 3600.0
 #: So many resources that are not due are asked too when nothing due has fresh data.
@@ -72,7 +79,7 @@ def look(
         (complete if inventory.complete else incomplete).add(kind.name)
         resources = inventory.resources
         due = [r for r in resources if schedule.is_due(r.id, _fingerprint(r), now)]
-        asked = _Asking(kind, clients, config, now=now, deadline=deadline)
+        asked = _Asking(kind, clients, config, schedule, now=now, deadline=deadline)
         # Those last seen active come first: they tell a silent resource from a blind unit.
         witnesses = sorted(resources, key=lambda r: schedule.was_idle(r.id))
         observations = asked.observe(due, witnesses, demand_horizon_s=demand_horizon_s)
@@ -132,10 +139,17 @@ class _Asking:
     """The questions of one look at one kind: levels first, I/O only where it matters."""
 
     def __init__(
-        self, kind: Kind, clients: Clients, config: Config, *, now: float, deadline: Deadline
+        self,
+        kind: Kind,
+        clients: Clients,
+        config: Config,
+        schedule: Schedule,
+        *,
+        now: float,
+        deadline: Deadline,
     ) -> None:
         self.kind, self.clients, self.config = kind, clients, config
-        self.now, self.deadline = now, deadline
+        self.schedule, self.now, self.deadline = schedule, now, deadline
         self.answers = Answers()
         self._looked_back_s: dict[str, float] = {}
 
@@ -152,14 +166,24 @@ class _Asking:
             fresh = any(self._is_fresh(r) for r in others[:WITNESSES])
         if fresh:
             self._ask_further_back(with_bucket)
-        observations = [self._observation(r, unit_is_fresh=fresh) for r in due]
-        near = [o.resource for o in observations if self._is_near(o, demand_horizon_s)]
+        observations = {r.id: self._observation(r, unit_is_fresh=fresh) for r in due}
+        worst = {key: self._worst_s(o) for key, o in observations.items()}
+        wide_s = WARNING_MARGINS * self.config.margin_s
+        near = [r for r in due if worst[r.id] < max(demand_horizon_s, wide_s)]
         self._ask([q for r in near for q in self._demand_queries(r)])
-        wanted = {r.id for r in near}
-        return [
-            replace(o, demand=self._demand(o.resource)) if o.resource.id in wanted else o
-            for o in observations
+        # A full bucket has nothing to fear that the days before could tell of.
+        drained = [
+            r for r in near if worst[r.id] < wide_s and not self._is_full(observations[r.id])
         ]
+        pasts = self._pasts(drained)
+        for resource in near:
+            observations[resource.id] = self._observation(
+                resource,
+                unit_is_fresh=fresh,
+                demand=self._demand(resource),
+                past=pasts.get(resource.id),
+            )
+        return list(observations.values())
 
     def _ask(
         self, queries: Sequence[Query], *, back_s: float = LOOK_BACK_S, period_s: int = PERIOD_S
@@ -219,56 +243,87 @@ class _Asking:
         oldest = self.now - self.config.max_data_age_s - 2 * period_s
         return bool(series) and series[-1][0] >= oldest
 
-    def _observation(self, resource: Resource, *, unit_is_fresh: bool) -> Observation:
+    def _observation(
+        self,
+        resource: Resource,
+        *,
+        unit_is_fresh: bool,
+        demand: Sequence[DemandPoint] = (),
+        past: Past | None = None,
+    ) -> Observation:
         key = (resource.id, self.kind.level_metric)
         failure = self.answers.failed.get(key)
+        if failure is not None:
+            return Observation(resource=resource, at=self.now, missing=Missing(reason=failure))
         series = self.answers.series.get(key, [])
         further_back = resource.id in self._looked_back_s
         period_s = float(COARSE_S) if further_back else cadence_s([start for start, _ in series])
-        return Observation(
-            resource=resource,
-            at=self.now,
-            levels=tuple(
-                LevelPoint(
-                    start_s=start,
-                    period_s=period_s,
-                    ratio=min(1.0, max(0.0, percent / 100)),
-                    statistic=resource.statistic,
-                )
-                for start, percent in series
-            ),
+        levels = [
+            LevelPoint(
+                start_s=start,
+                period_s=period_s,
+                ratio=min(1.0, max(0.0, percent / 100)),
+                statistic=resource.statistic,
+            )
+            for start, percent in series
+        ]
+        return observe(
+            resource,
+            self.now,
+            levels,
+            demand,
+            past=past,
             unit_is_fresh=unit_is_fresh,
             looked_back_s=self._looked_back_s.get(resource.id, LOOK_BACK_S),
-            missing=Missing(reason=failure) if failure is not None else None,
         )
 
-    def _is_near(self, observation: Observation, demand_horizon_s: float) -> bool:
-        projection = project(observation, max_data_age_s=self.config.max_data_age_s)
-        return projection.worst_s is not None and projection.worst_s < max(
-            demand_horizon_s, 2 * self.config.margin_s
-        )
+    def _worst_s(self, observation: Observation) -> float:
+        """The worst case by the newest level alone: what is further off needs no more questions."""
+        history, bucket = observation.history, observation.resource.bucket
+        if history is None or bucket is None or not bucket.can_drain or history.newest_level() < 0:
+            return math.inf
+        age_s = observation.at - history.start_s - (history.newest_level() + 1) * history.period_s
+        return level_floor(history) / (bucket.burst - bucket.refill) - max(0.0, age_s)
 
-    def _demand(self, resource: Resource) -> tuple[DemandPoint, ...]:
-        keys = {(resource.id, metric) for metric in self.kind.demand_metrics}
-        if keys & self.answers.failed.keys():
-            return ()  # half of the I/O would pass for all of it; the balance says enough
+    def _is_full(self, observation: Observation) -> bool:
+        history = observation.history
+        return history is not None and history.levels[history.newest_level()] >= BACK_RATIO
+
+    def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
+        """The I/O of the days before, of those near: asked for once an hour, kept in between."""
+        stale = [r for r in near if self.schedule.past_is_stale(r.id, self.now)]
+        asked = read_metrics(
+            self.clients,
+            [query for resource in stale for query in self._demand_queries(resource)],
+            start_s=self.now - PAST_S,
+            end_s=self.now,
+            period_s=COARSE_S,
+            deadline=self.deadline,
+        )
+        self.answers.problems += asked.problems
+        self.answers.requested += asked.requested
+        for resource in stale:
+            if not self._keys(resource) & asked.failed.keys():
+                past = to_past(self._points(resource, asked, float(COARSE_S)))
+                self.schedule.keep_past(resource.id, past, self.now)
+        found = {r.id: self.schedule.past_of(r.id) for r in near}
+        return {key: past for key, past in found.items() if past is not None}
+
+    def _demand(self, resource: Resource) -> list[DemandPoint]:
+        if self._keys(resource) & self.answers.failed.keys():
+            return []  # half of the I/O would pass for all of it; the balance says enough
+        return self._points(resource, self.answers, None)
+
+    def _keys(self, resource: Resource) -> set[tuple[str, str]]:
+        return {(resource.id, metric) for metric in self.kind.demand_metrics}
+
+    def _points(
+        self, resource: Resource, answers: Answers, period_s: float | None
+    ) -> list[DemandPoint]:
         sums: dict[float, dict[str, float]] = {}
         for metric in self.kind.demand_metrics:
-            for start, value in self.answers.series.get((resource.id, metric), []):
+            for start, value in answers.series.get((resource.id, metric), []):
                 sums.setdefault(start, {})[metric] = value
-        period_s = cadence_s(sorted(sums))
+        period_s = period_s or cadence_s(sorted(sums))
         points = (self.kind.spent(resource, sums[start], start, period_s) for start in sorted(sums))
-        return tuple(point for point in points if point is not None)
-
-
-def cadence_s(starts: Sequence[float]) -> float:
-    """Seconds between datapoints, from their timestamps: 60, or 300 where all points show it.
-
-    AWS documents one minute for EBS; older volumes and guides still show five. A
-    volume with little I/O leaves out minutes, which is not five-minute data: for that
-    every point must be on a five-minute mark and most must follow one another.
-    """
-    gaps = [after - before for before, after in pairwise(starts)]
-    on_marks = all(start % COARSE_S == 0 for start in starts)
-    regular = 2 * gaps.count(COARSE_S) >= len(gaps) > 1
-    return float(COARSE_S if on_marks and regular else PERIOD_S)
+        return [point for point in points if point is not None]

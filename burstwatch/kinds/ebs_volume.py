@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from burstwatch.bucket import Bucket
 from burstwatch.kind import Item, Kind, Listing, Lookup
-from burstwatch.observe import DemandPoint, Limit, Resource
+from burstwatch.observe import Limit, Resource
+from burstwatch.points import DemandPoint
 from burstwatch.volume_types import CATALOGUE
 from burstwatch.volumes import KIB_PER_MIB, Binding, InstanceLimits, Profile, charge, profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from burstwatch.observe import Statistic
+    from burstwatch.points import Statistic
 
 MIB = 1024 * 1024
 MB_PER_MIB = 1_000_000 / MIB

@@ -32,7 +32,7 @@ def test_scan_shows_the_worst_first(cloud: Cloud) -> None:
     lines = out.splitlines()
     assert lines[1].startswith(hot.id)
     assert "critical" in lines[1]
-    assert lines[-1] == "2 volumes, 0 unknown; 10 metrics requested"
+    assert lines[-1] == "2 volumes, 0 unknown; 14 metrics requested"
 
 
 def test_scan_for_machines_is_one_object_a_volume(cloud: Cloud) -> None:

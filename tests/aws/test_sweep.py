@@ -99,7 +99,7 @@ def test_the_page_comes_before_the_bucket_is_empty_with_the_lead_to_spare(cloud:
 
 
 def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud) -> None:
-    disk = Disk(cloud, percent=60)
+    disk = Disk(cloud, percent=50)
     for _ in range(5):
         disk.minute(iops=3_000)
     run_sweep(cloud)
@@ -271,10 +271,10 @@ def test_a_blind_sweep_has_no_heartbeat(cloud: Cloud) -> None:
 
 
 def test_a_mean_that_equals_the_refill_by_rounding_still_gets_its_page(cloud: Cloud) -> None:
-    disk = Disk(cloud, percent=60)
+    disk = Disk(cloud, percent=50)
     for minute in range(60):
         at = NOW - 60 * (60 - minute)
-        iops, percent = (3_000, 60 - 3 * (minute - 53)) if minute >= 54 else (0, 60)
+        iops, percent = (3_000, 50 - 3 * (minute - 53)) if minute >= 54 else (0, 50)
         disk._put(at, percent, iops=iops)
     assert run_sweep(cloud).created == (disk.id,)
 

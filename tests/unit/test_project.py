@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burstwatch.config import Config
-from burstwatch.demand import fit_charge_ratio
-from burstwatch.observe import LevelPoint, Missing, Observation
+from burstwatch.observe import Missing, Observation, Resource, observe
+from burstwatch.points import DemandPoint, LevelPoint
 from burstwatch.policy import assess
-from burstwatch.project import project
+from burstwatch.project import Projection, project
 from burstwatch.replay import points as points_of
 from burstwatch.replay import volume
 from burstwatch.series import read_series, write_series
@@ -23,10 +23,27 @@ from burstwatch.volumes import profile
 AGE = 300.0
 
 
-def observe(
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Datapoints, which a test may thin out before they are looked at."""
+
+    resource: Resource
+    at: float
+    levels: list[LevelPoint]
+    demand: list[DemandPoint]
+
+    def project(self) -> Projection:
+        return project(self.observation, max_data_age_s=AGE)
+
+    @property
+    def observation(self) -> Observation:
+        return observe(self.resource, self.at, self.levels, self.demand)
+
+
+def watch(
     loads: list[Load], *, ratio: float = 1.0, size: float = 100, volume_type: str = "gp2",
     charge_ratio: float = 1.0, age_s: float = 0.0, io: bool = True, period_s: float = 60.0,
-) -> tuple[Observation, float]:  # fmt: skip
+) -> tuple[Seen, float]:  # fmt: skip
     """What CloudWatch shows at the end of ``loads``, and the true level then."""
     promise = profile(volume_type, size)
     assert promise.bucket is not None
@@ -38,11 +55,11 @@ def observe(
     resource = volume(volume_type, size)
     levels, demand = points_of(rows, resource, period_s)
     now = points[-1].start_s + period_s
-    seen = Observation(
+    seen = Seen(
         resource=resource,
         at=now,
-        levels=tuple(p for p in levels if p.end_s <= now - age_s),
-        demand=tuple(p for p in demand if p.end_s <= now - age_s) if io else (),
+        levels=[p for p in levels if p.end_s <= now - age_s],
+        demand=[p for p in demand if p.end_s <= now - age_s] if io else [],
     )
     return seen, points[-1].level_ratio
 
@@ -62,8 +79,8 @@ def test_a_constant_demand_is_projected_to_its_true_end(
     size: int, ratio: float, factor: float, age_s: float
 ) -> None:
     iops = min(3_000.0, 3 * size * factor)
-    seen, level = observe(steady(iops, 15), ratio=ratio, size=size, age_s=age_s)
-    projection = project(seen, max_data_age_s=AGE)
+    seen, level = watch(steady(iops, 15), ratio=ratio, size=size, age_s=age_s)
+    projection = seen.project()
     if level <= 0:
         return
     truth = level * 5_400_000 / (iops - 3 * size)
@@ -84,8 +101,8 @@ def test_the_guarantee_holds_for_any_history(
     rates: list[float], ratio: float, age_s: float
 ) -> None:
     loads = [load for rate in rates for load in steady(rate, 1)]
-    seen, level = observe(loads, ratio=ratio, age_s=age_s)
-    projection = project(seen, max_data_age_s=AGE)
+    seen, level = watch(loads, ratio=ratio, age_s=age_s)
+    projection = seen.project()
     soonest = level * 5_400_000 / 2_700  # nothing empties it faster from where it truly is
     assert projection.worst_s is not None
     # A printed balance is good to 0.01 %: half a step is 0.1 s.
@@ -98,87 +115,84 @@ def test_the_guarantee_holds_for_any_history(
 
 
 def test_a_demand_at_or_under_the_baseline_never_empties() -> None:
-    seen, _ = observe(steady(290, 30), ratio=0.5)
-    projection = project(seen, max_data_age_s=AGE)
+    seen, _ = watch(steady(290, 30), ratio=0.5)
+    projection = seen.project()
     assert projection.state == "infinite"
     assert projection.time_to_empty_s == math.inf
     assert projection.time_to_full_s == pytest.approx(0.5 * 5_400_000 / 10, rel=0.05)
 
 
 def test_a_step_of_demand_is_seen_after_two_minutes() -> None:
-    seen, level = observe([*steady(100, 30), *steady(3_000, 2)], ratio=0.5)
-    projection = project(seen, max_data_age_s=AGE)
+    seen, level = watch([*steady(100, 30), *steady(3_000, 2)], ratio=0.5)
+    projection = seen.project()
     assert projection.time_to_empty_s == pytest.approx(level * 2_000, rel=0.01)
 
 
 @pytest.mark.parametrize("every", [2, 5])
 def test_minutes_whose_io_is_not_known_are_read_from_the_balance(every: int) -> None:
-    seen, level = observe(steady(3_000, 25), ratio=0.9)
+    seen, level = watch(steady(3_000, 25), ratio=0.9)
     gappy = replace(seen, demand=seen.demand[::-1][::every][::-1])
-    projection = project(gappy, max_data_age_s=AGE)
+    projection = gappy.project()
     assert projection.time_to_empty_s == pytest.approx(level * 2_000, rel=0.05)
     assert projection.low_s == pytest.approx(level * 2_000, rel=0.05)
 
 
 def test_two_balances_alone_show_how_soon_it_could_be() -> None:
-    seen, level = observe(steady(3_000, 15), ratio=0.9, io=False)
+    seen, level = watch(steady(3_000, 15), ratio=0.9, io=False)
     pair = replace(seen, levels=seen.levels[-2:])
-    assert project(pair, max_data_age_s=AGE).low_s == pytest.approx(level * 2_000, rel=0.05)
+    assert pair.project().low_s == pytest.approx(level * 2_000, rel=0.05)
 
 
 def test_minutes_without_io_count_as_zero() -> None:
     # A minute at full burst in every ten: the mean is the baseline, and so it never empties.
     rhythm = [*steady(3_000, 1), *steady(0, 9)]
-    seen, _ = observe([*rhythm * 8, *steady(3_000, 1)], ratio=0.5)
+    seen, _ = watch([*rhythm * 8, *steady(3_000, 1)], ratio=0.5)
     silent = {point.start_s for point in seen.demand if point.nominal == 0}
     sparse = replace(
         seen,
-        levels=tuple(p for p in seen.levels if p.start_s not in silent),
-        demand=tuple(p for p in seen.demand if p.start_s not in silent),
+        levels=[p for p in seen.levels if p.start_s not in silent],
+        demand=[p for p in seen.demand if p.start_s not in silent],
     )
-    assert assess(sparse, Config()).verdict not in {"warning", "critical"}
+    assert assess(sparse.observation, Config()).verdict not in {"warning", "critical"}
 
 
 def test_a_single_spike_is_not_believed_to_last() -> None:
-    seen, _ = observe([*steady(100, 30), *steady(3_000, 1)], ratio=0.5)
-    assert project(seen, max_data_age_s=AGE).time_to_empty_s != pytest.approx(1_000, rel=0.5)
+    seen, _ = watch([*steady(100, 30), *steady(3_000, 1)], ratio=0.5)
+    assert seen.project().time_to_empty_s != pytest.approx(1_000, rel=0.5)
 
 
 @pytest.mark.parametrize("charge_ratio", [0.25, 0.5, 0.8])
 def test_the_charge_ratio_is_fitted_from_the_balance(charge_ratio: float) -> None:
     # 4 KiB sequential writes that EBS merges: it charges less than the guest's operations.
     loads = steady(2_900, 15, io_kib=4)
-    seen, level = observe(loads, ratio=0.9, charge_ratio=charge_ratio)
-    bucket = seen.resource.bucket
-    assert bucket is not None
-    fitted = fit_charge_ratio(bucket, seen.levels, seen.demand)
-    assert fitted is not None
-    assert fitted.low <= charge_ratio * 1.001
-    assert fitted.high >= charge_ratio * 0.999
-    projection = project(seen, max_data_age_s=AGE)
+    seen, level = watch(loads, ratio=0.9, charge_ratio=charge_ratio)
+    history = seen.observation.history
+    assert history is not None
+    assert history.charge_ratio() == pytest.approx(charge_ratio, rel=0.001)
+    projection = seen.project()
     assert projection.time_to_empty_s == pytest.approx(
         level * 5_400_000 / (2_900 * charge_ratio - 300), rel=0.03
     )
 
 
 def test_the_balance_alone_is_enough_where_no_io_is_known() -> None:
-    seen, level = observe(steady(2_000, 20), ratio=0.9, io=False)
-    projection = project(seen, max_data_age_s=AGE)
+    seen, level = watch(steady(2_000, 20), ratio=0.9, io=False)
+    projection = seen.project()
     assert projection.time_to_empty_s == pytest.approx(level * 5_400_000 / 1_700, rel=0.03)
 
 
 def test_at_the_limit_more_may_be_wanted_than_is_served() -> None:
-    seen, _ = observe(steady(3_000, 20), ratio=0.9)
-    demand = project(seen, max_data_age_s=AGE).demand
+    seen, _ = watch(steady(3_000, 20), ratio=0.9)
+    demand = seen.project().demand
     assert demand is not None
     assert demand.high == 3_000
 
 
 def test_an_empty_bucket_under_load_is_exhausted_and_one_that_recovers_is_not() -> None:
-    drained, _ = observe(steady(3_000, 40))
-    assert project(drained, max_data_age_s=AGE).state == "exhausted"
-    recovering, _ = observe([*steady(3_000, 40), *steady(50, 10)])
-    projection = project(recovering, max_data_age_s=AGE)
+    drained, _ = watch(steady(3_000, 40))
+    assert drained.project().state == "exhausted"
+    recovering, _ = watch([*steady(3_000, 40), *steady(50, 10)])
+    projection = recovering.project()
     assert projection.state == "infinite"
     assert projection.level is not None
     assert projection.level.likely > 0
@@ -186,17 +200,15 @@ def test_an_empty_bucket_under_load_is_exhausted_and_one_that_recovers_is_not() 
 
 def test_st1_is_projected_in_mib() -> None:
     loads = [Load(seconds=3_600, read_iops=120, write_iops=0, io_kib=1024, access="sequential")]
-    seen, level = observe(loads, volume_type="st1", size=500)
+    seen, level = watch(loads, volume_type="st1", size=500)
     net = 120 - 500 * 40 / 1024
-    assert project(seen, max_data_age_s=AGE).time_to_empty_s == pytest.approx(
-        level * 500 * 1024 / net, rel=0.02
-    )
+    assert seen.project().time_to_empty_s == pytest.approx(level * 500 * 1024 / net, rel=0.02)
 
 
 def test_stale_data_is_idle_in_a_fresh_unit_and_unknown_in_a_blind_one() -> None:
-    seen, _ = observe(steady(3_000, 30), age_s=900)
-    assert project(seen, max_data_age_s=AGE).state == "idle"
-    blind = Observation(resource=seen.resource, at=seen.at, levels=seen.levels, unit_is_fresh=False)
+    seen, _ = watch(steady(3_000, 30), age_s=900)
+    assert seen.project().state == "idle"
+    blind = replace(seen.observation, unit_is_fresh=False)
     assert project(blind, max_data_age_s=AGE).state == "unknown"
 
 
@@ -211,7 +223,7 @@ def test_a_failed_series_is_unknown_whatever_else_is_known() -> None:
 def test_without_a_bucket_no_metric_can_raise_anything(volume_type: str, size: float) -> None:
     resource = volume(volume_type, size)
     empty = LevelPoint(start_s=0, period_s=60, ratio=0.0)  # some report 0 for "not applicable"
-    seen = Observation(resource=resource, at=60.0, levels=(empty,))
+    seen = observe(resource, 60.0, [empty])
     assert project(seen, max_data_age_s=AGE).state == "not_applicable"
     assert assess(seen, Config()).verdict == "ok"
 
@@ -220,8 +232,8 @@ def test_without_a_bucket_no_metric_can_raise_anything(volume_type: str, size: f
 
 
 def verdict(loads: list[Load], *, ratio: float, **more: float) -> str:
-    seen, _ = observe(loads, ratio=ratio, **more)  # type: ignore[arg-type]
-    return assess(seen, Config()).verdict
+    seen, _ = watch(loads, ratio=ratio, **more)  # type: ignore[arg-type]
+    return assess(seen.observation, Config()).verdict
 
 
 def test_a_low_balance_alone_wakes_nobody() -> None:
@@ -246,14 +258,17 @@ def test_what_was_critical_is_held_for_a_while_and_then_let_go() -> None:
 def test_a_longer_lead_never_judges_milder() -> None:
     order = ["ok", "watch", "warning", "critical", "exhausted"]
     for minutes in range(2, 36, 3):
-        seen, _ = observe(steady(2_500, minutes))
-        found = [assess(seen, Config(lead_s=lead)).verdict for lead in (300, 900, 1_800, 3_600)]
+        seen, _ = watch(steady(2_500, minutes))
+        found = [
+            assess(seen.observation, Config(lead_s=lead)).verdict
+            for lead in (300, 900, 1_800, 3_600)
+        ]
         ranks = [order.index(one) for one in found]
         assert ranks == sorted(ranks)
 
 
 def test_the_reason_is_one_sentence_with_numbers() -> None:
-    seen, _ = observe(steady(3_000, 10), ratio=0.9)
-    reason = assess(seen, Config()).reason
+    seen, _ = watch(steady(3_000, 10), ratio=0.9)
+    reason = assess(seen.observation, Config()).reason
     assert "3000 credits/s" in reason
     assert "worst case" in reason

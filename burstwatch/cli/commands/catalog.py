@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from burstwatch.catalog import catalog, scan_policy
-from burstwatch.cli.output import table
 from burstwatch.volume_types import CATALOGUE, HddCredits, SsdCredits
+from burstwatch.words import table
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.output import table, to_json
+from burstwatch.cli.output import to_json
 from burstwatch.config import ENV_PREFIX, SETTINGS, config_from_env
+from burstwatch.words import table
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -7,11 +7,11 @@ import time
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_account_arguments, make_clients
-from burstwatch.cli.output import table, to_json
+from burstwatch.cli.output import to_json
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
 from burstwatch.schedule import Schedule
-from burstwatch.words import span
+from burstwatch.words import span, table
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

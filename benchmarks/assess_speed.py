@@ -1,0 +1,91 @@
+"""What the model costs a sweep: milliseconds per volume, from datapoints to verdict.
+
+Real recordings in all scenarios of the backtest, looked at at many moments with an empty memory each time,
+as a sweep that has lost it would. `make bench` keeps the figures in ``benchmarks/results``.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+import time
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.recordings import RHOS, SIZES_GIB, recordings
+from burstwatch.backtest import make_trial
+from burstwatch.config import Config
+from burstwatch.history import LOOK_BACK_S, to_past
+from burstwatch.observe import observe
+from burstwatch.policy import WARNING_MARGINS, assess
+from burstwatch.replay import points
+from burstwatch.risk import level_floor
+from burstwatch.workloads import read_workload
+
+if TYPE_CHECKING:
+    from burstwatch.backtest import Trial
+
+PAST_S = 8 * 86_400.0
+MOMENTS = 12
+RESULT = Path(__file__).parent / "results" / "assess_speed.json"
+
+
+def main() -> None:
+    """Print and keep the figures."""
+    by_kind: dict[str, list[float]] = {"far": [], "near": []}
+    for path in recordings("smd"):
+        workload = read_workload(path)
+        for size_gib, rho in product(SIZES_GIB, RHOS):
+            trial = make_trial(workload, volume_type="gp2", size_gib=size_gib, rho=rho)
+            gc.collect()
+            gc.freeze()  # a function that sweeps does not drag a month of recordings along
+            for kind, ms in _measure(trial):
+                by_kind[kind].append(ms)
+    everything = [ms for times in by_kind.values() for ms in times]
+    record = {
+        name: {
+            "looks": len(times),
+            "mean_ms": statistics.fmean(times),
+            "p99_ms": sorted(times)[int(0.99 * len(times))],
+        }
+        for name, times in {**by_kind, "all": everything}.items()
+        if times
+    }
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for name, one in record.items():
+        print(
+            f"{name:5} {one['looks']:5} looks  {one['mean_ms']:.3f} ms mean  {one['p99_ms']:.3f} ms p99"
+        )
+
+
+def _measure(trial: Trial) -> list[tuple[str, float]]:
+    """Each moment first by its balance alone; with I/O and days back only where that is near."""
+    levels, demand = points(trial.rows, trial.resource, trial.step_s)
+    config, found = Config(), []
+    step = len(trial.rows) // MOMENTS
+    for index in range(step, len(trial.rows), step):
+        now = trial.rows[index].t_s + trial.step_s
+        first = max(0, index + 1 - round(LOOK_BACK_S / trial.step_s))
+        past_first = max(0, index + 1 - round(PAST_S / trial.step_s))
+        past = to_past(demand[past_first : index + 1])  # kept between sweeps: not timed
+        seen_levels, seen_demand = levels[first : index + 1], demand[first : index + 1]
+        began = time.perf_counter()
+        seen = observe(trial.resource, now, seen_levels)
+        history = seen.history
+        bucket = trial.resource.bucket
+        if history is None or bucket is None:
+            raise TypeError(trial)
+        worst_s = level_floor(history) / (bucket.burst - bucket.refill)
+        near = worst_s < WARNING_MARGINS * config.margin_s
+        if near:
+            seen = observe(trial.resource, now, seen_levels, seen_demand, past=past)
+        assess(seen, config)
+        found.append(("near" if near else "far", 1_000 * (time.perf_counter() - began)))
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""What CloudWatch still has of some resources, as rows that can be played again."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.inventory import take_inventory
+from burstwatch.aws.metrics import Query, read_metrics
+from burstwatch.aws.session import AwsError, Deadline
+from burstwatch.cadence import cadence_s
+from burstwatch.kinds import find_kinds
+from burstwatch.series import PERCENT, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.aws.metrics import Answers
+    from burstwatch.aws.session import Clients
+    from burstwatch.observe import Resource
+
+#: CloudWatch keeps datapoints of 60 s for fifteen days.
+KEPT_S = 15 * 86_400.0
+PERIOD_S = 60
+BUDGET_S = 120.0
+KIND = "ebs_volume"
+
+
+def record(
+    clients: Clients, volume_ids: Sequence[str], *, now: float, back_s: float = KEPT_S
+) -> list[tuple[Resource, list[Row], float]]:
+    """Each volume with its rows in time order, and the seconds per row.
+
+    Raises:
+        AwsError: naming a volume that is not there, or a series that could not be read.
+    """
+    kind = find_kinds()[KIND]
+    inventory = take_inventory(kind, clients, clients.unit(), now=now)
+    known = {resource.id: resource for resource in inventory.resources}
+    for volume_id in volume_ids:
+        if volume_id not in known:
+            why = "; ".join(f"{p.part}: {p.error}" for p in inventory.problems)
+            msg = f"no volume {volume_id!r} in {clients.unit()}{f' ({why})' if why else ''}"
+            raise AwsError(msg)
+    chosen = [known[volume_id] for volume_id in volume_ids]
+    queries = [
+        Query(
+            namespace=kind.namespace,
+            metric=metric,
+            dimension=kind.dimension,
+            resource_id=resource.id,
+            statistic=resource.statistic if metric == kind.level_metric else "Sum",
+        )
+        for resource in chosen
+        for metric in (kind.level_metric, *kind.demand_metrics)
+    ]
+    answers = read_metrics(
+        clients,
+        queries,
+        start_s=now - min(back_s, KEPT_S),
+        end_s=now,
+        period_s=PERIOD_S,
+        deadline=Deadline(time.monotonic, at=time.monotonic() + BUDGET_S),
+    )
+    for (resource_id, metric), why in answers.failed.items():
+        msg = f"{metric} of {resource_id}: {why}"
+        raise AwsError(msg)
+    return [(resource, *_rows(answers, resource.id)) for resource in chosen]
+
+
+def _rows(answers: Answers, resource_id: str) -> tuple[list[Row], float]:
+    kind = find_kinds()[KIND]
+    series = {
+        metric: dict(answers.series.get((resource_id, metric), ()))
+        for metric in (kind.level_metric, *kind.demand_metrics)
+    }
+    starts = sorted({start for points in series.values() for start in points})
+    if not starts:
+        msg = f"CloudWatch has no datapoint of {resource_id}"
+        raise AwsError(msg)
+    level = series[kind.level_metric]
+    rows = [
+        Row(
+            t_s=start,
+            balance_percent=min(PERCENT, max(0.0, level[start])) if start in level else None,
+            read_ops=series["VolumeReadOps"].get(start),
+            write_ops=series["VolumeWriteOps"].get(start),
+            read_bytes=series["VolumeReadBytes"].get(start),
+            write_bytes=series["VolumeWriteBytes"].get(start),
+        )
+        for start in starts
+    ]
+    return rows, cadence_s(starts)

@@ -1,0 +1,24 @@
+"""How often a metric comes, inferred from its timestamps."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FINE_S, COARSE_S = 60.0, 300.0
+
+
+def cadence_s(starts: Sequence[float]) -> float:
+    """Seconds between datapoints: 60, or 300 where all points show it.
+
+    AWS documents one minute for EBS; older volumes and guides still show five. A
+    volume with little I/O leaves out minutes, which is not five-minute data: for that
+    every point must be on a five-minute mark and most must follow one another.
+    """
+    gaps = [after - before for before, after in pairwise(starts)]
+    on_marks = all(start % COARSE_S == 0 for start in starts)
+    regular = 2 * gaps.count(COARSE_S) >= len(gaps) > 1
+    return COARSE_S if on_marks and regular else FINE_S

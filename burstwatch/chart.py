@@ -1,0 +1,133 @@
+"""A small chart as SVG text, without any other part: what reports and explanations draw with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+STYLE = (
+    "text{font:13px sans-serif;fill:#222}.small{font-size:11px;fill:#555}"
+    ".grid{stroke:#ddd}.curve{fill:none;stroke-width:1.6}"
+)
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 34.0, 36.0
+BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#888888", "#d68910", "#1e8449"
+
+
+@dataclass(kw_only=True)
+class Chart:
+    """One panel: an x and a y axis in the data's own units, and marks in the order drawn."""
+
+    title: str
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+    width: float = 860.0
+    height: float = 240.0
+    right: float = RIGHT
+    marks: list[str] = field(default_factory=list)
+
+    def x(self, value: float) -> float:
+        """Where ``value`` lies, in pixels; outside the axis at its end."""
+        low, high = self.x_range
+        share = (min(high, max(low, value)) - low) / ((high - low) or 1.0)
+        return LEFT + share * (self.width - LEFT - self.right)
+
+    def y(self, value: float) -> float:
+        """Where ``value`` lies, in pixels; outside the axis at its end."""
+        low, high = self.y_range
+        share = (min(high, max(low, value)) - low) / ((high - low) or 1.0)
+        return self.height - BOTTOM - share * (self.height - TOP - BOTTOM)
+
+    def axes(
+        self, *, x_text: Callable[[float], str], y_text: Callable[[float], str], x_name: str = ""
+    ) -> None:
+        """Grid lines at round values, with their labels."""
+        for value in ticks(*self.y_range):
+            at = self.y(value)
+            self.marks.append(
+                f'<path class="grid" d="M{LEFT:g} {at:.1f}H{self.width - self.right:g}"/>'
+            )
+            self.text(LEFT - 8, at + 4, y_text(value), anchor="end", small=True)
+        for value in ticks(*self.x_range):
+            self.text(self.x(value), self.height - BOTTOM + 16, x_text(value), small=True)
+        middle = (LEFT + self.width - self.right) / 2
+        self.text(middle, self.height - 4, x_name, small=True)
+
+    def line(self, points: Iterable[tuple[float, float]], color: str, *, dashes: str = "") -> None:
+        """A polyline, broken where a value is not finite."""
+        for run in _runs(points):
+            path = " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in run)
+            dash = f' stroke-dasharray="{dashes}"' if dashes else ""
+            self.marks.append(f'<polyline class="curve" stroke="{color}"{dash} points="{path}"/>')
+
+    def box(
+        self, x: tuple[float, float], y: tuple[float, float], color: str, *, opacity: float
+    ) -> None:
+        """A filled rectangle."""
+        left, right = self.x(x[0]), self.x(x[1])
+        top, bottom = self.y(y[1]), self.y(y[0])
+        self.marks.append(
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(0.5, right - left):.1f}" '
+            f'height="{bottom - top:.1f}" fill="{color}" opacity="{opacity:g}"/>'
+        )
+
+    def dot(self, x: float, y: float, color: str, *, radius: float = 5) -> None:
+        """A filled circle."""
+        self.marks.append(
+            f'<circle cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius:g}" fill="{color}"/>'
+        )
+
+    def text(
+        self, x: float, y: float, text: str, *, anchor: str = "middle", small: bool = False,
+        color: str = "",
+    ) -> None:  # fmt: skip
+        """Words at a place in pixels."""
+        style = f' style="fill:{color}"' if color else ""
+        name = ' class="small"' if small else ""
+        self.marks.append(
+            f'<text{name} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}>{escape(text)}</text>'
+        )
+
+    def svg(self, *, top: float = 0.0) -> str:
+        """The panel as a group, moved down by ``top``."""
+        title = f'<text x="{LEFT:g}" y="18">{escape(self.title)}</text>'
+        return f'<g transform="translate(0 {top:g})">{title}{"".join(self.marks)}</g>'
+
+
+def picture(charts: Sequence[Chart]) -> str:
+    """The panels below one another, as one SVG document."""
+    tops, height = [], 0.0
+    for chart in charts:
+        tops.append(height)
+        height += chart.height
+    width = max(chart.width for chart in charts)
+    panels = "".join(chart.svg(top=top) for chart, top in zip(charts, tops, strict=True))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">'
+        f'<style>{STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{panels}</svg>\n'
+    )
+
+
+def ticks(low: float, high: float, *, most: int = 7) -> list[float]:
+    """Round values within a range: steps of 1, 2 or 5 times a power of ten."""
+    span = high - low
+    if span <= 0:
+        return [low]
+    power = 10.0 ** math.floor(math.log10(span / most))
+    step = next(power * n for n in (1, 2, 5, 10) if span / (power * n) <= most)
+    first = math.ceil(low / step - 1e-9)
+    return [n * step for n in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _runs(points: Iterable[tuple[float, float]]) -> list[list[tuple[float, float]]]:
+    runs: list[list[tuple[float, float]]] = [[]]
+    for x, y in points:
+        if math.isfinite(y):
+            runs[-1].append((x, y))
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]

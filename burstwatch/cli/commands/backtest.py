@@ -1,0 +1,196 @@
+"""Score paging rules on recorded workloads, or on an account's own history.
+
+Plays each workload on each volume size at each load, shows every policy what CloudWatch
+would have shown, and counts who was woken in time, who needlessly, and for how long.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstwatch.backtest import VIEWS, make_trial, recorded_trial, score_trial
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.output import to_json
+from burstwatch.policies import find_policies
+from burstwatch.replay import volume
+from burstwatch.score_chart import draw_scores
+from burstwatch.scores import Result, as_numbers, report, totals
+from burstwatch.series import SeriesError, read_series
+from burstwatch.words import span
+from burstwatch.workloads import is_workload, read_workload
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Sequence
+
+    from burstwatch.backtest import Trial
+    from burstwatch.cli.main import Terminal
+
+LOWEST_LEAD_S, HIGHEST_LEAD_S = 60.0, 7_200.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One trial in a process of its own. A file is read there, and not sent over."""
+
+    path: Path | None
+    trial: Trial | None
+    volume_type: str
+    size_gib: float
+    rho: float
+    view: str
+    policies: tuple[str, ...]
+    lead_s: float
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What is played, on which volumes, seen how, and judged by which rules."""
+    parser.add_argument("series", nargs="*", metavar="FILE", help="workloads or recorded series")
+    parser.add_argument("--from-account", nargs="+", metavar="VOLUME", help="or volumes by id")
+    add_account_arguments(parser)
+    parser.add_argument("--type", default="gp2", help="default gp2")
+    parser.add_argument("--size-gib", default="100,200,500", help="default 100,200,500")
+    parser.add_argument(
+        "--rho", default="0.5,0.8,0.95", help="mean load as a share of the baseline"
+    )
+    parser.add_argument(
+        "--view", default="fresh", choices=sorted(VIEWS), help="how late the data are"
+    )
+    parser.add_argument("--policy", action="append", help="only these; default all")
+    parser.add_argument("--lead-s", type=float, default=900.0, help="default 900")
+    parser.add_argument("--jobs", type=int, default=0, help="processes, default one a core")
+    parser.add_argument("--picture", metavar="FILE.svg", help="draw recall against needless pages")
+    parser.add_argument("--json", action="store_true")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Play and print. A file that cannot be read ends it: half a fleet is another question."""
+    if not LOWEST_LEAD_S <= args.lead_s <= HIGHEST_LEAD_S:
+        msg = f"lead_s must be {LOWEST_LEAD_S:g} to {HIGHEST_LEAD_S:g}, got {args.lead_s:g}"
+        raise SeriesError(msg)
+    names = _policy_names(args.policy)
+    jobs = list(_jobs(args, names, terminal))
+    if not jobs:
+        msg = "nothing to play: name files of workloads or series, or --from-account"
+        raise SeriesError(msg)
+    results = []
+    for number, result in enumerate(_played(jobs, args.jobs), start=1):
+        results.append(result)
+        if terminal.stderr.isatty():
+            print(f"\r{number}/{len(jobs)} {result.name}\033[K", end="", file=terminal.stderr)
+    if terminal.stderr.isatty():
+        print("\r\033[K", end="", file=terminal.stderr)
+    summed = totals(results)
+    if args.picture:
+        Path(args.picture).write_text(
+            draw_scores(summed, title=f"{args.view} data, lead {span(args.lead_s)}"),
+            encoding="utf-8",
+        )
+    text = _json(args, results) if args.json else report(summed, results)
+    print(text, file=terminal.stdout)
+    return 0
+
+
+def _policy_names(asked: Sequence[str] | None) -> tuple[str, ...]:
+    known = find_policies()
+    for name in asked or ():
+        if name not in known:
+            msg = f"unknown policy {name!r}, allowed are {', '.join(known)}"
+            raise SeriesError(msg)
+    return tuple(asked or known)
+
+
+def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterator[Job]:
+    def job(path: Path | None, trial: Trial | None, size_gib: float, rho: float) -> Job:
+        return Job(
+            path=path,
+            trial=trial,
+            volume_type=args.type,
+            size_gib=size_gib,
+            rho=rho,
+            view=args.view,
+            policies=names,
+            lead_s=args.lead_s,
+        )
+
+    sizes, rhos = _numbers(args.size_gib, "size_gib"), _numbers(args.rho, "rho")
+    for path in map(Path, args.series):
+        if is_workload(path):
+            yield from (job(path, None, size, rho) for rho in rhos for size in sizes)
+            continue
+        rows = read_series(path.read_text(encoding="utf-8-sig").splitlines(), name=str(path))
+        if len(sizes) > 1:
+            msg = f"{path} has a balance of its own: say on which volume, as --size-gib 100"
+            raise SeriesError(msg)
+        step_s = min((b.t_s - a.t_s for a, b in pairwise(rows)), default=60.0)
+        resource = volume(args.type, sizes[0])
+        trial = recorded_trial(rows, resource, name=path.stem, step_s=step_s)
+        yield job(None, trial, sizes[0], math.nan)
+    if args.from_account:
+        clients = make_clients(args, terminal.env)
+        from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
+
+        for resource, rows, step_s in record(clients, args.from_account, now=terminal.clock()):
+            trial = recorded_trial(rows, resource, name=resource.id, step_s=step_s)
+            yield job(None, trial, math.nan, math.nan)
+
+
+def _numbers(text: str, name: str) -> list[float]:
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if not values or not all(0 < value < math.inf for value in values):
+        msg = f"{name} is {text!r}, allowed are numbers above 0 with commas between"
+        raise SeriesError(msg)
+    return values
+
+
+def _played(jobs: Sequence[Job], processes: int) -> Iterator[Result]:
+    if processes == 1 or len(jobs) == 1:
+        yield from map(play, jobs)
+        return
+    with ProcessPoolExecutor(processes or None) as pool:
+        yield from pool.map(play, jobs)
+
+
+def play(job: Job) -> Result:
+    """One trial, in whatever process this is."""
+    trial = job.trial
+    if trial is None:
+        if job.path is None:
+            raise TypeError(job)
+        trial = make_trial(
+            read_workload(job.path),
+            volume_type=job.volume_type,
+            size_gib=job.size_gib,
+            rho=job.rho,
+        )
+    known = find_policies()
+    chosen = [known[name] for name in job.policies]
+    scores = score_trial(trial, VIEWS[job.view], chosen, lead_s=job.lead_s)
+    return Result(name=trial.name, group=trial.group, scenario=trial.scenario, scores=scores)
+
+
+def _json(args: Namespace, results: Sequence[Result]) -> str:
+    return to_json(
+        {
+            "view": args.view,
+            "lead_s": args.lead_s,
+            "policies": {name: as_numbers(score) for name, score in totals(results).items()},
+            "trials": [
+                {
+                    "name": result.name,
+                    "group": result.group,
+                    "scenario": result.scenario,
+                    "policies": {n: as_numbers(score) for n, score in result.scores.items()},
+                }
+                for result in results
+            ],
+        }
+    )

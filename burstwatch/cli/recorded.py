@@ -1,0 +1,92 @@
+"""Which series a command plays, and on which volume: shared by replay and explain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstwatch.replay import volume
+from burstwatch.series import SeriesError, read_series
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from burstwatch.observe import Resource
+    from burstwatch.series import Row
+
+EXAMPLE = "gp2_100gib.csv"
+EXAMPLE_TYPE, EXAMPLE_SIZE_GIB, EXAMPLE_PERIOD_S = "gp2", 100.0, 300.0
+LONGEST_PERIOD_S, LONGEST_DELAY_S = 3_600.0, 86_400.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """A series with its volume, and how late its datapoints are taken to have come."""
+
+    name: str
+    rows: list[Row]
+    resource: Resource
+    period_s: float
+    delay_s: float
+
+
+def add_series_arguments(parser: ArgumentParser, *, metavar: str = "SERIES.csv") -> None:
+    """The series, the volume it was recorded on, and how late CloudWatch was."""
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("series", nargs="?", metavar=metavar)
+    source.add_argument("--example", action="store_true", help="a series that ships with it")
+    parser.add_argument("--type", help="gp2, st1 or sc1")
+    parser.add_argument("--size-gib", type=float)
+    parser.add_argument("--period-s", type=float, help="seconds per row (default 60)")
+    parser.add_argument("--delay-s", type=float, default=300.0, help="default 300")
+
+
+def read_recorded(args: Namespace, *, command: str) -> Recorded:
+    """What the arguments name.
+
+    Raises:
+        SeriesError: naming what is missing or out of range.
+    """
+    if args.example:
+        lines = (files("burstwatch") / "examples" / EXAMPLE).read_text().splitlines()
+        name, default_period = EXAMPLE, EXAMPLE_PERIOD_S
+    else:
+        lines = _lines(Path(args.series))
+        name, default_period = args.series, 60.0
+    period_s = default_period if args.period_s is None else args.period_s
+    check_times(period_s, args.delay_s)
+    if not args.example and (args.type is None or args.size_gib is None):
+        msg = f"{command} needs --type and --size-gib, the volume that the series was recorded on"
+        raise SeriesError(msg)
+    resource = volume(
+        EXAMPLE_TYPE if args.type is None else args.type,
+        EXAMPLE_SIZE_GIB if args.size_gib is None else args.size_gib,
+    )
+    return Recorded(
+        name=name,
+        rows=read_series(lines, name=name),
+        resource=resource,
+        period_s=period_s,
+        delay_s=args.delay_s,
+    )
+
+
+def check_times(period_s: float, delay_s: float) -> None:
+    """Refuse what no metric has.
+
+    Raises:
+        SeriesError: saying what is allowed.
+    """
+    if not 1 <= period_s <= LONGEST_PERIOD_S or not 0 <= delay_s <= LONGEST_DELAY_S:
+        msg = f"period_s must be 1 to 3600 and delay_s 0 to 86400, got {period_s:g} and {delay_s:g}"
+        raise SeriesError(msg)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        msg = f"{path} is not UTF-8 text: {error.reason} at byte {error.start}"
+        raise SeriesError(msg) from None
