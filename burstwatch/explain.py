@@ -99,7 +99,7 @@ def as_text(story: Story) -> str:
     at = _clock(story)
     lines = [
         f"{story.name}: {_volume(story.resource)}, {span(story.end_s - story.start_s)} in periods of {story.period_s:g} s",
-        f"balance {_sparks(story)} {min((b for _, b in story.balance), default=math.nan):.0%} lowest",
+        _balance_line(story),
         "",
         *(f"{at(moment.t_s)}  {moment.assessment:9}  {moment.reason}" for moment in story.turns),
         "",
@@ -227,6 +227,12 @@ def _sparks(story: Story) -> str:
         " " if ratio == math.inf else SPARKS[min(len(SPARKS) - 1, int(ratio * len(SPARKS)))]
         for ratio in lowest
     )
+
+
+def _balance_line(story: Story) -> str:
+    if not story.balance:
+        return "CloudWatch had no balance"
+    return f"balance {_sparks(story)} {min(ratio for _, ratio in story.balance):.0%} lowest"
 
 
 def _volume(resource: Resource) -> str:

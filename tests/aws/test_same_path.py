@@ -1,0 +1,170 @@
+"""The sweep and `replay` say the same of the same data, and what an account has can be replayed."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from burstwatch.aws.look import look
+from burstwatch.cli.main import run
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
+from burstwatch.policy import SEVERITY, Verdict
+from burstwatch.replay import Moment, replay, volume
+from burstwatch.schedule import Schedule
+from burstwatch.series import PERCENT, Row
+from burstwatch.simulate import Load, Simulation
+from burstwatch.volumes import profile
+from tests.conftest import NOW, Cloud
+
+DELAY_S = 120.0
+DAYS = 3
+
+
+def recorded(size: float) -> list[Row]:
+    """Three days with a job each noon, the last time longer, and a calm evening."""
+
+    def load(iops: float, minutes: float) -> Load:
+        return Load(seconds=60 * minutes, read_iops=iops / 3, write_iops=iops * 2 / 3)
+
+    promise = profile("gp2", size)
+    assert promise.bucket is not None
+    base = promise.baseline
+    day = [load(0.9 * base, 660), load(3_000, 12), load(1.2 * base, 60), load(0.3 * base, 708)]
+    last = [load(0.9 * base, 660), load(3_000, 28), load(0, 7), load(1.4 * base, 60), load(10, 180)]
+    points = Simulation(promise=promise, bucket=promise.bucket).play([*day * (DAYS - 1), *last])
+    rows = [
+        Row(
+            t_s=point.start_s,
+            balance_percent=round(point.balance_minimum * PERCENT, 2),
+            read_ops=round(point.read_ops),
+            write_ops=round(point.write_ops),
+            read_bytes=round(point.read_bytes),
+            write_bytes=round(point.write_bytes),
+        )
+        for point in points
+    ]
+    shift = NOW - 60 * len(rows)
+    return [Row(**{**asdict(row), "t_s": row.t_s + shift}) for row in rows]
+
+
+def put(cloud: Cloud, rows: list[Row], size: int) -> str:
+    volume_id = cloud.aws.add_volume("gp2", size, instance_id=cloud.aws.add_instance("m5.large"))
+    for row in rows:
+        for name, value in {
+            "BurstBalance": row.balance_percent,
+            "VolumeReadOps": row.read_ops,
+            "VolumeWriteOps": row.write_ops,
+            "VolumeReadBytes": row.read_bytes,
+            "VolumeWriteBytes": row.write_bytes,
+        }.items():
+            assert value is not None
+            cloud.aws.put("AWS/EBS", name, {"VolumeId": volume_id}, row.t_s, value)
+    return volume_id
+
+
+@pytest.mark.parametrize(("size", "worst"), [(100, "critical"), (400, "warning")])
+def test_a_sweep_says_what_replay_says_at_every_moment(
+    cloud: Cloud, size: int, worst: Verdict
+) -> None:
+    rows = recorded(size)
+    volume_id = put(cloud, rows, size)
+    cloud.aws.delay_s = DELAY_S
+    moments = list(replay(rows, volume("gp2", size), Config(), period_s=60.0, delay_s=DELAY_S))
+    verdicts = set()
+    schedule = Schedule()
+    last_hours = [moment for moment in moments if NOW - 5 * 3_600 < moment.t_s <= NOW]
+    for moment in last_hours[::11]:
+        cloud.clock.now = moment.t_s
+        schedule.known.clear()  # everything is due; the days before are kept, as in a function
+        found = look(
+            cloud.unit,
+            find_kinds().values(),
+            cloud.clients,
+            Config(),
+            schedule,
+            now=moment.t_s,
+            deadline=cloud.never(),
+            demand_horizon_s=1e9,
+        )
+        assessment = found.assessments[volume_id][1]
+        projection = assessment.projection
+        assert (assessment.verdict, projection.state) == (moment.assessment, moment.state), moment
+        assert assessment.reason == moment.reason
+        for name in ("worst_s", "time_to_empty_s", "low_s", "high_s"):
+            assert getattr(projection, name) == pytest.approx(getattr(moment, name), rel=1e-6), name
+        verdicts.add(assessment.verdict)
+    assert len(verdicts) >= 2
+    assert max(map(SEVERITY.__getitem__, verdicts)) >= SEVERITY[worst]
+
+
+def burstwatch(cloud: Cloud, *args: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = run(args, stdout=out, stderr=err, env=dict(os.environ), clock=cloud.clock)
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_a_volume_of_the_account_is_explained_from_its_own_metrics(
+    cloud: Cloud, tmp_path: Path
+) -> None:
+    volume_id = put(cloud, recorded(100)[-1_200:], 100)
+    page = tmp_path / "page.html"
+    code, out, err = burstwatch(cloud, "explain", volume_id, "--hours", "12", "--html", str(page))
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{volume_id}: gp2 of 100 GiB, 12.0 h")
+    assert "paged at " in out
+    assert page.read_text().count("<polyline") > 2
+
+
+def test_a_volume_of_the_account_is_scored_from_its_own_metrics(cloud: Cloud) -> None:
+    volume_id = put(cloud, recorded(100)[-1_200:], 100)
+    code, out, err = burstwatch(
+        cloud, "backtest", "--from-account", volume_id, "--policy", "static 20 %", "--json"
+    )
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["trials"][0]["name"] == volume_id
+    assert found["trials"][0]["scenario"] == "as recorded"
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (("explain", "vol-00000000000000bad"), "no volume 'vol-00000000000000bad'"),
+        (("explain", "vol-1", "--hours", "0"), "hours must be above 0"),
+        (("explain", "vol-1", "--size-gib", "100"), "come from the account"),
+        (("backtest", "--from-account", "vol-1"), "no volume 'vol-1'"),
+    ],
+)
+def test_what_the_account_does_not_have_is_one_line_and_exit_code_2(
+    cloud: Cloud, args: tuple[str, ...], named: str
+) -> None:
+    code, _, err = burstwatch(cloud, *args)
+    assert (code, err.count("\n")) == (2, 1)
+    assert named in err
+
+
+def test_a_volume_without_a_datapoint_is_named(cloud: Cloud) -> None:
+    volume_id = cloud.aws.add_volume("gp2", 100)
+    code, _, err = burstwatch(cloud, "explain", volume_id)
+    assert code == 2
+    assert f"no datapoint of {volume_id}" in err
+
+
+def test_a_denied_metric_is_named_and_nothing_is_guessed(cloud: Cloud) -> None:
+    volume_id = put(cloud, recorded(100)[-60:], 100)
+    cloud.aws.denied = {"GetMetricData"}
+    code, _, err = burstwatch(cloud, "explain", volume_id)
+    assert code == 2
+    assert "AccessDenied" in err
+
+
+def test_moments_are_json_as_they_are() -> None:
+    rows = recorded(100)[:30]
+    moments = list(replay(rows, volume("gp2", 100), Config(), period_s=60.0, delay_s=0.0))
+    assert set(asdict(moments[-1])) == set(Moment.__dataclass_fields__)

@@ -1,0 +1,240 @@
+"""The measures of the backtest, on stories short enough to count by hand."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from burstwatch.backtest import (
+    FORESIGHT_S,
+    REPEAT_S,
+    VIEWS,
+    Event,
+    at_period,
+    make_trial,
+    score_firing,
+    score_trial,
+)
+from burstwatch.chart import ticks
+from burstwatch.cli.main import run
+from burstwatch.policies import find_policies
+from burstwatch.scores import WEEK_S, Score, resample
+from burstwatch.series import Row, SeriesError
+from burstwatch.workloads import COLUMNS, Workload, read_workload
+
+HOUR = 3_600.0
+SPAN = (0.0, WEEK_S)
+
+
+def score(times: list[float], events: list[Event]) -> Score:
+    return score_firing(times, 60.0, events, span=SPAN, lead_s=900.0)
+
+
+def minutes(first: float, last: float) -> list[float]:
+    return [first + 60 * n for n in range(int((last - first) / 60))]
+
+
+EVENT = Event(empty_s=100 * HOUR, recovered_s=101 * HOUR)
+
+
+def test_an_alarm_that_is_on_at_the_lead_is_in_time() -> None:
+    assert score(minutes(EVENT.empty_s - 960, EVENT.recovered_s), [EVENT]).recall == 1.0
+    assert score(minutes(EVENT.empty_s - 840, EVENT.recovered_s), [EVENT]).recall == 0.0
+
+
+def test_a_page_that_is_old_news_is_not_a_strict_success() -> None:
+    # On since five hours: the repeat after four is 60 minutes before, and counts.
+    assert score(minutes(EVENT.empty_s - 5 * HOUR, EVENT.recovered_s), [EVENT]).strict_recall == 1.0
+    # On since three hours: its page is too long ago, and the repeat is still to come.
+    late = score(minutes(EVENT.empty_s - 3 * HOUR, EVENT.recovered_s), [EVENT])
+    assert (late.recall, late.strict_recall) == (1.0, 0.0)
+
+
+def test_a_stuck_alarm_pages_again_every_four_hours() -> None:
+    stuck = score(minutes(0.0, 12 * HOUR), [])
+    assert stuck.false_pages == 12 * HOUR / REPEAT_S
+    assert stuck.false_per_week == 3.0
+    assert stuck.firing_share == pytest.approx(12 / (7 * 24))
+
+
+def test_a_page_is_false_where_nothing_runs_dry_within_two_hours() -> None:
+    near = score(minutes(EVENT.empty_s - FORESIGHT_S, EVENT.empty_s), [EVENT])
+    assert (near.true_pages, near.false_pages) == (1, 0)
+    far = score(minutes(EVENT.empty_s - FORESIGHT_S - 60, EVENT.empty_s - FORESIGHT_S), [EVENT])
+    assert (far.true_pages, far.false_pages) == (0, 1)
+
+
+def test_pages_within_an_incident_are_neither_true_nor_false() -> None:
+    inside = score(minutes(EVENT.empty_s, EVENT.recovered_s), [EVENT])
+    assert (inside.true_pages, inside.false_pages, inside.events) == (0, 0, 1)
+
+
+def test_two_alarms_for_one_exhaustion_are_not_one_episode() -> None:
+    flapping = minutes(EVENT.empty_s - 3_000, EVENT.empty_s - 2_000)
+    flapping += minutes(EVENT.empty_s - 1_200, EVENT.recovered_s)
+    assert score(flapping, [EVENT]).episodes_once == 0.0
+    assert score(minutes(EVENT.empty_s - 1_200, EVENT.recovered_s), [EVENT]).episodes_once == 1.0
+
+
+def test_what_began_before_the_span_is_not_counted() -> None:
+    before = Event(empty_s=-HOUR, recovered_s=HOUR)
+    found = score([], [before])
+    assert found.events == 0
+    assert found.recall is None
+
+
+def test_scores_add_up_and_intervals_come_from_whole_groups() -> None:
+    one, none = Score(events=4, in_time=4), Score(events=4, in_time=0)
+    assert (one + none).recall == 0.5
+    interval = resample([one] * 5 + [none] * 5, lambda total: total.recall)
+    assert interval is not None
+    low, high = interval
+    assert 0.1 <= low < 0.5 < high <= 0.9
+    assert resample([one] * 5, lambda total: total.recall) == (1.0, 1.0)
+
+
+def test_minutes_become_five_only_where_all_five_are_there() -> None:
+    rows = [
+        Row(t_s=60.0 * n, balance_percent=90.0 - n, read_ops=n, write_ops=None, read_bytes=0, write_bytes=0)
+        for n in range(13)
+    ]  # fmt: skip
+    wide, period_s = at_period(rows, 60.0, 300.0)
+    assert period_s == 300.0
+    assert [(row.t_s, row.balance_percent, row.read_ops, row.write_ops) for row in wide] == [
+        (0.0, 86.0, 10.0, None),
+        (300.0, 81.0, 35.0, None),
+    ]
+    assert at_period(rows, 300.0, 60.0) == (rows, 300.0)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 5.0, 30.0]), min_size=100, max_size=300),
+    st.sampled_from([100.0, 300.0, 700.0]),
+    st.sampled_from(sorted(VIEWS)),
+)
+def test_the_guarantee_misses_no_exhaustion_of_any_workload(
+    bursts: list[float], size_gib: float, view: str
+) -> None:
+    warm_up = [0.2] * (7 * 24 * 12)
+    workload = Workload(name="hostile", step_s=300.0, rates=[*warm_up, *bursts])
+    trial = make_trial(workload, volume_type="gp2", size_gib=size_gib, rho=0.9)
+    found = score_trial(trial, VIEWS[view], [find_policies()["guarantee"]], lead_s=900.0)[
+        "guarantee"
+    ]
+    assert found.in_time == found.events
+
+
+# The command
+
+
+WARM_UP = "".join(f"{60 * n},{10 + n % 3},0,,\n" for n in range(7 * 24 * 60 + 600))
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Path:
+    """A week and ten hours of calm, two hours that empty it, and four of calm."""
+    path = tmp_path / "job_r.csv"
+    start = 7 * 24 * 60 + 600
+    bursts = "".join(f"{60 * (start + n)},{400 if n < 120 else 10},0,,\n" for n in range(360))
+    path.write_text(f"{','.join(COLUMNS)}\n{WARM_UP}{bursts}")
+    return path
+
+
+def backtest(*args: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = run(
+        ["backtest", "--jobs", "1", *args], stdout=out, stderr=err, env={}, clock=lambda: 0.0
+    )
+    return code, out.getvalue(), err.getvalue()
+
+
+def as_json(*args: str) -> dict[str, Any]:
+    code, out, err = backtest(*args, "--json")
+    assert (code, err) == (0, "")
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def test_a_table_has_a_row_for_each_policy(workload: Path) -> None:
+    code, out, err = backtest(str(workload), "--size-gib", "100", "--rho", "0.8")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split()[:3] == ["policy", "in", "time"]
+    assert {line.split("  ")[0] for line in lines[1:-1]} == set(find_policies())
+    assert lines[-1] == "1 exhaustions in 0 volume-weeks"
+
+
+def test_the_oracle_is_perfect_and_burstwatch_in_time(workload: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "out.svg"
+    found = as_json(
+        str(workload), "--size-gib", "100", "--rho", "0.8", "--picture", str(picture),
+        "--policy", "oracle", "--policy", "burstwatch",
+    )  # fmt: skip
+    oracle, ours = found["policies"]["oracle"], found["policies"]["burstwatch"]
+    assert (oracle["recall"], oracle["false_pages"], oracle["one_episode"]) == (1.0, 0, 1.0)
+    assert (ours["recall"], ours["one_episode"]) == (1.0, 1.0)
+    assert found["trials"][0]["scenario"] == "100 GiB at 0.8"
+    assert ">burstwatch</text>" in picture.read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        ((), "nothing to play"),
+        (("nowhere.csv",), "nowhere.csv"),
+        (("{file}", "--policy", "best"), "unknown policy 'best', allowed are burstwatch,"),
+        (("{file}", "--rho", "x"), "rho is 'x', allowed are numbers above 0"),
+        (("{file}", "--size-gib", "-1"), "size_gib is '-1'"),
+        (("{file}", "--size-gib", "2000"), "baseline of 6000 IOPS, at or above its burst"),
+        (("{file}", "--type", "gp3"), "gp3 has no burst credits"),
+        (("{file}", "--lead-s", "1"), "lead_s must be 60 to 7200, got 1"),
+    ],
+)
+def test_wrong_arguments_are_one_line_and_exit_code_2(
+    workload: Path, args: tuple[str, ...], named: str
+) -> None:
+    code, out, err = backtest(*(arg.format(file=workload) for arg in args))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert named in err
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ("0,1,,,\n0,1,,,\n", "line 3: t_seconds is '0', it must rise"),
+        ("0,-1,,,\n60,1,,,\n", "line 2: '-1' is no number of 0 or more"),
+        ("0,x,,,\n", "line 2: 'x' is no number"),
+        ("0,0,,,\n60,0,,,\n", "some load"),
+        ("0,1,,,\n", "two steps at least"),
+    ],
+)
+def test_a_malformed_workload_is_refused_with_its_line(
+    tmp_path: Path, body: str, named: str
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(f"{','.join(COLUMNS)}\n{body}")
+    with pytest.raises(SeriesError, match=named):
+        read_workload(path)
+
+
+def test_bytes_alone_are_operations_of_16_kib_and_a_hole_repeats_the_step_before(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "bytes.csv"
+    path.write_text(f"{','.join(COLUMNS)}\n0,,,16384,16384\n60,,,,\n120,3,4,99,99\n")
+    assert read_workload(path).rates == [2.0, 2.0, 7.0]
+
+
+def test_ticks_are_round() -> None:
+    assert ticks(0.0, 1.0) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    assert ticks(3.0, 3.0) == [3.0]
+    assert len(ticks(0.0, 3_333.0)) <= 8
+    assert all(math.isfinite(value) for value in ticks(-5.0, 7.3))

@@ -1,0 +1,117 @@
+"""What is told of a series, in words and as a picture."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from burstwatch.cli.main import run
+from burstwatch.series import write_series
+from burstwatch.simulate import Load, Simulation
+from burstwatch.volumes import profile
+
+GP2 = ("--type", "gp2", "--size-gib", "100", "--delay-s", "0")
+
+
+def explain(*args: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = run(["explain", *args], stdout=out, stderr=err, env={}, clock=lambda: 0.0)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def drain(tmp_path: Path) -> Path:
+    """Two hours of calm, an hour of full burst that empties it after 33 min, calm again."""
+    promise = profile("gp2", 100)
+    assert promise.bucket is not None
+    loads = [
+        Load(seconds=7_200, read_iops=50, write_iops=50),
+        Load(seconds=3_600, read_iops=1_500, write_iops=1_500),
+        Load(seconds=4 * 3_600, read_iops=5, write_iops=5),
+    ]
+    path = tmp_path / "drain.csv"
+    points = Simulation(promise=promise, bucket=promise.bucket).play(loads)
+    path.write_text("".join(write_series(points)))
+    return path
+
+
+def test_the_story_names_the_page_the_forecast_and_the_truth(drain: Path) -> None:
+    code, out, err = explain(str(drain), *GP2)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].endswith("gp2 of 100 GiB, 7.0 h in periods of 60 s")
+    (page,) = [line for line in lines if line.startswith("paged at")]
+    assert "said dry in " in page
+    assert "ran dry " in page
+    assert lines[-1] == "ran dry at    2 h 34"
+
+
+def test_the_balance_is_a_line_of_blocks(drain: Path) -> None:
+    _, out, _ = explain(str(drain), *GP2)
+    blocks = out.splitlines()[1].split(" ")[1]
+    assert blocks[0] == "█"
+    assert "▁" in blocks
+    assert "0% lowest" in out
+
+
+def test_machines_get_pages_changes_and_exhaustions(drain: Path) -> None:
+    _, out, _ = explain(str(drain), *GP2, "--json")
+    told = json.loads(out)
+    assert len(told["pages"]) == 1
+    assert told["emptied_at_s"] == [9_240.0]
+    assert [change["assessment"] for change in told["changes"]][-1] == "ok"
+    assert 9_200 - told["pages"][0]["t_s"] >= 900
+
+
+def test_the_page_is_self_contained_and_draws_fan_exhaustion_and_verdicts(
+    drain: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "page.html"
+    explain(str(drain), *GP2, "--html", str(target))
+    page = target.read_text()
+    assert page.startswith("<!doctype html>")
+    assert 'src="' not in page
+    assert "href=" not in page
+    assert page.count("stroke-dasharray") >= 4  # the fan's bounds, baseline and limit
+    assert "<circle" in page  # the exhaustion
+    assert page.count("<rect") >= 4  # the verdicts
+    assert "exhausted" in page
+
+
+def test_a_series_in_which_nothing_happens_wakes_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "calm.csv"
+    rows = "".join(f"{60 * n},100,600,600,1e6,1e6\n" for n in range(60))
+    path.write_text(f"t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes\n{rows}")
+    _, out, _ = explain(str(path), *GP2)
+    assert out.splitlines()[-1] == "nobody was paged"
+
+
+def test_a_name_is_escaped_in_the_page(drain: Path, tmp_path: Path) -> None:
+    odd = drain.rename(tmp_path / "<b>&.csv")
+    target = tmp_path / "page.html"
+    explain(str(odd), *GP2, "--html", str(target))
+    assert "<b>" not in target.read_text()
+
+
+def test_a_series_without_any_balance_is_told_without_one(tmp_path: Path) -> None:
+    path = tmp_path / "blind.csv"
+    rows = "".join(f"{60 * n},,600,600,1e6,1e6\n" for n in range(30))
+    path.write_text(f"t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes\n{rows}")
+    code, out, err = explain(str(path), *GP2, "--html", str(tmp_path / "page.html"))
+    assert (code, err) == (0, "")
+    assert "CloudWatch had no balance" in out
+
+
+def test_the_example_is_explained() -> None:
+    code, out, err = explain("--example")
+    assert (code, err) == (0, "")
+    assert "paged at" in out
+
+
+def test_explain_needs_the_volume_of_a_series(drain: Path) -> None:
+    code, _, err = explain(str(drain))
+    assert code == 2
+    assert "explain needs --type and --size-gib" in err

@@ -1,0 +1,145 @@
+"""Histories: what a cut sees, what is read from a balance, and what contradicts a bucket."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from burstwatch.config import Config
+from burstwatch.history import (
+    DISAGREES,
+    FELL_TOO_FAST,
+    JUMPED_UP,
+    SERVED_TOO_MUCH,
+    History,
+    build_history,
+    to_past,
+)
+from burstwatch.points import DemandPoint, LevelPoint
+from burstwatch.policy import assess
+from burstwatch.replay import Played, points, volume
+from burstwatch.series import read_series, write_series
+from burstwatch.simulate import Simulation
+from burstwatch.volumes import profile
+from tests.unit.test_project import steady, watch
+
+RATES = st.lists(st.floats(min_value=0, max_value=4_000), min_size=20, max_size=60)
+
+
+def history_of(rates: list[float], *, ratio: float = 0.6, size: float = 100) -> History:
+    loads = [load for rate in rates for load in steady(rate, 1)]
+    history = watch(loads, ratio=ratio, size=size)[0].observation.history
+    assert history is not None
+    return history
+
+
+@settings(max_examples=40)
+@given(RATES, st.integers(min_value=5, max_value=19))
+def test_a_cut_is_the_history_of_the_points_before_it(rates: list[float], size: int) -> None:
+    loads = [load for rate in rates for load in steady(rate, 1)]
+    seen, _ = watch(loads, ratio=0.6)
+    whole = seen.observation.history
+    assert whole is not None
+    bucket = seen.resource.bucket
+    assert bucket is not None
+    alone = build_history(bucket, seen.levels[:size], seen.demand[:size])
+    cut = whole.cut(size)
+    for one, other in (
+        (cut.likely, alone.likely),
+        (cut.least, alone.least),
+        (cut.most, alone.most),
+    ):
+        assert one.by_slot[:size] == other.by_slot
+        assert one.mean(size, 5) == pytest.approx(other.mean(size, 5))
+    assert cut.charge_ratio() == alone.charge_ratio()
+    assert cut.oddity() == alone.oddity()
+    assert cut.since_empty() == alone.since_empty()
+
+
+@settings(max_examples=40)
+@given(RATES)
+def test_the_balance_alone_tells_what_was_spent_where_it_does_not_clip(rates: list[float]) -> None:
+    loads = [load for rate in rates for load in steady(min(rate, 1_500), 1)]
+    seen, _ = watch(loads, ratio=0.9, size=334)
+    known = seen.observation.history
+    blind = replace(seen, demand=[]).observation.history
+    assert known is not None
+    assert blind is not None
+    for slot in range(2, known.size):
+        before, level = known.levels[slot - 1], known.levels[slot]
+        if known.levels[slot - 2] > before > level and 0.01 < level < 0.99:
+            assert blind.likely.by_slot[slot] == pytest.approx(known.likely.by_slot[slot], abs=20)
+
+
+@pytest.mark.parametrize("stated", [200.0, 400.0])
+def test_a_series_of_another_size_than_stated_is_named(stated: float) -> None:
+    # A smaller one is not: EBS may have merged some of the I/O, and charged less for it.
+    promise = profile("gp2", 100)
+    assert promise.bucket is not None
+    played = Simulation(promise=promise, bucket=promise.bucket).play(steady(1_500, 40))
+    rows = read_series(write_series(played), name="simulated")
+    resource = volume("gp2", stated)
+    seen = Played(rows, resource, 60.0).at(rows[-1].t_s + 60, 0.0, Config())
+    assert DISAGREES in assess(seen, Config()).reason
+
+
+def test_a_series_of_its_own_size_is_not_found_odd() -> None:
+    for rates in ([3_000.0] * 30, [100.0, 2_000.0] * 20, [0.0] * 30, [299.0] * 30):
+        assert history_of(rates).oddity() == ""
+
+
+def test_a_balance_that_jumps_up_is_a_resize_and_the_reason_says_so() -> None:
+    seen, _ = watch([*steady(2_500, 20)], ratio=0.9)
+    jumped = [
+        replace(point, ratio=min(1.0, point.ratio + 0.4)) if index >= 15 else point
+        for index, point in enumerate(seen.levels)
+    ]
+    assert JUMPED_UP in assess(replace(seen, levels=jumped).observation, Config()).reason
+
+
+def test_a_balance_that_falls_faster_than_the_burst_is_named() -> None:
+    bucket = volume("gp2", 500).bucket
+    assert bucket is not None
+    levels = [LevelPoint(start_s=60.0 * n, period_s=60, ratio=0.9 - 0.1 * n) for n in range(6)]
+    assert build_history(bucket, levels, []).oddity() == FELL_TOO_FAST
+
+
+def test_more_io_than_the_volume_serves_is_named() -> None:
+    bucket = volume("gp2", 100).bucket
+    assert bucket is not None
+    levels = [LevelPoint(start_s=60.0 * n, period_s=60, ratio=0.5) for n in range(6)]
+    demand = [
+        DemandPoint(start_s=60.0 * n, period_s=60, least=9_000, nominal=9_000, most=9_000)
+        for n in range(6)
+    ]
+    assert build_history(bucket, levels, demand).oddity() == SERVED_TOO_MUCH
+
+
+def test_an_empty_bucket_is_an_incident_until_it_is_back_at_20_percent() -> None:
+    seen, _ = watch([*steady(3_000, 12), *steady(0, 80)], ratio=0.3)
+    history = seen.observation.history
+    assert history is not None
+    states = [history.cut(size).since_empty() is not None for size in range(1, history.size + 1)]
+    first, last = states.index(True), len(states) - 1 - states[::-1].index(True)
+    assert all(states[first : last + 1])
+    assert seen.levels[last].ratio < 0.2 <= seen.levels[last + 2].ratio
+
+
+def test_days_back_are_summed_up_over_five_minutes() -> None:
+    _, demand = points(
+        read_series(
+            ["t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes"]
+            + [f"{60 * n},50,{600 * (n % 5)},0,0,0" for n in range(20)],
+            name="rows",
+        ),
+        volume("gp2", 100),
+        60.0,
+    )
+    past = to_past(demand)
+    assert past is not None
+    assert past.rates == [20.0] * 4  # the mean of 0, 10, 20, 30 and 40 operations a second
+    assert past.means[-1] == 20.0
+    assert to_past([]) is None

@@ -1,0 +1,153 @@
+"""The policy on whole stories: what pages, how often, and when it ends."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from burstwatch.backtest import VIEWS, Known
+from burstwatch.config import Config
+from burstwatch.history import build_history, to_past
+from burstwatch.observe import Observation
+from burstwatch.policies import find_policies
+from burstwatch.policy import assess
+from burstwatch.replay import Played, points, volume
+from burstwatch.risk import FEATURES, features, repeats, risk
+from burstwatch.risk_weights import LEVELS, MODELS, threshold_for
+from burstwatch.series import Row, read_series, write_series
+from burstwatch.simulate import Load, Simulation
+from burstwatch.volumes import profile
+from tests.unit.test_project import steady, watch
+
+DAY_MINUTES = 24 * 60
+PAGES = {"critical", "exhausted"}
+
+
+def rows_of(loads: list[Load], *, size: float = 100, period_s: float = 60.0) -> list[Row]:
+    promise = profile("gp2", size)
+    assert promise.bucket is not None
+    simulation = Simulation(promise=promise, bucket=promise.bucket, period_s=period_s)
+    return read_series(write_series(simulation.play(loads)), name="simulated")
+
+
+def paged(rows: list[Row], *, size: float = 100, every: int = 1) -> list[bool]:
+    """Whether a page is on, at each datapoint."""
+    played, config = Played(rows, volume("gp2", size), 60.0), Config()
+    moments = (row.t_s + 60 for row in rows[::every])
+    return [assess(played.at(now, 0.0, config), config).verdict in PAGES for now in moments]
+
+
+def test_one_incident_is_one_page_that_resolves_once() -> None:
+    # Down to nothing, up and down near it for an hour, and calm after.
+    rows = rows_of(
+        [
+            *steady(100, 120),
+            *steady(3_000, 40),
+            *[load for _ in range(6) for load in (*steady(50, 5), *steady(1_500, 5))],
+            *steady(50, 400),
+        ]
+    )
+    assert [on for on, _ in groupby(paged(rows))] == [False, True, False]
+
+
+def test_a_bucket_that_was_empty_pages_until_it_is_back_at_20_percent() -> None:
+    rows = rows_of([*steady(3_000, 40), *steady(0, 100)])
+    on = paged(rows)
+    back = next(n for n, row in enumerate(rows) if n > 45 and (row.balance_percent or 0) >= 20)
+    assert all(on[34:back])
+
+
+def test_load_that_emptied_it_at_this_hour_before_pages_before_it_comes() -> None:
+    # Each noon a job takes 60 %; on the last day only 45 % is left before it.
+    day = [*steady(250, 11 * 60), *steady(3_000, 20), *steady(200, DAY_MINUTES - 11 * 60 - 20)]
+    last = [*steady(250, 8 * 60), *steady(1_500, 41), *steady(299, 3 * 60)]
+    rows = rows_of([*day, *day, *day, *last])
+    played, config = Played(rows, volume("gp2", 100), 60.0), Config()
+    noon = rows[0].t_s + 60 * (3 * DAY_MINUTES + 11 * 60)
+    found = assess(played.at(noon - 300, 0.0, config), config)
+    assert found.verdict == "critical"
+    assert "of the days before, the same hours spent more than is left" in found.reason
+
+
+def test_two_days_are_the_fewest_that_make_a_habit() -> None:
+    resource = volume("gp2", 100)
+    assert resource.bucket is not None
+    evening = steady(1_200, 60)
+    rows = rows_of([*steady(3_000, 30), *steady(100, DAY_MINUTES - 90), *evening] * 2)
+    levels, demand = points(rows, resource, 60.0)
+    history = build_history(resource.bucket, levels, demand, past=to_past(demand))
+    assert repeats(history, 1_200.0) == 1.0  # as it is again at the end of the second day
+    assert repeats(history.cut(DAY_MINUTES), 1_200.0) == 0.0
+
+
+def test_a_lead_of_a_day_looks_at_no_day_that_is_still_to_come() -> None:
+    resource = volume("gp2", 100)
+    assert resource.bucket is not None
+    rows = rows_of([*steady(3_000, 30), *steady(100, DAY_MINUTES - 30)] * 3)
+    levels, demand = points(rows, resource, 60.0)
+    history = build_history(resource.bucket, levels, demand, past=to_past(demand))
+    assert repeats(history.cut(2 * DAY_MINUTES), 86_400.0 * 1.5) == 0.0
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.floats(min_value=0, max_value=4_000), min_size=12, max_size=40),
+    st.floats(min_value=0.05, max_value=1.0),
+)
+def test_the_short_cut_of_the_backtest_finds_what_the_policy_finds(
+    rates: list[float], ratio: float
+) -> None:
+    seen, _ = watch([load for rate in rates for load in steady(rate, 2)], ratio=ratio)
+    view = VIEWS["fresh"]
+    known = Known(config=view.config(900.0), view=view, events=[])
+    fires = find_policies()["burstwatch"].fires(seen.observation, known)
+    assert fires == (assess(seen.observation, known.config).verdict in PAGES)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.floats(min_value=0, max_value=3_000), min_size=10, max_size=40),
+    st.floats(min_value=300.0, max_value=3_600.0),
+)
+def test_features_are_finite_whatever_was_done(rates: list[float], horizon_s: float) -> None:
+    history = watch([load for rate in rates for load in steady(rate, 1)])[0].observation.history
+    assert history is not None
+    found = features(history, horizon_s)
+    assert len(found) == len(FEATURES) == len(MODELS[0].weights) == len(MODELS[1].weights)
+    assert all(-2 <= value <= 2 for value in found)
+    assert 0 < risk(history, horizon_s) < 1
+
+
+def test_more_load_is_more_risk() -> None:
+    found = []
+    for iops in (100, 500, 1_000, 2_000, 3_000):
+        history = watch(steady(iops, 10), ratio=0.4)[0].observation.history
+        assert history is not None
+        found.append(risk(history, 1_140.0))
+    assert found == sorted(found)
+
+
+def test_who_puts_up_with_more_is_woken_from_a_lower_risk() -> None:
+    wanted = [0.1, 0.15, 0.2, 0.24, 0.3, 0.5, 1.0, 1.5, 2.0]
+    thresholds = [threshold_for(one) for one in wanted]
+    assert thresholds == sorted(thresholds, reverse=True)
+    assert thresholds[-1] == 0.0  # then the worst case alone decides
+    assert thresholds[0] == LEVELS[-1].threshold
+
+
+def test_a_volume_at_rest_never_pages_however_low_it_is() -> None:
+    seen, _ = watch(steady(0, 200), ratio=0.02)
+    assert assess(seen.observation, Config()).verdict in {"ok", "watch"}
+
+
+@pytest.mark.parametrize("policy", find_policies().values(), ids=lambda policy: policy.name)
+def test_every_policy_is_quiet_without_data_and_on_a_full_bucket(policy: object) -> None:
+    view = VIEWS["fresh"]
+    known = Known(config=view.config(900.0), view=view, events=[])
+    nothing = Observation(resource=volume("gp2", 100), at=0.0)
+    full, _ = watch(steady(100, 120), size=500)
+    for seen in (nothing, full.observation):
+        assert policy.fires(seen, known) is False  # type: ignore[attr-defined]
