@@ -12,6 +12,7 @@ import statistics
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import recordings, trials_of
@@ -21,13 +22,13 @@ from burstwatch.replay import Played
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 LEAD_S = 900.0
 NEAR_S = 3_600.0
 FORESIGHT_S = 6 * 3_600.0
 #: Every so many moments one is looked at: minutes beside one another say the same.
-STRIDE = 7
+STRIDE = 11
+RESULT = Path(__file__).parent / "results" / "calibration.json"
 
 
 @dataclass(kw_only=True)
@@ -39,6 +40,8 @@ class Tally:
     too_early: int = 0  # it ran dry before the low time
     too_late: int = 0  # it ran dry after the high time, or never
     never: int = 0
+    said_dry: int = 0  # moments with credits left whose likely time is within six hours
+    said_dry_covered: int = 0
     last_hour: int = 0
     last_hour_covered: int = 0
     ratios: list[float] = field(default_factory=list)
@@ -87,6 +90,9 @@ def _count(found: Tally, *, truth: float, low: float, high: float, likely: float
     found.too_early += truth < low
     found.too_late += truth > high
     found.never += math.isinf(truth)
+    if likely is not None and 0 < likely <= FORESIGHT_S:
+        found.said_dry += 1
+        found.said_dry_covered += covered
     if 0 < truth <= NEAR_S:
         found.last_hour += 1
         found.last_hour_covered += covered
@@ -95,19 +101,27 @@ def _count(found: Tally, *, truth: float, low: float, high: float, likely: float
 
 
 def main(names: Sequence[str]) -> None:
-    """Print a line for each view."""
-    for name in names or tuple(VIEWS):
+    """Print and keep a line for each view."""
+    record = {}
+    for name in names or ("fresh", "stale"):
         total = Tally()
         with ProcessPoolExecutor() as pool:
             for one in pool.map(tally, [(path, name) for path in recordings("smd")]):
                 total.add(one)
-        print(
-            f"{name}: {total.moments} moments, truth within [low, high] {total.covered / total.moments:.3f}, "
-            f"before {total.too_early / total.moments:.3f}, after {total.too_late / total.moments:.3f}, "
-            f"never dry {total.never / total.moments:.3f}; in the last hour {total.last_hour_covered / total.last_hour:.3f}, "
-            f"median of likely/true {statistics.median(total.ratios):.2f}"
-        )
-        print(json.dumps({k: v for k, v in vars(total).items() if k != "ratios"}))
+        record[name] = {
+            "moments": total.moments,
+            "covered": total.covered / total.moments,
+            "ran_dry_before_low": total.too_early / total.moments,
+            "ran_dry_after_high": total.too_late / total.moments,
+            "never_ran_dry": total.never / total.moments,
+            "said_dry": total.said_dry,
+            "said_dry_covered": total.said_dry_covered / total.said_dry,
+            "last_hour_covered": total.last_hour_covered / total.last_hour,
+            "last_hour_median_of_likely_by_true": statistics.median(total.ratios),
+        }
+        print(name, *(f"{key} {value:.3g}" for key, value in record[name].items()), sep="  ")
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

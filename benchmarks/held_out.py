@@ -23,7 +23,7 @@ from burstwatch.policies.linear import linear
 from burstwatch.policies.static import static
 from burstwatch.risk_weights import MODELS, Model
 from burstwatch.score_chart import draw_scores
-from burstwatch.scores import Result, as_numbers, report, totals
+from burstwatch.scores import Result, as_numbers, intervals, report, totals
 from burstwatch.workloads import read_workload
 
 if TYPE_CHECKING:
@@ -126,7 +126,10 @@ def _publish(name: str, results: Sequence[Result]) -> None:
     record = {
         "set": name,
         "lead_s": LEAD_S,
-        "policies": {key: as_numbers(score) for key, score in summed.items()},
+        "policies": {
+            key: {**as_numbers(score), "intervals": intervals(results, key)}
+            for key, score in summed.items()
+        },
         "machines": {
             machine: as_numbers(
                 totals([result for result in results if result.group == machine])["burstwatch"]

@@ -43,16 +43,21 @@ class Chart:
         return self.height - BOTTOM - share * (self.height - TOP - BOTTOM)
 
     def axes(
-        self, *, x_text: Callable[[float], str], y_text: Callable[[float], str], x_name: str = ""
+        self,
+        *,
+        x_text: Callable[[float], str],
+        y_text: Callable[[float], str],
+        x_name: str = "",
+        x_ticks: Sequence[float] | None = None,
     ) -> None:
-        """Grid lines at round values, with their labels."""
+        """Grid lines at round values, with their labels; on the x axis where ``x_ticks`` says."""
         for value in ticks(*self.y_range):
             at = self.y(value)
             self.marks.append(
                 f'<path class="grid" d="M{LEFT:g} {at:.1f}H{self.width - self.right:g}"/>'
             )
             self.text(LEFT - 8, at + 4, y_text(value), anchor="end", small=True)
-        for value in ticks(*self.x_range):
+        for value in ticks(*self.x_range) if x_ticks is None else x_ticks:
             self.text(self.x(value), self.height - BOTTOM + 16, x_text(value), small=True)
         middle = (LEFT + self.width - self.right) / 2
         self.text(middle, self.height - 4, x_name, small=True)

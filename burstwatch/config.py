@@ -98,7 +98,7 @@ SETTINGS: tuple[Setting, ...] = (
         default=5400.0,
         help="how long nothing may have been wrong before an alarm ends",
         low=60,
-        high=86_400,
+        high=5_400,
     ),
     Setting(
         name="needless_per_week",

@@ -12,7 +12,7 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from burstwatch.chart import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
+from burstwatch.chart import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture, ticks
 from burstwatch.history import EMPTY_RATIO
 from burstwatch.replay import points
 from burstwatch.series import PERCENT
@@ -135,7 +135,7 @@ def as_svg(story: Story) -> str:
 
 def _balance_panel(story: Story) -> Chart:
     chart = _chart(story, "Balance, with what each page said (fan) and when it ran dry (dot)", 1.0)
-    chart.axes(x_text=_axis(story), y_text=lambda value: f"{value:.0%}")
+    chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:.0%}")
     for page in story.pages:
         _fan(chart, page)
     chart.line(story.balance, BLUE)
@@ -171,7 +171,7 @@ def _rate_panel(story: Story) -> Chart:
     )
     top = max(1.0, 1.1 * max([burst, *(rate for _, rate in rates)]))
     chart = _chart(story, f"Served, in {unit}, against baseline and limit (dashed)", top)
-    chart.axes(x_text=_axis(story), y_text=lambda value: f"{value:g}")
+    chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:g}")
     chart.line(rates, BLUE)
     if bucket is not None:
         for level in (bucket.refill, bucket.burst):
@@ -181,7 +181,12 @@ def _rate_panel(story: Story) -> Chart:
 
 def _verdict_panel(story: Story) -> Chart:
     chart = _chart(story, "Said at the time", 1.0, height=110.0)
-    chart.axes(x_text=_axis(story), y_text=lambda _: "", x_name="hours from the first row")
+    chart.axes(
+        x_text=_axis(story),
+        x_ticks=_hours(story),
+        y_text=lambda _: "",
+        x_name="hours from the first row",
+    )
     turns = story.turns
     ends = [*(turn.t_s for turn in turns[1:]), story.end_s]
     for turn, end_s in zip(turns, ends, strict=True):
@@ -199,6 +204,12 @@ def _chart(story: Story, title: str, top: float, *, height: float = 220.0) -> Ch
 
 def _axis(story: Story) -> Callable[[float], str]:
     return lambda at: f"{(at - story.start_s) / HOUR_S:.3g}"
+
+
+def _hours(story: Story) -> list[float]:
+    """Round hours from the first row on."""
+    span_h = (story.end_s - story.start_s) / HOUR_S
+    return [story.start_s + hour * HOUR_S for hour in ticks(0.0, span_h)]
 
 
 def _clock(story: Story) -> Callable[[float], str]:

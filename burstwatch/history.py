@@ -1,9 +1,9 @@
 """Levels and demand of one resource on an even grid, with running sums.
 
 Built once, cut at any instant: every mean, fit and extreme that the model asks for is
-then a difference of two sums. A cut never sees what came after it, so a whole recording
-that is built once gives at each instant what a sweep of that instant would have built,
-as far back as ``LOOK_BACK_S``.
+then a difference of two sums. A cut never sees what came after it, and nothing that the
+model asks for reaches further back than ``LOOK_BACK_S``: so a whole recording that is
+built once gives at each instant what a sweep of that instant builds.
 
 What an I/O costs is not published, only what it moved. The balance itself is the truth:
 between two datapoints it lost ``spent - refill``. So the *charge ratio*, credits really
@@ -20,16 +20,19 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from burstwatch.points import DemandPoint
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstwatch.bucket import Bucket
-    from burstwatch.points import DemandPoint, LevelPoint, Statistic
+    from burstwatch.points import LevelPoint, Statistic
     from burstwatch.volumes import Binding
 
-#: How far back a look asks at the finest period: three hours for the slowest window, one
-#: for the hold time, one for the fit of the charge ratio at the oldest instant needed.
-LOOK_BACK_S = 5 * 3600.0
+#: How far back a look asks at the finest period: three hours for the slowest window, one and
+#: a half for the longest hold time, one for the fit of the charge ratio at the oldest instant
+#: of that, and half an hour for late data.
+LOOK_BACK_S = 6 * 3600.0
 #: The period at which the days before are asked for.
 PAST_PERIOD_S = 300.0
 #: The charge ratio at an instant comes from the hour before it.
@@ -42,8 +45,6 @@ EMPTY_RATIO = 0.0005
 BALANCE_STEP = 0.001
 #: An incident lasts from empty until the level is back here.
 RECOVERED_RATIO = 0.2
-# Running sums leave a remainder of rounding where the true difference is nothing.
-ROUNDING = 1e-6
 # Rates and levels may be this much off before they contradict one another.
 TOLERANCE = 1.05
 # What is too fast for the bucket must also be more than noise: a share of the capacity.
@@ -74,8 +75,8 @@ class Rates:
     sums: Sums
 
     def mean(self, end: int, slots: int) -> float:
-        """The mean of the ``slots`` before ``end``. Before the first slot nothing was spent."""
-        return self.sums.over(end, slots) / slots
+        """The mean of the ``slots`` before ``end``, or of as many as there are."""
+        return self.sums.over(end, slots) / min(slots, end)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,6 +87,7 @@ class Fit:
     least: Sums
     nominal: Sums
     most: Sums
+    slots: Sums
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,26 +117,31 @@ class Track:
         demand: Sequence[DemandPoint],
         past: Past | None,
     ) -> None:
-        periods = [points[-1].period_s for points in (levels, demand) if points]
-        starts = [points[0].start_s for points in (levels, demand) if points]
-        ends = [points[-1].end_s for points in (levels, demand) if points]
         self.bucket, self.past = bucket, past
         self.statistic: Statistic = levels[-1].statistic if levels else "Minimum"
-        self.period_s = period_s = min(periods, default=60.0)
-        self.start_s = start_s = min(starts, default=0.0)
-        self.size = size = round((max(ends, default=0.0) - start_s) / period_s)
+        # The balance sets the grid: I/O that comes more often is taken together.
+        self.period_s = period_s = (levels or demand)[-1].period_s if levels or demand else 60.0
+        starts = [points[0].start_s for points in (levels, demand) if points]
+        self.start_s = min(starts, default=0.0)
+        placed = [(self._slot(point.end_s), point.ratio) for point in levels]
+        demand = _at_least(demand, period_s)
+        ends = [slot for slot, _ in placed[-1:]] + [self._slot(one.end_s) for one in demand[-1:]]
+        self.size = size = 1 + max(ends, default=-1)
         self.levels = [math.inf] * size
-        for point in levels:
-            slot = int((point.start_s + point.period_s - start_s) / period_s + 0.5) - 1
-            self.levels[slot] = point.ratio
+        for slot, ratio in placed:
+            self.levels[slot] = min(ratio, self.levels[slot])
         self.known: list[DemandPoint | None] = [None] * size
         for one in demand:
-            first = int((one.start_s - start_s) / period_s + 0.5)
-            last = int((one.start_s + one.period_s - start_s) / period_s + 0.5)
+            last = self._slot(one.end_s) + 1
+            first = max(0, last - max(1, round(one.period_s / period_s)))
             self.known[first:last] = [one] * (last - first)
         self.has_demand = bool(demand)
         self.means: dict[float, list[float]] = {}
         self.memory: dict[object, object] = {}
+
+    def _slot(self, end_s: float) -> int:
+        """The slot in which a period ends: what ends within it is not known before its end."""
+        return math.ceil((end_s - self.start_s) / self.period_s - 1e-6) - 1
 
     @cached_property
     def last_level(self) -> list[int]:
@@ -324,15 +331,40 @@ def build_history(
     return History(track, track.size)
 
 
+def _at_least(demand: Sequence[DemandPoint], period_s: float) -> Sequence[DemandPoint]:
+    """Demand with periods no shorter than that: shorter ones are taken together by the clock."""
+    if not demand or demand[-1].period_s >= period_s:
+        return demand
+    groups: dict[float, list[DemandPoint]] = {}
+    for point in demand:
+        groups.setdefault(point.start_s // period_s * period_s, []).append(point)
+    return [_together(start_s, some, period_s) for start_s, some in groups.items()]
+
+
+def _together(start_s: float, some: Sequence[DemandPoint], period_s: float) -> DemandPoint:
+    share = some[0].period_s / period_s
+    return DemandPoint(
+        start_s=start_s,
+        period_s=period_s,
+        least=share * sum(point.least for point in some),
+        nominal=share * sum(point.nominal for point in some),
+        most=share * sum(point.most for point in some),
+        binding=some[-1].binding,
+    )
+
+
 def to_past(demand: Sequence[DemandPoint]) -> Past | None:
     """Demand as CloudWatch sums it up over five minutes, from the first datapoint on."""
     if not demand:
         return None
     start_s = demand[0].start_s // PAST_PERIOD_S * PAST_PERIOD_S
-    rates = [0.0] * (int((demand[-1].start_s - start_s) // PAST_PERIOD_S) + 1)
+    slots = max(1, round(demand[-1].period_s / PAST_PERIOD_S))  # that one point covers
+    rates = [0.0] * (int((demand[-1].start_s - start_s) // PAST_PERIOD_S) + slots)
+    share = min(1.0, demand[-1].period_s / PAST_PERIOD_S)
     for point in demand:
-        slot = int((point.start_s - start_s) // PAST_PERIOD_S)
-        rates[slot] += point.nominal * point.period_s / PAST_PERIOD_S
+        first = int((point.start_s - start_s) // PAST_PERIOD_S)
+        for slot in range(first, first + slots):
+            rates[slot] += point.nominal * share
     three = zip([0.0, 0.0, *rates], [0.0, *rates], rates, strict=False)
     means = [sum(some) / 3 for some in three]
     return Past(start_s=start_s, period_s=PAST_PERIOD_S, rates=rates, means=means)
@@ -365,7 +397,7 @@ def _fit(
     levels at their slots' ends, and so their difference is what the later slot lost.
     """
     size = len(ratios)
-    spent, least, nominal, most = ([0.0] * size for _ in range(4))
+    spent, least, nominal, most, slots = ([0.0] * size for _ in range(5))
     refilled = bucket.refill * period_s
     low, high = INSIDE
     was_falling = False
@@ -377,15 +409,21 @@ def _fit(
             least[slot] = point.least * period_s
             nominal[slot] = point.nominal * period_s
             most[slot] = point.most * period_s
+            slots[slot] = 1.0
         was_falling = falling
-    return Fit(spent=_sums(spent), least=_sums(least), nominal=_sums(nominal), most=_sums(most))
+    return Fit(
+        spent=_sums(spent),
+        least=_sums(least),
+        nominal=_sums(nominal),
+        most=_sums(most),
+        slots=_sums(slots),
+    )
 
 
 def _ratio(fit: Fit, end: int, slots: int) -> float | None:
-    nominal = fit.nominal.over(end, slots)
-    return (
-        fit.spent.over(end, slots) / nominal if nominal > ROUNDING * fit.nominal.of[end] else None
-    )
+    if not fit.slots.over(end, slots):
+        return None
+    return fit.spent.over(end, slots) / fit.nominal.over(end, slots)
 
 
 def _disagree(fit: Fit, end: int, slots: int, bucket: Bucket) -> bool:
@@ -423,7 +461,7 @@ def _rates_of_demand(
     track: Track, least: list[float], likely: list[float], most: list[float]
 ) -> None:
     """The rates of the slots whose I/O is known, charged as the hour before shows."""
-    spent, nominal = track.fit.spent.of, track.fit.nominal.of
+    spent, nominal, fitted = track.fit.spent.of, track.fit.nominal.of, track.fit.slots.of
     slots = max(1, round(FIT_S / track.period_s))
     step = BALANCE_STEP * track.bucket.capacity
     for slot, point in enumerate(track.known):
@@ -432,7 +470,7 @@ def _rates_of_demand(
         end = slot + 1
         first = max(0, end - slots)
         seen = nominal[end] - nominal[first]
-        if seen <= ROUNDING * nominal[end]:  # a remainder of rounding, or nothing
+        if fitted[end] == fitted[first]:
             least[slot], likely[slot], most[slot] = point.least, point.nominal, point.most
             continue
         ratio, error = (spent[end] - spent[first]) / seen, step / seen
@@ -445,41 +483,34 @@ def _rates_of_demand(
 def _fill_gap(
     track: Track, slot: int, least: list[float], likely: list[float], most: list[float]
 ) -> None:
-    """Slots without any datapoint, between two balances: what these lost is spread over them."""
+    """Slots without any datapoint, between two balances: what these lost is spread over them.
+
+    Only where not even I/O is known in between: no cut can end there, and so none can
+    see a rate that a later balance has told.
+    """
     before = track.last_level[slot - 1]
     gap = range(before + 1, slot + 1)
-    silent = [one for one in gap if track.known[one] is None]
-    if before < 0 or not silent:
+    if before < 0 or any(track.known[one] is not None for one in gap):
         return
     bounds = _from_balance(
         track.bucket,
         (track.levels[before], track.levels[slot]),
-        seconds=(slot - before) * track.period_s,
-        silent_s=len(silent) * track.period_s,
-        seen=sum(likely[one] for one in gap) * track.period_s,
+        seconds=len(gap) * track.period_s,
     )
-    for one in silent:
+    for one in gap:
         least[one], likely[one], most[one] = bounds
 
 
 def _from_balance(
-    bucket: Bucket,
-    ratios: tuple[float, float],
-    *,
-    seconds: float,
-    silent_s: float,
-    seen: float,
+    bucket: Bucket, ratios: tuple[float, float], *, seconds: float
 ) -> tuple[float, float, float]:
-    """What was spent in ``silent_s``: all that the balance lost, less what was ``seen`` spent."""
+    """The rate at which the balance went from one to the other."""
     before, after = ratios
-    error = BALANCE_STEP * bucket.capacity / silent_s
+    error = BALANCE_STEP * bucket.capacity / seconds
     clipped = after >= INSIDE[1]  # full: what came in may all have been spent, or none
-    if clipped and seen > 0:
-        return 0.0, 0.0, bucket.refill
-    spent = (before - after) * bucket.capacity + bucket.refill * seconds - seen
 
     def bounded(rate: float) -> float:
         return min(bucket.burst, max(0.0, rate))
 
-    rate = spent / silent_s
+    rate = (before - after) * bucket.capacity / seconds + bucket.refill
     return 0.0 if clipped else bounded(rate - error), bounded(rate), bounded(rate + error)

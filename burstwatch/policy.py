@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from burstwatch.history import RECOVERED_RATIO
 from burstwatch.project import Projection, project
-from burstwatch.risk import has_drained, level_floor, repeats, risk, time_at_five_minutes
+from burstwatch.risk import has_drained, level_floor, repeats, risk, time_at_last_rate
 from burstwatch.risk_weights import MODELS, threshold_for
 from burstwatch.words import span
 
@@ -36,10 +36,10 @@ Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]
 SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3, "exhausted": 4}
 #: On this share of the days before, the same hours must have emptied what is left.
 OFTEN = 0.4
-#: With so much in the bucket nothing is held any more.
+#: With so much in the bucket there is no danger, and none is held.
 BACK_RATIO = 0.95
 #: The hold time is searched for pages and for warnings at these marks of the clock.
-PAGE_STEP_S, WARNING_STEP_S = 180.0, 300.0
+PAGE_STEP_S, WARNING_STEP_S = 60.0, 300.0
 #: Emptying within this share of the margin at the rate of the last five minutes is paged
 #: whatever the hours before looked like.
 IMMINENT = 0.7
@@ -191,21 +191,31 @@ class Judge:
     def why(self, size: int, horizon_s: float) -> str:
         """Why the bucket is likely to be empty within ``horizon_s``, or nothing."""
         memory = self.history.track.memory
-        key = (size, horizon_s, self.config.needless_per_week, id(self.models))
+        config = self.config
+        key = (
+            size,
+            horizon_s,
+            self.lag_s,
+            config.margin_s,
+            config.needless_per_week,
+            id(self.models),
+        )
         known = memory.get(key)
         if not isinstance(known, str):
             known = memory[key] = self._why(self.history.cut(size), horizon_s)
         return known
 
     def _why(self, history: History, horizon_s: float) -> str:
+        if history.levels[history.newest_level()] >= BACK_RATIO:
+            return ""  # a full bucket outlasts what anybody can foresee
         threshold = threshold_for(self.config.needless_per_week)
         # Where nothing has drained it for an hour, only the days before can tell of danger.
         score = risk(history, horizon_s, self.models) if has_drained(history) else 0.0
         if score >= threshold:
             return f"risk {score:.2f} of 1, acted on from {threshold:.2f}"
-        soon_s = time_at_five_minutes(history)
+        soon_s = time_at_last_rate(history)
         if soon_s < IMMINENT * self.config.margin_s + self.lag_s:
-            return f"empty {span(soon_s)} after its datapoint at the rate of the last five minutes"
+            return f"empty {span(soon_s)} after its datapoint at the last rate"
         share = repeats(history, horizon_s)
         if share >= OFTEN:
             return f"on {share:.0%} of the days before, the same hours spent more than is left"

@@ -124,6 +124,9 @@ def _without_levels(observation: Observation, bucket: Bucket) -> Projection:
     if cut is not None and cut > now - observation.looked_back_s:
         reason = "resized or retyped, and no datapoint since"
         return Projection(state="unknown", reason=reason, at=now)
+    history = observation.history
+    if history is not None and history.has_demand():
+        return Projection(state="unknown", reason="I/O, but no balance to go by", at=now)
     if observation.unit_is_fresh:
         return _long_silent(bucket, now=now, silent_s=observation.looked_back_s)
     return Projection(state="unknown", reason="no datapoint in the whole unit", at=now)

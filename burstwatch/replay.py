@@ -77,14 +77,11 @@ def replay(
     Raises:
         SeriesError: if the rows span more periods than can sensibly be played.
     """
-    steps = (rows[-1].t_s + period_s + delay_s - rows[0].t_s) / period_s
-    if steps > MOST_MOMENTS:
-        msg = f"the rows span {steps:.0f} periods of {period_s:g} s, at most {MOST_MOMENTS} are played"
-        raise SeriesError(msg)
     played = Played(rows, resource, period_s)
     # Data as late as asked for is not stale: the delay is part of the question.
     config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
-    for step in range(int(steps) + 1):
+    steps = int((rows[-1].t_s + period_s + delay_s - rows[0].t_s) / period_s)
+    for step in range(steps + 1):
         now = rows[0].t_s + step * period_s
         yield _moment(played.at(now, delay_s, config), config)
 
@@ -93,9 +90,21 @@ class Played:
     """A series, and what of it is visible at each moment."""
 
     def __init__(self, rows: Sequence[Row], resource: Resource, period_s: float) -> None:
+        """What is asked of ``rows`` later is made once, here.
+
+        Raises:
+            SeriesError: if they span more periods than can sensibly be played.
+        """
+        steps = (rows[-1].t_s - rows[0].t_s) / period_s
+        if steps > MOST_MOMENTS:
+            msg = f"the rows span {steps:.0f} periods of {period_s:g} s, at most {MOST_MOMENTS} are played"
+            raise SeriesError(msg)
         self._resource, self._period_s = resource, period_s
         self._row_ends = [row.t_s + period_s for row in rows]
-        levels, demand = points(rows, resource, period_s)
+        cut = resource.history_from_s
+        levels, demand = points(
+            [row for row in rows if cut is None or row.t_s >= cut], resource, period_s
+        )
         bucket = resource.bucket
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
         self._history = (
@@ -136,7 +145,12 @@ def points(
     for row in rows:
         if row.balance_percent is not None:
             levels.append(
-                LevelPoint(start_s=row.t_s, period_s=period_s, ratio=row.balance_percent / 100)
+                LevelPoint(
+                    start_s=row.t_s,
+                    period_s=period_s,
+                    ratio=row.balance_percent / 100,
+                    statistic=resource.statistic,
+                )
             )
         known = {
             "VolumeReadOps": row.read_ops,

@@ -85,9 +85,13 @@ def has_drained(history: History) -> bool:
     return max(five[max(0, end - hour) : end]) > history.bucket.refill
 
 
-def time_at_five_minutes(history: History) -> float:
-    """Seconds from the newest level to empty at the mean rate of the last five minutes."""
-    mean = _means(history, 5 * MINUTE_S)[history.size - 1]
+def time_at_last_rate(history: History) -> float:
+    """Seconds from the newest level to empty at the mean rate of the last five minutes.
+
+    Of two datapoints at least: a single one is not believed.
+    """
+    seconds = max(5 * MINUTE_S, 2 * history.period_s)
+    mean = _means(history, seconds)[history.size - 1]
     return time_to_empty(history.bucket, level=level_floor(history), demand=mean)
 
 
@@ -97,7 +101,11 @@ def model_for(period_s: float, models: Sequence[Model] = MODELS) -> Model:
 
 
 def features(history: History, horizon_s: float) -> list[float]:
-    """The values of ``FEATURES``, each without a unit."""
+    """The values of ``FEATURES``, each without a unit.
+
+    What a window reaches before the first slot counts as no I/O, for which CloudWatch has
+    no datapoint either: one datapoint at full burst is no hour of it.
+    """
     bucket, end, windows = history.bucket, history.size, _windows(history)
     left = level_floor(history)
     floor = FLOOR * bucket.refill

@@ -35,7 +35,7 @@ class Schedule:
     """The last look at each resource of a unit, and the I/O of the days before of those near."""
 
     known: dict[str, Known] = field(default_factory=dict)
-    pasts: dict[str, tuple[float, Past | None]] = field(default_factory=dict)
+    pasts: dict[str, tuple[object, float, Past | None]] = field(default_factory=dict)
 
     def is_due(self, resource_id: str, fingerprint: object, now: float) -> bool:
         """New, changed or just attached resources are due at once."""
@@ -63,18 +63,21 @@ class Schedule:
                 due_at=now if always_due else now + wait_s(assessment, config),
             )
 
-    def past_is_stale(self, resource_id: str, now: float) -> bool:
+    def past_is_stale(self, resource_id: str, fingerprint: object, now: float) -> bool:
         """Whether the days before must be asked for (again)."""
         kept = self.pasts.get(resource_id)
-        return kept is None or now - kept[0] >= PAST_KEPT_S
+        return kept is None or kept[0] != fingerprint or now - kept[1] >= PAST_KEPT_S
 
-    def keep_past(self, resource_id: str, past: Past | None, now: float) -> None:
+    def keep_past(
+        self, resource_id: str, fingerprint: object, past: Past | None, now: float
+    ) -> None:
         """Remember the days before ``now``."""
-        self.pasts[resource_id] = (now, past)
+        self.pasts[resource_id] = (fingerprint, now, past)
 
     def past_of(self, resource_id: str) -> Past | None:
         """What is remembered of the days before."""
-        return self.pasts.get(resource_id, (0.0, None))[1]
+        kept = self.pasts.get(resource_id)
+        return kept[2] if kept else None
 
     def forget_all_but(self, resource_ids: set[str]) -> None:
         """Drop what the inventory no longer has."""

@@ -1,13 +1,20 @@
-"""Writes the generated parts of the README: the table of settings. Run by `make gen`."""
+"""Writes the generated parts of the docs: settings, and the tables of the backtest. Run by `make gen`."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from burstwatch.config import SETTINGS
 
-README = Path(__file__).parents[1] / "README.md"
-BEGIN, END = "<!-- settings -->\n", "<!-- /settings -->"
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+BACKTEST = ROOT / "docs" / "backtest.md"
+RESULTS = ROOT / "benchmarks" / "results"
 #: The stack itself fills these in.
 OF_THE_STACK = {
     "deployment",
@@ -15,6 +22,12 @@ OF_THE_STACK = {
     "page_topic_arn",
     "events_topic_arn",
 }
+#: What the README shows of the policies.
+SHOWN = (
+    "oracle", "burstwatch", "guarantee", "naive 30 min", "predict_linear 60 min",
+    "predict_linear 240 min", "static 20 %", "static 40 %", "static 50 %",
+)  # fmt: skip
+Record = dict[str, Any]
 
 
 def settings_table() -> str:
@@ -29,12 +42,141 @@ def settings_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def with_settings(text: str) -> str:
-    """``text`` with the table between its marks."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return before + BEGIN + settings_table() + END + after
+def backtest_table(name: str) -> str:
+    """One set of recordings, a row a policy."""
+    record = _record(name)
+    lines = [
+        "| policy | announced in time | page in time | needless pages a volume-week | precision | one page an incident |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for policy in SHOWN:
+        one = record["policies"][policy]
+        ranges = one["intervals"]
+        cells = (
+            f"**{policy}**" if policy == "burstwatch" else policy,
+            _ranged(one["recall"], ranges["recall"]),
+            _ranged(one["strict_recall"], ranges["strict_recall"]),
+            _ranged(one["false_pages_per_volume_week"], ranges["false_pages_per_volume_week"]),
+            _plain(one["precision"]),
+            _ranged(one["one_episode"], ranges["one_episode"]),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    some = record["policies"]["burstwatch"]
+    lines.append(f"\n{some['events']} exhaustions in {some['volume_weeks']:.0f} volume-weeks.")
+    return "\n".join(lines) + "\n"
+
+
+def parts_table(name: str, parts: str, heading: str) -> str:
+    """Our own policy on each machine, or in each scenario, of one set."""
+    lines = [
+        f"| {heading} | exhaustions | announced in time | page in time | needless pages a volume-week |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for part, one in _record(name)[parts].items():
+        cells = (
+            part,
+            str(one["events"]),
+            _plain(one["recall"]),
+            _plain(one["strict_recall"]),
+            _plain(one["false_pages_per_volume_week"]),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def equal_recall_table() -> str:
+    """The needless pages of the two baselines at the recall of ours, or at the best they reach."""
+    lines = [
+        "| data | burstwatch: in time, needless | static threshold | predict_linear |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name in ("fresh", "stale"):
+        policies = _record(name)["policies"]
+        ours = policies["burstwatch"]
+        cells = [name, f"{_plain(ours['recall'])}, {_plain(ours['false_pages_per_volume_week'])}"]
+        for family in ("static", "predict_linear"):
+            chosen = _at_recall(policies, family, ours["recall"])
+            one = policies[chosen]
+            cells.append(
+                f"{chosen}: {_plain(one['recall'])}, {_plain(one['false_pages_per_volume_week'])}"
+            )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def calibration_table() -> str:
+    """How often the truth lay in the range."""
+    record: Record = json.loads((RESULTS / "calibration.json").read_text(encoding="utf-8"))
+    lines = [
+        "| data | moments | truth within the range | ran dry before it | after it, or never | never ran dry | within, where said to run dry | within, in the last hour | median of likely / true, last hour |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, one in record.items():
+        shares = (
+            "covered", "ran_dry_before_low", "ran_dry_after_high", "never_ran_dry",
+            "said_dry_covered", "last_hour_covered", "last_hour_median_of_likely_by_true",
+        )  # fmt: skip
+        cells = (name, f"{one['moments']:,}", *(_plain(one[share]) for share in shares))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _at_recall(policies: Mapping[str, Record], family: str, recall: float) -> str:
+    """The member of a family with that recall and the fewest needless pages, or the nearest to it."""
+    members = [name for name in policies if name.startswith(family)]
+    reached = [name for name in members if policies[name]["recall"] >= recall]
+    if reached:
+        return min(reached, key=lambda name: policies[name]["false_pages_per_volume_week"])
+    return max(members, key=lambda name: policies[name]["recall"])
+
+
+PARTS: dict[Path, dict[str, Callable[[], str]]] = {
+    README: {
+        "settings": settings_table,
+        "backtest-fresh": lambda: backtest_table("fresh"),
+    },
+    BACKTEST: {
+        "fresh": lambda: backtest_table("fresh"),
+        "mid": lambda: backtest_table("mid"),
+        "stale": lambda: backtest_table("stale"),
+        "equal-recall": equal_recall_table,
+        "nab_1ef3de": lambda: backtest_table("nab_1ef3de"),
+        "nab_c0d644": lambda: backtest_table("nab_c0d644"),
+        "fresh-machines": lambda: parts_table("fresh", "machines", "machine left out"),
+        "stale-machines": lambda: parts_table("stale", "machines", "machine left out"),
+        "fresh-scenarios": lambda: parts_table("fresh", "scenarios", "scenario"),
+        "stale-scenarios": lambda: parts_table("stale", "scenarios", "scenario"),
+        "calibration": calibration_table,
+    },
+}
+
+
+def generated(page: Path) -> str:
+    """A page's text with its generated parts as they must be, each between its marks."""
+    text = page.read_text(encoding="utf-8")
+    for name, make in PARTS[page].items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = before + begin + make() + end + after
+    return text
+
+
+def _record(name: str) -> Record:
+    record: Record = json.loads((RESULTS / f"backtest-{name}.json").read_text(encoding="utf-8"))
+    return record
+
+
+def _plain(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _ranged(value: float | None, interval: list[float] | None) -> str:
+    if value is None or interval is None:
+        return _plain(value)
+    return f"{value:.2f} ({interval[0]:.2f} to {interval[1]:.2f})"
 
 
 if __name__ == "__main__":
-    README.write_text(with_settings(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in PARTS:
+        path.write_text(generated(path), encoding="utf-8")

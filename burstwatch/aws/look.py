@@ -291,7 +291,7 @@ class _Asking:
 
     def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
         """The I/O of the days before, of those near: asked for once an hour, kept in between."""
-        stale = [r for r in near if self.schedule.past_is_stale(r.id, self.now)]
+        stale = [r for r in near if self.schedule.past_is_stale(r.id, _fingerprint(r), self.now)]
         asked = read_metrics(
             self.clients,
             [query for resource in stale for query in self._demand_queries(resource)],
@@ -305,7 +305,7 @@ class _Asking:
         for resource in stale:
             if not self._keys(resource) & asked.failed.keys():
                 past = to_past(self._points(resource, asked, float(COARSE_S)))
-                self.schedule.keep_past(resource.id, past, self.now)
+                self.schedule.keep_past(resource.id, _fingerprint(resource), past, self.now)
         found = {r.id: self.schedule.past_of(r.id) for r in near}
         return {key: past for key, past in found.items() if past is not None}
 

@@ -23,7 +23,7 @@ class Guarantee:
         """Whether even now a full burst could be too fast."""
         history = seen.history
         newest = history.newest_level() if history else -1
-        if history is None or newest < 0:
+        if history is None or newest < 0 or not history.bucket.can_drain:
             return False
         age_s = seen.at - history.start_s - (newest + 1) * history.period_s
         worst_s = level_floor(history) / (history.bucket.burst - history.bucket.refill)

@@ -101,8 +101,8 @@ def test_1200_volumes_are_asked_for_in_as_few_calls_as_the_limit_of_datapoints_a
         cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, NOW - 120, 100)
     found = take_look(cloud)
     sizes = [len(p["MetricDataQueries"]) for _, op, p in cloud.aws.calls if op == "GetMetricData"]
-    level_calls = 4  # five hours are 301 datapoints, of which a call returns 100,800
-    assert sizes[:level_calls] == [334, 334, 334, 198]
+    level_calls = 5  # six hours are 361 datapoints, of which a call returns 100,800
+    assert sizes[:level_calls] == [279, 279, 279, 279, 84]
     assert {a.verdict for _, a in found.assessments.values()} == {"ok"}
 
 
@@ -279,8 +279,8 @@ def test_silent_volumes_are_looked_for_further_back_in_one_call(cloud: Cloud) ->
     busy = cloud.aws.add_volume("gp2", 100, instance_id=instance)
     drain(cloud, busy, to_percent=90, per_minute=0.0, iops=300)
     silent = [cloud.aws.add_volume("gp2", 33, instance_id=instance) for _ in range(50)]
-    for volume in silent:  # six hours ago each stood at 10 %
-        cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, NOW - 6 * 3_600, 10)
+    for volume in silent:  # eight hours ago each stood at 10 %
+        cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume}, NOW - 8 * 3_600, 10)
     found = take_look(cloud)
     metrics = [
         {query["MetricStat"]["Metric"]["MetricName"] for query in p["MetricDataQueries"]}
@@ -292,10 +292,10 @@ def test_silent_volumes_are_looked_for_further_back_in_one_call(cloud: Cloud) ->
         projection = found.assessments[volume][1].projection
         assert projection.state == "idle"
         assert projection.level is not None
-        # Six hours at 100 a second; the coarse datapoint is good to five minutes.
-        assert projection.level.likely == pytest.approx(0.10 + 0.40, abs=0.02)
+        # Eight hours at 100 a second; the coarse datapoint is good to five minutes.
+        assert projection.level.likely == pytest.approx(0.10 + 0.533, abs=0.02)
         # Nothing is known of the last five minutes, in which it may have gone at full burst.
-        assert projection.worst_s == pytest.approx(0.49 * 5_400_000 / 2_900 - 300, abs=20)
+        assert projection.worst_s == pytest.approx(0.623 * 5_400_000 / 2_900 - 300, abs=20)
 
 
 def test_late_data_is_rolled_forward_to_now(cloud: Cloud) -> None:

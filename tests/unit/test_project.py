@@ -114,6 +114,38 @@ def test_the_guarantee_holds_for_any_history(
     assert projection.worst_s <= projection.low_s + 1e-6
 
 
+@settings(max_examples=60)
+@given(
+    st.lists(st.floats(min_value=0, max_value=6_000), min_size=3, max_size=30),
+    st.lists(st.floats(min_value=0, max_value=6_000), min_size=1, max_size=60),
+    st.floats(min_value=0.05, max_value=1.0),
+    st.sampled_from([34.0, 100.0, 334.0, 900.0]),
+    st.sampled_from([0.0, 60.0, 300.0]),
+)
+def test_no_workload_however_hostile_empties_a_bucket_before_its_worst_case(
+    before: list[float], after: list[float], ratio: float, size: float, age_s: float
+) -> None:
+    minutes = [*before, *after, *[6_000.0] * 60]
+    loads = [load for rate in minutes for load in steady(rate, 1)]
+    seen, _ = watch(loads, ratio=ratio, size=size)
+    now = 60.0 * len(before)
+    seen = replace(
+        seen,
+        at=now,
+        levels=[point for point in seen.levels if point.end_s <= now - age_s],
+        demand=[point for point in seen.demand if point.end_s <= now - age_s],
+    )
+    worst_s = seen.project().worst_s
+    promise = profile("gp2", size)
+    assert promise.bucket is not None
+    played = Simulation(promise=promise, bucket=promise.bucket).play(loads, ratio=ratio)
+    emptied = [point.emptied_at for point in played if point.emptied_at is not None]
+    still_full = [at for at in emptied if at > now]
+    if worst_s is not None and still_full and not any(at <= now for at in emptied):
+        # A printed balance is good to 0.01 %: half a step is less than half a second here.
+        assert still_full[0] - now >= worst_s - 0.5
+
+
 def test_a_demand_at_or_under_the_baseline_never_empties() -> None:
     seen, _ = watch(steady(290, 30), ratio=0.5)
     projection = seen.project()
