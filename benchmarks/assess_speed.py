@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import RHOS, SIZES_GIB, recordings
+from burstwatch.aws.look import DEMAND_HORIZON_S
 from burstwatch.backtest import make_trial
 from burstwatch.config import Config
-from burstwatch.history import LOOK_BACK_S, to_past
+from burstwatch.history import LOOK_BACK_S
 from burstwatch.observe import observe
+from burstwatch.past import to_past
 from burstwatch.policy import WARNING_MARGINS, assess
 from burstwatch.replay import points
 from burstwatch.risk import level_floor
@@ -79,7 +81,7 @@ def _measure(trial: Trial) -> list[tuple[str, float]]:
         if history is None or bucket is None:
             raise TypeError(trial)
         worst_s = level_floor(history) / (bucket.burst - bucket.refill)
-        near = worst_s < WARNING_MARGINS * config.margin_s
+        near = worst_s < max(DEMAND_HORIZON_S, WARNING_MARGINS * config.margin_s)
         if near:
             seen = observe(trial.resource, now, seen_levels, seen_demand, past=past)
         assess(seen, config)

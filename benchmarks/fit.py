@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from benchmarks.recordings import machine_of, recordings, trials_of
-from burstwatch.backtest import VIEWS, Event, at_period, score_firing
+from burstwatch.backtest import VIEWS, Event, score_firing
 from burstwatch.config import Config
 from burstwatch.policy import OFTEN
 from burstwatch.replay import Played
 from burstwatch.risk import FEATURES, features, level_floor
 from burstwatch.scores import Score
+from burstwatch.series import at_period
 
 if TYPE_CHECKING:
     from burstwatch.backtest import Trial, View

@@ -16,9 +16,10 @@ from burstwatch.config import Config
 from burstwatch.history import EMPTY_RATIO, RECOVERED_RATIO
 from burstwatch.replay import Played, volume
 from burstwatch.scores import WEEK_S, Score
-from burstwatch.series import PERCENT, Row, SeriesError
+from burstwatch.series import PERCENT, Row, SeriesError, at_period
 from burstwatch.simulate import Simulation
 from burstwatch.volumes import profile
+from burstwatch.words import DAY
 from burstwatch.workloads import scaled_loads
 
 if TYPE_CHECKING:
@@ -105,7 +106,6 @@ class Known:
     """What a rule may use beside the observation. Only the oracle looks at ``events``."""
 
     config: Config
-    view: View
     events: Sequence[Event]
 
 
@@ -183,57 +183,36 @@ def recorded_trial(rows: Sequence[Row], resource: Resource, *, name: str, step_s
 
 
 def score_trial(
-    trial: Trial, view: View, policies: Iterable[Policy], *, lead_s: float
+    trial: Trial, view: View, policies: Sequence[Policy], *, lead_s: float
 ) -> dict[str, Score]:
     """Each policy's counts on one trial, by name.
 
+    A trial that is coarser than the view is seen in its own period.
+
     Raises:
-        SeriesError: if the trial is coarser than the view.
+        SeriesError: if the trial is over with its warm-up.
     """
     rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
+    span = (trial.rows[0].t_s + WARM_UP_S, trial.rows[-1].t_s + trial.step_s)
+    if span[1] <= span[0] or not rows:
+        days = (span[1] - span[0] + WARM_UP_S) / DAY
+        msg = f"{trial.name} lasts {days:.1f} days, the first {WARM_UP_S / DAY:g} of which only warm up"
+        raise SeriesError(msg)
     played = Played(rows, trial.resource, period_s)
     config = view.config(lead_s)
-    known = Known(config=config, view=view, events=trial.events)
+    known = Known(config=config, events=trial.events)
     firing: dict[str, list[float]] = {policy.name: [] for policy in policies}
-    moments = [row.t_s + period_s + view.delay_s for row in rows]
-    chosen = list(policies)
-    for now in moments:
+    first = rows[0].t_s + period_s + view.delay_s
+    for moment in range(round((rows[-1].t_s - rows[0].t_s) / period_s) + 1):
+        now = first + moment * period_s
         seen = played.at(now, view.delay_s, config)
-        for policy in chosen:
+        for policy in policies:
             if policy.fires(seen, known):
                 firing[policy.name].append(now)
-    span = (rows[0].t_s + WARM_UP_S, rows[-1].t_s + period_s)
     return {
         name: score_firing(times, period_s, trial.events, span=span, lead_s=lead_s)
         for name, times in firing.items()
     }
-
-
-def at_period(rows: Sequence[Row], step_s: float, period_s: float) -> tuple[Sequence[Row], float]:
-    """Rows summed up over ``period_s``, or as they are where they are that coarse already."""
-    if step_s >= period_s:
-        return rows, step_s
-    wide: dict[float, list[Row]] = {}
-    for row in rows:
-        wide.setdefault(row.t_s // period_s * period_s, []).append(row)
-    whole = round(period_s / step_s)
-    return [_sum(start, some) for start, some in wide.items() if len(some) == whole], period_s
-
-
-def _sum(start_s: float, rows: Sequence[Row]) -> Row:
-    def total(values: Iterable[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return math.fsum(known) if known else None
-
-    balances = [row.balance_percent for row in rows if row.balance_percent is not None]
-    return Row(
-        t_s=start_s,
-        balance_percent=min(balances, default=None),
-        read_ops=total(row.read_ops for row in rows),
-        write_ops=total(row.write_ops for row in rows),
-        read_bytes=total(row.read_bytes for row in rows),
-        write_bytes=total(row.write_bytes for row in rows),
-    )
 
 
 def _row(point: Datapoint) -> Row:
@@ -303,7 +282,7 @@ def score_firing(
         following = bisect_left(empties, page)
         if following < len(empties) and empties[following] - page <= FORESIGHT_S:
             true += 1
-        else:
+        elif page + FORESIGHT_S <= end_s:  # what comes after the recording is not known
             false += 1
     return Score(
         events=len(counted),

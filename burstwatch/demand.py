@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from burstwatch.history import INSIDE
 from burstwatch.points import Range
+from burstwatch.spending import INSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstwatch.history import History, Rates
+    from burstwatch.history import History
+    from burstwatch.spending import Rates
 
 FAST_WINDOW_S = 300.0
 SLOW_WINDOW_S = 3600.0

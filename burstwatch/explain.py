@@ -104,12 +104,10 @@ def as_text(story: Story) -> str:
         *(f"{at(moment.t_s)}  {moment.assessment:9}  {moment.reason}" for moment in story.turns),
         "",
     ]
-    for page in story.pages:
-        dry = next((t for t in story.emptied if t >= page.t_s), None)
-        truth = (
-            f"ran dry {span(dry - page.t_s)} later" if dry is not None else "never ran dry after"
-        )
-        lines.append(f"paged at {at(page.t_s)}: said {_forecast(page)}; {truth}")
+    lines += [
+        f"paged at {at(page.t_s)}: said {_forecast(page)}; {_truth(story, page)}"
+        for page in story.pages
+    ]
     if not story.pages:
         lines.append("nobody was paged")
     lines += [f"ran dry at {at(t)}" for t in story.emptied]
@@ -225,6 +223,14 @@ def _clock(story: Story) -> Callable[[float], str]:
 def _forecast(moment: Moment) -> str:
     low, high = span(moment.low_s), span(moment.high_s)
     return f"dry in {span(moment.time_to_empty_s)} ({low} to {high})"
+
+
+def _truth(story: Story, page: Moment) -> str:
+    """What came after a page."""
+    if page.assessment == "exhausted":
+        return "it was dry already"
+    dry = next((at for at in story.emptied if at >= page.t_s), None)
+    return "never ran dry after" if dry is None else f"ran dry {span(dry - page.t_s)} later"
 
 
 def _sparks(story: Story) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from burstwatch.bucket import Bucket
-    from burstwatch.history import History, Past
+    from burstwatch.history import History
+    from burstwatch.past import Past
     from burstwatch.points import DemandPoint, LevelPoint, Statistic
     from burstwatch.volumes import Binding
 

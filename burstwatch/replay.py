@@ -10,9 +10,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from burstwatch.history import LOOK_BACK_S, build_history, to_past
+from burstwatch.history import LOOK_BACK_S, build_history
 from burstwatch.kinds import find_kinds
 from burstwatch.observe import Observation
+from burstwatch.past import to_past
 from burstwatch.points import DemandPoint, LevelPoint
 from burstwatch.policy import Verdict, assess
 from burstwatch.series import SeriesError

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING
 
 from burstwatch.bucket import time_to_empty
 from burstwatch.demand import CENSORED, quantile
-from burstwatch.history import PAST_PERIOD_S, Sums
+from burstwatch.past import PAST_PERIOD_S
 from burstwatch.risk_weights import MODELS
+from burstwatch.spending import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstwatch.history import History, Past
+    from burstwatch.history import History
+    from burstwatch.past import Past
     from burstwatch.risk_weights import Model
 
 MINUTE_S = 60.0

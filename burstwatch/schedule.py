@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstwatch.config import Config
-    from burstwatch.history import Past
+    from burstwatch.past import Past
     from burstwatch.policy import Assessment
 
 SOONEST_S = 60.0

@@ -85,6 +85,45 @@ def write_series(datapoints: Iterable[Datapoint]) -> list[str]:
     return lines
 
 
+def at_period(rows: Sequence[Row], step_s: float, period_s: float) -> tuple[Sequence[Row], float]:
+    """Rows summed up over ``period_s``, or as they are where they are that coarse already.
+
+    As CloudWatch does it: a period has a datapoint if any part of it has. The last one is
+    left out where the recording ends within it.
+
+    Raises:
+        SeriesError: if the one period is no multiple of the other.
+    """
+    if step_s >= period_s:
+        return rows, step_s
+    if period_s % step_s:
+        msg = f"rows of {step_s:g} s cannot be summed up over {period_s:g} s"
+        raise SeriesError(msg)
+    wide: dict[float, list[Row]] = {}
+    for row in rows:
+        wide.setdefault(row.t_s // period_s * period_s, []).append(row)
+    end_s = rows[-1].t_s + step_s
+    return [
+        _sum(start, some) for start, some in wide.items() if start + period_s <= end_s
+    ], period_s
+
+
+def _sum(start_s: float, rows: Sequence[Row]) -> Row:
+    def total(values: Iterable[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return math.fsum(known) if known else None
+
+    balances = [row.balance_percent for row in rows if row.balance_percent is not None]
+    return Row(
+        t_s=start_s,
+        balance_percent=min(balances, default=None),
+        read_ops=total(row.read_ops for row in rows),
+        write_ops=total(row.write_ops for row in rows),
+        read_bytes=total(row.read_bytes for row in rows),
+        write_bytes=total(row.write_bytes for row in rows),
+    )
+
+
 def _row(heading: Sequence[str], cells: Sequence[str], *, where: str) -> Row:
     if len(cells) != len(heading):
         msg = f"{where}: {len(heading)} cells expected, got {len(cells)}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import math
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("t_seconds", "read_ops", "write_ops", "read_bytes", "write_bytes")
 IO_KIB = 16.0
+#: A longer hole is no recording of what the machine did.
+MOST_MISSED = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,7 +43,9 @@ class Workload:
 
 
 def read_workload(path: Path) -> Workload:
-    """One recording. A step without a value repeats the one before: the machine did not stop.
+    """One recording. A step without a value or a row repeats the one before.
+
+    The recorder missed it, the machine did not stop.
 
     Raises:
         SeriesError: naming the file and the line.
@@ -54,6 +59,8 @@ def read_workload(path: Path) -> Workload:
         if time is None or (times and time <= times[-1]):
             msg = f"{where}: t_seconds is {row['t_seconds']!r}, it must rise from row to row"
             raise SeriesError(msg)
+        if len(times) > 1:
+            rates += _missed(times, time, rates[-1], where=where)
         times.append(time)
         rates.append(_rate(cells, rates[-1] if rates else 0.0))
     if len(rates) < 2 or not any(rates):  # noqa: PLR2004 - a step takes two
@@ -61,6 +68,16 @@ def read_workload(path: Path) -> Workload:
         raise SeriesError(msg)
     name = path.name.removesuffix(".gz").removesuffix(".csv")
     return Workload(name=name, step_s=times[1] - times[0], rates=rates)
+
+
+def _missed(times: list[float], time: float, rate: float, *, where: str) -> list[float]:
+    """The rate once more for each step between the last row and the one at ``time``."""
+    step_s = times[1] - times[0]
+    steps = (time - times[-1]) / step_s
+    if steps % 1 or steps > MOST_MISSED:
+        msg = f"{where}: {time - times[-1]:g} s after the row before, where a step is {step_s:g} s"
+        raise SeriesError(msg)
+    return [rate] * (int(steps) - 1)
 
 
 def is_workload(path: Path) -> bool:
@@ -104,7 +121,7 @@ def _lines(path: Path) -> Iterator[str]:
     try:
         with opened(path, "rt", encoding="utf-8-sig") as file:
             yield from file
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
+    except (UnicodeDecodeError, gzip.BadGzipFile, zlib.error, EOFError, csv.Error) as error:
         msg = f"{path} cannot be read: {error}"
         raise SeriesError(msg) from None
 

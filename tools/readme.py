@@ -137,7 +137,6 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     },
     BACKTEST: {
         "fresh": lambda: backtest_table("fresh"),
-        "mid": lambda: backtest_table("mid"),
         "stale": lambda: backtest_table("stale"),
         "equal-recall": equal_recall_table,
         "nab_1ef3de": lambda: backtest_table("nab_1ef3de"),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.metrics import Answers, Query, read_metrics
 from burstwatch.cadence import cadence_s
-from burstwatch.history import LOOK_BACK_S, PAST_PERIOD_S, to_past
+from burstwatch.history import LOOK_BACK_S
 from burstwatch.observe import Limit, Missing, Observation, Resource, observe
+from burstwatch.past import PAST_PERIOD_S, to_past
 from burstwatch.points import LevelPoint
 from burstwatch.policy import BACK_RATIO, WARNING_MARGINS, Assessment, assess
 from burstwatch.project import Projection
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from burstwatch.aws.session import Clients, Deadline, Problem, Unit
     from burstwatch.config import Config
-    from burstwatch.history import Past
     from burstwatch.kind import Kind
+    from burstwatch.past import Past
     from burstwatch.points import DemandPoint
     from burstwatch.schedule import Schedule
 

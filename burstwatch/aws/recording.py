@@ -10,7 +10,7 @@ from burstwatch.aws.metrics import Query, read_metrics
 from burstwatch.aws.session import AwsError, Deadline
 from burstwatch.cadence import cadence_s
 from burstwatch.kinds import find_kinds
-from burstwatch.series import PERCENT, Row
+from burstwatch.series import PERCENT, Row, at_period
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: CloudWatch keeps datapoints of 60 s for fifteen days.
 KEPT_S = 15 * 86_400.0
-PERIOD_S = 60
+PERIOD_S = 60.0
 BUDGET_S = 120.0
 KIND = "ebs_volume"
 
@@ -59,7 +59,7 @@ def record(
         queries,
         start_s=now - min(back_s, KEPT_S),
         end_s=now,
-        period_s=PERIOD_S,
+        period_s=int(PERIOD_S),
         deadline=Deadline(time.monotonic, at=time.monotonic() + BUDGET_S),
     )
     for (resource_id, metric), why in answers.failed.items():
@@ -79,6 +79,8 @@ def _rows(answers: Answers, resource_id: str) -> tuple[list[Row], float]:
         msg = f"CloudWatch has no datapoint of {resource_id}"
         raise AwsError(msg)
     level = series[kind.level_metric]
+    # A row for each minute: one without any datapoint is silence, and not blindness.
+    minutes = round((starts[-1] - starts[0]) / PERIOD_S) + 1
     rows = [
         Row(
             t_s=start,
@@ -88,6 +90,8 @@ def _rows(answers: Answers, resource_id: str) -> tuple[list[Row], float]:
             read_bytes=series["VolumeReadBytes"].get(start),
             write_bytes=series["VolumeWriteBytes"].get(start),
         )
-        for start in starts
+        for start in (starts[0] + PERIOD_S * n for n in range(minutes))
     ]
-    return rows, cadence_s(starts)
+    # A balance that comes every five minutes is known at the end of its five, not before.
+    period_s = cadence_s(sorted(level) or starts)
+    return list(at_period(rows, PERIOD_S, period_s)[0]), period_s

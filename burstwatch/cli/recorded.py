@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ from burstwatch.series import SeriesError, read_series
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
     from burstwatch.observe import Resource
     from burstwatch.series import Row
@@ -64,13 +67,28 @@ def read_recorded(args: Namespace, *, command: str) -> Recorded:
         EXAMPLE_TYPE if args.type is None else args.type,
         EXAMPLE_SIZE_GIB if args.size_gib is None else args.size_gib,
     )
+    rows = read_series(lines, name=name)
+    check_spacing(rows, period_s, name=name)
     return Recorded(
         name=name,
-        rows=read_series(lines, name=name),
+        rows=rows,
         resource=resource,
         period_s=period_s,
         delay_s=args.delay_s,
     )
+
+
+def check_spacing(rows: Sequence[Row], period_s: float, *, name: str) -> None:
+    """Refuse rows of another period than stated: their sums would be taken for other rates.
+
+    Raises:
+        SeriesError: with the distance that most rows have.
+    """
+    gaps = Counter(after.t_s - before.t_s for before, after in pairwise(rows))
+    commonest, _ = gaps.most_common(1)[0] if gaps else (period_s, 0)
+    if gaps and gaps[period_s] == 0 and commonest < LONGEST_PERIOD_S:
+        msg = f"{name}: the rows are {commonest:g} s apart, and not {period_s:g}: say --period-s {commonest:g}"
+        raise SeriesError(msg)
 
 
 def check_times(period_s: float, delay_s: float) -> None:

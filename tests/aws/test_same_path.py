@@ -122,14 +122,28 @@ def test_a_volume_of_the_account_is_explained_from_its_own_metrics(
 
 
 def test_a_volume_of_the_account_is_scored_from_its_own_metrics(cloud: Cloud) -> None:
-    volume_id = put(cloud, recorded(100)[-1_200:], 100)
+    five = 300 * round(NOW / 300)
+    rows = [
+        Row(t_s=five - 300.0 * n, balance_percent=30.0 if 20 < n < 60 else 90.0, read_ops=100,
+            write_ops=0, read_bytes=100, write_bytes=0)
+        for n in range(8 * 288, 0, -1)
+    ]  # fmt: skip
+    volume_id = put(cloud, rows, 100)
     code, out, err = burstwatch(
-        cloud, "backtest", "--from-account", volume_id, "--policy", "static 20 %", "--json"
+        cloud, "backtest", "--from-account", volume_id, "--policy", "static 40 %", "--json"
     )
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["trials"][0]["name"] == volume_id
     assert found["trials"][0]["scenario"] == "as recorded"
+    assert found["policies"]["static 40 %"]["false_pages"] == 1
+
+
+def test_a_volume_that_is_younger_than_the_warm_up_cannot_be_scored(cloud: Cloud) -> None:
+    volume_id = put(cloud, recorded(100)[-60:], 100)
+    code, _, err = burstwatch(cloud, "backtest", "--from-account", volume_id)
+    assert code == 2
+    assert f"{volume_id} lasts 0.0 days, the first 7 of which only warm up" in err
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from burstwatch.backtest import (
     REPEAT_S,
     VIEWS,
     Event,
-    at_period,
     make_trial,
     score_firing,
     score_trial,
@@ -26,7 +25,7 @@ from burstwatch.chart import ticks
 from burstwatch.cli.main import run
 from burstwatch.policies import find_policies
 from burstwatch.scores import WEEK_S, Score, resample
-from burstwatch.series import Row, SeriesError
+from burstwatch.series import Row, SeriesError, at_period
 from burstwatch.workloads import COLUMNS, Workload, read_workload
 
 HOUR = 3_600.0
@@ -100,7 +99,7 @@ def test_scores_add_up_and_intervals_come_from_whole_groups() -> None:
     assert resample([one] * 5, lambda total: total.recall) == (1.0, 1.0)
 
 
-def test_minutes_become_five_only_where_all_five_are_there() -> None:
+def test_minutes_become_five_as_cloudwatch_sums_them_up() -> None:
     rows = [
         Row(t_s=60.0 * n, balance_percent=90.0 - n, read_ops=n, write_ops=None, read_bytes=0, write_bytes=0)
         for n in range(13)
@@ -111,6 +110,10 @@ def test_minutes_become_five_only_where_all_five_are_there() -> None:
         (0.0, 86.0, 10.0, None),
         (300.0, 81.0, 35.0, None),
     ]
+    holed = [row for row in rows if row.t_s != 120.0]
+    assert [row.read_ops for row in at_period(holed, 60.0, 300.0)[0]] == [8.0, 35.0]
+    with pytest.raises(SeriesError, match="rows of 45 s cannot be summed up over 60 s"):
+        at_period(rows, 45.0, 60.0)
     assert at_period(rows, 300.0, 60.0) == (rows, 300.0)
 
 
@@ -196,12 +199,15 @@ def test_the_oracle_is_perfect_and_burstwatch_in_time(workload: Path, tmp_path: 
         (("{file}", "--size-gib", "2000"), "baseline of 6000 IOPS, at or above its burst"),
         (("{file}", "--type", "gp3"), "gp3 has no burst credits"),
         (("{file}", "--lead-s", "1"), "lead_s must be 60 to 7200, got 1"),
+        (("{short}",), "short lasts 0.0 days, the first 7 of which only warm up"),
     ],
 )
 def test_wrong_arguments_are_one_line_and_exit_code_2(
     workload: Path, args: tuple[str, ...], named: str
 ) -> None:
-    code, out, err = backtest(*(arg.format(file=workload) for arg in args))
+    short = workload.with_name("short.csv")
+    short.write_text(f"{','.join(COLUMNS)}\n0,1,,,\n60,2,,,\n")
+    code, out, err = backtest(*(arg.format(file=workload, short=short) for arg in args))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert named in err
 
@@ -214,6 +220,8 @@ def test_wrong_arguments_are_one_line_and_exit_code_2(
         ("0,x,,,\n", "line 2: 'x' is no number"),
         ("0,0,,,\n60,0,,,\n", "some load"),
         ("0,1,,,\n", "two steps at least"),
+        ("0,1,,,\n60,1,,,\n150,1,,,\n", "line 4: 90 s after the row before, where a step is 60 s"),
+        ("0,1,,,\n60,1,,,\n36000,1,,,\n", "line 4: 35940 s after the row before"),
     ],
 )
 def test_a_malformed_workload_is_refused_with_its_line(
@@ -229,8 +237,8 @@ def test_bytes_alone_are_operations_of_16_kib_and_a_hole_repeats_the_step_before
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "bytes.csv"
-    path.write_text(f"{','.join(COLUMNS)}\n0,,,16384,16384\n60,,,,\n120,3,4,99,99\n")
-    assert read_workload(path).rates == [2.0, 2.0, 7.0]
+    path.write_text(f"{','.join(COLUMNS)}\n0,,,16384,16384\n60,,,,\n120,3,4,99,99\n240,1,,,\n")
+    assert read_workload(path).rates == [2.0, 2.0, 7.0, 7.0, 1.0]
 
 
 def test_ticks_are_round() -> None:

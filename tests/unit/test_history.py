@@ -16,8 +16,8 @@ from burstwatch.history import (
     SERVED_TOO_MUCH,
     History,
     build_history,
-    to_past,
 )
+from burstwatch.past import to_past
 from burstwatch.points import DemandPoint, LevelPoint
 from burstwatch.policy import assess
 from burstwatch.replay import Played, points, volume

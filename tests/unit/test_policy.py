@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from burstwatch.backtest import VIEWS, Known
 from burstwatch.config import Config
-from burstwatch.history import build_history, to_past
+from burstwatch.history import build_history
 from burstwatch.observe import Observation
+from burstwatch.past import to_past
 from burstwatch.policies import find_policies
 from burstwatch.policy import assess
 from burstwatch.replay import Played, points, volume
@@ -102,7 +103,7 @@ def test_the_short_cut_of_the_backtest_finds_what_the_policy_finds(
 ) -> None:
     seen, _ = watch([load for rate in rates for load in steady(rate, 2)], ratio=ratio)
     view = VIEWS["fresh"]
-    known = Known(config=view.config(900.0), view=view, events=[])
+    known = Known(config=view.config(900.0), events=[])
     fires = find_policies()["burstwatch"].fires(seen.observation, known)
     assert fires == (assess(seen.observation, known.config).verdict in PAGES)
 
@@ -146,7 +147,7 @@ def test_a_volume_at_rest_never_pages_however_low_it_is() -> None:
 @pytest.mark.parametrize("policy", find_policies().values(), ids=lambda policy: policy.name)
 def test_every_policy_is_quiet_without_data_and_on_a_full_bucket(policy: object) -> None:
     view = VIEWS["fresh"]
-    known = Known(config=view.config(900.0), view=view, events=[])
+    known = Known(config=view.config(900.0), events=[])
     nothing = Observation(resource=volume("gp2", 100), at=0.0)
     full, _ = watch(steady(100, 120), size=500)
     for seen in (nothing, full.observation):

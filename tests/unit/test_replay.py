@@ -160,6 +160,7 @@ def test_a_malformed_series_is_refused_with_its_line(tmp_path: Path, body: str, 
         (("--example", "--type", ""), "unknown volume type ''"),
         (("--example", "--size-gib", "0"), "0 GiB is out of range"),
         ((".", *GP2), "directory"),
+        (("--example", "--period-s", "60"), "the rows are 300 s apart, and not 60"),
     ],
 )
 def test_wrong_arguments_are_one_line_and_exit_code_2(args: tuple[str, ...], named: str) -> None:

@@ -73,6 +73,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if not LOWEST_LEAD_S <= args.lead_s <= HIGHEST_LEAD_S:
         msg = f"lead_s must be {LOWEST_LEAD_S:g} to {HIGHEST_LEAD_S:g}, got {args.lead_s:g}"
         raise SeriesError(msg)
+    if args.jobs < 0:
+        msg = f"jobs must be 0 (one a core) or more, got {args.jobs}"
+        raise SeriesError(msg)
     names = _policy_names(args.policy)
     jobs = list(_jobs(args, names, terminal))
     if not jobs:
