@@ -74,7 +74,8 @@ test-wheel: setup ## the built wheel, without extras, in an environment of its o
 	@$(UV) export --quiet --frozen --only-group dev --no-hashes --no-header > .cache/wheel/constraints.txt
 	@$(UV) venv --quiet --python $(PYTHON) .cache/wheel/venv
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt .cache/wheel/*.whl pytest hypothesis
-	@cd .cache/wheel && PYTHONSAFEPATH=1 venv/bin/python -m pytest -q -c /dev/null --rootdir . --noconftest -p no:cacheprovider ../../tests/unit
+	@cp -r tests .cache/wheel/tests
+	@cd .cache/wheel && PYTHONSAFEPATH=1 PYTHONPATH=. venv/bin/python -m pytest -q -c /dev/null --rootdir . --noconftest -p no:cacheprovider tests/unit
 
 .PHONY: test-cloud
 test-cloud: setup .cache/localcloud.stamp ## the demo and the dead-man switch on the local cloud
