@@ -241,8 +241,13 @@ class History:
         """Slots since the bucket was last empty, while it is not yet back from that."""
         if not self.size or min(self.levels[self._first(LOOK_BACK_S) : self.size]) > EMPTY_RATIO:
             return None
-        empty = self.track.last_empty[self.size - 1]
-        return self.size - 1 - empty if empty > self.track.last_recovered[self.size - 1] else None
+        return (
+            self.size - 1 - self.track.last_empty[self.size - 1] if self.is_recovering() else None
+        )
+
+    def is_recovering(self) -> bool:
+        """Whether the bucket was empty and is not yet back from that."""
+        return self.track.last_empty[self.size - 1] > self.track.last_recovered[self.size - 1]
 
     def oddity(self) -> str:
         """What within the last hour contradicts the bucket as it was stated, or nothing."""

@@ -169,6 +169,8 @@ class Judge:
         warned_at: int | None = None
         for back in range(1 if ended_s == 0 else 0, slots):
             size = history.size - back
+            if history.cut(size).is_recovering():
+                break  # what was before the end of an incident ended with it
             if history.levels[size - 1] == math.inf:
                 continue
             end_s = history.start_s + size * period_s
