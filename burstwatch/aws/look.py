@@ -32,6 +32,8 @@ PERIOD_S = 60
 COARSE_S = int(PAST_PERIOD_S)
 #: How far back the past is asked for: the days that the risk is compared with, and one more.
 PAST_S = 8 * 86_400.0
+#: So many resources are asked for theirs at one look: it is an extra, and long to answer.
+PASTS_PER_LOOK = 3
 #: Ask for the I/O too when the worst case is nearer than this; before, the level says enough.
 DEMAND_HORIZON_S = 3600.0
 #: So many resources that are not due are asked too when nothing due has fresh data.
@@ -292,7 +294,9 @@ class _Asking:
 
     def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
         """The I/O of the days before, of those near: asked for once an hour, kept in between."""
-        stale = [r for r in near if self.schedule.past_is_stale(r.id, _fingerprint(r), self.now)]
+        stale = [r for r in near if self.schedule.past_is_stale(r.id, _fingerprint(r), self.now)][
+            :PASTS_PER_LOOK
+        ]
         asked = read_metrics(
             self.clients,
             [query for resource in stale for query in self._demand_queries(resource)],
