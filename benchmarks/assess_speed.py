@@ -23,7 +23,6 @@ from burstwatch.observe import observe
 from burstwatch.past import to_past
 from burstwatch.policy import WARNING_MARGINS, assess
 from burstwatch.replay import points
-from burstwatch.risk import level_floor
 from burstwatch.workloads import read_workload
 
 if TYPE_CHECKING:
@@ -76,12 +75,9 @@ def _measure(trial: Trial) -> list[tuple[str, float]]:
         seen_levels, seen_demand = levels[first : index + 1], demand[first : index + 1]
         began = time.perf_counter()
         seen = observe(trial.resource, now, seen_levels)
-        history = seen.history
-        bucket = trial.resource.bucket
-        if history is None or bucket is None:
+        if seen.history is None:
             raise TypeError(trial)
-        worst_s = level_floor(history) / (bucket.burst - bucket.refill)
-        near = worst_s < max(DEMAND_HORIZON_S, WARNING_MARGINS * config.margin_s)
+        near = seen.history.worst_s() < max(DEMAND_HORIZON_S, WARNING_MARGINS * config.margin_s)
         if near:
             seen = observe(trial.resource, now, seen_levels, seen_demand, past=past)
         assess(seen, config)

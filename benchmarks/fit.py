@@ -19,7 +19,7 @@ from burstwatch.backtest import VIEWS, Event, score_firing
 from burstwatch.config import Config
 from burstwatch.policy import OFTEN
 from burstwatch.replay import Played
-from burstwatch.risk import FEATURES, features, level_floor
+from burstwatch.risk import FEATURES, features
 from burstwatch.scores import Score
 from burstwatch.series import at_period
 
@@ -101,8 +101,7 @@ def _moments(trial: Trial, view: View, machine: str) -> Moments:
         history = played.at(now, view.delay_s, config).history
         if history is None or history.newest_level() < 0:
             continue
-        bucket = history.bucket
-        if level_floor(history) / (bucket.burst - bucket.refill) >= horizon_s:
+        if history.worst_s() >= horizon_s:
             continue
         found.append(features(history, horizon_s))
         times.append(now)

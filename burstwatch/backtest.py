@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from burstwatch.config import Config
-from burstwatch.history import EMPTY_RATIO, RECOVERED_RATIO
 from burstwatch.replay import Played, volume
 from burstwatch.scores import WEEK_S, Score
 from burstwatch.series import PERCENT, Row, SeriesError, at_period
 from burstwatch.simulate import Simulation
+from burstwatch.track import EMPTY_RATIO, RECOVERED_RATIO
 from burstwatch.volumes import profile
 from burstwatch.words import DAY
 from burstwatch.workloads import scaled_loads

@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from burstwatch.chart import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture, ticks
-from burstwatch.history import EMPTY_RATIO
 from burstwatch.replay import points
 from burstwatch.series import PERCENT
+from burstwatch.track import EMPTY_RATIO
 from burstwatch.words import span
 
 if TYPE_CHECKING:

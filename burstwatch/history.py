@@ -1,9 +1,9 @@
-"""Levels and demand of one resource on an even grid, with running sums.
+"""What had been seen of one resource at one instant: a track, cut there.
 
-Built once, cut at any instant: every mean, fit and extreme that the model asks for is
-then a difference of two sums. A cut never sees what came after it, and nothing that the
-model asks for reaches further back than ``LOOK_BACK_S``: so a whole recording that is
-built once gives at each instant what a sweep of that instant builds.
+A track is built once and cut at any instant: every mean, fit and extreme that the model
+asks for is then a difference of two sums. A cut never sees what came after it, and nothing
+that the model asks for reaches further back than ``LOOK_BACK_S``: so a whole recording
+that is built once gives at each instant what a sweep of that instant builds.
 """
 
 from __future__ import annotations
@@ -11,40 +11,24 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from burstwatch.points import DemandPoint
-from burstwatch.spending import (
-    FIT_S,
-    TOLERANCE,
-    Fit,
-    Rates,
-    Slots,
-    charge_ratio,
-    disagree,
-    fit_cost,
-    rates_of,
-    summed,
-)
+from burstwatch.spending import FIT_S, TOLERANCE, Rates, charge_ratio, disagree
+from burstwatch.track import Track
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstwatch.bucket import Bucket
     from burstwatch.past import Past
-    from burstwatch.points import LevelPoint, Statistic
+    from burstwatch.points import DemandPoint, LevelPoint, Statistic
     from burstwatch.volumes import Binding
 
 #: How far back a look asks at the finest period: three hours for the slowest window, one and
 #: a half for the longest hold time, one for the fit of the charge ratio at the oldest instant
 #: of that, and half an hour for late data.
 LOOK_BACK_S = 6 * 3600.0
-#: Half of the smallest step that the console shows of a balance (0.1 %).
-EMPTY_RATIO = 0.0005
-#: An incident lasts from empty until the level is back here.
-RECOVERED_RATIO = 0.2
 # What is too fast for the bucket must also be more than noise: a share of the capacity.
 JUMP_RATIO = 0.005
 
@@ -52,97 +36,6 @@ JUMPED_UP = "the balance rose faster than it can: resized, retyped or another vo
 FELL_TOO_FAST = "the balance fell faster than it can: another size or type than stated"
 SERVED_TOO_MUCH = "more I/O than this type and size serve: another one than stated"
 DISAGREES = "balance and I/O disagree: another size or type than stated, or resized"
-
-
-class Track:
-    """Everything that is known of one resource, by slot. What is derived is made when asked for.
-
-    ``levels`` are shares of the bucket, infinite where there is no datapoint; ``known`` is
-    the I/O, None where there is none. ``means`` and ``memory`` keep what was computed.
-    """
-
-    def __init__(
-        self,
-        bucket: Bucket,
-        levels: Sequence[LevelPoint],
-        demand: Sequence[DemandPoint],
-        past: Past | None,
-    ) -> None:
-        self.bucket, self.past = bucket, past
-        self.statistic: Statistic = levels[-1].statistic if levels else "Minimum"
-        # The balance sets the grid: I/O that comes more often is taken together.
-        self.period_s = period_s = (levels or demand)[-1].period_s if levels or demand else 60.0
-        starts = [points[0].start_s for points in (levels, demand) if points]
-        self.start_s = min(starts, default=0.0)
-        placed = [(self._slot(point.end_s), point.ratio) for point in levels]
-        demand = _at_least(demand, period_s)
-        ends = [slot for slot, _ in placed[-1:]] + [self._slot(one.end_s) for one in demand[-1:]]
-        self.size = size = 1 + max(ends, default=-1)
-        self.levels = [math.inf] * size
-        for slot, ratio in placed:
-            self.levels[slot] = min(ratio, self.levels[slot])
-        self.known: list[DemandPoint | None] = [None] * size
-        for one in demand:
-            last = self._slot(one.end_s) + 1
-            first = max(0, last - max(1, round(one.period_s / period_s)))
-            self.known[first:last] = [one] * (last - first)
-        self.has_demand = bool(demand)
-        self.means: dict[float, list[float]] = {}
-        self.memory: dict[object, object] = {}
-
-    def _slot(self, end_s: float) -> int:
-        """The slot in which a period ends: what ends within it is not known before its end."""
-        return math.ceil((end_s - self.start_s) / self.period_s - 1e-6) - 1
-
-    @cached_property
-    def last_level(self) -> list[int]:
-        """For each slot the newest one up to it with a level, or -1."""
-        return _newest([ratio < math.inf for ratio in self.levels])
-
-    @cached_property
-    def last_demand(self) -> list[int]:
-        """For each slot the newest one up to it with known I/O, or -1."""
-        return _newest([point is not None for point in self.known])
-
-    @cached_property
-    def last_empty(self) -> list[int]:
-        """For each slot the newest one up to it that was empty, or -1."""
-        return _newest([ratio <= EMPTY_RATIO for ratio in self.levels])
-
-    @cached_property
-    def last_recovered(self) -> list[int]:
-        """For each slot the newest one up to it that was back from empty, or -1."""
-        return _newest([RECOVERED_RATIO <= ratio < math.inf for ratio in self.levels])
-
-    @cached_property
-    def fit(self) -> Fit:
-        """What the balance says of the I/O's cost."""
-        return fit_cost(self.bucket, self.levels, self.known, self.period_s)
-
-    @cached_property
-    def rates(self) -> tuple[Rates, Rates, Rates]:
-        """Least, likely and most credits per second spent."""
-        slots = Slots(
-            bucket=self.bucket,
-            period_s=self.period_s,
-            levels=self.levels,
-            known=self.known,
-            last_level=self.last_level,
-        )
-        least, likely, most = rates_of(slots, self.fit)
-        return summed(least), summed(likely), summed(most)
-
-    @cached_property
-    def served_too_much(self) -> list[int]:
-        """Slots with more I/O than the bucket lets through."""
-        most = TOLERANCE * self.bucket.burst
-        if not self.has_demand:
-            return []
-        return [
-            slot
-            for slot, point in enumerate(self.known)
-            if point is not None and point.least > most
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +113,28 @@ class History:
             return newest
         return self.track.last_level[newest]
 
+    def level_age_s(self, now: float) -> float:
+        """Seconds from the end of the newest level's slot to ``now``; there must be a level."""
+        return max(0.0, now - self.start_s - (self.newest_level() + 1) * self.period_s)
+
+    def level_floor(self) -> float:
+        """Credits at the end of the newest level's slot, at the least; there must be a level."""
+        bucket = self.bucket
+        seen = self.levels[self.newest_level()] * bucket.capacity
+        if self.statistic == "Average":
+            seen -= (bucket.burst - bucket.refill) * self.period_s
+        return max(0.0, seen)
+
+    def worst_s(self) -> float:
+        """Seconds from the end of the newest level's slot to empty, at full burst.
+
+        ``inf`` where nothing can drain the bucket, or no level is known.
+        """
+        bucket = self.bucket
+        if not bucket.can_drain or self.newest_level() < 0:
+            return math.inf
+        return self.level_floor() / (bucket.burst - bucket.refill)
+
     def has_demand(self) -> bool:
         """Whether any I/O is known."""
         return (
@@ -238,20 +153,22 @@ class History:
         return charge_ratio(self.track.fit, self.size, self.slots(FIT_S))
 
     def since_empty(self) -> int | None:
-        """Slots since the bucket was last empty, while it is not yet back from that."""
-        if not self.size or min(self.levels[self._first(LOOK_BACK_S) : self.size]) > EMPTY_RATIO:
-            return None
-        return (
-            self.size - 1 - self.track.last_empty[self.size - 1] if self.is_recovering() else None
-        )
+        """Slots since the bucket was last empty, while it is not yet back from that.
 
-    def is_recovering(self) -> bool:
-        """Whether the bucket was empty and is not yet back from that."""
-        return self.track.last_empty[self.size - 1] > self.track.last_recovered[self.size - 1]
+        An incident that began before ``LOOK_BACK_S`` is not known any more.
+        """
+        if not self.size or not self.is_recovering(self.first_slot(LOOK_BACK_S)):
+            return None
+        return self.size - 1 - self.track.last_empty[self.size - 1]
+
+    def is_recovering(self, first: int) -> bool:
+        """Whether the bucket was empty in slot ``first`` or since, and is not yet back."""
+        empty = self.track.last_empty[self.size - 1]
+        return empty >= first and empty > self.track.last_recovered[self.size - 1]
 
     def oddity(self) -> str:
         """What within the last hour contradicts the bucket as it was stated, or nothing."""
-        first, track = self._first(FIT_S), self.track
+        first, track = self.first_slot(FIT_S), self.track
         bucket, seconds = self.bucket, self.period_s
         noise = JUMP_RATIO * bucket.capacity
         steps = list(pairwise(track.levels[max(0, first - 1) : self.size]))
@@ -273,7 +190,8 @@ class History:
             return ""
         return DISAGREES if disagree(track.fit, self.size, self.slots(FIT_S), bucket) else ""
 
-    def _first(self, seconds: float) -> int:
+    def first_slot(self, seconds: float) -> int:
+        """The first slot of the last ``seconds``."""
         return max(0, self.size - self.slots(seconds))
 
 
@@ -292,32 +210,3 @@ def build_history(
     """
     track = Track(bucket, levels, demand, past)
     return History(track, track.size)
-
-
-def _at_least(demand: Sequence[DemandPoint], period_s: float) -> Sequence[DemandPoint]:
-    """Demand with periods no shorter than that: shorter ones are taken together by the clock."""
-    if not demand or demand[-1].period_s >= period_s:
-        return demand
-    groups: dict[float, list[DemandPoint]] = {}
-    for point in demand:
-        groups.setdefault(point.start_s // period_s * period_s, []).append(point)
-    return [_together(start_s, some, period_s) for start_s, some in groups.items()]
-
-
-def _together(start_s: float, some: Sequence[DemandPoint], period_s: float) -> DemandPoint:
-    share = some[0].period_s / period_s
-    return DemandPoint(
-        start_s=start_s,
-        period_s=period_s,
-        least=share * sum(point.least for point in some),
-        nominal=share * sum(point.nominal for point in some),
-        most=share * sum(point.most for point in some),
-        binding=some[-1].binding,
-    )
-
-
-def _newest(flags: Sequence[bool]) -> list[int]:
-    """For each slot the newest one up to it whose flag is set, or -1."""
-    return list(
-        accumulate((slot if flag else -1 for slot, flag in enumerate(flags)), max),
-    )

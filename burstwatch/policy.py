@@ -7,7 +7,8 @@ The rule: somebody is woken when the worst case is near *and* the demand is like
 empty the bucket soon, by the risk score of the last hours or by the same hours of the
 days before. The first alone pages for disks that nobody uses, the second alone for every
 short burst. What was so bad within the last ``hold_s`` still counts, and a bucket that
-ran dry is an incident until it is back at 20 %, so that one incident is one page.
+ran dry is an incident until it is back at 20 % (or six hours have passed, which is as far
+as a look goes back), so that one incident is one page.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from burstwatch.history import RECOVERED_RATIO
+from burstwatch.history import LOOK_BACK_S
 from burstwatch.project import Projection, project
-from burstwatch.risk import has_drained, level_floor, repeats, risk, time_at_last_rate
+from burstwatch.risk import has_drained, repeats, risk, time_at_last_rate
 from burstwatch.risk_weights import MODELS, threshold_for
+from burstwatch.track import RECOVERED_RATIO
 from burstwatch.words import span
 
 if TYPE_CHECKING:
@@ -91,8 +93,7 @@ def _danger(
     """The worst of now, of what is held from before, and of an incident that is not over."""
     if not history.bucket.can_drain:
         return SAFE
-    level_end_s = history.start_s + (history.newest_level() + 1) * history.period_s
-    silent_s = max(0.0, projection.at - level_end_s)
+    silent_s = history.level_age_s(projection.at)
     empty_for = history.since_empty()
     level = projection.level
     if empty_for is not None and level is not None and level.likely < RECOVERED_RATIO:
@@ -108,12 +109,10 @@ def _danger(
 
 def is_far(history: History, now: float, config: Config) -> bool:
     """Whether the bucket was so full all through the hold time that nothing can be wrong."""
-    newest = history.newest_level()
-    if newest < 0:
+    if history.newest_level() < 0:
         return False
     bucket = history.bucket
-    age_s = max(0.0, now - history.start_s - (newest + 1) * history.period_s)
-    reach_s = WARNING_MARGINS * config.margin_s + age_s + history.period_s
+    reach_s = WARNING_MARGINS * config.margin_s + history.level_age_s(now) + history.period_s
     drain = bucket.burst - bucket.refill
     lowest = min(history.levels[max(0, history.size - history.slots(config.hold_s)) : history.size])
     level_s = (lowest if history.statistic == "Minimum" else 0.0) * bucket.capacity / (drain or 1.0)
@@ -158,7 +157,8 @@ class Judge:
         """What the hold time adds to ``now``; the newest slot would have been seen ``ended_s`` ago.
 
         Each past instant sees only what it could have seen then. Instants are the marks of
-        the clock, some minutes apart: what was wrong for less than that is not held.
+        the clock, some minutes apart: what was wrong for less than that is not held. Data
+        is taken to have been as late then as it is now.
         """
         history, period_s = self.history, self.history.period_s
         slots = min(history.size, math.ceil((self.config.hold_s - ended_s) / period_s))
@@ -167,9 +167,10 @@ class Judge:
         if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
             return now
         warned_at: int | None = None
+        known_from = history.first_slot(LOOK_BACK_S)
         for back in range(1 if ended_s == 0 else 0, slots):
             size = history.size - back
-            if history.cut(size).is_recovering():
+            if history.cut(size).is_recovering(known_from):
                 break  # what was before the end of an incident ended with it
             if history.levels[size - 1] == math.inf:
                 continue
@@ -187,8 +188,7 @@ class Judge:
 
     def worst_s(self, size: int) -> float:
         """Seconds from the level at the end of the first ``size`` slots to empty at full burst."""
-        bucket = self.history.bucket
-        return level_floor(self.history.cut(size)) / (bucket.burst - bucket.refill)
+        return self.history.cut(size).worst_s()
 
     def why(self, size: int, horizon_s: float) -> str:
         """Why the bucket is likely to be empty within ``horizon_s``, or nothing."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
 from burstwatch.demand import demand_now
-from burstwatch.history import EMPTY_RATIO
 from burstwatch.points import LevelPoint, Range
+from burstwatch.track import EMPTY_RATIO
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket

@@ -62,16 +62,6 @@ SLACK_SLOTS = 3
 RECENT_S = 3 * HOUR_S
 
 
-def level_floor(history: History) -> float:
-    """Credits at the end of the newest level's slot, at the least."""
-    slot = history.newest_level()
-    seen = history.levels[slot] * history.bucket.capacity
-    if history.statistic == "Average":
-        drain = history.bucket.burst - history.bucket.refill
-        seen -= drain * history.period_s
-    return max(0.0, seen)
-
-
 def risk(history: History, horizon_s: float, models: Sequence[Model] = MODELS) -> float:
     """The score, 0 to 1, that what is left at the newest level is spent within ``horizon_s``."""
     model = model_for(history.period_s, models)
@@ -94,7 +84,7 @@ def time_at_last_rate(history: History) -> float:
     """
     seconds = max(5 * MINUTE_S, 2 * history.period_s)
     mean = _means(history, seconds)[history.size - 1]
-    return time_to_empty(history.bucket, level=level_floor(history), demand=mean)
+    return time_to_empty(history.bucket, level=history.level_floor(), demand=mean)
 
 
 def model_for(period_s: float, models: Sequence[Model] = MODELS) -> Model:
@@ -109,7 +99,7 @@ def features(history: History, horizon_s: float) -> list[float]:
     no datapoint either: one datapoint at full burst is no hour of it.
     """
     bucket, end, windows = history.bucket, history.size, _windows(history)
-    left = level_floor(history)
+    left = history.level_floor()
     floor = FLOOR * bucket.refill
     need = bucket.refill + left / horizon_s
     rates, sums = history.likely.by_slot, history.likely.sums.of
@@ -159,7 +149,7 @@ def repeats(history: History, horizon_s: float) -> float:
     drawn = history.track.memory.get(key)
     if not isinstance(drawn, list):
         drawn = history.track.memory[key] = _drawn_by_day(past, slot, length, history.bucket.refill)
-    left = level_floor(history)
+    left = history.level_floor()
     return sum(one >= left for one in drawn) / len(drawn) if len(drawn) >= FEWEST_DAYS else 0.0
 
 

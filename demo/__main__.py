@@ -24,7 +24,6 @@ from demo.localcloud.cloud import (
     LocalCloud,
     LocalCloudError,
     free_port,
-    index_metrics,
     local_cloud,
 )
 from demo.picture import draw
@@ -87,7 +86,6 @@ def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
         preparing = pool.submit(_prepare, stack)
         volumes = create_fleet(client("ec2"), specs, live_at=live_at)
         count = publish_until(client("cloudwatch"), volumes, time.time())
-        index_metrics(cloud)
         say(f"{len(volumes)} volumes with a day of history: {count:,} datapoints")
         player = Player(client("cloudwatch"), volumes)
         player.start()

@@ -15,7 +15,6 @@ from burstwatch.past import PAST_PERIOD_S, to_past
 from burstwatch.points import LevelPoint
 from burstwatch.policy import BACK_RATIO, WARNING_MARGINS, Assessment, assess
 from burstwatch.project import Projection
-from burstwatch.risk import level_floor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +31,8 @@ PERIOD_S = 60
 COARSE_S = int(PAST_PERIOD_S)
 #: How far back the past is asked for: the days that the risk is compared with, and one more.
 PAST_S = 8 * 86_400.0
-#: So many resources are asked for theirs at one look: it is an extra, and long to answer.
-PASTS_PER_LOOK = 3
+#: So many resources are asked for theirs at one look: what one call answers, as it is an extra.
+PASTS_PER_LOOK = 10
 #: Ask for the I/O too when the worst case is nearer than this; before, the level says enough.
 DEMAND_HORIZON_S = 3600.0
 #: So many resources that are not due are asked too when nothing due has fresh data.
@@ -282,11 +281,10 @@ class _Asking:
 
     def _worst_s(self, observation: Observation) -> float:
         """The worst case by the newest level alone: what is further off needs no more questions."""
-        history, bucket = observation.history, observation.resource.bucket
-        if history is None or bucket is None or not bucket.can_drain or history.newest_level() < 0:
+        history = observation.history
+        if history is None or history.newest_level() < 0:
             return math.inf
-        age_s = observation.at - history.start_s - (history.newest_level() + 1) * history.period_s
-        return level_floor(history) / (bucket.burst - bucket.refill) - max(0.0, age_s)
+        return history.worst_s() - history.level_age_s(observation.at)
 
     def _is_full(self, observation: Observation) -> bool:
         history = observation.history
@@ -294,9 +292,8 @@ class _Asking:
 
     def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
         """The I/O of the days before, of those near: asked for once an hour, kept in between."""
-        stale = [r for r in near if self.schedule.past_is_stale(r.id, _fingerprint(r), self.now)][
-            :PASTS_PER_LOOK
-        ]
+        stale = [r for r in near if self.schedule.past_is_stale(r.id, _fingerprint(r), self.now)]
+        stale = stale[:PASTS_PER_LOOK]
         asked = read_metrics(
             self.clients,
             [query for resource in stale for query in self._demand_queries(resource)],

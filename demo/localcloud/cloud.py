@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import socket
-import sqlite3
 import subprocess
 import tempfile
 import time
@@ -58,21 +57,6 @@ class LocalCloud:
             "CDK_DISABLE_CLI_TELEMETRY": "1",
             "NO_COLOR": "1",
         }
-
-
-def index_metrics(cloud: LocalCloud) -> None:
-    """Give LocalStack's store of metrics the index that its queries need.
-
-    It looks a datapoint up by namespace and name only, so that each query walks over
-    every volume's history: with a day of it a sweep takes half a minute, and two
-    seconds with the index.
-    """
-    (database,) = (cloud.folder / "tmp").rglob("metrics.db")
-    with contextlib.closing(sqlite3.connect(database, timeout=30)) as store, store:
-        for table in ("SINGLE_METRICS", "AGGREGATED_METRICS"):
-            columns = "account_id, region, namespace, metric_name, timestamp"
-            store.execute(f"CREATE INDEX IF NOT EXISTS burstwatch_{table} ON {table} ({columns})")
-        store.execute("ANALYZE")
 
 
 def free_port() -> int:

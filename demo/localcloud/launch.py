@@ -1,8 +1,9 @@
 """Starts LocalStack with our executor. Run by LocalStack's own interpreter.
 
-Two repairs, both for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with
-bytes, which Python takes from 3.12 on; and it looks for its Lambda executor by entry
-point, which would need a package of its own to be installed.
+Three repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
+which Python takes from 3.12 on; it looks for its Lambda executor by entry point, which
+would need a package of its own to be installed; and it asks its metric store once for
+each period (see ``metric_store``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import threading
 import time
 import uuid
 from typing import Any
+
+from demo.localcloud.metric_store import read_statistic
 
 _uuid5 = uuid.uuid5
 
@@ -33,6 +36,9 @@ def main() -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     uuid.uuid5 = _uuid5_of_bytes  # type: ignore[assignment]
     from localstack.runtime.main import main as run  # noqa: PLC0415 - after the repair
+    from localstack.services.cloudwatch.cloudwatch_database_helper import (  # noqa: PLC0415
+        CloudwatchDatabase,
+    )
     from localstack.services.lambda_.invocation import runtime_executor  # noqa: PLC0415
 
     def executor() -> type[Any]:
@@ -41,6 +47,7 @@ def main() -> None:
         return LocalExecutor
 
     runtime_executor.get_runtime_executor = executor
+    CloudwatchDatabase.get_metric_data_stat = read_statistic
     run()
 
 

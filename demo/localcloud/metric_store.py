@@ -1,0 +1,92 @@
+"""The statistics of a series out of LocalStack's metric store, in one query.
+
+LocalStack 4.13.1 asks its store once for each period, and so takes most of a second for
+a series of some hours; a sweep asks for sixty of them and would run out of its time.
+This runs in LocalStack's own process, and imports nothing of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from datetime import datetime  # noqa: TC003 - the signature is that of what it stands in for
+from typing import Any
+
+#: How a period's statistic is made, and the column of a statistic set that it is made of.
+STATISTICS = {
+    "Sum": ("SUM(value)", "sum"),
+    "Average": ("1.0 * SUM(value) / SUM(count)", "sum"),
+    "Minimum": ("MIN(value)", "min"),
+    "Maximum": ("MAX(value)", "max"),
+    "SampleCount": ("SUM(count)", "sum"),
+}
+
+
+def read_statistic(
+    self: Any,  # noqa: ANN401 - LocalStack's CloudwatchDatabase
+    account_id: str,
+    region: str,
+    query: dict[str, Any],
+    start_time: datetime,
+    end_time: datetime,
+    scan_by: str | None,
+) -> dict[str, list[float]]:
+    """Stands in for ``CloudwatchDatabase.get_metric_data_stat``.
+
+    Periods are counted from ``start_time`` and left out when they have no value; newest
+    first unless asked otherwise, as CloudWatch does.
+    """
+    asked, metric = query["MetricStat"], query["MetricStat"]["Metric"]
+    dimensions = self._get_ordered_dimensions_with_separator(metric.get("Dimensions"))
+    series = (account_id, region, metric["Namespace"], metric["MetricName"], dimensions)
+    with (
+        self.DATABASE_LOCK,
+        contextlib.closing(sqlite3.connect(self.METRICS_DB_READ_ONLY, uri=True)) as store,
+    ):
+        found = read_periods(
+            store,
+            series,
+            statistic=asked["Stat"],
+            unit=asked.get("Unit"),
+            start_s=int(start_time.timestamp()),
+            end_s=int(end_time.timestamp()),
+            period_s=asked["Period"],
+        )
+    if scan_by != "TimestampAscending":
+        found.reverse()
+    return {"timestamps": [at for at, _ in found], "values": [value for _, value in found]}
+
+
+def read_periods(
+    store: sqlite3.Connection,
+    series: tuple[str, str, str, str, str | None],
+    *,
+    statistic: str,
+    unit: str | None,
+    start_s: int,
+    end_s: int,
+    period_s: int,
+) -> list[tuple[int, float]]:
+    """(start, value) of each period that has data, in time order.
+
+    ``series`` is account, region, namespace, name, and dimensions as they are stored.
+    """
+    made_of, column = STATISTICS[statistic]
+    # LocalStack's word for "those without a unit" is NULL_VALUE.
+    units = [] if unit is None else [None if unit == "NULL_VALUE" else unit]
+    unit_filter = "AND unit IS ?9" if units else ""
+    where = f"""
+        WHERE account_id = ?1 AND region = ?2 AND namespace = ?3 AND metric_name = ?4
+        AND dimensions IS ?5 AND timestamp >= ?6 AND timestamp < ?7 {unit_filter}
+    """
+    rows = store.execute(
+        f"""
+        SELECT ?6 + (timestamp - ?6) / ?8 * ?8 AS start, {made_of} FROM (
+            SELECT timestamp, value, 1 AS count FROM SINGLE_METRICS {where}
+            UNION ALL
+            SELECT timestamp, {column}, sample_count FROM AGGREGATED_METRICS {where}
+        ) GROUP BY start ORDER BY start
+        """,  # noqa: S608 - put together from constants
+        [*series, start_s, end_s, period_s, *units],
+    )
+    return [(int(start), float(value)) for start, value in rows]
