@@ -22,6 +22,7 @@ from burstwatch.replay import Played
 from burstwatch.risk import FEATURES, features
 from burstwatch.scores import Score
 from burstwatch.series import at_period
+from burstwatch.week import harmless_before
 
 if TYPE_CHECKING:
     from burstwatch.backtest import Trial, View
@@ -41,6 +42,8 @@ STRENGTH = {"fresh": 0.02, "stale": 0.1}
 #: are the last moments at which a page is still in time.
 HIT_S = {"fresh": 108.0, "stale": 432.0}
 HIT_WEIGHT = 0.1
+#: Added to the score, so that one threshold announces about as many exhaustions with both.
+SHIFT = {"fresh": 0.0, "stale": 0.4}
 #: One visit of the danger zone counts as one, however long it lasts; this much of its length.
 VISIT_POWER = 0.8
 VISIT_GAP_S = 1_800.0
@@ -72,6 +75,7 @@ class Moments:
     scenario: str
     at: Array  # seconds
     rows: Array  # by FEATURES
+    harmless: Array  # whether the week before says so
     to_empty_s: Array
     span: tuple[float, float]
     events: list[Event]
@@ -89,7 +93,7 @@ def _moments(trial: Trial, view: View, machine: str) -> Moments:
     config = view.config(LEAD_S)
     played = Played(rows, trial.resource, period_s)
     horizon_s = config.margin_s + view.delay_s
-    found, times, lefts = [], [], []
+    found, times, lefts, harmless = [], [], [], []
     upcoming = 0
     for row in rows:
         now = row.t_s + period_s + view.delay_s
@@ -104,6 +108,7 @@ def _moments(trial: Trial, view: View, machine: str) -> Moments:
         if history.worst_s() >= horizon_s:
             continue
         found.append(features(history, horizon_s))
+        harmless.append(harmless_before(history, horizon_s) > 0)
         times.append(now)
         lefts.append(event.empty_s - now if event else np.inf)
     return Moments(
@@ -111,6 +116,7 @@ def _moments(trial: Trial, view: View, machine: str) -> Moments:
         scenario=trial.scenario,
         at=np.array(times),
         rows=np.array(found).reshape(len(found), len(FEATURES)),
+        harmless=np.array(harmless, dtype=bool),
         to_empty_s=np.array(lefts),
         span=(rows[0].t_s + 7 * DAY_S, rows[-1].t_s + period_s),
         events=trial.events,
@@ -155,7 +161,7 @@ def fit(view_name: str, some: list[Moments]) -> Weights:
     by_feature = [0.0] * len(FEATURES)
     for index, slope in zip(chosen, slopes, strict=True):
         by_feature[index] = float(slope)
-    return float(beta[0] - (slopes * mean).sum()), by_feature
+    return SHIFT[view_name] + float(beta[0] - (slopes * mean).sum()), by_feature
 
 
 def risks_of(model: Weights, moments: Moments) -> Array:
@@ -166,7 +172,9 @@ def risks_of(model: Weights, moments: Moments) -> Array:
 
 def score_at(threshold: float, risks: Array, moments: Moments) -> Score:
     """The counts at one threshold, paging as the policy does: held, and while an incident lasts."""
-    on = (risks >= threshold) | (moments.rows[:, FEATURES.index("repeats")] >= OFTEN)
+    on = (risks >= threshold) & ~moments.harmless | (
+        moments.rows[:, FEATURES.index("repeats")] >= OFTEN
+    )
     period_s = moments.period_s
     firing: set[float] = set()
     for at in moments.at[on].tolist():

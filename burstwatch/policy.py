@@ -22,6 +22,7 @@ from burstwatch.project import Projection, project
 from burstwatch.risk import has_drained, repeats, risk, time_at_last_rate
 from burstwatch.risk_weights import MODELS, threshold_for
 from burstwatch.track import RECOVERED_RATIO
+from burstwatch.week import harmless_before
 from burstwatch.words import span
 
 if TYPE_CHECKING:
@@ -69,6 +70,14 @@ class Danger:
 SAFE = Danger(verdict="ok")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """Whether something should be done about an instant, and what speaks for or against it."""
+
+    acts: bool
+    why: str = ""
+
+
 def assess(
     observation: Observation, config: Config, models: Sequence[Model] = MODELS
 ) -> Assessment:
@@ -95,8 +104,9 @@ def _danger(
         return SAFE
     silent_s = history.level_age_s(projection.at)
     empty_for = history.since_empty()
-    level = projection.level
-    if empty_for is not None and level is not None and level.likely < RECOVERED_RATIO:
+    # Where there are no more datapoints it has refilled as far as the projection says.
+    refilled = projection.level.likely if projection.state == "idle" and projection.level else 0.0
+    if empty_for is not None and refilled < RECOVERED_RATIO:
         ago = span(empty_for * history.period_s + silent_s)
         why = f"ran dry {ago} ago and is not yet back at {RECOVERED_RATIO:.0%}"
         return Danger(verdict="critical", why=why)
@@ -144,14 +154,13 @@ class Judge:
         if worst_s >= self.wide_s:
             return SAFE
         is_near = worst_s < self.near_s
-        if is_near:
-            why = self.why(size, self.near_s)
-            if why:
-                return Danger(verdict="critical", why=why)
-        why = self.why(size, self.wide_s)
-        if why:
-            return Danger(verdict="warning", why=why)
-        return Danger(verdict="watch") if is_near else SAFE
+        near = self.find(size, self.near_s) if is_near else None
+        if near and near.acts:
+            return Danger(verdict="critical", why=near.why)
+        wide = self.find(size, self.wide_s)
+        if wide.acts:
+            return Danger(verdict="warning", why=wide.why)
+        return Danger(verdict="watch", why=near.why) if near else SAFE
 
     def held(self, now: Danger, *, ended_s: float) -> Danger:
         """What the hold time adds to ``now``; the newest slot would have been seen ``ended_s`` ago.
@@ -178,9 +187,9 @@ class Judge:
             is_mark = end_s % PAGE_STEP_S < period_s
             is_warning_mark = warned_at is None and end_s % WARNING_STEP_S < period_s
             worst_s = self.worst_s(size) if is_mark or is_warning_mark else math.inf
-            if is_mark and worst_s < self.near_s and self.why(size, self.near_s):
+            if is_mark and worst_s < self.near_s and self.find(size, self.near_s).acts:
                 return _was("critical", ended_s + back * period_s + self.lag_s)
-            if is_warning_mark and worst_s < self.wide_s and self.why(size, self.wide_s):
+            if is_warning_mark and worst_s < self.wide_s and self.find(size, self.wide_s).acts:
                 warned_at = back
         if warned_at is None or now.verdict == "warning":
             return now
@@ -190,8 +199,8 @@ class Judge:
         """Seconds from the level at the end of the first ``size`` slots to empty at full burst."""
         return self.history.cut(size).worst_s()
 
-    def why(self, size: int, horizon_s: float) -> str:
-        """Why the bucket is likely to be empty within ``horizon_s``, or nothing."""
+    def find(self, size: int, horizon_s: float) -> Finding:
+        """Whether the bucket is likely to be empty within ``horizon_s``."""
         memory = self.history.track.memory
         config = self.config
         key = (
@@ -203,13 +212,28 @@ class Judge:
             id(self.models),
         )
         known = memory.get(key)
-        if not isinstance(known, str):
-            known = memory[key] = self._why(self.history.cut(size), horizon_s)
+        if not isinstance(known, Finding):
+            known = memory[key] = self._find(self.history.cut(size), horizon_s)
         return known
 
-    def _why(self, history: History, horizon_s: float) -> str:
+    def _find(self, history: History, horizon_s: float) -> Finding:
         if history.levels[history.newest_level()] >= BACK_RATIO:
-            return ""  # a full bucket outlasts what anybody can foresee
+            return Finding(acts=False)  # a full bucket outlasts what anybody can foresee
+        share = repeats(history, horizon_s)
+        if share >= OFTEN:
+            why = f"on {share:.0%} of the days before, the same hours spent more than is left"
+            return Finding(acts=True, why=why)
+        why = self._why(history, horizon_s)
+        if not why:
+            return Finding(acts=False)
+        harmless = harmless_before(history, horizon_s)
+        if not harmless:
+            return Finding(acts=True, why=why)
+        why = f"{why}, but none of {harmless} such moments of the last week spent what is left"
+        return Finding(acts=False, why=why)
+
+    def _why(self, history: History, horizon_s: float) -> str:
+        """What in the demand of the last hours speaks for danger, or nothing."""
         threshold = threshold_for(self.config.needless_per_week)
         # Where nothing has drained it for an hour, only the days before can tell of danger.
         score = risk(history, horizon_s, self.models) if has_drained(history) else 0.0
@@ -218,9 +242,6 @@ class Judge:
         soon_s = time_at_last_rate(history)
         if soon_s < IMMINENT * self.config.margin_s + self.lag_s:
             return f"empty {span(soon_s)} after its datapoint at the last rate"
-        share = repeats(history, horizon_s)
-        if share >= OFTEN:
-            return f"on {share:.0%} of the days before, the same hours spent more than is left"
         return ""
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.bucket import time_to_empty
 from burstwatch.demand import CENSORED, quantile
-from burstwatch.past import PAST_PERIOD_S
+from burstwatch.past import PAST_PERIOD_S, drawn
 from burstwatch.risk_weights import MODELS
 from burstwatch.spending import Sums
 
@@ -146,30 +146,20 @@ def repeats(history: History, horizon_s: float) -> float:
     if slot - DAY_SLOTS + length > (history.end_s - past.start_s) / past.period_s:
         return 0.0
     key = ("drawn", slot, length)
-    drawn = history.track.memory.get(key)
-    if not isinstance(drawn, list):
-        drawn = history.track.memory[key] = _drawn_by_day(past, slot, length, history.bucket.refill)
+    by_day = history.track.memory.get(key)
+    if not isinstance(by_day, list):
+        by_day = history.track.memory[key] = _drawn_by_day(
+            past, slot, length, history.bucket.refill
+        )
     left = history.level_floor()
-    return sum(one >= left for one in drawn) / len(drawn) if len(drawn) >= FEWEST_DAYS else 0.0
+    return sum(one >= left for one in by_day) / len(by_day) if len(by_day) >= FEWEST_DAYS else 0.0
 
 
 def _drawn_by_day(past: Past, slot: int, length: int, refill: float) -> list[float]:
     """What each of the days before took beyond the refill in ``length`` slots from there on."""
     firsts = (slot - day * DAY_SLOTS for day in range(1, DAYS_BACK + 1))
     runs = (past.rates[first : first + length] for first in firsts if first >= 0)
-    return [_drawn(run, refill) * past.period_s for run in runs if len(run) == length]
-
-
-def _drawn(rates: Sequence[float], refill: float) -> float:
-    """The most that any run of ``rates`` takes beyond the refill, in rate times slots."""
-    run = most = 0.0
-    for rate in rates:
-        run += rate - refill
-        if run < 0:
-            run = 0.0
-        elif run > most:
-            most = run
-    return most
+    return [drawn(run, refill) * past.period_s for run in runs if len(run) == length]
 
 
 def _fallen(history: History, slots: int, left: float) -> float:

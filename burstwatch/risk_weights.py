@@ -36,68 +36,68 @@ class Level:
 MODELS = (
     Model(
         period_s=60.0,
-        intercept=-0.5466,
+        intercept=-0.5462,
         weights=(
-            0.6349,  # mean_1
-            0.8899,  # mean_3
-            1.0027,  # mean_5
-            1.3587,  # mean_15
+            0.6344,  # mean_1
+            0.8900,  # mean_3
+            1.0031,  # mean_5
+            1.3611,  # mean_15
             0.0000,  # mean_30
-            0.1275,  # mean_60
-            0.8695,  # mean_180
-            0.3603,  # quantile_90_of_hour
+            0.1288,  # mean_60
+            0.8705,  # mean_180
+            0.3604,  # quantile_90_of_hour
             0.0000,  # median_of_hour
-            0.3913,  # highest_5_of_hour
-            0.4657,  # highest_15_of_day
+            0.3920,  # highest_5_of_hour
+            0.4599,  # highest_15_of_day
             0.0000,  # at_limit_5
             0.0000,  # at_limit_15
-            -1.9046,  # refill_of_burst
+            -1.9071,  # refill_of_burst
             0.0000,  # near
             0.0000,  # fallen_30
-            2.5382,  # repeats
+            2.5374,  # repeats
         ),
     ),
     Model(
         period_s=300.0,
-        intercept=-0.8142,
+        intercept=-0.4209,
         weights=(
-            0.9927,  # mean_1
-            0.9927,  # mean_3
-            0.9927,  # mean_5
-            1.1526,  # mean_15
-            -1.1216,  # mean_30
-            -1.5977,  # mean_60
-            1.6262,  # mean_180
-            0.6506,  # quantile_90_of_hour
-            0.0304,  # median_of_hour
-            0.9040,  # highest_5_of_hour
-            1.0861,  # highest_15_of_day
-            1.7543,  # at_limit_5
-            -2.4217,  # at_limit_15
-            -1.8430,  # refill_of_burst
-            -0.4932,  # near
-            1.1084,  # fallen_30
-            4.0543,  # repeats
+            0.9901,  # mean_1
+            0.9901,  # mean_3
+            0.9901,  # mean_5
+            1.1587,  # mean_15
+            -1.1244,  # mean_30
+            -1.5982,  # mean_60
+            1.6384,  # mean_180
+            0.6515,  # quantile_90_of_hour
+            0.0330,  # median_of_hour
+            0.8928,  # highest_5_of_hour
+            1.1348,  # highest_15_of_day
+            1.7678,  # at_limit_5
+            -2.4286,  # at_limit_15
+            -1.8607,  # refill_of_burst
+            -0.4748,  # near
+            1.1099,  # fallen_30
+            4.0410,  # repeats
         ),
     ),
 )
 
 #: By rising threshold.
 LEVELS = (
-    Level(threshold=0.0, needless_per_week=1.47, recall=1.0),
-    Level(threshold=0.02, needless_per_week=0.491, recall=0.994),
-    Level(threshold=0.03, needless_per_week=0.429, recall=0.99),
-    Level(threshold=0.045, needless_per_week=0.39, recall=0.99),
-    Level(threshold=0.06, needless_per_week=0.34, recall=0.984),
-    Level(threshold=0.08, needless_per_week=0.302, recall=0.984),
-    Level(threshold=0.1, needless_per_week=0.272, recall=0.981),
-    Level(threshold=0.115, needless_per_week=0.254, recall=0.974),
-    Level(threshold=0.13, needless_per_week=0.239, recall=0.971),
-    Level(threshold=0.145, needless_per_week=0.22, recall=0.961),
-    Level(threshold=0.16, needless_per_week=0.217, recall=0.935),
-    Level(threshold=0.2, needless_per_week=0.199, recall=0.877),
-    Level(threshold=0.25, needless_per_week=0.182, recall=0.774),
-    Level(threshold=0.32, needless_per_week=0.143, recall=0.639),
+    Level(threshold=0.0, needless_per_week=0.714, recall=0.997),
+    Level(threshold=0.02, needless_per_week=0.379, recall=0.99),
+    Level(threshold=0.03, needless_per_week=0.349, recall=0.987),
+    Level(threshold=0.045, needless_per_week=0.329, recall=0.987),
+    Level(threshold=0.06, needless_per_week=0.295, recall=0.981),
+    Level(threshold=0.08, needless_per_week=0.274, recall=0.981),
+    Level(threshold=0.1, needless_per_week=0.254, recall=0.977),
+    Level(threshold=0.115, needless_per_week=0.237, recall=0.971),
+    Level(threshold=0.13, needless_per_week=0.222, recall=0.968),
+    Level(threshold=0.145, needless_per_week=0.21, recall=0.958),
+    Level(threshold=0.16, needless_per_week=0.205, recall=0.932),
+    Level(threshold=0.2, needless_per_week=0.194, recall=0.871),
+    Level(threshold=0.25, needless_per_week=0.177, recall=0.774),
+    Level(threshold=0.32, needless_per_week=0.142, recall=0.639),
 )
 
 

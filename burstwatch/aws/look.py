@@ -11,7 +11,7 @@ from burstwatch.aws.metrics import Answers, Query, read_metrics
 from burstwatch.cadence import cadence_s
 from burstwatch.history import LOOK_BACK_S
 from burstwatch.observe import Limit, Missing, Observation, Resource, observe
-from burstwatch.past import PAST_PERIOD_S, to_past
+from burstwatch.past import PAST_PERIOD_S, to_past, with_recent
 from burstwatch.points import LevelPoint
 from burstwatch.policy import BACK_RATIO, WARNING_MARGINS, Assessment, assess
 from burstwatch.project import Projection
@@ -179,11 +179,12 @@ class _Asking:
         ]
         pasts = self._pasts(drained)
         for resource in near:
+            demand, past = self._demand(resource), pasts.get(resource.id)
             observations[resource.id] = self._observation(
                 resource,
                 unit_is_fresh=fresh,
-                demand=self._demand(resource),
-                past=pasts.get(resource.id),
+                demand=demand,
+                past=past and with_recent(past, demand),
             )
         return list(observations.values())
 

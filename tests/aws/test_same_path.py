@@ -7,6 +7,7 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,22 +23,35 @@ from burstwatch.simulate import Load, Simulation
 from burstwatch.volumes import profile
 from tests.conftest import NOW, Cloud
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 DELAY_S = 120.0
 DAYS = 3
 
 
+def load(iops: float, minutes: float) -> Load:
+    return Load(seconds=60 * minutes, read_iops=iops / 3, write_iops=iops * 2 / 3)
+
+
 def recorded(size: float) -> list[Row]:
     """Three days with a job each noon, the last time longer, and a calm evening."""
-
-    def load(iops: float, minutes: float) -> Load:
-        return Load(seconds=60 * minutes, read_iops=iops / 3, write_iops=iops * 2 / 3)
-
-    promise = profile("gp2", size)
-    assert promise.bucket is not None
-    base = promise.baseline
+    base = profile("gp2", size).baseline
     day = [load(0.9 * base, 660), load(3_000, 12), load(1.2 * base, 60), load(0.3 * base, 708)]
     last = [load(0.9 * base, 660), load(3_000, 28), load(0, 7), load(1.4 * base, 60), load(10, 180)]
-    points = Simulation(promise=promise, bucket=promise.bucket).play([*day * (DAYS - 1), *last])
+    return played([*day * (DAYS - 1), *last], size)
+
+
+def bursts(size: float) -> list[Row]:
+    """A day of short bursts, then less left than ever, and the bursts as before."""
+    often = [load(3_000, 8), load(100, 112)]
+    return played([*often * 12, load(1_200, 55), load(295, 100), *often * 2], size)
+
+
+def played(loads: list[Load], size: float) -> list[Row]:
+    promise = profile("gp2", size)
+    assert promise.bucket is not None
+    points = Simulation(promise=promise, bucket=promise.bucket).play(loads)
     rows = [
         Row(
             t_s=point.start_s,
@@ -68,18 +82,25 @@ def put(cloud: Cloud, rows: list[Row], size: int) -> str:
     return volume_id
 
 
-@pytest.mark.parametrize(("size", "worst"), [(100, "critical"), (400, "warning")])
+@pytest.mark.parametrize(
+    ("story", "size", "worst", "said"),
+    [
+        (recorded, 100, "critical", "risk "),
+        (recorded, 400, "warning", "was warning "),
+        (bursts, 100, "warning", "such moments of the last week"),
+    ],
+)
 def test_a_sweep_says_what_replay_says_at_every_moment(
-    cloud: Cloud, size: int, worst: Verdict
+    cloud: Cloud, story: Callable[[float], list[Row]], size: int, worst: Verdict, said: str
 ) -> None:
-    rows = recorded(size)
+    rows = story(size)
     volume_id = put(cloud, rows, size)
     cloud.aws.delay_s = DELAY_S
     moments = list(replay(rows, volume("gp2", size), Config(), period_s=60.0, delay_s=DELAY_S))
-    verdicts = set()
+    verdicts, reasons = set(), []
     schedule = Schedule()
     last_hours = [moment for moment in moments if NOW - 5 * 3_600 < moment.t_s <= NOW]
-    for moment in last_hours[::11]:
+    for moment in last_hours[::17]:
         cloud.clock.now = moment.t_s
         schedule.known.clear()  # everything is due; the days before are kept, as in a function
         found = look(
@@ -99,8 +120,10 @@ def test_a_sweep_says_what_replay_says_at_every_moment(
         for name in ("worst_s", "time_to_empty_s", "low_s", "high_s"):
             assert getattr(projection, name) == pytest.approx(getattr(moment, name), rel=1e-6), name
         verdicts.add(assessment.verdict)
+        reasons.append(assessment.reason)
     assert len(verdicts) >= 2
     assert max(map(SEVERITY.__getitem__, verdicts)) >= SEVERITY[worst]
+    assert any(said in reason for reason in reasons)
 
 
 def burstwatch(cloud: Cloud, *args: str) -> tuple[int, str, str]:

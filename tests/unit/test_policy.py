@@ -18,7 +18,7 @@ from burstwatch.policy import assess
 from burstwatch.replay import Played, points, volume
 from burstwatch.risk import FEATURES, features, repeats, risk
 from burstwatch.risk_weights import LEVELS, MODELS, threshold_for
-from burstwatch.series import Row, read_series, write_series
+from burstwatch.series import Row, at_period, read_series, write_series
 from burstwatch.simulate import Load, Simulation
 from burstwatch.volumes import profile
 from tests.unit.test_project import steady, watch
@@ -59,6 +59,16 @@ def test_a_bucket_that_was_empty_pages_until_it_is_back_at_20_percent() -> None:
     on = paged(rows)
     back = next(n for n, row in enumerate(rows) if n > 45 and (row.balance_percent or 0) >= 20)
     assert all(on[34 : back - 1])  # a Minimum is what the period began with
+
+
+def test_an_incident_that_is_nearly_over_by_projection_does_not_end_and_begin_anew() -> None:
+    # Nearly back at 20 %, and down again: only a datapoint ends an incident.
+    rows = rows_of([*steady(3_000, 40), *steady(0, 57), *steady(600, 120), *steady(0, 120)])
+    five = at_period(rows, 60.0, 300.0)[0]
+    played, config = Played(five, volume("gp2", 100), 300.0), VIEWS["stale"].config(900.0)
+    moments = [row.t_s + 600 for row in five]
+    on = [assess(played.at(now, 300.0, config), config).verdict in PAGES for now in moments]
+    assert [is_on for is_on, _ in groupby(on)] == [False, True, False]
 
 
 def test_load_that_emptied_it_at_this_hour_before_pages_before_it_comes() -> None:

@@ -1,0 +1,104 @@
+"""The week before: what it says of a burst that came many times, and of one that did not."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch.config import Config
+from burstwatch.history import History
+from burstwatch.past import Past, to_past, with_recent
+from burstwatch.points import DemandPoint
+from burstwatch.policy import assess
+from burstwatch.replay import Played, volume
+from burstwatch.series import Row
+from burstwatch.week import ALIKE, harmless_before
+from tests.unit.test_policy import rows_of
+from tests.unit.test_project import steady
+
+MARGIN_S = Config().margin_s
+#: A job at the limit takes 7.2 % in three minutes, and an hour and a half gives it back.
+BURST = [*steady(3_000, 8), *steady(100, 112)]
+
+
+def burst_at_half(*, bursts: int, last_minutes: int = 8, size: float = 100) -> list[Row]:
+    """So many bursts, a load that leaves 40 %, and a burst of so many minutes."""
+    ebb = [*steady(1_200, 55), *steady(295, 100)]
+    return rows_of([*BURST * bursts, *ebb, *steady(3_000, last_minutes)], size=size)
+
+
+def seen(rows: list[Row]) -> History:
+    found = Played(rows, volume("gp2", 100), 60.0).at(rows[-1].t_s + 60, 0.0, Config()).history
+    assert found is not None
+    return found
+
+
+def past_of(history: History) -> Past:
+    past = history.track.past
+    assert past is not None
+    return past
+
+
+def test_a_burst_as_there_were_many_wakes_nobody_and_the_reason_says_so() -> None:
+    rows = burst_at_half(bursts=12)
+    assert harmless_before(seen(rows), MARGIN_S) >= ALIKE
+    now = rows[-1].t_s + 60
+    found = assess(Played(rows, volume("gp2", 100), 60.0).at(now, 0.0, Config()), Config())
+    assert found.verdict == "watch"
+    assert "such moments of the last week spent what is left" in found.reason
+
+
+def test_the_same_burst_wakes_somebody_where_it_is_new() -> None:
+    rows = burst_at_half(bursts=1)
+    assert harmless_before(seen(rows), MARGIN_S) == 0
+    now = rows[-1].t_s + 60
+    found = assess(Played(rows, volume("gp2", 100), 60.0).at(now, 0.0, Config()), Config())
+    assert found.verdict == "critical"
+
+
+def test_a_burst_that_lasts_longer_than_any_before_wakes_somebody() -> None:
+    rows = burst_at_half(bursts=12, last_minutes=12)
+    assert harmless_before(seen(rows), MARGIN_S) == 0
+
+
+def test_one_that_spent_as_much_as_is_left_now_is_enough_to_wake_somebody() -> None:
+    # The bucket was full then, and so it did not run dry.
+    ebb = [*steady(1_200, 55), *steady(295, 100)]
+    long = [*steady(100, 240), *steady(3_000, 30), *steady(100, 240)]
+    rows = rows_of([*BURST * 6, *long, *BURST * 6, *ebb, *steady(3_000, 8)])
+    assert harmless_before(seen(rows), MARGIN_S) == 0
+
+
+def test_a_week_ago_is_too_long_ago() -> None:
+    rows = rows_of([*BURST * 12, *steady(100, 7 * 24 * 60), *steady(1_200, 55), *steady(3_000, 8)])
+    assert harmless_before(seen(rows), MARGIN_S) == 0
+
+
+@given(
+    st.lists(st.floats(min_value=0, max_value=5_000), min_size=80, max_size=200),
+    st.integers(min_value=1, max_value=79),
+    st.integers(min_value=0, max_value=79),
+)
+def test_a_kept_past_with_what_was_seen_since_is_the_past_as_it_would_be_asked_now(
+    rates: list[float], asked_at: int, recent_from: int
+) -> None:
+    points = [
+        DemandPoint(start_s=60.0 * n, period_s=60, least=rate, nominal=rate, most=rate)
+        for n, rate in enumerate(rates)
+    ]
+    kept, whole = to_past(points[:asked_at]), to_past(points)
+    assert kept is not None
+    assert whole is not None
+    recent = points[min((asked_at - 1) // 5 * 5, recent_from) :]
+    assert with_recent(kept, recent) == whole
+
+
+def test_a_moment_of_the_future_changes_nothing() -> None:
+    rows = burst_at_half(bursts=12, last_minutes=30)
+    whole = Played(rows, volume("gp2", 100), 60.0)
+    for minutes in (22, 16, 8):
+        now = rows[-1].t_s + 60 - 60 * minutes
+        cut, alone = whole.at(now, 0.0, Config()).history, seen(rows[: len(rows) - minutes])
+        assert cut is not None
+        assert past_of(cut).rates != past_of(alone).rates
+        assert harmless_before(cut, MARGIN_S) == harmless_before(alone, MARGIN_S)
