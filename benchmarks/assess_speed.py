@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def _measure(trial: Trial) -> list[tuple[str, float]]:
-    """Each moment first by its balance alone; with I/O and days back only where that is near."""
+    """Each moment first by its newest balance alone; with I/O and days back only where that is near."""
     levels, demand = points(trial.rows, trial.resource, trial.step_s)
     config, found = Config(), []
     step = len(trial.rows) // MOMENTS
@@ -74,12 +74,12 @@ def _measure(trial: Trial) -> list[tuple[str, float]]:
         past = to_past(demand[past_first : index + 1])  # kept between sweeps: not timed
         seen_levels, seen_demand = levels[first : index + 1], demand[first : index + 1]
         began = time.perf_counter()
-        seen = observe(trial.resource, now, seen_levels)
-        if seen.history is None:
+        glance = observe(trial.resource, now, seen_levels[-1:]).history
+        if glance is None:
             raise TypeError(trial)
-        near = seen.history.worst_s() < max(DEMAND_HORIZON_S, WARNING_MARGINS * config.margin_s)
-        if near:
-            seen = observe(trial.resource, now, seen_levels, seen_demand, past=past)
+        near = glance.worst_s() < max(DEMAND_HORIZON_S, WARNING_MARGINS * config.margin_s)
+        known = (seen_demand, past) if near else ((), None)
+        seen = observe(trial.resource, now, seen_levels, known[0], past=known[1])
         assess(seen, config)
         found.append(("near" if near else "far", 1_000 * (time.perf_counter() - began)))
     return found

@@ -199,7 +199,7 @@ def score_trial(
         msg = f"{trial.name} lasts {days:.1f} days, the first {WARM_UP_S / DAY:g} of which only warm up"
         raise SeriesError(msg)
     played = Played(rows, trial.resource, period_s)
-    config = view.config(lead_s)
+    config = replace(view, period_s=max(view.period_s, period_s)).config(lead_s)
     known = Known(config=config, events=trial.events)
     firing: dict[str, list[float]] = {policy.name: [] for policy in policies}
     first = rows[0].t_s + period_s + view.delay_s

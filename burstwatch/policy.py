@@ -6,9 +6,10 @@ the history at each call, and nothing has to be remembered between two of them.
 The rule: somebody is woken when the worst case is near *and* the demand is likely to
 empty the bucket soon, by the risk score of the last hours or by the same hours of the
 days before. The first alone pages for disks that nobody uses, the second alone for every
-short burst. What was so bad within the last ``hold_s`` still counts, and a bucket that
-ran dry is an incident until it is back at 20 % (or six hours have passed, which is as far
-as a look goes back), so that one incident is one page.
+short burst. The week before has a veto: demand as there was often, and that never spent
+what is left now, wakes nobody. What was so bad within the last ``hold_s`` still counts, and
+a bucket that ran dry is an incident until it is back at 20 % (or six hours have passed,
+which is as far as a look goes back), so that one incident is one page.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
     """Least, likely and most credits per second spent, by slot."""
     size = len(slots.levels)
     least, likely, most = [0.0] * size, [0.0] * size, [0.0] * size
-    if any(point is not None for point in slots.known):
+    if slots.known.count(None) < size:
         _rates_of_demand(slots, fit, least, likely, most)
     bucket, levels, known, period_s = slots.bucket, slots.levels, slots.known, slots.period_s
     error = BALANCE_STEP * bucket.capacity / period_s
@@ -153,9 +153,14 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
         if before < math.inf:
             if known[slot] is None:  # the usual case of what ``_from_balance`` does
                 rate = refill + (before - after) * scale
+                low, high = rate - error, rate + error
+                if low > 0.0 and high < burst:  # nothing to clamp: by far the most
+                    likely[slot], most[slot] = rate, high
+                    least[slot] = 0.0 if after >= full else low
+                    continue
                 likely[slot] = min(burst, max(0.0, rate))
-                most[slot] = min(burst, max(0.0, rate + error))
-                least[slot] = 0.0 if after >= full else min(burst, max(0.0, rate - error))
+                most[slot] = min(burst, max(0.0, high))
+                least[slot] = 0.0 if after >= full else min(burst, max(0.0, low))
             continue
         _fill_gap(slots, slot, least, likely, most)
     return least, likely, most

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from burstwatch.points import DemandPoint
@@ -43,25 +42,27 @@ class Track:
         self.period_s = period_s = (levels or demand)[-1].period_s if levels or demand else 60.0
         starts = [points[0].start_s for points in (levels, demand) if points]
         self.start_s = min(starts, default=0.0)
-        placed = [(self._slot(point.end_s), point.ratio) for point in levels]
         demand = _at_least(demand, period_s)
-        ends = [slot for slot, _ in placed[-1:]] + [self._slot(one.end_s) for one in demand[-1:]]
-        self.size = size = 1 + max(ends, default=-1)
-        self.levels = [math.inf] * size
-        for slot, ratio in placed:
-            self.levels[slot] = min(ratio, self.levels[slot])
+        level_slots, demand_slots = self._slots_of(levels), self._slots_of(demand)
+        self.size = size = 1 + max([*level_slots[-1:], *demand_slots[-1:]], default=-1)
+        self.levels = ratios = [math.inf] * size
+        for slot, level in zip(level_slots, levels, strict=True):
+            ratios[slot] = min(ratios[slot], level.ratio)
         self.known: list[DemandPoint | None] = [None] * size
-        for one in demand:
-            last = self._slot(one.end_s) + 1
-            first = max(0, last - max(1, round(one.period_s / period_s)))
-            self.known[first:last] = [one] * (last - first)
+        for slot, one in zip(demand_slots, demand, strict=True):
+            self.known[slot] = one
+            for before in range(slot + 1 - round(one.period_s / period_s), slot):
+                self.known[max(0, before)] = one
         self.has_demand = bool(demand)
         self.means: dict[float, list[float]] = {}
         self.memory: dict[object, object] = {}
 
-    def _slot(self, end_s: float) -> int:
-        """The slot in which a period ends: what ends within it is not known before its end."""
-        return math.ceil((end_s - self.start_s) / self.period_s - 1e-6) - 1
+    def _slots_of(self, points: Sequence[LevelPoint] | Sequence[DemandPoint]) -> list[int]:
+        """The slot in which each period ends: what ends within it is not known before its end."""
+        start_s, period_s, ceil = self.start_s, self.period_s, math.ceil
+        return [
+            ceil((one.start_s + one.period_s - start_s) / period_s - 1e-6) - 1 for one in points
+        ]
 
     @cached_property
     def last_level(self) -> list[int]:
@@ -138,6 +139,9 @@ def _together(start_s: float, some: Sequence[DemandPoint], period_s: float) -> D
 
 def _newest(flags: Sequence[bool]) -> list[int]:
     """For each slot the newest one up to it whose flag is set, or -1."""
-    return list(
-        accumulate((slot if flag else -1 for slot, flag in enumerate(flags)), max),
-    )
+    newest, found = -1, []
+    for slot, flag in enumerate(flags):
+        if flag:
+            newest = slot
+        found.append(newest)
+    return found

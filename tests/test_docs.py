@@ -13,6 +13,11 @@ import pytest
 
 from burstwatch.catalog import catalog
 from burstwatch.cli.main import run
+from burstwatch.config import Config
+from burstwatch.policy import assess
+from burstwatch.replay import Played, volume
+from tests.unit.test_policy import rows_of
+from tests.unit.test_project import steady
 from tools.readme import PARTS, generated
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +59,17 @@ def test_what_the_readme_shows_is_what_the_command_prints(command: str, shown: s
     code = run(shlex.split(command)[1:], stdout=out, stderr=out, env={}, clock=lambda: 0.0)
     assert code == 0
     assert out.getvalue().strip() == shown
+
+
+def test_the_level_that_the_readme_says_a_full_burst_is_acted_on_is_the_one_that_it_is() -> None:
+    rows = rows_of([*steady(100, 120), *steady(3_000, 33)])
+    played, config = Played(rows, volume("gp2", 100), 60.0), Config()
+    acted_on = next(
+        row.balance_percent
+        for row in rows
+        if assess(played.at(row.t_s + 360, 300.0, config), config).verdict == "critical"
+    )
+    assert f"five minutes old, shows about {acted_on:.0f} %" in " ".join(README.split())
 
 
 def test_every_target_of_make_that_the_docs_name_exists() -> None:

@@ -168,25 +168,25 @@ class _Asking:
             fresh = any(self._is_fresh(r) for r in others[:WITNESSES])
         if fresh:
             self._ask_further_back(with_bucket)
-        observations = {r.id: self._observation(r, unit_is_fresh=fresh) for r in due}
-        worst = {key: self._worst_s(o) for key, o in observations.items()}
+        glances = {r.id: self._observation(r, unit_is_fresh=fresh, newest_only=True) for r in due}
+        worst = {key: self._worst_s(o) for key, o in glances.items()}
         wide_s = WARNING_MARGINS * self.config.margin_s
         near = [r for r in due if worst[r.id] < max(demand_horizon_s, wide_s)]
         self._ask([q for r in near for q in self._demand_queries(r)])
         # A full bucket has nothing to fear that the days before could tell of.
-        drained = [
-            r for r in near if worst[r.id] < wide_s and not self._is_full(observations[r.id])
-        ]
-        pasts = self._pasts(drained)
-        for resource in near:
-            demand, past = self._demand(resource), pasts.get(resource.id)
-            observations[resource.id] = self._observation(
+        drained = [r for r in near if worst[r.id] < wide_s and not self._is_full(glances[r.id])]
+        pasts, demands = self._pasts(drained), {r.id: self._demand(r) for r in near}
+        return [
+            self._observation(
                 resource,
                 unit_is_fresh=fresh,
-                demand=demand,
-                past=past and with_recent(past, demand),
+                demand=demands.get(resource.id, ()),
+                past=with_recent(pasts[resource.id], demands[resource.id])
+                if resource.id in pasts
+                else None,
             )
-        return list(observations.values())
+            for resource in due
+        ]
 
     def _ask(
         self, queries: Sequence[Query], *, back_s: float = LOOK_BACK_S, period_s: int = PERIOD_S
@@ -253,6 +253,7 @@ class _Asking:
         unit_is_fresh: bool,
         demand: Sequence[DemandPoint] = (),
         past: Past | None = None,
+        newest_only: bool = False,
     ) -> Observation:
         key = (resource.id, self.kind.level_metric)
         failure = self.answers.failed.get(key)
@@ -268,7 +269,7 @@ class _Asking:
                 ratio=min(1.0, max(0.0, percent / 100)),
                 statistic=resource.statistic,
             )
-            for start, percent in series
+            for start, percent in (series[-1:] if newest_only else series)
         ]
         return observe(
             resource,

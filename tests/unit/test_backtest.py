@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from burstwatch.backtest import (
@@ -123,6 +123,7 @@ def test_minutes_become_five_as_cloudwatch_sums_them_up() -> None:
     st.sampled_from([100.0, 300.0, 700.0]),
     st.sampled_from(sorted(VIEWS)),
 )
+@example(bursts=[1.0] * 150 + [0.0] * 20, size_gib=700.0, view="mid")  # coarser than the view
 def test_the_guarantee_misses_no_exhaustion_of_any_workload(
     bursts: list[float], size_gib: float, view: str
 ) -> None:
