@@ -123,6 +123,7 @@ SETTINGS: tuple[Setting, ...] = (
         allowed="key=value, or nothing",
     ),
     _topic("page_topic_arn", "topic for critical alarms"),
+    _topic("notice_topic_arn", "topic for warnings"),
     _topic("events_topic_arn", "topic for readable details"),
 )
 
@@ -140,6 +141,7 @@ class Config:
     deployment: str = "burstwatch"
     tag_filter: str = ""
     page_topic_arn: str = ""
+    notice_topic_arn: str = ""
     events_topic_arn: str = ""
 
     @property

@@ -54,7 +54,7 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     logger.info(
         "swept",
         completed=result.completed,
-        alarms_created=result.created,
+        alarms_created=[f"{resource_id} {severity}" for resource_id, severity in result.created],
         alarms_deleted=result.deleted,
     )
     return {"completed": result.completed, **numbers}

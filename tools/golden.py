@@ -20,7 +20,7 @@ from burstwatch.volumes import profile
 
 if TYPE_CHECKING:
     from burstwatch.observe import Resource
-    from burstwatch.policy import Assessment
+    from burstwatch.policy import Assessment, Verdict
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 START_S = 1_790_000_040.0
@@ -44,16 +44,20 @@ CASES: dict[str, tuple[str, float, list[Load], float]] = {
         0.9,
     ),
 }
-CONFIG = Config(page_topic_arn="arn:aws:sns:eu-central-1:123456789012:page")
+CONFIG = Config(
+    page_topic_arn="arn:aws:sns:eu-central-1:123456789012:page",
+    notice_topic_arn="arn:aws:sns:eu-central-1:123456789012:notice",
+)
 
 
 def messages(name: str) -> dict[str, Any]:
     """The alarm and the event of one case, as they are sent."""
     resource, assessment = _case(*CASES[name])
     unit = Unit(account="123456789012", region="eu-central-1")
+    severity: Verdict = "warning" if assessment.verdict == "warning" else "critical"
     return {
         "verdict": assessment.verdict,
-        "alarm": alarm_request(unit, resource, assessment, CONFIG),
+        "alarm": alarm_request(unit, resource, assessment, severity, CONFIG),
         "event": json.loads(chat_message(resource, assessment)),
     }
 

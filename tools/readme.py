@@ -20,6 +20,7 @@ OF_THE_STACK = {
     "deployment",
     "sweep_period_s",
     "page_topic_arn",
+    "notice_topic_arn",
     "events_topic_arn",
 }
 #: What the README shows of the policies.

@@ -2,7 +2,8 @@
 
 An alarm watches ``Severity{Kind,ResourceId}``, which the sweep itself publishes, so
 that alarm and policy cannot disagree. The order matters: first the metric, then the
-alarm. At the end 0 is published until the alarm has been OK for two minutes, so
+alarm, of the severity reached: *warning* to the topic ``notice``, *critical* to ``page``.
+At the end what is less is published until the alarm has been OK for two minutes, so
 that a pager sees the recovery, and only then is it deleted. Nothing is remembered
 between sweeps: what alarms there are is asked, not assumed.
 """
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 NAMESPACE = "Burstwatch"
 SEVERITY_METRIC = "Severity"
-PAGE_AT: Verdict = "critical"
+#: The severities that have an alarm of their own, most urgent first.
+ALARMED: tuple[Verdict, ...] = ("critical", "warning")
 #: How long an alarm must have been OK before it is deleted: two of its periods.
 QUIET_S = 120.0
 #: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
@@ -40,9 +42,9 @@ def alarm_prefix(deployment: str) -> str:
     return f"burstwatch/{deployment}/"
 
 
-def alarm_name(config: Config, unit: Unit, resource: Resource) -> str:
+def alarm_name(config: Config, unit: Unit, resource: Resource, severity: Verdict) -> str:
     """``burstwatch/<deployment>/<account>/<region>/<kind>/<resource-id>/<severity>``."""
-    return f"{alarm_prefix(config.deployment)}{unit}/{resource.kind}/{resource.id}/{PAGE_AT}"
+    return f"{alarm_prefix(config.deployment)}{unit}/{resource.kind}/{resource.id}/{severity}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +54,7 @@ class Alarm:
     name: str
     kind: str
     resource_id: str
+    severity: Verdict
     state: str
     state_since: float
 
@@ -66,6 +69,9 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
     alarms = []
     for page in paginator.paginate(AlarmNamePrefix=prefix, AlarmTypes=["MetricAlarm"]):
         for item in page["MetricAlarms"]:
+            severity = next((s for s in ALARMED if item["AlarmName"].endswith(f"/{s}")), None)
+            if severity is None:
+                continue  # no name that we give
             dimensions = {d["Name"]: d["Value"] for d in item.get("Dimensions", ())}
             since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
             alarms.append(
@@ -73,6 +79,7 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
                     name=item["AlarmName"],
                     kind=dimensions.get("Kind", ""),
                     resource_id=dimensions.get("ResourceId", ""),
+                    severity=severity,
                     state=item["StateValue"],
                     state_since=since.timestamp(),
                 )
@@ -84,11 +91,12 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
 class Plan:
     """What a sweep wants of the alarms. Pure: made by ``plan_alarms`` and then carried out.
 
-    ``severities`` are to be published by (kind, resource id), before ``create``.
+    ``severities`` are to be published by (kind, resource id), before ``create``, which
+    are resource ids with the severity that each has reached.
     """
 
     severities: dict[tuple[str, str], int]
-    create: tuple[str, ...]
+    create: tuple[tuple[str, Verdict], ...]
     delete: tuple[str, ...]
     postponed: int
 
@@ -99,28 +107,31 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], *, now: float) -> Plan:
     An *unknown* resource is left exactly as it is: nothing published, nothing
     deleted. A resource that is gone ends its alarm only if the inventory is whole.
     """
-    by_resource = {alarm.resource_id: alarm for alarm in alarms}
+    by_resource: dict[str, list[Alarm]] = {}
+    for alarm in alarms:
+        by_resource.setdefault(alarm.resource_id, []).append(alarm)
     severities: dict[tuple[str, str], int] = {}
-    create, delete = [], []
+    create: list[tuple[str, Verdict]] = []
+    delete: list[str] = []
     for resource_id, (resource, assessment) in found.assessments.items():
-        alarm = by_resource.pop(resource_id, None)
+        there = by_resource.pop(resource_id, [])
         if assessment.verdict == "unknown":
             continue
         severity = SEVERITY[assessment.verdict]
-        if severity > 0 or alarm is not None:
+        if severity > 0 or there:
             severities[resource.kind, resource_id] = severity
-        if severity >= SEVERITY[PAGE_AT]:
-            if alarm is None:
-                create.append(resource_id)
-        elif alarm is not None and _is_over(alarm, now):
-            delete.append(alarm.name)
-    for alarm in by_resource.values():
+        reached = next((one for one in ALARMED if severity >= SEVERITY[one]), None)
+        if reached is not None and reached not in {alarm.severity for alarm in there}:
+            create.append((resource_id, reached))
+        over = [alarm for alarm in there if severity < SEVERITY[alarm.severity]]
+        delete += [alarm.name for alarm in over if _is_over(alarm, now)]
+    for alarm in (one for some in by_resource.values() for one in some):
         if alarm.kind in found.complete:
             severities[alarm.kind, alarm.resource_id] = 0
             if _is_over(alarm, now):
                 delete.append(alarm.name)
     # Most urgent first, should there be more than may be made at once.
-    create.sort(key=lambda key: _urgency(found.assessments[key][1]))
+    create.sort(key=lambda one: (ALARMED.index(one[1]), _urgency(found.assessments[one[0]][1])))
     return Plan(
         severities=severities,
         create=tuple(create[:MOST_NEW_ALARMS]),
@@ -131,27 +142,30 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], *, now: float) -> Plan:
 
 def create_alarms(
     clients: Clients, found: Look, plan: Plan, config: Config
-) -> tuple[list[str], list[Problem]]:
-    """Make the planned alarms. Returns the resources that got one, and what failed."""
+) -> tuple[list[tuple[str, Verdict]], list[Problem]]:
+    """Make the planned alarms. Returns those that were made, and what failed."""
     made, problems = [], []
-    for resource_id in plan.create:
+    for resource_id, severity in plan.create:
         resource, assessment = found.assessments[resource_id]
         try:
-            request = alarm_request(found.unit, resource, assessment, config)
+            request = alarm_request(found.unit, resource, assessment, severity, config)
             clients("cloudwatch").put_metric_alarm(**request)
-            made.append(resource_id)
+            made.append((resource_id, severity))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
-            problems.append(Problem(part=f"alarm of {resource_id}", error=describe_error(error)))
+            problems.append(
+                Problem(part=f"{severity} alarm of {resource_id}", error=describe_error(error))
+            )
     return made, problems
 
 
 def alarm_request(
-    unit: Unit, resource: Resource, assessment: Assessment, config: Config
+    unit: Unit, resource: Resource, assessment: Assessment, severity: Verdict, config: Config
 ) -> dict[str, Any]:
     """The whole PutMetricAlarm request."""
-    actions = [config.page_topic_arn] if config.page_topic_arn else []
+    topic = config.page_topic_arn if severity == "critical" else config.notice_topic_arn
+    actions = [topic] if topic else []
     return {
-        "AlarmName": alarm_name(config, unit, resource),
+        "AlarmName": alarm_name(config, unit, resource, severity),
         "AlarmDescription": alarm_description(resource, assessment),
         "ActionsEnabled": True,
         "AlarmActions": actions,
@@ -163,7 +177,7 @@ def alarm_request(
         "Period": 60,
         "EvaluationPeriods": 1,
         "DatapointsToAlarm": 1,
-        "Threshold": float(SEVERITY[PAGE_AT]),
+        "Threshold": float(SEVERITY[severity]),
         "ComparisonOperator": "GreaterThanOrEqualToThreshold",
         # A gap in our own metric says nothing about the disk: hold the state.
         "TreatMissingData": "ignore",

@@ -22,16 +22,20 @@ if TYPE_CHECKING:
     from burstwatch.aws.session import Clients, Deadline, Unit
     from burstwatch.config import Config
     from burstwatch.kind import Kind
+    from burstwatch.policy import Verdict
     from burstwatch.schedule import Schedule
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """What a sweep found and did. ``problems`` are the parts that failed."""
+    """What a sweep found and did. ``problems`` are the parts that failed.
+
+    ``created`` are the alarms that it made, by resource id and severity.
+    """
 
     found: Look
     problems: tuple[Problem, ...]
-    created: tuple[str, ...]
+    created: tuple[tuple[str, Verdict], ...]
     deleted: tuple[str, ...]
     completed: bool
 
@@ -49,7 +53,7 @@ def sweep(
     """Sweep once. Harmless when it overlaps with another, or dies at any point."""
     found = look(unit, kinds, clients, config, schedule, now=now, deadline=deadline)
     problems = list(found.problems)
-    created: list[str] = []
+    created: list[tuple[str, Verdict]] = []
     failed: list[Problem] = []
     deleted: tuple[str, ...] = ()
     try:
@@ -65,7 +69,7 @@ def sweep(
     if alarms is not None and not unpublished:
         created, failed = create_alarms(clients, found, plan, config)
         problems += failed
-        problems += publish_events(clients, found, created, config)
+        problems += publish_events(clients, found, [key for key, _ in created], config)
         problems += delete_alarms(clients, plan.delete)
         deleted = plan.delete
     if plan.postponed:

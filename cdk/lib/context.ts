@@ -59,7 +59,7 @@ function settings(given: unknown): Record<string, string> {
       ? given.split(',').filter(Boolean).map((pair) => [pair.split('=')[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
       : Object.entries((given as Record<string, unknown> | undefined) ?? {});
   // These the stack itself knows better.
-  const own = ['deployment', 'sweep_period_s', 'page_topic_arn', 'events_topic_arn'];
+  const own = ['deployment', 'sweep_period_s', 'page_topic_arn', 'notice_topic_arn', 'events_topic_arn'];
   const allowed = catalog.settings.map((setting) => setting.name).filter((name) => !own.includes(name));
   for (const [name, value] of pairs) {
     if (!allowed.includes(name)) {

@@ -38,6 +38,7 @@ export class SweepFunction extends Construct {
       environment: {
         BURSTWATCH_SWEEP_PERIOD_S: `${props.schedule.toSeconds()}`,
         BURSTWATCH_PAGE_TOPIC_ARN: props.topics.page.topicArn,
+        BURSTWATCH_NOTICE_TOPIC_ARN: props.topics.notice.topicArn,
         BURSTWATCH_EVENTS_TOPIC_ARN: props.topics.events.topicArn,
       },
     });
@@ -94,7 +95,7 @@ export class SweepFunction extends Construct {
         // An alarm can stop or terminate an instance: ours may only send a message, and to our own topics.
         conditions: {
           'ForAllValues:StringEquals': {
-            'cloudwatch:AlarmActions': [props.topics.page.topicArn],
+            'cloudwatch:AlarmActions': [props.topics.page.topicArn, props.topics.notice.topicArn],
           },
         },
       }),

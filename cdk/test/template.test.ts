@@ -66,9 +66,12 @@ test('CloudWatch may deliver each alarm: alarm, topic and key let it through', (
 
 test('the topics that the sweep puts on its alarms let CloudWatch through as well', () => {
   const [, fn] = one('AWS::Lambda::Function', (entry) => entry.Properties.Handler === 'lambdas.sweep.handler');
-  const page = target(fn.Properties.Environment.Variables.BURSTWATCH_PAGE_TOPIC_ARN);
-  const [, policy] = one('AWS::SNS::TopicPolicy', (entry) => entry.Properties.Topics.map(target).includes(page));
-  assert.ok(statements(policy).some(isForCloudWatch));
+  const { BURSTWATCH_PAGE_TOPIC_ARN: page, BURSTWATCH_NOTICE_TOPIC_ARN: notice } = fn.Properties.Environment.Variables;
+  assert.notEqual(target(page), target(notice));
+  for (const topic of [target(page), target(notice)]) {
+    const [, policy] = one('AWS::SNS::TopicPolicy', (entry) => entry.Properties.Topics.map(target).includes(topic));
+    assert.ok(statements(policy).some(isForCloudWatch));
+  }
 });
 
 test('nothing may be written without a resource or a condition that narrows it', () => {
@@ -90,6 +93,7 @@ test('an alarm of the sweep can only send messages, to our own topics', () => {
   const put = all.filter((statement) => list(statement.Action).includes('cloudwatch:PutMetricAlarm'));
   assert.equal(put.length, 1);
   const allowed = put[0].Condition['ForAllValues:StringEquals']['cloudwatch:AlarmActions'];
+  assert.equal(list(allowed).length, 2);
   for (const action of list<Reference>(allowed)) assert.equal(resources[target(action)]?.Type, 'AWS::SNS::Topic');
   assert.match(JSON.stringify(put[0].Resource), /alarm:burstwatch\/burstwatch\/\*/);
 });

@@ -15,8 +15,9 @@ from burstwatch.schedule import Schedule
 from tests.conftest import NOW, Cloud
 
 TOPIC = "arn:aws:sns:us-east-1:123456789012:page"
+NOTICE = "arn:aws:sns:us-east-1:123456789012:notice"
 EVENTS = "arn:aws:sns:us-east-1:123456789012:events"
-CONFIG = Config(page_topic_arn=TOPIC, events_topic_arn=EVENTS)
+CONFIG = Config(page_topic_arn=TOPIC, notice_topic_arn=NOTICE, events_topic_arn=EVENTS)
 
 
 class Disk:
@@ -81,12 +82,51 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
         run_sweep(cloud, schedule)
         cloud.aws.evaluate_alarms()
         if minute == 24:
-            assert list(alarms(cloud).values()) == ["ALARM"]
+            assert list(alarms(cloud).values()) == ["ALARM", "ALARM"]
     assert deepest < 20
-    name = f"burstwatch/burstwatch/123456789012/us-east-1/ebs_volume/{disk.id}/critical"
-    assert cloud.aws.notifications == [(TOPIC, name, "ALARM"), (TOPIC, name, "OK")]
+    prefix = f"burstwatch/burstwatch/123456789012/us-east-1/ebs_volume/{disk.id}"
+    paged = [change for change in cloud.aws.notifications if change[0] == TOPIC]
+    noticed = [change for change in cloud.aws.notifications if change[0] == NOTICE]
+    assert paged == [(TOPIC, f"{prefix}/critical", state) for state in ("ALARM", "OK")]
+    assert noticed == [(NOTICE, f"{prefix}/warning", state) for state in ("ALARM", "OK")]
     assert alarms(cloud) == {}
-    assert operations(cloud).count("PutMetricAlarm") == 1
+    assert operations(cloud).count("PutMetricAlarm") == 2
+
+
+def test_a_jump_straight_to_critical_is_a_page_and_no_warning_before_it(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    assert run_sweep(cloud).created == ((disk.id, "critical"),)
+    cloud.aws.evaluate_alarms()
+    assert [change[0] for change in cloud.aws.notifications] == [TOPIC]
+
+
+def test_a_sweep_that_died_between_the_two_severities_is_made_good_by_the_next(
+    cloud: Cloud,
+) -> None:
+    disk = Disk(cloud, percent=90)
+    while not any(name.endswith("/critical") for name in alarms(cloud)):
+        disk.minute(iops=3_000)
+        run_sweep(cloud)
+    both = set(alarms(cloud))
+    assert {name.rsplit("/")[-1] for name in both} == {"critical", "warning"}
+    page = next(name for name in both if name.endswith("/critical"))
+    del cloud.aws.regions["us-east-1"].alarms[page]
+    run_sweep(cloud)
+    assert set(alarms(cloud)) == both
+
+
+def test_an_alarm_under_our_prefix_that_we_would_not_name_so_is_left_alone(cloud: Cloud) -> None:
+    name = "burstwatch/burstwatch/123456789012/us-east-1/ebs_volume/vol-1/of-somebody"
+    cloud.clients("cloudwatch").put_metric_alarm(
+        AlarmName=name, Namespace="Burstwatch", MetricName="Severity", Statistic="Maximum",
+        Period=60, EvaluationPeriods=1, Threshold=1.0, AlarmActions=[], OKActions=[],
+        ComparisonOperator="GreaterThanThreshold", TreatMissingData="ignore",
+        Dimensions=[{"Name": "Kind", "Value": "ebs_volume"}, {"Name": "ResourceId", "Value": "vol-1"}],
+    )  # fmt: skip
+    run_sweep(cloud)
+    assert name in alarms(cloud)
 
 
 def test_the_page_comes_before_the_bucket_is_empty_with_the_lead_to_spare(cloud: Cloud) -> None:
@@ -276,7 +316,7 @@ def test_a_mean_that_equals_the_refill_by_rounding_still_gets_its_page(cloud: Cl
         at = NOW - 60 * (60 - minute)
         iops, percent = (3_000, 50 - 3 * (minute - 53)) if minute >= 54 else (0, 50)
         disk._put(at, percent, iops=iops)
-    assert run_sweep(cloud).created == (disk.id,)
+    assert run_sweep(cloud).created == ((disk.id, "critical"),)
 
 
 def test_of_sixty_new_episodes_fifty_get_their_alarm_at_once_and_the_rest_next(

@@ -1,0 +1,72 @@
+"""A sweep may die between any two calls: the next one ends where it would have ended."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from burstwatch.aws.session import Clients
+from tests.aws.test_sweep import Disk, alarms, run_sweep
+
+if TYPE_CHECKING:
+    from burstwatch.aws.sweep import Sweep
+    from tests.conftest import Cloud
+    from tests.fake.aws import Region
+
+
+class Killed(BaseException):
+    """Not an Exception: nothing that the sweep does may catch it, as nothing catches SIGKILL."""
+
+
+def sweep_killed_at(cloud: Cloud, call: int) -> bool:
+    """Sweep, and die before that call is sent. Whether there was such a call."""
+    counter = count()
+
+    def before_send(**_: Any) -> None:
+        if next(counter) == call:
+            raise Killed
+
+    alive = cloud.clients
+    cloud.clients = Clients("us-east-1")
+    for service in ("ec2", "cloudwatch", "sns"):
+        cloud.clients(service).meta.events.register("before-send", before_send)
+    try:
+        run_sweep(cloud)
+    except Killed:
+        return True
+    finally:
+        cloud.clients = alive
+    return False
+
+
+def moments_of_an_episode(cloud: Cloud) -> list[tuple[float, dict[str, Region]]]:
+    """The clock and the whole cloud, before each sweep that makes or deletes an alarm."""
+    disk, found = Disk(cloud, percent=90), []
+    for minute in range(150):
+        disk.minute(iops=3_000 if minute < 28 else 50)
+        before = cloud.clock.now, deepcopy(cloud.aws.regions)
+        result: Sweep = run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+        if result.created or result.deleted:
+            found.append(before)
+    return found
+
+
+def test_killed_before_any_call_and_run_again_a_sweep_ends_in_the_same_state(cloud: Cloud) -> None:
+    moments = moments_of_an_episode(cloud)
+    assert len(moments) >= 3  # a warning made, a page made, and both deleted
+    for at, regions in moments:
+        cloud.clock.now = at
+        cloud.aws.regions = deepcopy(regions)
+        run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+        expected = alarms(cloud)
+        for call in count():
+            cloud.aws.regions = deepcopy(regions)
+            if not sweep_killed_at(cloud, call):
+                break
+            run_sweep(cloud)
+            cloud.aws.evaluate_alarms()
+            assert alarms(cloud) == expected, (at, call)
+        assert call >= 8
