@@ -51,8 +51,8 @@ class Track:
         self.known: list[DemandPoint | None] = [None] * size
         for slot, one in zip(demand_slots, demand, strict=True):
             self.known[slot] = one
-            for before in range(slot + 1 - round(one.period_s / period_s), slot):
-                self.known[max(0, before)] = one
+            for before in range(max(0, slot + 1 - round(one.period_s / period_s)), slot):
+                self.known[before] = one
         self.has_demand = bool(demand)
         self.means: dict[float, list[float]] = {}
         self.memory: dict[object, object] = {}

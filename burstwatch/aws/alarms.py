@@ -30,8 +30,10 @@ NAMESPACE = "Burstwatch"
 SEVERITY_METRIC = "Severity"
 #: The severities that have an alarm of their own, most urgent first.
 ALARMED: tuple[Verdict, ...] = ("critical", "warning")
-#: How long an alarm must have been OK before it is deleted: two of its periods.
-QUIET_S = 120.0
+#: An alarm looks at one whole minute.
+ALARM_PERIOD_S = 60
+#: How long an alarm must have been OK before it is deleted.
+QUIET_S = 2.0 * ALARM_PERIOD_S
 #: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
 MOST_NEW_ALARMS = 50
 DELETE_BATCH = 100
@@ -174,7 +176,7 @@ def alarm_request(
         "MetricName": SEVERITY_METRIC,
         "Dimensions": resource_dimensions(resource.kind, resource.id),
         "Statistic": "Maximum",
-        "Period": 60,
+        "Period": ALARM_PERIOD_S,
         "EvaluationPeriods": 1,
         "DatapointsToAlarm": 1,
         "Threshold": float(SEVERITY[severity]),

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.aws.alarms import NAMESPACE, SEVERITY_METRIC, resource_dimensions
+from burstwatch.aws.alarms import ALARM_PERIOD_S, NAMESPACE, SEVERITY_METRIC, resource_dimensions
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 from burstwatch.messages import chat_message
 
@@ -24,8 +24,15 @@ DATA_PER_CALL = 1000
 
 
 def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Problem]:
-    """The metrics of every resource that is not ok, stamped with the sweep's start."""
+    """The metrics of every resource that is not ok, stamped with the sweep's start.
+
+    A severity that gets its alarm now is published for the minute before as well: the
+    datapoints behind it are older than that, and an alarm looks at whole minutes. One that
+    found the lesser severity of that minute would begin with an OK to the pager.
+    """
     at = datetime.fromtimestamp(found.at, tz=UTC)
+    before = datetime.fromtimestamp(found.at - ALARM_PERIOD_S, tz=UTC)
+    new = {resource_id for resource_id, _ in plan.create}
     data: list[dict[str, Any]] = []
     for (kind, resource_id), severity in plan.severities.items():
         values = {SEVERITY_METRIC: float(severity)}
@@ -40,11 +47,12 @@ def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Proble
             {
                 "MetricName": name,
                 "Dimensions": resource_dimensions(kind, resource_id),
-                "Timestamp": at,
+                "Timestamp": stamp,
                 "Value": value,
                 "Unit": "Seconds" if name.startswith("TimeToExhaustion") else "None",
             }
             for name, value in values.items()
+            for stamp in ((at, before) if name == SEVERITY_METRIC and resource_id in new else (at,))
         ]
     return _put(clients, data)
 

@@ -102,6 +102,24 @@ def test_a_jump_straight_to_critical_is_a_page_and_no_warning_before_it(cloud: C
     assert [change[0] for change in cloud.aws.notifications] == [TOPIC]
 
 
+def test_an_alarm_of_a_volume_that_was_watched_before_begins_with_no_ok(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=42)
+    verdicts = []
+    for _ in range(8):
+        disk.minute(iops=3_000)
+        verdicts.append(run_sweep(cloud).found.assessments[disk.id][1].verdict)
+    assert "watch" in verdicts[: verdicts.index("critical")]
+    put = [
+        (datum["Timestamp"], datum["Value"])
+        for _, operation, request in cloud.aws.calls
+        if operation == "PutMetricData"
+        for datum in request["MetricData"]
+        if datum["MetricName"] == "Severity" and datum["Value"] >= 3
+    ]
+    (first, _), (second, _) = put[:2]
+    assert second - first == -60
+
+
 def test_a_sweep_that_died_between_the_two_severities_is_made_good_by_the_next(
     cloud: Cloud,
 ) -> None:
