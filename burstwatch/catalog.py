@@ -68,7 +68,7 @@ def catalog() -> dict[str, Any]:
                 "name": kind.name,
                 "namespace": kind.namespace,
                 "dimension": kind.dimension,
-                "metrics": [kind.level_metric, *kind.demand_metrics],
+                "metrics": list(kind.metrics),
                 "operations": [listing.operation for listing in kind.listings],
                 "capacity_documented": kind.capacity_documented,
             }

@@ -116,9 +116,16 @@ SETTINGS: tuple[Setting, ...] = (
         allowed="1 to 32 letters, digits and hyphens",
     ),
     Setting(
+        name="kinds",
+        default="",
+        help="resource types to watch, as ebs_volume,ec2_instance_ebs; nothing watches all",
+        pattern=r"([a-z0-9_]+(,[a-z0-9_]+)*)?",
+        allowed="names of resource types with commas between, or nothing",
+    ),
+    Setting(
         name="tag_filter",
         default="",
-        help="watch only volumes with this tag, as key=value; nothing watches all",
+        help="watch only resources with this tag, as key=value; nothing watches all",
         pattern=r"([^=]+=.*)?",
         allowed="key=value, or nothing",
     ),
@@ -139,6 +146,7 @@ class Config:
     hold_s: float = 5400.0
     needless_per_week: float = 0.24
     deployment: str = "burstwatch"
+    kinds: str = ""
     tag_filter: str = ""
     page_topic_arn: str = ""
     notice_topic_arn: str = ""

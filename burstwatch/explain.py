@@ -253,4 +253,4 @@ def _balance_line(story: Story) -> str:
 
 
 def _volume(resource: Resource) -> str:
-    return f"{resource.facts.get('volume_type', resource.kind)} of {resource.facts.get('size_gib', '?')} GiB"
+    return resource.facts.get("type", resource.kind)

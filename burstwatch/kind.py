@@ -60,26 +60,33 @@ class Lookup:
 class Kind:
     """A resource type that has buckets.
 
-    ``level_metric`` is the share of the bucket left, in percent; its statistic is
+    ``level_metrics`` are the shares of its buckets left, in percent; the statistic is
     the resource's own. ``demand_metrics`` are read as sums over the period.
-    ``describe(item, found, unit, now)`` makes a ``Resource`` of an inventory item;
-    ``found`` has each lookup's items by id. ``spent(resource, sums, start_s,
+    ``describe(item, found, unit, now)`` makes of an inventory item one ``Resource`` for
+    each of its buckets; ``found`` has each lookup's items by id. ``spent(resource, sums, start_s,
     period_s)`` makes credits per second of one period's sums, by metric name, or
     None where they say nothing. ``capacity_documented`` is whether AWS publishes
-    the bucket's size; where it does not, the worst case is an estimate.
+    the bucket's size; where it does not, the worst case is an estimate, and a resource
+    is looked at again every ``look_period_s`` whatever it says.
     """
 
     name: str
     namespace: str
     dimension: str
     inventory: Listing
-    level_metric: str
+    level_metrics: tuple[str, ...]
     demand_metrics: tuple[str, ...]
-    describe: Callable[[Item, Mapping[str, Mapping[str, Item]], str, float], Resource]
+    describe: Callable[[Item, Mapping[str, Mapping[str, Item]], str, float], tuple[Resource, ...]]
     spent: Callable[[Resource, Mapping[str, float], float, float], DemandPoint | None]
     capacity_documented: bool
+    look_period_s: float = 300.0
     lookups: tuple[Lookup, ...] = ()
     tag_filter_name: Callable[[str], str] = field(default="tag:{}".format)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Every metric that the kind reads."""
+        return (*self.level_metrics, *self.demand_metrics)
 
     @property
     def listings(self) -> tuple[Listing, ...]:

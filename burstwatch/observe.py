@@ -42,12 +42,14 @@ class Limit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resource:
-    """One thing with (or without) a bucket, as its inventory describes it.
+    """One bucket (or none) of one thing, as its inventory describes it.
 
-    ``bucket`` is None where there are no credits to run out of, with the reason in
+    ``id`` is the thing's own, and ``level_metric`` names the bucket where it has several:
+    the share of it that is left, in percent. ``bucket`` is None where there are no credits to run out of, with the reason in
     ``no_bucket_reason``. ``limit`` is the smaller of its own and its parents'
     limits. ``in_use`` says whether it can spend at all now (a detached volume
-    cannot). ``history_from_s`` cuts off what belongs to an earlier size or type.
+    cannot), ``reports_when_idle`` whether its level is published even without I/O, so that
+    silence is blindness. ``history_from_s`` cuts off what belongs to an earlier size or type.
     ``facts`` are words for people: type, size, instance, device. ``caveats`` name
     what could not be learnt about it. ``detail`` is for the kind's own functions;
     nothing else looks inside.
@@ -55,6 +57,7 @@ class Resource:
 
     kind: str
     id: str
+    level_metric: str = ""
     name: str
     unit: str
     bucket: Bucket | None
@@ -62,11 +65,17 @@ class Resource:
     limit: Limit
     statistic: Statistic = "Minimum"
     in_use: bool = True
+    reports_when_idle: bool = False
     parents: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveats: tuple[str, ...] = ()
     history_from_s: float | None = None
     detail: object = None
+
+    @property
+    def key(self) -> str:
+        """What tells this bucket from every other of the unit."""
+        return f"{self.id}/{self.level_metric}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -77,6 +77,11 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     )
     age = max(0.0, now - last.end_s)
     if age > max_data_age_s + period_s:
+        if resource.reports_when_idle:
+            reason = (
+                f"the newest datapoint is {age:.0f} s old, and there should be some without I/O too"
+            )
+            return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
         if observation.unit_is_fresh:
             return _silent(bucket, last, now=now, age=age, max_data_age_s=max_data_age_s)
         reason = f"the newest datapoint is {age:.0f} s old and nothing else in the unit is fresh"
@@ -127,6 +132,9 @@ def _without_levels(observation: Observation, bucket: Bucket) -> Projection:
     history = observation.history
     if history is not None and history.has_demand():
         return Projection(state="unknown", reason="I/O, but no balance to go by", at=now)
+    if resource.reports_when_idle:
+        reason = f"AWS publishes no {resource.level_metric} for it"
+        return Projection(state="unknown", reason=reason, at=now)
     if observation.unit_is_fresh:
         return _long_silent(bucket, now=now, silent_s=observation.looked_back_s)
     return Projection(state="unknown", reason="no datapoint in the whole unit", at=now)

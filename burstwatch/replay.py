@@ -61,7 +61,7 @@ def volume(volume_type: str, size_gib: float) -> Resource:
         "instance_types": {},
         "modifications": {},
     }
-    described = find_kinds()["ebs_volume"].describe(item, nothing_found, "replay", 0.0)
+    (described,) = find_kinds()["ebs_volume"].describe(item, nothing_found, "replay", 0.0)
     return replace(described, statistic="Minimum")  # as a series is defined
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstwatch.config import Config
+    from burstwatch.observe import Resource
     from burstwatch.past import Past
     from burstwatch.policy import Assessment
 
@@ -53,14 +54,18 @@ class Schedule:
         config: Config,
         now: float,
         *,
-        always_due: bool = False,
+        look_period_s: float | None = None,
     ) -> None:
-        """Remember a look."""
+        """Remember a look.
+
+        ``look_period_s`` is how often to look at what is well, where the worst case is too
+        unsure to say it.
+        """
         for resource_id, (fingerprint, assessment) in assessed.items():
             self.known[resource_id] = Known(
                 fingerprint=fingerprint,
                 assessment=assessment,
-                due_at=now if always_due else now + wait_s(assessment, config),
+                due_at=now + wait_s(assessment, config, look_period_s=look_period_s),
             )
 
     def past_is_stale(self, resource_id: str, fingerprint: object, now: float) -> bool:
@@ -85,7 +90,12 @@ class Schedule:
         self.known = {key: value for key, value in self.known.items() if key in resource_ids}
 
 
-def wait_s(assessment: Assessment, config: Config) -> float:
+def fingerprint(resource: Resource) -> object:
+    """What makes an earlier look at a resource worthless when it changes."""
+    return (resource.bucket, resource.in_use, resource.parents, resource.history_from_s is None)
+
+
+def wait_s(assessment: Assessment, config: Config, *, look_period_s: float | None = None) -> float:
     """Seconds until the next look: worst case minus margin, from 1 to 60 minutes, less slack.
 
     The margin here has the data's age in it, for the next look may meet data as old
@@ -94,6 +104,6 @@ def wait_s(assessment: Assessment, config: Config) -> float:
     worst = assessment.projection.worst_s
     wait = SOONEST_S
     if assessment.verdict == "ok" and worst is not None:
-        wait = worst - config.margin_s - config.max_data_age_s - SOONEST_S
+        wait = look_period_s or worst - config.margin_s - config.max_data_age_s - SOONEST_S
     # Half a period's slack: a rule that fires a second early must not skip a turn.
     return min(LATEST_S, max(SOONEST_S, wait)) - config.sweep_period_s / 2

@@ -29,7 +29,7 @@ RESERVE_S = 10.0
 
 config = config_from_env(os.environ)
 clients = Clients(os.environ["AWS_REGION"])
-kinds = tuple(find_kinds().values())
+kinds = tuple(find_kinds(config.kinds).values())
 schedule = Schedule()
 logger = Logger(service="burstwatch")
 metrics = Metrics(namespace=NAMESPACE)

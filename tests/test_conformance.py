@@ -80,7 +80,7 @@ def check_metrics(kind: Kind) -> None:
     known = METRICS["namespaces"][kind.namespace]
     if kind.dimension not in known["dimensions"]:
         raise KeyError(kind.dimension)
-    for metric in (kind.level_metric, *kind.demand_metrics):
+    for metric in kind.metrics:
         if metric not in known["metrics"]:
             raise KeyError(metric)
 
@@ -114,7 +114,11 @@ def test_what_aws_does_not_have_is_refused(wrong: Listing) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"level_metric": "BurstCredits"}, {"demand_metrics": ("VolumeOps",)}, {"dimension": "Disk"}],
+    [
+        {"level_metrics": ("BurstCredits",)},
+        {"demand_metrics": ("VolumeOps",)},
+        {"dimension": "Disk"},
+    ],
     ids=["level", "demand", "dimension"],
 )
 def test_a_metric_or_dimension_that_aws_does_not_document_is_refused(wrong: dict[str, Any]) -> None:
@@ -148,9 +152,11 @@ def test_a_kind_reads_only_the_fields_that_it_declares(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
 def test_a_kind_describes_its_worked_examples(kind: Kind) -> None:
     examples = import_module(f"tests.kinds.{kind.name}")
-    resources = [kind.describe(item, examples.FOUND, "unit", NOW) for item in examples.ITEMS]
+    resources = [r for i in examples.ITEMS for r in kind.describe(i, examples.FOUND, "unit", NOW)]
+    assert len({resource.key for resource in resources}) == len(resources)
     for resource in resources:
         assert resource.kind == kind.name
+        assert resource.level_metric in kind.level_metrics
         assert (resource.bucket is None) == bool(resource.no_bucket_reason)
     assert any(resource.bucket for resource in resources)
     spent = kind.spent(resources[0], examples.SUMS, NOW, 60)
@@ -162,7 +168,7 @@ def test_a_kind_describes_its_worked_examples(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
 def test_nothing_measured_is_nothing_known_never_zero(kind: Kind) -> None:
     examples = import_module(f"tests.kinds.{kind.name}")
-    resource = kind.describe(examples.ITEMS[0], examples.FOUND, "unit", NOW)
+    resource = kind.describe(examples.ITEMS[0], examples.FOUND, "unit", NOW)[0]
     assert kind.spent(resource, {}, NOW, 60) is None
 
 
@@ -204,17 +210,17 @@ from burstwatch.kind import Kind, Listing
 from burstwatch.observe import Limit, Resource
 
 def describe(item, found, unit, now):
-    return Resource(
-        kind="toy", id=item["InstanceId"], name="", unit=unit,
+    return (Resource(
+        kind="toy", id=item["InstanceId"], level_metric="EBSIOBalance%", name="", unit=unit,
         bucket=Bucket(capacity=1800.0 * 2750, refill=1000.0, burst=3750.0),
         limit=Limit(rate=3750.0, binding="instance_iops"), statistic="Average",
-    )
+    ),)
 
 KIND = Kind(
     name="toy", namespace="AWS/EC2", dimension="InstanceId",
     inventory=Listing(service="ec2", operation="DescribeInstances", items="Reservations[].Instances[]",
                       id_field="InstanceId", fields=("InstanceId",)),
-    level_metric="EBSIOBalance%", demand_metrics=(), describe=describe,
+    level_metrics=("EBSIOBalance%",), demand_metrics=(), describe=describe,
     spent=lambda resource, sums, start_s, period_s: None, capacity_documented=False,
 )
 """
@@ -226,7 +232,7 @@ def test_a_toy_kind_dropped_into_kinds_is_found_queried_and_projected(
     (tmp_path / "toy.py").write_text(TOY)
     monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
     found_kinds = find_kinds()
-    assert set(found_kinds) == {"ebs_volume", "toy"}
+    assert set(found_kinds) == {*(kind.name for kind in KINDS), "toy"}
     check_listing(found_kinds["toy"].inventory)
     check_metrics(found_kinds["toy"])
     instance = cloud.aws.add_instance("m5.large")
@@ -235,7 +241,7 @@ def test_a_toy_kind_dropped_into_kinds_is_found_queried_and_projected(
             "AWS/EC2", "EBSIOBalance%", {"InstanceId": instance}, NOW - 60 * minute, 20 + 2 * minute
         )
     seen = look(
-        cloud.unit, found_kinds.values(), cloud.clients, Config(), Schedule(),
+        cloud.unit, [found_kinds["toy"]], cloud.clients, Config(), Schedule(),
         now=NOW, deadline=cloud.never(),
     )  # fmt: skip
     resource, assessment = seen.assessments[instance]

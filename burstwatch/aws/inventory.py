@@ -61,15 +61,16 @@ def take_inventory(
         }
         for lookup in kind.lookups
     }
-    resources, refused = [], {}
+    resources: list[Resource] = []
+    refused: dict[str, str] = {}
     for item in items:
         try:
-            resource = kind.describe(item, found, str(unit), now)
-            resources.append(resource if kind.capacity_documented else _estimated(resource))
+            described = kind.describe(item, found, str(unit), now)
+            resources += described if kind.capacity_documented else map(_estimated, described)
         except NOT_UNDERSTOOD as error:
             name = str(item.get(kind.inventory.id_field, "?"))
             refused[name] = describe_error(error)
-            problems.append(Problem(part=f"{kind.name} {name}", error=refused[name]))
+    problems += _by_reason(kind, refused)
     return Inventory(
         resources=tuple(resources),
         refused=refused,
@@ -78,7 +79,17 @@ def take_inventory(
     )
 
 
+def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:
+    """One problem for each reason: a type that is not known may be that of a thousand items."""
+    for reason in dict.fromkeys(refused.values()):
+        first, *others = [name for name, its in refused.items() if its == reason]
+        more = f" and {len(others)} more" if others else ""
+        yield Problem(part=f"{kind.name} {first}{more}", error=reason)
+
+
 def _estimated(resource: Resource) -> Resource:
+    if resource.bucket is None:
+        return resource
     caveat = "AWS does not publish this bucket's size, so the worst case is an estimate"
     return replace(resource, caveats=(*resource.caveats, caveat))
 

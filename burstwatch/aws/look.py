@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from burstwatch.aws.asking import Asking
 from burstwatch.aws.inventory import take_inventory
-from burstwatch.aws.metrics import Answers, Query, read_metrics
-from burstwatch.cadence import cadence_s
-from burstwatch.history import LOOK_BACK_S
-from burstwatch.observe import Limit, Missing, Observation, Resource, observe
-from burstwatch.past import PAST_PERIOD_S, to_past, with_recent
-from burstwatch.points import LevelPoint
-from burstwatch.policy import BACK_RATIO, WARNING_MARGINS, Assessment, assess
+from burstwatch.observe import Limit, Resource
+from burstwatch.policy import Assessment, Verdict, assess
 from burstwatch.project import Projection
+from burstwatch.schedule import fingerprint
+from burstwatch.words import span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from burstwatch.aws.session import Clients, Deadline, Problem, Unit
     from burstwatch.config import Config
     from burstwatch.kind import Kind
-    from burstwatch.past import Past
-    from burstwatch.points import DemandPoint
     from burstwatch.schedule import Schedule
 
-PERIOD_S = 60
-#: The period at which a silent resource's longer past is asked for.
-COARSE_S = int(PAST_PERIOD_S)
-#: How far back the past is asked for: the days that the risk is compared with, and one more.
-PAST_S = 8 * 86_400.0
-#: So many resources are asked for theirs at one look: what one call answers, as it is an extra.
-PASTS_PER_LOOK = 10
 #: Ask for the I/O too when the worst case is nearer than this; before, the level says enough.
 DEMAND_HORIZON_S = 3600.0
-#: So many resources that are not due are asked too when nothing due has fresh data.
-WITNESSES = 10
+#: What is not known comes before what is well, and after what is known to be in danger.
+WORST_FIRST: tuple[Verdict, ...] = ("exhausted", "critical", "warning", "unknown", "watch", "ok")
+
+Assessed = tuple[Resource, Assessment]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +61,7 @@ def look(
     demand_horizon_s: float = DEMAND_HORIZON_S,
 ) -> Look:
     """Look at everything in ``unit``. A failed part is a problem, and the rest goes on."""
-    assessments: dict[str, tuple[Resource, Assessment]] = {}
+    buckets: dict[str, Assessed] = {}
     problems: list[Problem] = []
     complete: set[str] = set()
     incomplete: set[str] = set()
@@ -80,35 +71,38 @@ def look(
         problems += inventory.problems
         (complete if inventory.complete else incomplete).add(kind.name)
         resources = inventory.resources
-        due = [r for r in resources if schedule.is_due(r.id, _fingerprint(r), now)]
-        asked = _Asking(kind, clients, config, schedule, now=now, deadline=deadline)
+        due = [r for r in resources if schedule.is_due(r.key, fingerprint(r), now)]
+        asked = Asking(kind, clients, config, schedule, now=now, deadline=deadline)
         # Those last seen active come first: they tell a silent resource from a blind unit.
-        witnesses = sorted(resources, key=lambda r: schedule.was_idle(r.id))
+        witnesses = sorted(resources, key=lambda r: schedule.was_idle(r.key))
         observations = asked.observe(due, witnesses, demand_horizon_s=demand_horizon_s)
-        fresh = {o.resource.id: (o.resource, assess(o, config)) for o in observations}
+        fresh = {o.resource.key: (o.resource, assess(o, config)) for o in observations}
         schedule.note(
-            {key: (_fingerprint(r), verdict) for key, (r, verdict) in fresh.items()},
+            {key: (fingerprint(r), verdict) for key, (r, verdict) in fresh.items()},
             config,
             now,
             # An estimated worst case is no reason to look away.
-            always_due=not kind.capacity_documented,
+            look_period_s=None if kind.capacity_documented else kind.look_period_s,
         )
-        kept = {r.id: (r, schedule.known[r.id].assessment) for r in resources if r.id not in fresh}
+        kept = {
+            r.key: (r, schedule.known[r.key].assessment) for r in resources if r.key not in fresh
+        }
         refused = {
             key: _not_understood(kind, key, reason, unit=unit, now=now)
             for key, reason in inventory.refused.items()
         }
-        assessments |= kept | fresh | refused
+        buckets |= kept | fresh | refused
         problems += asked.answers.problems
-        evaluated += len(fresh)
+        evaluated += len({resource.id for resource, _ in fresh.values()})
         requested += asked.answers.requested
     if not incomplete:
-        schedule.forget_all_but(set(assessments))
+        schedule.forget_all_but(set(buckets))
     return Look(
         unit=unit,
         at=now,
-        assessments=assessments,
-        problems=tuple(problems),
+        assessments=with_parents(worst_of_each(buckets.values())),
+        # Two kinds may ask the same of AWS, and be refused it in the same words.
+        problems=tuple(dict.fromkeys(problems)),
         complete=frozenset(complete),
         incomplete=frozenset(incomplete),
         evaluated=evaluated,
@@ -116,9 +110,56 @@ def look(
     )
 
 
-def _fingerprint(resource: Resource) -> object:
-    """What makes an earlier look at a resource worthless when it changes."""
-    return (resource.bucket, resource.in_use, resource.parents, resource.history_from_s is None)
+def worst_of_each(buckets: Iterable[Assessed]) -> dict[str, Assessed]:
+    """By id, the bucket of each resource that is worst off: it is the one that will be felt."""
+    found: dict[str, Assessed] = {}
+    for entry in buckets:
+        known = found.setdefault(entry[0].id, entry)
+        if urgency(entry) < urgency(known):
+            found[entry[0].id] = entry
+    return found
+
+
+def with_parents(assessments: Mapping[str, Assessed]) -> dict[str, Assessed]:
+    """The same, and where a parent runs dry before its child, the child says so.
+
+    The child's own times and verdict stay: the parent has an alarm of its own.
+    """
+    found = dict(assessments)
+    for key, (resource, assessment) in assessments.items():
+        dry = [
+            assessments[parent]
+            for parent in resource.parents
+            if parent in assessments
+            and _left_s(assessments[parent][1]) < _left_s(assessment)
+            and resource.bucket is not None
+        ]
+        if not dry:
+            continue
+        parent, its = min(dry, key=lambda entry: _left_s(entry[1]))
+        left_s = _left_s(its)
+        when = "has no credits left" if left_s == 0 else f"runs dry first, in {span(left_s)}"
+        reason = f"{assessment.reason}; its parent {parent.id} {when}"
+        projection = replace(assessment.projection, binding=parent.limit.binding)
+        found[key] = (resource, replace(assessment, reason=reason, projection=projection))
+    return found
+
+
+def urgency(entry: Assessed) -> tuple[int, float, float, str]:
+    """What is worst off sorts first."""
+    resource, assessment = entry
+    worst_s = assessment.projection.worst_s
+    return (
+        WORST_FIRST.index(assessment.verdict),
+        _left_s(assessment),
+        math.inf if worst_s is None else worst_s,
+        resource.key,
+    )
+
+
+def _left_s(assessment: Assessment) -> float:
+    left_s = assessment.projection.time_to_empty_s
+    return math.inf if left_s is None else left_s
 
 
 def _not_understood(
@@ -135,199 +176,3 @@ def _not_understood(
     )
     projection = Projection(state="unknown", reason=reason, at=now)
     return resource, Assessment(verdict="unknown", reason=reason, projection=projection)
-
-
-class _Asking:
-    """The questions of one look at one kind: levels first, I/O only where it matters."""
-
-    def __init__(
-        self,
-        kind: Kind,
-        clients: Clients,
-        config: Config,
-        schedule: Schedule,
-        *,
-        now: float,
-        deadline: Deadline,
-    ) -> None:
-        self.kind, self.clients, self.config = kind, clients, config
-        self.schedule, self.now, self.deadline = schedule, now, deadline
-        self.answers = Answers()
-        self._looked_back_s: dict[str, float] = {}
-
-    def observe(
-        self, due: Sequence[Resource], witnesses: Sequence[Resource], *, demand_horizon_s: float
-    ) -> list[Observation]:
-        with_bucket = [r for r in due if r.bucket is not None and r.in_use]
-        self._ask([self._level_query(r) for r in with_bucket])
-        fresh = any(self._is_fresh(r) for r in with_bucket)
-        if with_bucket and not fresh:
-            asked = {r.id for r in with_bucket}
-            others = [r for r in witnesses if r.bucket and r.in_use and r.id not in asked]
-            self._ask([self._level_query(r) for r in others[:WITNESSES]])
-            fresh = any(self._is_fresh(r) for r in others[:WITNESSES])
-        if fresh:
-            self._ask_further_back(with_bucket)
-        glances = {r.id: self._observation(r, unit_is_fresh=fresh, newest_only=True) for r in due}
-        worst = {key: self._worst_s(o) for key, o in glances.items()}
-        wide_s = WARNING_MARGINS * self.config.margin_s
-        near = [r for r in due if worst[r.id] < max(demand_horizon_s, wide_s)]
-        self._ask([q for r in near for q in self._demand_queries(r)])
-        # A full bucket has nothing to fear that the days before could tell of.
-        drained = [r for r in near if worst[r.id] < wide_s and not self._is_full(glances[r.id])]
-        pasts, demands = self._pasts(drained), {r.id: self._demand(r) for r in near}
-        return [
-            self._observation(
-                resource,
-                unit_is_fresh=fresh,
-                demand=demands.get(resource.id, ()),
-                past=with_recent(pasts[resource.id], demands[resource.id])
-                if resource.id in pasts
-                else None,
-            )
-            for resource in due
-        ]
-
-    def _ask(
-        self, queries: Sequence[Query], *, back_s: float = LOOK_BACK_S, period_s: int = PERIOD_S
-    ) -> None:
-        if not queries:
-            return
-        got = read_metrics(
-            self.clients,
-            queries,
-            start_s=self.now - back_s,
-            end_s=self.now,
-            period_s=period_s,
-            deadline=self.deadline,
-        )
-        self.answers.series |= got.series
-        self.answers.failed |= got.failed
-        self.answers.problems += got.problems
-        self.answers.requested += got.requested
-
-    def _ask_further_back(self, resources: Sequence[Resource]) -> None:
-        """A silent resource's last level decides how full it is by now, so look for it.
-
-        As far back as an empty bucket takes to fill: before that, nothing matters.
-        """
-        metric = self.kind.level_metric
-        silent = {
-            resource.id: resource.bucket.capacity / resource.bucket.refill
-            for resource in resources
-            if resource.bucket is not None and self.answers.series.get((resource.id, metric)) == []
-        }
-        back_s = max(silent.values(), default=0.0)
-        if back_s <= LOOK_BACK_S:
-            return
-        queries = [self._level_query(resource) for resource in resources if resource.id in silent]
-        self._ask(queries, back_s=back_s, period_s=COARSE_S)
-        answered = {key for key, _ in self.answers.series}
-        self._looked_back_s = dict.fromkeys(silent.keys() & answered, back_s)
-
-    def _query(self, resource: Resource, metric: str, statistic: str) -> Query:
-        return Query(
-            namespace=self.kind.namespace,
-            metric=metric,
-            dimension=self.kind.dimension,
-            resource_id=resource.id,
-            statistic=statistic,
-        )
-
-    def _level_query(self, resource: Resource) -> Query:
-        return self._query(resource, self.kind.level_metric, resource.statistic)
-
-    def _demand_queries(self, resource: Resource) -> list[Query]:
-        return [self._query(resource, metric, "Sum") for metric in self.kind.demand_metrics]
-
-    def _is_fresh(self, resource: Resource) -> bool:
-        series = self.answers.series.get((resource.id, self.kind.level_metric), [])
-        period_s = cadence_s([start for start, _ in series])
-        oldest = self.now - self.config.max_data_age_s - 2 * period_s
-        return bool(series) and series[-1][0] >= oldest
-
-    def _observation(
-        self,
-        resource: Resource,
-        *,
-        unit_is_fresh: bool,
-        demand: Sequence[DemandPoint] = (),
-        past: Past | None = None,
-        newest_only: bool = False,
-    ) -> Observation:
-        key = (resource.id, self.kind.level_metric)
-        failure = self.answers.failed.get(key)
-        if failure is not None:
-            return Observation(resource=resource, at=self.now, missing=Missing(reason=failure))
-        series = self.answers.series.get(key, [])
-        further_back = resource.id in self._looked_back_s
-        period_s = float(COARSE_S) if further_back else cadence_s([start for start, _ in series])
-        levels = [
-            LevelPoint(
-                start_s=start,
-                period_s=period_s,
-                ratio=min(1.0, max(0.0, percent / 100)),
-                statistic=resource.statistic,
-            )
-            for start, percent in (series[-1:] if newest_only else series)
-        ]
-        return observe(
-            resource,
-            self.now,
-            levels,
-            demand,
-            past=past,
-            unit_is_fresh=unit_is_fresh,
-            looked_back_s=self._looked_back_s.get(resource.id, LOOK_BACK_S),
-        )
-
-    def _worst_s(self, observation: Observation) -> float:
-        """The worst case by the newest level alone: what is further off needs no more questions."""
-        history = observation.history
-        if history is None or history.newest_level() < 0:
-            return math.inf
-        return history.worst_s() - history.level_age_s(observation.at)
-
-    def _is_full(self, observation: Observation) -> bool:
-        history = observation.history
-        return history is not None and history.levels[history.newest_level()] >= BACK_RATIO
-
-    def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
-        """The I/O of the days before, of those near: asked for once an hour, kept in between."""
-        stale = [r for r in near if self.schedule.past_is_stale(r.id, _fingerprint(r), self.now)]
-        stale = stale[:PASTS_PER_LOOK]
-        asked = read_metrics(
-            self.clients,
-            [query for resource in stale for query in self._demand_queries(resource)],
-            start_s=self.now - PAST_S,
-            end_s=self.now,
-            period_s=COARSE_S,
-            deadline=self.deadline,
-        )
-        self.answers.problems += asked.problems
-        self.answers.requested += asked.requested
-        for resource in stale:
-            if not self._keys(resource) & asked.failed.keys():
-                past = to_past(self._points(resource, asked, float(COARSE_S)))
-                self.schedule.keep_past(resource.id, _fingerprint(resource), past, self.now)
-        found = {r.id: self.schedule.past_of(r.id) for r in near}
-        return {key: past for key, past in found.items() if past is not None}
-
-    def _demand(self, resource: Resource) -> list[DemandPoint]:
-        if self._keys(resource) & self.answers.failed.keys():
-            return []  # half of the I/O would pass for all of it; the balance says enough
-        return self._points(resource, self.answers, None)
-
-    def _keys(self, resource: Resource) -> set[tuple[str, str]]:
-        return {(resource.id, metric) for metric in self.kind.demand_metrics}
-
-    def _points(
-        self, resource: Resource, answers: Answers, period_s: float | None
-    ) -> list[DemandPoint]:
-        sums: dict[float, dict[str, float]] = {}
-        for metric in self.kind.demand_metrics:
-            for start, value in answers.series.get((resource.id, metric), []):
-                sums.setdefault(start, {})[metric] = value
-        period_s = period_s or cadence_s(sorted(sums))
-        points = (self.kind.spent(resource, sums[start], start, period_s) for start in sorted(sums))
-        return [point for point in points if point is not None]

@@ -49,10 +49,10 @@ def record(
             metric=metric,
             dimension=kind.dimension,
             resource_id=resource.id,
-            statistic=resource.statistic if metric == kind.level_metric else "Sum",
+            statistic=resource.statistic if metric == resource.level_metric else "Sum",
         )
         for resource in chosen
-        for metric in (kind.level_metric, *kind.demand_metrics)
+        for metric in kind.metrics
     ]
     answers = read_metrics(
         clients,
@@ -65,20 +65,19 @@ def record(
     for (resource_id, metric), why in answers.failed.items():
         msg = f"{metric} of {resource_id}: {why}"
         raise AwsError(msg)
-    return [(resource, *_rows(answers, resource.id)) for resource in chosen]
+    return [(resource, *_rows(answers, resource)) for resource in chosen]
 
 
-def _rows(answers: Answers, resource_id: str) -> tuple[list[Row], float]:
+def _rows(answers: Answers, resource: Resource) -> tuple[list[Row], float]:
     kind = find_kinds()[KIND]
     series = {
-        metric: dict(answers.series.get((resource_id, metric), ()))
-        for metric in (kind.level_metric, *kind.demand_metrics)
+        metric: dict(answers.series.get((resource.id, metric), ())) for metric in kind.metrics
     }
     starts = sorted({start for points in series.values() for start in points})
     if not starts:
-        msg = f"CloudWatch has no datapoint of {resource_id}"
+        msg = f"CloudWatch has no datapoint of {resource.id}"
         raise AwsError(msg)
-    level = series[kind.level_metric]
+    level = series[resource.level_metric]
     # A row for each minute: one without any datapoint is silence, and not blindness.
     minutes = round((starts[-1] - starts[0]) / PERIOD_S) + 1
     rows = [

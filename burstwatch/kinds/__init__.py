@@ -10,8 +10,20 @@ if TYPE_CHECKING:
     from burstwatch.kind import Kind
 
 
-def find_kinds() -> dict[str, Kind]:
-    """Every kind by name, in the order of the files' names."""
+class UnknownKindError(ValueError):
+    """A kind that there is no file of."""
+
+
+def find_kinds(wanted: str = "") -> dict[str, Kind]:
+    """Every kind by name, in the order of the files' names; or those ``wanted``, as ``a,b``.
+
+    Raises:
+        UnknownKindError: naming the one that there is not.
+    """
     names = sorted(info.name for info in iter_modules(__path__))
-    kinds = [import_module(f"{__name__}.{name}").KIND for name in names]
-    return {kind.name: kind for kind in kinds}
+    kinds = {name: import_module(f"{__name__}.{name}").KIND for name in names}
+    for name in filter(None, wanted.split(",")):
+        if name not in kinds:
+            msg = f"unknown kind {name!r}, allowed are {', '.join(kinds)}"
+            raise UnknownKindError(msg)
+    return {name: kind for name, kind in kinds.items() if not wanted or name in wanted.split(",")}

@@ -89,7 +89,7 @@ class Volume:
 
 def describe(
     item: Item, found: Mapping[str, Mapping[str, Item]], unit: str, now: float
-) -> Resource:
+) -> tuple[Resource, ...]:
     """A volume with its bucket, its instance's limits and what is still changing."""
     promise = profile(
         item["VolumeType"], item["Size"], iops=item.get("Iops"), mib_s=item.get("Throughput")
@@ -106,9 +106,10 @@ def describe(
         bucket = replace(bucket, burst=max(bucket.refill, min(bucket.burst, most)))
     caveats = () if limits or not instance_id else ("the instance's own limits are not known",)
     tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
-    return Resource(
+    resource = Resource(
         kind=KIND.name,
         id=item["VolumeId"],
+        level_metric=KIND.level_metrics[0],
         name=tags.get("Name", ""),
         unit=unit,
         bucket=bucket,
@@ -118,6 +119,7 @@ def describe(
         in_use=bool(attachment),
         parents=(instance_id,) if instance_id else (),
         facts={
+            "type": f"{promise.volume_type} {promise.size_gib:g} GiB",
             "volume_type": promise.volume_type,
             "size_gib": f"{promise.size_gib:g}",
             "unit": promise.unit,
@@ -131,6 +133,7 @@ def describe(
         history_from_s=history_from_s,
         detail=Volume(promise=promise, instance=limits),
     )
+    return (resource,)
 
 
 def spent(
@@ -277,7 +280,7 @@ KIND = Kind(
         ),
         Lookup(name="modifications", listing=MODIFICATIONS),
     ),
-    level_metric="BurstBalance",
+    level_metrics=("BurstBalance",),
     demand_metrics=("VolumeReadOps", "VolumeWriteOps", "VolumeReadBytes", "VolumeWriteBytes"),
     describe=describe,
     spent=spent,

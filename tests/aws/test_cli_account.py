@@ -32,15 +32,19 @@ def test_scan_shows_the_worst_first(cloud: Cloud) -> None:
     lines = out.splitlines()
     assert lines[1].startswith(hot.id)
     assert "critical" in lines[1]
-    assert lines[-1] == "2 volumes, 0 unknown; 14 metrics requested"
+    assert lines[-1] == "4 resources, 0 unknown; 14 metrics requested"
 
 
-def test_scan_for_machines_is_one_object_a_volume(cloud: Cloud) -> None:
+def test_scan_for_machines_is_one_object_a_resource(cloud: Cloud) -> None:
     disk = Disk(cloud, percent=100)
     cloud.aws.add_volume("gp3", 100)
     _, out, _ = burstwatch(cloud, "scan", "--json")
     found = {entry["id"]: entry for entry in map(json.loads, out.splitlines())}
-    assert len(found) == 2
+    assert sorted(entry["kind"] for entry in found.values()) == [
+        "ebs_volume",
+        "ebs_volume",
+        "ec2_instance_ebs",
+    ]
     assert found[disk.id]["state"] == "infinite"
     assert found[disk.id]["time_to_empty_s"] is None
     assert found[disk.id]["size_gib"] == 100
@@ -62,7 +66,7 @@ def test_scan_of_all_regions_goes_on_after_one_that_fails(cloud: Cloud) -> None:
     cloud.aws.add_volume("gp3", 100, region="eu-west-1")
     code, out, err = burstwatch(cloud, "scan", "--all-regions")
     assert code == 1
-    assert "2 volumes" in out
+    assert "3 resources" in out
     assert err.startswith("burstwatch: ap-east-1: ")
 
 
@@ -78,7 +82,7 @@ def test_a_denied_call_is_a_partial_result(cloud: Cloud) -> None:
 
 def test_an_empty_account_is_said_to_be_empty(cloud: Cloud) -> None:
     code, out, _ = burstwatch(cloud, "scan")
-    assert (code, out) == (0, "no volumes; 0 metrics requested\n")
+    assert (code, out) == (0, "no resources; 0 metrics requested\n")
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_the_sweep_prints_metrics_that_are_valid_json(
     ((namespace, data),) = found
     assert namespace == "Burstwatch"
     values = {entry["MetricName"]: entry["Values"] for entry in data}
-    assert values["ResourcesSeen"] == [1.0]
+    assert values["ResourcesSeen"] == [2.0]  # and its instance
     assert data[0]["Dimensions"] == [{"Name": "Deployment", "Value": "test"}]
     assert disk.percent == 100
 

@@ -21,11 +21,11 @@ MINUTES = 30
 
 def take_look(
     cloud: Cloud, schedule: Schedule | None = None, *, deadline: Deadline | None = None,
-    tag_filter: str = "",
+    tag_filter: str = "", kinds: str = "ebs_volume",
 ) -> Look:  # fmt: skip
     return look(
         cloud.unit,
-        find_kinds().values(),
+        find_kinds(kinds).values(),
         cloud.clients,
         Config(tag_filter=tag_filter),
         schedule or Schedule(),

@@ -86,12 +86,21 @@ class FakeAws:
         return instance_id
 
     def add_instance_type(
-        self, name: str, *, iops: int, mb_s: float, hypervisor: str = "nitro"
-    ) -> None:
+        self, name: str, *, iops: int, mb_s: float, hypervisor: str = "nitro",
+        baseline_iops: int | None = None, baseline_mb_s: float | None = None,
+    ) -> None:  # fmt: skip
+        """``iops`` and ``mb_s`` are the maxima, and sustained unless a baseline is given."""
         self.instance_types[name] = {
             "InstanceType": name,
             "Hypervisor": hypervisor,
-            "EbsInfo": {"EbsOptimizedInfo": {"MaximumIops": iops, "MaximumThroughputInMBps": mb_s}},
+            "EbsInfo": {
+                "EbsOptimizedInfo": {
+                    "BaselineIops": baseline_iops or iops,
+                    "MaximumIops": iops,
+                    "BaselineThroughputInMBps": baseline_mb_s or mb_s,
+                    "MaximumThroughputInMBps": mb_s,
+                }
+            },
         }
 
     def put(

@@ -1,4 +1,4 @@
-"""Look once at an account's volumes: which run dry, and when. The worst come first."""
+"""Look once at an account's resources: which run dry, and when. The worst come first."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ if TYPE_CHECKING:
 PARTIAL = 1
 #: How long one region may take. A person waits for it.
 BUDGET_S = 120.0
-ORDER = ("exhausted", "critical", "warning", "watch", "unknown", "ok")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Where to look, and how to print."""
     add_account_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
-    parser.add_argument("--json", action="store_true", help="one object a volume")
+    parser.add_argument("--json", action="store_true", help="one object a resource")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
@@ -42,6 +41,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
     config = config_from_env(terminal.env)
     home = make_clients(args, terminal.env)
     unit = home.unit()  # refuses early without credentials
+    from burstwatch.aws.look import urgency  # noqa: PLC0415 - boto3 is an extra
+
     regions = _regions(home) if args.all_regions else [unit.region]
     looks: list[Look] = []
     problems: list[str] = []
@@ -55,7 +56,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if terminal.stderr.isatty():
         print("\r\033[K", end="", file=terminal.stderr)
     problems += [f"{found.unit}: {p.part}: {p.error}" for found in looks for p in found.problems]
-    entries = sorted((e for found in looks for e in found.assessments.values()), key=_urgency)
+    entries = sorted((e for found in looks for e in found.assessments.values()), key=urgency)
     text = _json(entries) if args.json else _report(entries, looks)
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
@@ -64,14 +65,14 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def _look(args: Namespace, home: Clients, region: str, config: Config, terminal: Terminal) -> Look:
-    from burstwatch.aws.look import look  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.look import look  # noqa: PLC0415
     from burstwatch.aws.session import Deadline  # noqa: PLC0415
 
     clients = home if region == home.region else make_clients(args, terminal.env, region)
     deadline = Deadline(time.monotonic, at=time.monotonic() + BUDGET_S)
     return look(
         clients.unit(),
-        find_kinds().values(),
+        find_kinds(config.kinds).values(),
         clients,
         config,
         Schedule(),
@@ -89,21 +90,6 @@ def _regions(home: Clients) -> list[str]:
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
     return sorted(region["RegionName"] for region in found)
-
-
-def _urgency(entry: tuple[Resource, Assessment]) -> tuple[int, float, float, str]:
-    resource, assessment = entry
-    projection = assessment.projection
-
-    def order(seconds: float | None) -> float:
-        return math.inf if seconds is None else seconds
-
-    return (
-        ORDER.index(assessment.verdict),
-        order(projection.time_to_empty_s),
-        order(projection.worst_s),
-        resource.id,
-    )
 
 
 def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
@@ -140,12 +126,12 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
 
 
 def _report(entries: Sequence[tuple[Resource, Assessment]], looks: Sequence[Look]) -> str:
-    headings = ("volume", "name", "type", "verdict", "state", "balance", "empty in", "worst case")
+    headings = ("resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case")
     rows = [
         (
             resource.id,
             resource.name[:24],
-            f"{resource.facts.get('volume_type', resource.kind)} {resource.facts.get('size_gib', '')}",
+            resource.facts.get("type", resource.kind),
             assessment.verdict,
             assessment.projection.state,
             f"{assessment.projection.level.likely:.0%}" if assessment.projection.level else "-",
@@ -156,9 +142,9 @@ def _report(entries: Sequence[tuple[Resource, Assessment]], looks: Sequence[Look
     ]
     unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
     requested = sum(found.metrics_requested for found in looks)
-    summary = f"{len(entries)} volumes, {unknown} unknown; {requested} metrics requested"
+    summary = f"{len(entries)} resources, {unknown} unknown; {requested} metrics requested"
     return (
         f"{table(headings, rows)}\n{summary}"
         if rows
-        else f"no volumes; {requested} metrics requested"
+        else f"no resources; {requested} metrics requested"
     )

@@ -1,0 +1,200 @@
+"""EC2 instances: two buckets for all their EBS traffic, one of I/O and one of bytes.
+
+AWS says what an instance type sustains and what it reaches, and that it can hold the
+maximum "for 30 minutes at least once every 24 hours"; how large the buckets are it does
+not. Half an hour of the difference is what that sentence needs at least, so the worst
+case here is an estimate and called so.
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html (2026-04)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from burstwatch.bucket import Bucket
+from burstwatch.kind import Item, Kind, Listing, Lookup
+from burstwatch.observe import Limit, Resource
+from burstwatch.points import DemandPoint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from burstwatch.volumes import Binding
+
+MIB = 1024 * 1024
+MB_PER_MIB = 1_000_000 / MIB
+#: So long a full bucket holds the maximum.
+FULL_LASTS_S = 1800.0
+#: The estimate of a bucket's size may be wrong by this factor either way, so what an I/O
+#: costs of it may be as well; the balance's own slope decides.
+UNCERTAIN = 2.0
+#: The balances are published for "some *.4xlarge and smaller".
+#: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html (2026-04)
+LARGEST_PUBLISHED = 4
+
+Unit = Literal["io", "MiB"]
+IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
+SUMS: dict[Unit, tuple[str, str]] = {
+    "io": ("EBSReadOps", "EBSWriteOps"),
+    "MiB": ("EBSReadBytes", "EBSWriteBytes"),
+}
+
+INSTANCES = Listing(
+    service="ec2",
+    operation="DescribeInstances",
+    items="Reservations[].Instances[]",
+    id_field="InstanceId",
+    fields=("InstanceId", "InstanceType", "State.Name", "Tags[].Key", "Tags[].Value"),
+)
+INSTANCE_TYPES = Listing(
+    service="ec2",
+    operation="DescribeInstanceTypes",
+    items="InstanceTypes[]",
+    page_size=100,
+    id_field="InstanceType",
+    fields=(
+        "InstanceType",
+        "Hypervisor",
+        "EbsInfo.EbsOptimizedInfo.BaselineIops",
+        "EbsInfo.EbsOptimizedInfo.MaximumIops",
+        "EbsInfo.EbsOptimizedInfo.BaselineThroughputInMBps",
+        "EbsInfo.EbsOptimizedInfo.MaximumThroughputInMBps",
+    ),
+)
+
+
+def describe(
+    item: Item, found: Mapping[str, Mapping[str, Item]], unit: str, now: float
+) -> tuple[Resource, ...]:
+    """The instance's two buckets, or the one reason why it has none.
+
+    Raises:
+        ValueError: if the type's numbers are not known: then nothing can be said of it.
+    """
+    del now
+    instance_type = item["InstanceType"]
+    spec = found["instance_types"].get(instance_type)
+    if spec is None:
+        msg = f"instance type {instance_type!r} is not described"
+        raise ValueError(msg)
+    info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    reason = _no_bucket_reason(instance_type, spec, info)
+    if reason:
+        return (_resource(item, unit, IO_BALANCE, "io", 0.0, 0.0, reason),)
+    rates: tuple[tuple[str, Unit, float, float], ...] = (
+        (IO_BALANCE, "io", float(info["BaselineIops"]), float(info["MaximumIops"])),
+        (
+            BYTE_BALANCE,
+            "MiB",
+            info["BaselineThroughputInMBps"] * MB_PER_MIB,
+            info["MaximumThroughputInMBps"] * MB_PER_MIB,
+        ),
+    )
+    return tuple(
+        _resource(item, unit, metric, of, baseline, maximum)
+        for metric, of, baseline, maximum in rates
+        if baseline < maximum
+    )
+
+
+def _no_bucket_reason(instance_type: str, spec: Item, info: Item) -> str:
+    """Why an instance of this type has no balance, decided from the type alone."""
+    if spec.get("Hypervisor") != "nitro" or not info:
+        return f"{instance_type} is not of the types that burst"
+    pairs = (
+        ("BaselineIops", "MaximumIops"),
+        ("BaselineThroughputInMBps", "MaximumThroughputInMBps"),
+    )
+    if all(info[baseline] >= info[maximum] for baseline, maximum in pairs):
+        return f"{instance_type} sustains its maximum"
+    size = instance_type.rpartition(".")[2]
+    multiple = size.partition("xlarge")[0]
+    if size.startswith("metal") or (multiple.isdigit() and int(multiple) > LARGEST_PUBLISHED):
+        return f"AWS publishes no balance for sizes above {LARGEST_PUBLISHED}xlarge"
+    return ""
+
+
+def _resource(
+    item: Item,
+    unit: str,
+    metric: str,
+    of: Unit,
+    baseline: float,
+    maximum: float,
+    no_bucket_reason: str = "",
+) -> Resource:
+    tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
+    binding: Binding = "instance_iops" if of == "io" else "instance_throughput"
+    bucket = Bucket(
+        capacity=(maximum - baseline) * FULL_LASTS_S or 1.0, refill=baseline, burst=maximum
+    )
+    return Resource(
+        kind=KIND.name,
+        id=item["InstanceId"],
+        level_metric=metric,
+        name=tags.get("Name", ""),
+        unit=unit,
+        bucket=None if no_bucket_reason else bucket,
+        no_bucket_reason=no_bucket_reason,
+        limit=Limit(rate=maximum, binding=binding),
+        statistic="Average",
+        in_use=item.get("State", {}).get("Name", "running") == "running",
+        reports_when_idle=True,
+        facts={
+            "type": item["InstanceType"],
+            "instance_type": item["InstanceType"],
+            "unit": of,
+            "baseline": f"{round(baseline, 1):g}",
+            "burst": f"{round(maximum, 1):g}",
+        },
+        detail=of,
+    )
+
+
+def spent(
+    resource: Resource, sums: Mapping[str, float], start_s: float, period_s: float
+) -> DemandPoint | None:
+    """Credits per second of one period's operations, or of its bytes in MiB."""
+    of: Unit = "MiB" if resource.detail == "MiB" else "io"
+    reads, writes = (sums.get(name) for name in SUMS[of])
+    if reads is None or writes is None:
+        return None
+    rate = (reads + writes) / period_s / (MIB if of == "MiB" else 1)
+    is_held_back = resource.limit.rate > 0 and rate >= AT_LIMIT * resource.limit.rate
+    return DemandPoint(
+        start_s=start_s,
+        period_s=period_s,
+        least=rate / UNCERTAIN,
+        nominal=rate,
+        most=rate * UNCERTAIN,
+        binding=resource.limit.binding if is_held_back else "none",
+    )
+
+
+# Served this close to a limit, the I/O is taken as held back by it.
+AT_LIMIT = 0.97
+
+
+def _instance_types(found: Mapping[str, list[Item]]) -> set[str]:
+    return {item["InstanceType"] for item in found["inventory"]}
+
+
+KIND = Kind(
+    name="ec2_instance_ebs",
+    namespace="AWS/EC2",
+    dimension="InstanceId",
+    inventory=INSTANCES,
+    lookups=(
+        Lookup(
+            name="instance_types",
+            listing=INSTANCE_TYPES,
+            filter_name="instance-type",
+            wanted=_instance_types,
+        ),
+    ),
+    level_metrics=(IO_BALANCE, BYTE_BALANCE),
+    demand_metrics=tuple(name for names in SUMS.values() for name in names),
+    describe=describe,
+    spent=spent,
+    capacity_documented=False,
+)

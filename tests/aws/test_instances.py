@@ -1,0 +1,134 @@
+"""Instances beside their volumes: two buckets, one resource, and which runs dry first."""
+
+from __future__ import annotations
+
+import pytest
+
+from burstwatch.aws.look import Look, look
+from burstwatch.config import Config
+from burstwatch.kinds import UnknownKindError, find_kinds
+from burstwatch.schedule import Schedule
+from tests.aws.test_look import FULL_BURST, drain
+from tests.conftest import NOW, Cloud
+
+CAPACITY = {"EBSIOBalance%": (18_750 - 3_600) * 1_800, "EBSByteBalance%": (593.75 - 81.25) * 1_800}
+
+
+@pytest.fixture(autouse=True)
+def _bursting(cloud: Cloud) -> None:
+    cloud.aws.add_instance_type(
+        "m5.large", iops=18_750, mb_s=593.75, baseline_iops=3_600, baseline_mb_s=81.25
+    )
+
+
+def take_look(cloud: Cloud, schedule: Schedule | None = None) -> Look:
+    return look(
+        cloud.unit, find_kinds().values(), cloud.clients, Config(), schedule or Schedule(),
+        now=cloud.clock.now, deadline=cloud.never(),
+    )  # fmt: skip
+
+
+def balances(
+    cloud: Cloud, instance: str, *, io: float, io_per_5min: float = 0.0, byte: float = 99.0,
+    iops: float = 1_000.0,
+) -> None:  # fmt: skip
+    """Two hours of five-minute datapoints, the newest of which has just ended."""
+    for back in range(24):
+        at = NOW - NOW % 300 - 300 * (back + 1)
+        for name, value in {
+            "EBSIOBalance%": min(100.0, io + io_per_5min * back),
+            "EBSByteBalance%": byte,
+            "EBSReadOps": iops * 150,
+            "EBSWriteOps": iops * 150,
+            "EBSReadBytes": iops * 150 * 4_096,
+            "EBSWriteBytes": iops * 150 * 4_096,
+        }.items():
+            cloud.aws.put("AWS/EC2", name, {"InstanceId": instance}, at, value)
+
+
+def test_an_instance_that_spends_its_balance_is_projected_and_called_an_estimate(
+    cloud: Cloud,
+) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    # 15,150 of 18,750 credits a second are over the baseline: a sixth of the bucket in five minutes.
+    balances(cloud, instance, io=20, io_per_5min=100 / 6, iops=18_750)
+    resource, assessment = take_look(cloud).assessments[instance]
+    assert resource.level_metric == "EBSIOBalance%"
+    assert "estimate" in " ".join(resource.caveats)
+    assert assessment.verdict in {"critical", "exhausted"}
+    assert assessment.projection.binding == "instance_iops"
+
+
+def test_the_worse_of_the_two_buckets_is_the_instances(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    balances(cloud, instance, io=90, byte=0.0)
+    resource, assessment = take_look(cloud).assessments[instance]
+    assert resource.level_metric == "EBSByteBalance%"
+    assert resource.limit.binding == "instance_throughput"
+    assert assessment.projection.level is not None
+    assert assessment.projection.level.likely < 0.2
+
+
+def test_a_volume_names_the_instance_that_runs_dry_before_it(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    drain(cloud, volume, to_percent=80, **FULL_BURST)
+    balances(cloud, instance, io=15, io_per_5min=100 / 6, iops=18_750)
+    found = take_look(cloud).assessments
+    projection = found[volume][1].projection
+    assert f"its parent {instance}" in found[volume][1].reason
+    assert projection.binding == "instance_iops"
+    assert projection.time_to_empty_s == pytest.approx(0.80 * 2_000, rel=0.05)  # its own
+
+
+def test_a_volume_that_runs_dry_first_says_nothing_of_its_instance(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    drain(cloud, volume, to_percent=20, **FULL_BURST)
+    balances(cloud, instance, io=99)
+    _, assessment = take_look(cloud).assessments[volume]
+    assert instance not in assessment.reason
+    assert assessment.projection.binding == "volume_iops"
+
+
+def test_a_running_instance_without_a_balance_is_unknown_and_never_idle(cloud: Cloud) -> None:
+    silent, fresh = (cloud.aws.add_instance("m5.large") for _ in range(2))
+    balances(cloud, fresh, io=99)
+    found = take_look(cloud).assessments
+    assert found[fresh][1].verdict == "ok"
+    assert found[silent][1].verdict == "unknown"
+    assert "AWS publishes no EBS" in found[silent][1].reason
+
+
+def test_a_stopped_instance_is_idle(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    cloud.aws.regions["us-east-1"].instances[instance]["State"] = {"Name": "stopped", "Code": 80}
+    assert take_look(cloud).assessments[instance][1].projection.state == "idle"
+
+
+def test_an_instance_of_a_type_that_nobody_describes_is_unknown_and_named_once(
+    cloud: Cloud,
+) -> None:
+    ids = [cloud.aws.add_instance("x99.huge") for _ in range(3)]
+    found = take_look(cloud)
+    assert {found.assessments[one][1].verdict for one in ids} == {"unknown"}
+    (problem,) = found.problems
+    assert "x99.huge" in problem.error
+    assert "and 2 more" in problem.part
+
+
+def test_an_instance_is_looked_at_every_five_minutes_whatever_its_estimate_says(
+    cloud: Cloud,
+) -> None:
+    instance, schedule = cloud.aws.add_instance("m5.large"), Schedule()
+    balances(cloud, instance, io=99)
+    asked = []
+    for _ in range(6):
+        asked.append(take_look(cloud, schedule).metrics_requested)
+        cloud.clock.now += 60
+    assert [bool(count) for count in asked] == [True, False, False, False, False, True]
+
+
+def test_an_unknown_kind_is_refused_by_name() -> None:
+    with pytest.raises(UnknownKindError, match="'rds', allowed are ebs_volume"):
+        find_kinds("ebs_volume,rds")

@@ -1,0 +1,51 @@
+"""Worked examples of the kind ``ec2_instance_ebs``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ITEMS: list[dict[str, Any]] = [
+    {
+        "InstanceId": "i-0aaaaaaaaaaaaaaa1",
+        "InstanceType": "m5.large",
+        "State": {"Code": 16, "Name": "running"},
+        "Tags": [{"Key": "Name", "Value": "db"}],
+    },
+    {"InstanceId": "i-0aaaaaaaaaaaaaaa2", "InstanceType": "m5.4xlarge"},
+    {"InstanceId": "i-0aaaaaaaaaaaaaaa3", "InstanceType": "c7gn.16xlarge"},
+    {"InstanceId": "i-0aaaaaaaaaaaaaaa4", "InstanceType": "m3.medium"},
+]
+
+
+def _type(name: str, iops: tuple[int, int], mb_s: tuple[float, float]) -> dict[str, Any]:
+    return {
+        "InstanceType": name,
+        "Hypervisor": "nitro",
+        "EbsInfo": {
+            "EbsOptimizedInfo": {
+                "BaselineIops": iops[0],
+                "MaximumIops": iops[1],
+                "BaselineThroughputInMBps": mb_s[0],
+                "MaximumThroughputInMBps": mb_s[1],
+            }
+        },
+    }
+
+
+FOUND: dict[str, dict[str, dict[str, Any]]] = {
+    "instance_types": {
+        "m5.large": _type("m5.large", (3_600, 18_750), (81.25, 593.75)),
+        "m5.4xlarge": _type("m5.4xlarge", (18_750, 18_750), (593.75, 593.75)),
+        "c7gn.16xlarge": _type("c7gn.16xlarge", (133_333, 160_000), (4_166.0, 5_000.0)),
+        "m3.medium": {"InstanceType": "m3.medium", "Hypervisor": "xen"},
+    }
+}
+
+#: Sums over a minute of the first item, and the I/O credits per second that they may have cost.
+SUMS = {
+    "EBSReadOps": 60_000.0,
+    "EBSWriteOps": 120_000.0,
+    "EBSReadBytes": 60_000 * 16_384.0,
+    "EBSWriteBytes": 120_000 * 16_384.0,
+}
+NOMINAL_PER_S = 3_000.0
