@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from burstwatch.links import Links
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -64,6 +66,13 @@ def _topic(name: str, text: str) -> Setting:
     return Setting(name=name, default="", help=text, pattern=r"(arn:\S+)?", allowed=allowed)
 
 
+def _link(name: str, text: str) -> Setting:
+    allowed = "an address that begins with https://, or nothing"
+    return Setting(
+        name=name, default="", help=text, pattern=r"(https://[^\s<>|]+)?", allowed=allowed
+    )
+
+
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="lead_s",
@@ -109,6 +118,14 @@ SETTINGS: tuple[Setting, ...] = (
         unit="",
     ),
     Setting(
+        name="mass_from",
+        default=20.0,
+        help="from so many resources in danger at once, one alarm for all and no new one for each",
+        low=2,
+        high=50,
+        unit=" of resources",
+    ),
+    Setting(
         name="deployment",
         default="burstwatch",
         help="the name that tells several deployments in one account apart",
@@ -132,6 +149,8 @@ SETTINGS: tuple[Setting, ...] = (
     _topic("page_topic_arn", "topic for critical alarms"),
     _topic("notice_topic_arn", "topic for warnings"),
     _topic("events_topic_arn", "topic for readable details"),
+    _link("dashboard_url", "link to a dashboard in every message; the stack's own if not said"),
+    _link("runbooks_url", "where the runbooks are, in every message"),
 )
 
 
@@ -145,12 +164,20 @@ class Config:
     alarm_path_s: float = 180.0
     hold_s: float = 5400.0
     needless_per_week: float = 0.24
+    mass_from: float = 20.0
     deployment: str = "burstwatch"
     kinds: str = ""
     tag_filter: str = ""
     page_topic_arn: str = ""
     notice_topic_arn: str = ""
     events_topic_arn: str = ""
+    dashboard_url: str = ""
+    runbooks_url: str = ""
+
+    @property
+    def links(self) -> Links:
+        """Where messages point to."""
+        return Links(dashboard=self.dashboard_url, runbooks=self.runbooks_url)
 
     @property
     def margin_s(self) -> float:

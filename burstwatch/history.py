@@ -152,6 +152,20 @@ class History:
         """Credits spent per nominal credit over the last hour, or None where nothing shows it."""
         return charge_ratio(self.track.fit, self.size, self.slots(FIT_S))
 
+    def fullest(self) -> tuple[float, float]:
+        """When the level was highest within the look-back, the last time, and how high (0 to 1).
+
+        The end of that slot in seconds since the epoch; there must be a level.
+        """
+        first = self.first_slot(LOOK_BACK_S)
+        known = [
+            (level, slot)
+            for slot, level in enumerate(self.levels[first : self.size], start=first)
+            if level < math.inf
+        ]
+        level, slot = max(known)
+        return self.start_s + (slot + 1) * self.period_s, level
+
     def since_empty(self) -> int | None:
         """Slots since the bucket was last empty, while it is not yet back from that.
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from burstwatch.fixes import Fix
+    from burstwatch.load import Load, Traffic
     from burstwatch.observe import Resource
     from burstwatch.points import DemandPoint
 
@@ -61,11 +63,12 @@ class Kind:
     """A resource type that has buckets.
 
     ``level_metrics`` are the shares of its buckets left, in percent; the statistic is
-    the resource's own. ``demand_metrics`` are read as sums over the period.
+    the resource's own. ``traffic`` names the sums over the period that its demand is made of.
     ``describe(item, found, unit, now)`` makes of an inventory item one ``Resource`` for
     each of its buckets; ``found`` has each lookup's items by id. ``spent(resource, sums, start_s,
     period_s)`` makes credits per second of one period's sums, by metric name, or
-    None where they say nothing. ``capacity_documented`` is whether AWS publishes
+    None where they say nothing. ``fixes(resource, level, demand, load)`` are what helps
+    when ``level`` credits are left at ``demand``. ``capacity_documented`` is whether AWS publishes
     the bucket's size; where it does not, the worst case is an estimate, and a resource
     is looked at again every ``look_period_s`` whatever it says.
     """
@@ -75,9 +78,10 @@ class Kind:
     dimension: str
     inventory: Listing
     level_metrics: tuple[str, ...]
-    demand_metrics: tuple[str, ...]
+    traffic: Traffic
     describe: Callable[[Item, Mapping[str, Mapping[str, Item]], str, float], tuple[Resource, ...]]
     spent: Callable[[Resource, Mapping[str, float], float, float], DemandPoint | None]
+    fixes: Callable[[Resource, float, float, Load | None], Iterable[Fix]]
     capacity_documented: bool
     look_period_s: float = 300.0
     lookups: tuple[Lookup, ...] = ()
@@ -86,7 +90,7 @@ class Kind:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Every metric that the kind reads."""
-        return (*self.level_metrics, *self.demand_metrics)
+        return (*self.level_metrics, *self.traffic.metrics)
 
     @property
     def listings(self) -> tuple[Listing, ...]:

@@ -1,119 +1,260 @@
-"""The words that on-call reads. Times in them are absolute: an alarm is read later."""
+"""The words that on-call reads: one brief as text, as a chat message and for programs."""
 
 from __future__ import annotations
 
 import json
-import math
+import unicodedata
 from typing import TYPE_CHECKING
 
-from burstwatch.words import DAY, clock_time
+from burstwatch.words import clock_time, span
 
 if TYPE_CHECKING:
-    from burstwatch.observe import Resource
-    from burstwatch.policy import Assessment
-    from burstwatch.project import Projection
+    from collections.abc import Mapping, Sequence
+
+    from burstwatch.brief import Brief
+    from burstwatch.fixes import Fix
+    from burstwatch.links import Links
+    from burstwatch.policy import Verdict
 
 #: CloudWatch's limit for a description, in characters.
 DESCRIPTION_LENGTH = 1024
 NAME_LENGTH = 32
+#: So many of the worst are named in the alarm that stands for many.
+NAMED_IN_MASS = 10
+#: The chat client cuts longer ones off.
 TITLE_LENGTH = 250
-NEVER = "never"
+CHAT_LENGTH = 8_000
+#: Letters that are written from right to left, and would turn the words around them.
+RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 
 
-def alarm_description(resource: Resource, assessment: Assessment) -> str:
-    """What is happening, when it ends and what it means, most important first."""
-    unit = "MiB/s" if resource.facts.get("unit") == "MiB" else "IOPS"
-    kind = f"{resource.facts.get('volume_type', resource.kind)} {resource.facts.get('size_gib', '?')} GiB"
+def alarm_description(brief: Brief, links: Links) -> str:
+    """What is happening, what to do and what it means, most important first.
+
+    Everything that does not fit is left out whole, the least important first; the links stay.
+    """
+    name = label(brief)
+    first = f"{name} ({brief.type}): {brief.outlook}."
     sentences = [
-        f"{label(resource)} ({kind}{_place(resource)}): {_outlook(assessment.projection)}.",
-        f"At zero it falls from {resource.facts.get('burst', '?')} to {resource.facts.get('baseline', '?')} {unit}.",
-        f"{_advice(resource)}.",
-        f"Why: {assessment.reason}.",
-        *(f"Note: {caveat}." for caveat in resource.caveats),
+        first,
+        *([f"Do: {'; or '.join(_fix(fix, brief) for fix in brief.fixes)}."] if brief.fixes else []),
+        *_sentences(brief.at_zero, _titled("cause", brief.cause), brief.since, brief.place),
+        *_sentences(brief.data, _titled("why", brief.reason)),
+        *_sentences(*(f"note: {caveat}" for caveat in brief.caveats)),
     ]
-    return _cut(" ".join(sentences), DESCRIPTION_LENGTH)
+    last = [f"Runbook: {links.runbook(runbook_of(brief))}"]
+    last += [f"Dashboard: {links.dashboard}"] if links.dashboard else []
+    return fit(sentences, last, DESCRIPTION_LENGTH)
 
 
-def chat_message(resource: Resource, assessment: Assessment) -> str:
-    """The event in the schema that chat clients take (custom notification 1.0), as JSON."""
+def mass_description(worst: Sequence[Brief], count: int, severity: Verdict, links: Links) -> str:
+    """The alarm that stands for many: how many, the worst of them, and that one cause is likely."""
+    where = worst[0].unit if worst else ""
+    sentences = [
+        f"{count} resources of {where} are {severity} at once.",
+        "Do: look for one cause (a deployment, a backup, a shared job).",
+        "No further alarm is made for each while this one lasts.",
+        f"The worst {len(worst)}:",
+        *(f"{label(brief)} ({brief.type}): {brief.outlook}." for brief in worst),
+    ]
+    last = [f"Runbook: {links.runbook('mass')}"]
+    last += [f"Dashboard: {links.dashboard}"] if links.dashboard else []
+    return fit(sentences, last, DESCRIPTION_LENGTH)
+
+
+def mass_chat_message(worst: Sequence[Brief], count: int, severity: Verdict, links: Links) -> str:
+    """The same as a chat message."""
+    unit = worst[0].unit if worst else ""
+    title = f"{count} resources of {unit} are {severity} at once"
+    return _chat(
+        title=title,
+        lines=[f"{_chat_label(brief)} ({brief.type}): {brief.outlook}" for brief in worst],
+        steps=["Look for one cause: a deployment, a backup, a shared job"],
+        runbook=links.runbook("mass"),
+        links=links,
+        keywords=[severity, "mass"],
+        thread=f"{unit}/mass",
+        event="mass",
+        resources=[brief.resource_id for brief in worst],
+        context={"verdict": severity, "count": str(count), "unit": unit},
+    )
+
+
+def fit(sentences: Sequence[str], last: Sequence[str], length: int) -> str:
+    """As many sentences as there is room for, with ``last`` at the end.
+
+    Where one alone is too long it is cut, and never what comes before it.
+    """
+    end = " ".join(last)
+    if len(end) > length // 2:  # links so long that they would crowd out the words
+        end = ""
+    room = length - (len(end) + 1 if end else 0)
+    kept: list[str] = []
+    for sentence in sentences:
+        used = len(" ".join(kept)) + (1 if kept else 0)
+        if used + len(sentence) <= room:
+            kept.append(sentence)
+        elif not kept:
+            kept.append(_cut(sentence, room))
+    return " ".join([*kept, end]) if end else " ".join(kept)
+
+
+def chat_message(brief: Brief, links: Links) -> str:
+    """The event in the schema that chat clients take (custom notification 1.0), as JSON.
+
+    https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html
+    """
+    facts = (_titled("cause", brief.cause), brief.since, brief.place, brief.data)
+    lines = [
+        f"{_chat_label(brief)} ({brief.type}): {brief.outlook}",
+        *(f"*{_capital(line)}*" for line in [brief.at_zero] if line),
+        *(_capital(line) for line in facts if line),
+        _escaped(_capital(_titled("why", brief.reason))),
+        *(f"Note: {_escaped(caveat)}" for caveat in brief.caveats),
+    ]
+    return _chat(
+        title=f"{_capital(brief.verdict)}: {label(brief)}",
+        lines=lines,
+        steps=[_capital(_fix(fix, brief)) for fix in brief.fixes],
+        runbook=links.runbook(runbook_of(brief)),
+        links=links,
+        keywords=[brief.verdict, brief.kind],
+        thread=f"{brief.unit}/{brief.resource_id}",
+        event="episode",
+        resources=[brief.resource_id],
+        context=machine_context(brief),
+    )
+
+
+def recovery_chat_message(
+    brief: Brief | None, resource_id: str, unit: str, *, since: float, at: float, links: Links
+) -> str:
+    """The end of an episode. Without a brief the resource itself is no longer there."""
+    name = label(brief) if brief else resource_id
+    shown = f"{_chat_label(brief)} ({brief.type})" if brief else resource_id
+    what = "no longer in danger" if brief else "deleted, or no longer watched"
+    lines = [f"{shown}: {what}; its alarm of {clock_time(since)} is gone after {span(at - since)}"]
+    lines += [_escaped(_capital(_titled("now", brief.reason)))] if brief else []
+    return _chat(
+        title=f"Recovered: {name}" if brief else f"Gone: {name}",
+        lines=lines,
+        steps=[],
+        runbook=links.runbook("resource-critical"),
+        links=links,
+        keywords=["recovered", *([brief.kind] if brief else [])],
+        thread=f"{unit}/{resource_id}",
+        event="recovery",
+        resources=[resource_id],
+        context=machine_context(brief) if brief else {"unit": unit},
+    )
+
+
+def _chat(  # noqa: PLR0913 - the schema's own fields
+    *,
+    title: str,
+    lines: Sequence[str],
+    steps: Sequence[str],
+    runbook: str,
+    links: Links,
+    keywords: Sequence[str],
+    thread: str,
+    event: str,
+    resources: Sequence[str],
+    context: Mapping[str, str],
+) -> str:
+    dashboard = [f"Dashboard: {links.dashboard}"] if links.dashboard else []
     return json.dumps(
         {
             "version": "1.0",
             "source": "custom",
             "content": {
                 "textType": "client-markdown",
-                "title": _cut(f"{assessment.verdict}: {label(resource)}", TITLE_LENGTH),
-                "description": alarm_description(resource, assessment),
-                "keywords": [assessment.verdict, resource.kind],
+                "title": _cut(title, TITLE_LENGTH),
+                "description": _cut("\n".join([*lines, *dashboard]), CHAT_LENGTH),
+                "nextSteps": [*steps, f"Runbook: {runbook}"],
+                "keywords": list(keywords),
             },
             "metadata": {
-                "threadId": f"{resource.unit}/{resource.id}",
-                "summary": _cut(f"{label(resource)} is {assessment.verdict}", TITLE_LENGTH),
-                "eventType": "burstwatch.episode",
-                "relatedResources": [resource.id],
-                "additionalContext": machine_context(assessment),
+                "threadId": thread,
+                "summary": _cut(title, TITLE_LENGTH),
+                "eventType": f"burstwatch.{event}",
+                "relatedResources": list(resources),
+                "additionalContext": dict(context),
             },
         },
         ensure_ascii=False,
     )
 
 
-def machine_context(assessment: Assessment) -> dict[str, str]:
-    """The numbers behind the words, for programs that read the message. Absent is not known."""
-    projection = assessment.projection
-    numbers = {
-        "as_of_s": projection.at,
-        "time_to_empty_s": projection.time_to_empty_s,
-        "low_s": projection.low_s,
-        "high_s": projection.high_s,
-        "worst_s": projection.worst_s,
-        "data_age_s": projection.data_age_s,
+def machine_context(brief: Brief) -> dict[str, str]:
+    """What programs read: the numbers behind the words, and what to do. Absent is not known."""
+    found = {
+        **brief.numbers,
+        "kind": brief.kind,
+        "unit": brief.unit,
+        "cause": brief.cause,
+        "fixes": json.dumps(
+            [
+                {"what": fix.what, "effect": fix.effect, "usd_month": fix.usd_month}
+                for fix in brief.fixes
+            ]
+        ),
     }
-    finite = {
-        name: f"{value:.1f}"
-        for name, value in numbers.items()
-        if value is not None and math.isfinite(value)
-    }
-    return {"verdict": assessment.verdict, "state": projection.state, **finite}
+    return {name: value for name, value in found.items() if value}
 
 
-def label(resource: Resource) -> str:
+def runbook_of(brief: Brief) -> str:
+    """Which runbook belongs to it."""
+    return "resource-warning" if brief.verdict == "warning" else "resource-critical"
+
+
+def label(brief: Brief) -> str:
     """Name tag and id. The tag is somebody's free text: one line of printable characters."""
-    name = "".join(c if c.isprintable() else " " for c in resource.name).strip()
-    return f"{_cut(name, NAME_LENGTH)} {resource.id}" if name else resource.id
+    name = _plain_name(brief.name)
+    return f"{name} {brief.resource_id}" if name else brief.resource_id
 
 
-def _place(resource: Resource) -> str:
-    instance, device = resource.facts.get("instance_id"), resource.facts.get("device")
-    return f", {device or '?'} of {instance}" if instance else ""
+def _plain_name(name: str) -> str:
+    """Printable, short, and in a frame of its own where it is written from right to left."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    text = _cut(text, NAME_LENGTH)
+    if any(unicodedata.bidirectional(c) in RIGHT_TO_LEFT for c in text):
+        return f"{ISOLATE}{text}{END_ISOLATE}"
+    return text
 
 
-def _outlook(projection: Projection) -> str:
-    if projection.state == "exhausted":
-        return f"no burst credits left, as of {clock_time(projection.at)}"
-    now = projection.at
-    likely, low, high = (
-        _instant(now, seconds)
-        for seconds in (projection.time_to_empty_s, projection.low_s, projection.high_s)
-    )
-    if projection.time_to_empty_s is None or math.isinf(projection.time_to_empty_s):
-        soonest = low if low != NEVER else _instant(now, projection.worst_s)
-        return f"credits low, dry from {soonest} on if load returns, as of {clock_time(now)}"
-    return f"dry about {likely} ({low} to {high}), as of {clock_time(now)}"
+def _chat_label(brief: Brief) -> str:
+    """The same where markdown is read: the tag stands as code, in which nothing is formatted."""
+    name = _escaped(_plain_name(brief.name).replace("`", "'"))
+    return f"`{name}` {brief.resource_id}" if name else brief.resource_id
 
 
-def _instant(now: float, seconds: float | None) -> str:
-    """A time of day, for what is less than a day away."""
-    if seconds is None or math.isinf(seconds):
-        return NEVER
-    return clock_time(now + seconds) if seconds < DAY else "tomorrow or later"
+def _escaped(text: str) -> str:
+    """Without what a chat client takes for a link, a mention or an entity."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _advice(resource: Resource) -> str:
-    """The first thing to do, short enough to be read on a lock screen."""
-    if resource.facts.get("unit") == "MiB":
-        return f"Less load or a larger {resource.facts.get('volume_type')} helps"
-    return "Less load, a larger gp2 or gp3 helps"
+def _fix(fix: Fix, brief: Brief) -> str:
+    if fix.usd_month is None:
+        price = f"price in {brief.prices_of} not known here"
+    elif fix.usd_month == 0:
+        price = "no cost"
+    else:
+        price = f"{abs(fix.usd_month):,.2f} USD a month {'less' if fix.usd_month < 0 else 'more'}"
+    return f"{fix.what} ({price}; {fix.effect})"
+
+
+def _sentences(*texts: str) -> list[str]:
+    return [f"{_capital(text)}." for text in texts if text]
+
+
+def _titled(title: str, text: str) -> str:
+    return f"{title}: {text}" if text else ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _cut(text: str, length: int) -> str:

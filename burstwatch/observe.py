@@ -73,6 +73,16 @@ class Resource:
     detail: object = None
 
     @property
+    def region(self) -> str:
+        """Where it is."""
+        return self.unit.rpartition("/")[2]
+
+    @property
+    def rate_unit(self) -> str:
+        """What its rates are in, for people."""
+        return "MiB/s" if self.facts.get("unit") == "MiB" else "IOPS"
+
+    @property
     def key(self) -> str:
         """What tells this bucket from every other of the unit."""
         return f"{self.id}/{self.level_metric}"

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from burstwatch.config import Config
+    from burstwatch.load import Traffic
     from burstwatch.observe import Resource, State
     from burstwatch.series import Row
 #: Ten years of minutes.
 MOST_MOMENTS = 5_256_000
+#: What a recorded series is of.
+KIND = "ebs_volume"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +64,7 @@ def volume(volume_type: str, size_gib: float) -> Resource:
         "instance_types": {},
         "modifications": {},
     }
-    (described,) = find_kinds()["ebs_volume"].describe(item, nothing_found, "replay", 0.0)
+    (described,) = find_kinds()[KIND].describe(item, nothing_found, "replay", 0.0)
     return replace(described, statistic="Minimum")  # as a series is defined
 
 
@@ -141,7 +144,7 @@ def points(
     rows: Sequence[Row], resource: Resource, period_s: float
 ) -> tuple[list[LevelPoint], list[DemandPoint]]:
     """The rows as levels and demand, each where CloudWatch had it."""
-    spent = find_kinds()["ebs_volume"].spent
+    kind = find_kinds()[KIND]
     levels, demand = [], []
     for row in rows:
         if row.balance_percent is not None:
@@ -153,17 +156,20 @@ def points(
                     statistic=resource.statistic,
                 )
             )
-        known = {
-            "VolumeReadOps": row.read_ops,
-            "VolumeWriteOps": row.write_ops,
-            "VolumeReadBytes": row.read_bytes,
-            "VolumeWriteBytes": row.write_bytes,
-        }
-        sums = {name: value for name, value in known.items() if value is not None}
-        point = spent(resource, sums, row.t_s, period_s)
+        point = kind.spent(resource, sums_of(row, kind.traffic), row.t_s, period_s)
         if point is not None:
             demand.append(point)
     return levels, demand
+
+
+def sums_of(row: Row, traffic: Traffic) -> dict[str, float]:
+    """A row's I/O under CloudWatch's names, as far as it is known."""
+    known = zip(
+        traffic.metrics,
+        (row.read_ops, row.write_ops, row.read_bytes, row.write_bytes),
+        strict=True,
+    )
+    return {name: value for name, value in known if value is not None}
 
 
 def _moment(observation: Observation, config: Config) -> Moment:

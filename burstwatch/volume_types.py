@@ -219,6 +219,7 @@ CATALOGUE: Mapping[str, VolumeType] = MappingProxyType(
 
 GP3_FREE_IOPS = Figure(value=3_000, unit="IOPS", source=GP2_PAGE)
 GP3_FREE_MIB_S = Figure(value=125, unit="MiB/s", source=GP2_PAGE)
+GP3_MIB_S_PER_IOPS = Figure(value=0.25, unit="MiB/s per IOPS", source=GP2_PAGE)
 
 
 class UnknownVolumeTypeError(ValueError):

@@ -25,6 +25,11 @@ def span(seconds: float | None) -> str:
     return f"{seconds / HOUR:.1f} h" if seconds < 2 * DAY else f"{seconds / DAY:.1f} d"
 
 
+def number(value: float) -> str:
+    """At most one decimal, with thousands apart: ``3,000``, ``77.5``."""
+    return f"{value:,.1f}".removesuffix(".0")
+
+
 def clock_time(at: float) -> str:
     """An instant as UTC hours and minutes: ``03:42Z``."""
     return f"{datetime.fromtimestamp(at, tz=UTC):%H:%MZ}"

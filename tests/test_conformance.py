@@ -22,6 +22,7 @@ from burstwatch.aws.look import look
 from burstwatch.config import Config
 from burstwatch.kind import Kind, Listing
 from burstwatch.kinds import find_kinds
+from burstwatch.load import Traffic
 from burstwatch.schedule import Schedule
 from tests.conftest import NOW, Cloud
 
@@ -116,7 +117,7 @@ def test_what_aws_does_not_have_is_refused(wrong: Listing) -> None:
     "wrong",
     [
         {"level_metrics": ("BurstCredits",)},
-        {"demand_metrics": ("VolumeOps",)},
+        {"traffic": Traffic(read_ops="VolumeOps", write_ops="", read_bytes="", write_bytes="")},
         {"dimension": "Disk"},
     ],
     ids=["level", "demand", "dimension"],
@@ -207,6 +208,7 @@ class Recording(dict[str, Any]):
 TOY = """
 from burstwatch.bucket import Bucket
 from burstwatch.kind import Kind, Listing
+from burstwatch.load import Traffic
 from burstwatch.observe import Limit, Resource
 
 def describe(item, found, unit, now):
@@ -220,7 +222,9 @@ KIND = Kind(
     name="toy", namespace="AWS/EC2", dimension="InstanceId",
     inventory=Listing(service="ec2", operation="DescribeInstances", items="Reservations[].Instances[]",
                       id_field="InstanceId", fields=("InstanceId",)),
-    level_metrics=("EBSIOBalance%",), demand_metrics=(), describe=describe,
+    level_metrics=("EBSIOBalance%",), describe=describe,
+    traffic=Traffic(read_ops="EBSReadOps", write_ops="EBSWriteOps", read_bytes="EBSReadBytes", write_bytes="EBSWriteBytes"),
+    fixes=lambda resource, level, demand, load: (),
     spent=lambda resource, sums, start_s, period_s: None, capacity_documented=False,
 )
 """

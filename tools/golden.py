@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from burstwatch.aws.alarms import alarm_request
 from burstwatch.aws.session import Unit
+from burstwatch.brief import make_background, make_brief
 from burstwatch.config import Config
-from burstwatch.messages import chat_message
+from burstwatch.kinds import find_kinds
+from burstwatch.load import recent_load
+from burstwatch.messages import alarm_description, chat_message
 from burstwatch.observe import observe
 from burstwatch.policy import assess
-from burstwatch.replay import points, volume
+from burstwatch.replay import points, sums_of, volume
 from burstwatch.series import read_series, write_series
 from burstwatch.simulate import Load, Simulation
 from burstwatch.volumes import profile
 
 if TYPE_CHECKING:
-    from burstwatch.observe import Resource
-    from burstwatch.policy import Assessment, Verdict
+    from burstwatch.brief import Brief
+    from burstwatch.policy import Verdict
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 START_S = 1_790_000_040.0
@@ -47,18 +50,21 @@ CASES: dict[str, tuple[str, float, list[Load], float]] = {
 CONFIG = Config(
     page_topic_arn="arn:aws:sns:eu-central-1:123456789012:page",
     notice_topic_arn="arn:aws:sns:eu-central-1:123456789012:notice",
+    dashboard_url="https://console.aws.amazon.com/cloudwatch/home?region=eu-central-1#dashboards/dashboard/burstwatch-burstwatch",
+    runbooks_url="https://wiki.example.org/runbooks",
 )
 
 
 def messages(name: str) -> dict[str, Any]:
     """The alarm and the event of one case, as they are sent."""
-    resource, assessment = _case(*CASES[name])
+    brief = golden_brief(name)
     unit = Unit(account="123456789012", region="eu-central-1")
-    severity: Verdict = "warning" if assessment.verdict == "warning" else "critical"
+    severity: Verdict = "warning" if brief.verdict == "warning" else "critical"
+    text = alarm_description(brief, CONFIG.links)
     return {
-        "verdict": assessment.verdict,
-        "alarm": alarm_request(unit, resource, assessment, severity, CONFIG),
-        "event": json.loads(chat_message(resource, assessment)),
+        "verdict": brief.verdict,
+        "alarm": alarm_request(unit, (brief.kind, brief.resource_id), text, severity, CONFIG),
+        "event": json.loads(chat_message(brief, CONFIG.links)),
     }
 
 
@@ -72,16 +78,17 @@ def rendered(name: str) -> str:
     return json.dumps(messages(name), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _case(
-    volume_type: str, size_gib: float, loads: list[Load], ratio: float
-) -> tuple[Resource, Assessment]:
+def golden_brief(name: str) -> Brief:
+    """What there is to say of one case."""
+    volume_type, size_gib, loads, ratio = CASES[name]
     promise = profile(volume_type, size_gib)
     if promise.bucket is None:
         raise AssertionError(volume_type)
     simulation = Simulation(promise=promise, bucket=promise.bucket)
     played = list(simulation.play(loads, ratio=ratio, start_s=START_S))
     resource = volume(volume_type, size_gib)
-    levels, demand = points(read_series(write_series(played), name="golden"), resource, 60)
+    rows = read_series(write_series(played), name="golden")
+    levels, demand = points(rows, resource, 60)
     resource = replace(
         resource,
         id="vol-0123456789abcdef0",
@@ -90,7 +97,10 @@ def _case(
         facts={**resource.facts, "instance_id": "i-0123456789abcdef0", "device": "/dev/sdf"},
     )
     seen = observe(resource, levels[-1].end_s + 120, levels, demand)
-    return resource, assess(seen, CONFIG)
+    kind = find_kinds()[resource.kind]
+    load = recent_load(kind.traffic, {row.t_s: sums_of(row, kind.traffic) for row in rows}, 60.0)
+    background = make_background(seen.history, load)
+    return make_brief(resource, assess(seen, CONFIG), kind, background)
 
 
 if __name__ == "__main__":

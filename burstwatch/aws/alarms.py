@@ -3,9 +3,7 @@
 An alarm watches ``Severity{Kind,ResourceId}``, which the sweep itself publishes, so
 that alarm and policy cannot disagree. The order matters: first the metric, then the
 alarm, of the severity reached: *warning* to the topic ``notice``, *critical* to ``page``.
-At the end what is less is published until the alarm has been OK for two minutes, so
-that a pager sees the recovery, and only then is it deleted. Nothing is remembered
-between sweeps: what alarms there are is asked, not assumed.
+What is wanted of the alarms is decided in ``plan.py``; here it is asked and carried out.
 """
 
 from __future__ import annotations
@@ -14,17 +12,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
-from burstwatch.messages import alarm_description
+from burstwatch.messages import NAMED_IN_MASS, alarm_description, mass_description
 from burstwatch.policy import SEVERITY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from burstwatch.aws.look import Look
+    from burstwatch.aws.plan import Plan
     from burstwatch.aws.session import Clients, Unit
     from burstwatch.config import Config
-    from burstwatch.observe import Resource
-    from burstwatch.policy import Assessment, Verdict
+    from burstwatch.policy import Verdict
 
 NAMESPACE = "Burstwatch"
 SEVERITY_METRIC = "Severity"
@@ -32,10 +30,8 @@ SEVERITY_METRIC = "Severity"
 ALARMED: tuple[Verdict, ...] = ("critical", "warning")
 #: An alarm looks at one whole minute.
 ALARM_PERIOD_S = 60
-#: How long an alarm must have been OK before it is deleted.
-QUIET_S = 2.0 * ALARM_PERIOD_S
-#: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
-MOST_NEW_ALARMS = 50
+#: The kind of the alarm that stands for many resources, and its dimension with that name.
+MASS = "mass"
 DELETE_BATCH = 100
 
 
@@ -44,9 +40,14 @@ def alarm_prefix(deployment: str) -> str:
     return f"burstwatch/{deployment}/"
 
 
-def alarm_name(config: Config, unit: Unit, resource: Resource, severity: Verdict) -> str:
-    """``burstwatch/<deployment>/<account>/<region>/<kind>/<resource-id>/<severity>``."""
-    return f"{alarm_prefix(config.deployment)}{unit}/{resource.kind}/{resource.id}/{severity}"
+def alarm_name(config: Config, unit: Unit, subject: tuple[str, str], severity: Verdict) -> str:
+    """``burstwatch/<deployment>/<account>/<region>/<kind>/<resource-id>/<severity>``.
+
+    The mass alarm of a unit has no resource in its name.
+    """
+    kind, resource_id = subject
+    what = MASS if kind == MASS else f"{kind}/{resource_id}"
+    return f"{alarm_prefix(config.deployment)}{unit}/{what}/{severity}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,7 @@ class Alarm:
     severity: Verdict
     state: str
     state_since: float
+    made_at: float
 
 
 def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
@@ -84,73 +86,20 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
                     severity=severity,
                     state=item["StateValue"],
                     state_since=since.timestamp(),
+                    made_at=item["AlarmConfigurationUpdatedTimestamp"].timestamp(),
                 )
             )
     return alarms
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What a sweep wants of the alarms. Pure: made by ``plan_alarms`` and then carried out.
-
-    ``severities`` are to be published by (kind, resource id), before ``create``, which
-    are resource ids with the severity that each has reached.
-    """
-
-    severities: dict[tuple[str, str], int]
-    create: tuple[tuple[str, Verdict], ...]
-    delete: tuple[str, ...]
-    postponed: int
-
-
-def plan_alarms(found: Look, alarms: Iterable[Alarm], *, now: float) -> Plan:
-    """Compare what should be with what is.
-
-    An *unknown* resource is left exactly as it is: nothing published, nothing
-    deleted. A resource that is gone ends its alarm only if the inventory is whole.
-    """
-    by_resource: dict[str, list[Alarm]] = {}
-    for alarm in alarms:
-        by_resource.setdefault(alarm.resource_id, []).append(alarm)
-    severities: dict[tuple[str, str], int] = {}
-    create: list[tuple[str, Verdict]] = []
-    delete: list[str] = []
-    for resource_id, (resource, assessment) in found.assessments.items():
-        there = by_resource.pop(resource_id, [])
-        if assessment.verdict == "unknown":
-            continue
-        severity = SEVERITY[assessment.verdict]
-        if severity > 0 or there:
-            severities[resource.kind, resource_id] = severity
-        reached = next((one for one in ALARMED if severity >= SEVERITY[one]), None)
-        if reached is not None and reached not in {alarm.severity for alarm in there}:
-            create.append((resource_id, reached))
-        over = [alarm for alarm in there if severity < SEVERITY[alarm.severity]]
-        delete += [alarm.name for alarm in over if _is_over(alarm, now)]
-    for alarm in (one for some in by_resource.values() for one in some):
-        if alarm.kind in found.complete:
-            severities[alarm.kind, alarm.resource_id] = 0
-            if _is_over(alarm, now):
-                delete.append(alarm.name)
-    # Most urgent first, should there be more than may be made at once.
-    create.sort(key=lambda one: (ALARMED.index(one[1]), _urgency(found.assessments[one[0]][1])))
-    return Plan(
-        severities=severities,
-        create=tuple(create[:MOST_NEW_ALARMS]),
-        delete=tuple(delete),
-        postponed=max(0, len(create) - MOST_NEW_ALARMS),
-    )
-
-
 def create_alarms(
     clients: Clients, found: Look, plan: Plan, config: Config
 ) -> tuple[list[tuple[str, Verdict]], list[Problem]]:
-    """Make the planned alarms. Returns those that were made, and what failed."""
+    """Make the planned alarms, those of many first. Returns those made by id, and what failed."""
     made, problems = [], []
-    for resource_id, severity in plan.create:
-        resource, assessment = found.assessments[resource_id]
+    for resource_id, severity in (*((MASS, one) for one in plan.mass), *plan.create):
         try:
-            request = alarm_request(found.unit, resource, assessment, severity, config)
+            request = _request_for(found, plan, resource_id, severity, config)
             clients("cloudwatch").put_metric_alarm(**request)
             made.append((resource_id, severity))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
@@ -160,21 +109,34 @@ def create_alarms(
     return made, problems
 
 
-def alarm_request(
-    unit: Unit, resource: Resource, assessment: Assessment, severity: Verdict, config: Config
+def _request_for(
+    found: Look, plan: Plan, resource_id: str, severity: Verdict, config: Config
 ) -> dict[str, Any]:
-    """The whole PutMetricAlarm request."""
+    if resource_id == MASS:
+        subject = (MASS, str(found.unit))
+        briefs = [found.brief(one) for one in plan.crowd[severity][:NAMED_IN_MASS]]
+        text = mass_description(briefs, len(plan.crowd[severity]), severity, config.links)
+    else:
+        subject = (found.assessments[resource_id][0].kind, resource_id)
+        text = alarm_description(found.brief(resource_id), config.links)
+    return alarm_request(found.unit, subject, text, severity, config)
+
+
+def alarm_request(
+    unit: Unit, subject: tuple[str, str], text: str, severity: Verdict, config: Config
+) -> dict[str, Any]:
+    """The whole PutMetricAlarm request. ``subject`` is a kind and a resource's id."""
     topic = config.page_topic_arn if severity == "critical" else config.notice_topic_arn
     actions = [topic] if topic else []
     return {
-        "AlarmName": alarm_name(config, unit, resource, severity),
-        "AlarmDescription": alarm_description(resource, assessment),
+        "AlarmName": alarm_name(config, unit, subject, severity),
+        "AlarmDescription": text,
         "ActionsEnabled": True,
         "AlarmActions": actions,
         "OKActions": actions,
         "Namespace": NAMESPACE,
         "MetricName": SEVERITY_METRIC,
-        "Dimensions": resource_dimensions(resource.kind, resource.id),
+        "Dimensions": resource_dimensions(*subject),
         "Statistic": "Maximum",
         "Period": ALARM_PERIOD_S,
         "EvaluationPeriods": 1,
@@ -184,6 +146,20 @@ def alarm_request(
         # A gap in our own metric says nothing about the disk: hold the state.
         "TreatMissingData": "ignore",
     }
+
+
+def check_topics(clients: Clients, config: Config) -> list[Problem]:
+    """The topics that alarms go to and that are not there: CloudWatch itself says nothing of it."""
+    problems = []
+    for name in ("page", "notice"):
+        arn = getattr(config, f"{name}_topic_arn")
+        if not arn:
+            continue
+        try:
+            clients("sns").get_topic_attributes(TopicArn=arn)
+        except AWS_ERRORS as error:
+            problems.append(Problem(part=f"topic {name}", error=describe_error(error)))
+    return problems
 
 
 def delete_alarms(clients: Clients, names: Iterable[str]) -> list[Problem]:
@@ -206,12 +182,3 @@ def delete_alarms(clients: Clients, names: Iterable[str]) -> list[Problem]:
 def resource_dimensions(kind: str, resource_id: str) -> list[dict[str, str]]:
     """The dimensions of everything published about one resource."""
     return [{"Name": "Kind", "Value": kind}, {"Name": "ResourceId", "Value": resource_id}]
-
-
-def _is_over(alarm: Alarm, now: float) -> bool:
-    return alarm.state == "OK" and now - alarm.state_since >= QUIET_S
-
-
-def _urgency(assessment: Assessment) -> float:
-    worst = assessment.projection.worst_s
-    return worst if worst is not None else 0.0

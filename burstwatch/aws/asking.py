@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from burstwatch.aws.metrics import Answers, Query, read_metrics
 from burstwatch.cadence import cadence_s
 from burstwatch.history import LOOK_BACK_S
+from burstwatch.load import recent_load
 from burstwatch.observe import Missing, Observation, observe
 from burstwatch.past import PAST_PERIOD_S, to_past, with_recent
 from burstwatch.points import LevelPoint
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from burstwatch.aws.session import Clients, Deadline
     from burstwatch.config import Config
     from burstwatch.kind import Kind
+    from burstwatch.load import Load
     from burstwatch.observe import Resource
     from burstwatch.past import Past
     from burstwatch.points import DemandPoint
@@ -142,7 +144,7 @@ class Asking:
         return self._query(resource, resource.level_metric, resource.statistic)
 
     def _demand_queries(self, resource: Resource) -> list[Query]:
-        return [self._query(resource, metric, "Sum") for metric in self.kind.demand_metrics]
+        return [self._query(resource, metric, "Sum") for metric in self.kind.traffic.metrics]
 
     def _is_fresh(self, resource: Resource) -> bool:
         series = self.answers.series.get(_level_key(resource), [])
@@ -218,21 +220,30 @@ class Asking:
         found = {r.key: self.schedule.past_of(r.key) for r in near}
         return {key: past for key, past in found.items() if past is not None}
 
+    def load(self, resource: Resource) -> Load | None:
+        """The reads and writes of its last minutes, as far as they were asked for."""
+        sums = self._sums(resource, self.answers)
+        return recent_load(self.kind.traffic, sums, cadence_s(sorted(sums)))
+
     def _demand(self, resource: Resource) -> list[DemandPoint]:
         if self._keys(resource) & self.answers.failed.keys():
             return []  # half of the I/O would pass for all of it; the balance says enough
         return self._points(resource, self.answers, None)
 
     def _keys(self, resource: Resource) -> set[tuple[str, str]]:
-        return {(resource.id, metric) for metric in self.kind.demand_metrics}
+        return {(resource.id, metric) for metric in self.kind.traffic.metrics}
+
+    def _sums(self, resource: Resource, answers: Answers) -> dict[float, dict[str, float]]:
+        sums: dict[float, dict[str, float]] = {}
+        for metric in self.kind.traffic.metrics:
+            for start, value in answers.series.get((resource.id, metric), []):
+                sums.setdefault(start, {})[metric] = value
+        return sums
 
     def _points(
         self, resource: Resource, answers: Answers, period_s: float | None
     ) -> list[DemandPoint]:
-        sums: dict[float, dict[str, float]] = {}
-        for metric in self.kind.demand_metrics:
-            for start, value in answers.series.get((resource.id, metric), []):
-                sums.setdefault(start, {})[metric] = value
+        sums = self._sums(resource, answers)
         period_s = period_s or cadence_s(sorted(sums))
         points = (self.kind.spent(resource, sums[start], start, period_s) for start in sorted(sums))
         return [point for point in points if point is not None]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.aws.asking import Asking
 from burstwatch.aws.inventory import take_inventory
+from burstwatch.brief import Background, make_background, make_brief
 from burstwatch.observe import Limit, Resource
 from burstwatch.policy import Assessment, Verdict, assess
 from burstwatch.project import Projection
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from burstwatch.aws.session import Clients, Deadline, Problem, Unit
+    from burstwatch.brief import Brief
     from burstwatch.config import Config
     from burstwatch.kind import Kind
     from burstwatch.schedule import Schedule
@@ -34,19 +36,28 @@ Assessed = tuple[Resource, Assessment]
 class Look:
     """Every resource of one unit with its assessment, and what it cost to know.
 
-    ``evaluated`` counts those asked at this look; the others kept what the last
+    ``backgrounds`` tell of those that are not well what led up to it, by id. ``kinds``
+    are those looked at, by name. ``evaluated`` counts those asked at this look; the others kept what the last
     look at them found. ``complete`` kinds have a whole inventory,
     ``incomplete`` ones have not.
     """
 
     unit: Unit
     at: float
-    assessments: Mapping[str, tuple[Resource, Assessment]]
+    assessments: Mapping[str, Assessed]
+    backgrounds: Mapping[str, Background]
+    kinds: Mapping[str, Kind]
     problems: tuple[Problem, ...]
     complete: frozenset[str]
     incomplete: frozenset[str]
     evaluated: int
     metrics_requested: int
+
+    def brief(self, resource_id: str) -> Brief:
+        """What there is to say of one of them."""
+        resource, assessment = self.assessments[resource_id]
+        background = self.backgrounds.get(resource_id, Background())
+        return make_brief(resource, assessment, self.kinds[resource.kind], background)
 
 
 def look(
@@ -62,11 +73,14 @@ def look(
 ) -> Look:
     """Look at everything in ``unit``. A failed part is a problem, and the rest goes on."""
     buckets: dict[str, Assessed] = {}
+    backgrounds: dict[str, Background] = {}
+    looked_at: dict[str, Kind] = {}
     problems: list[Problem] = []
     complete: set[str] = set()
     incomplete: set[str] = set()
     evaluated = requested = 0
     for kind in kinds:
+        looked_at[kind.name] = kind
         inventory = take_inventory(kind, clients, unit, now=now, tag_filter=config.tag_filter)
         problems += inventory.problems
         (complete if inventory.complete else incomplete).add(kind.name)
@@ -77,6 +91,11 @@ def look(
         witnesses = sorted(resources, key=lambda r: schedule.was_idle(r.key))
         observations = asked.observe(due, witnesses, demand_horizon_s=demand_horizon_s)
         fresh = {o.resource.key: (o.resource, assess(o, config)) for o in observations}
+        backgrounds |= {
+            o.resource.key: make_background(o.history, asked.load(o.resource))
+            for o in observations
+            if fresh[o.resource.key][1].verdict not in {"ok", "unknown"}
+        }
         schedule.note(
             {key: (fingerprint(r), verdict) for key, (r, verdict) in fresh.items()},
             config,
@@ -97,10 +116,15 @@ def look(
         requested += asked.answers.requested
     if not incomplete:
         schedule.forget_all_but(set(buckets))
+    found = worst_of_each(buckets.values())
     return Look(
         unit=unit,
         at=now,
-        assessments=with_parents(worst_of_each(buckets.values())),
+        kinds=looked_at,
+        backgrounds={
+            key: backgrounds[r.key] for key, (r, _) in found.items() if r.key in backgrounds
+        },
+        assessments=with_parents(found),
         # Two kinds may ask the same of AWS, and be refused it in the same words.
         problems=tuple(dict.fromkeys(problems)),
         complete=frozenset(complete),

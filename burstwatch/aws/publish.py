@@ -6,18 +6,29 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.aws.alarms import ALARM_PERIOD_S, NAMESPACE, SEVERITY_METRIC, resource_dimensions
+from burstwatch.aws.alarms import (
+    ALARM_PERIOD_S,
+    MASS,
+    NAMESPACE,
+    SEVERITY_METRIC,
+    resource_dimensions,
+)
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
-from burstwatch.messages import chat_message
+from burstwatch.messages import (
+    NAMED_IN_MASS,
+    chat_message,
+    mass_chat_message,
+    recovery_chat_message,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstwatch.aws.alarms import Plan
     from burstwatch.aws.look import Look
+    from burstwatch.aws.plan import Plan
     from burstwatch.aws.session import Clients
     from burstwatch.config import Config
-    from burstwatch.policy import Assessment
+    from burstwatch.policy import Assessment, Verdict
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html (2026-11)
 DATA_PER_CALL = 1000
@@ -32,10 +43,10 @@ def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Proble
     """
     at = datetime.fromtimestamp(found.at, tz=UTC)
     before = datetime.fromtimestamp(found.at - ALARM_PERIOD_S, tz=UTC)
-    new = {resource_id for resource_id, _ in plan.create}
+    new = {resource_id for resource_id, _ in plan.create} | {str(found.unit) for _ in plan.mass}
     data: list[dict[str, Any]] = []
-    for (kind, resource_id), severity in plan.severities.items():
-        values = {SEVERITY_METRIC: float(severity)}
+    for (kind, resource_id), number in plan.severities.items():
+        values = {SEVERITY_METRIC: float(number)}
         entry = found.assessments.get(resource_id)
         if entry is not None:
             resource, assessment = entry
@@ -74,20 +85,32 @@ def publish_completed(clients: Clients, at: float, config: Config) -> list[Probl
 
 
 def publish_events(
-    clients: Clients, found: Look, resource_ids: Sequence[str], config: Config
+    clients: Clients, found: Look, plan: Plan, made: Sequence[tuple[str, Verdict]], config: Config
 ) -> list[Problem]:
-    """A readable message for each new episode."""
-    problems: list[Problem] = []
+    """A readable message for each alarm that was made, and for each resource whose last is over."""
     if not config.events_topic_arn:
-        return problems
-    for resource_id in resource_ids:
-        resource, assessment = found.assessments[resource_id]
+        return []
+    messages: list[tuple[str, str, str]] = []
+    for resource_id, severity in made:
+        if resource_id == MASS:
+            ids = plan.crowd[severity]
+            briefs = [found.brief(one) for one in ids[:NAMED_IN_MASS]]
+            text = mass_chat_message(briefs, len(ids), severity, config.links)
+            messages.append((MASS, severity, text))
+        else:
+            brief = found.brief(resource_id)
+            messages.append((resource_id, brief.verdict, chat_message(brief, config.links)))
+    for resource_id, alarms in plan.over.items():
+        text = _recovery(found, resource_id, min(alarm.made_at for alarm in alarms), config)
+        messages.append((resource_id, "recovered", text))
+    problems = []
+    for resource_id, what, text in messages:
         try:
             clients("sns").publish(
                 TopicArn=config.events_topic_arn,
-                Message=chat_message(resource, assessment),
+                Message=text,
                 MessageAttributes={
-                    "severity": {"DataType": "String", "StringValue": assessment.verdict},
+                    "severity": {"DataType": "String", "StringValue": what},
                     "resourceId": {"DataType": "String", "StringValue": resource_id},
                     "unit": {"DataType": "String", "StringValue": str(found.unit)},
                 },
@@ -95,6 +118,14 @@ def publish_events(
         except AWS_ERRORS as error:
             problems.append(Problem(part=f"event of {resource_id}", error=describe_error(error)))
     return problems
+
+
+def _recovery(found: Look, resource_id: str, since: float, config: Config) -> str:
+    """Of a resource that is back, or that is no longer there."""
+    brief = found.brief(resource_id) if resource_id in found.assessments else None
+    return recovery_chat_message(
+        brief, resource_id, str(found.unit), since=since, at=found.at, links=config.links
+    )
 
 
 def _times(assessment: Assessment) -> dict[str, float]:

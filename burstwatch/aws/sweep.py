@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from burstwatch.aws.alarms import (
     alarm_prefix,
+    check_topics,
     create_alarms,
     delete_alarms,
-    plan_alarms,
     read_alarms,
 )
 from burstwatch.aws.look import Look, look
+from burstwatch.aws.plan import plan_alarms
 from burstwatch.aws.publish import publish_completed, publish_events, publish_severities
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 
@@ -61,7 +62,7 @@ def sweep(
     except AWS_ERRORS as error:
         problems.append(Problem(part="DescribeAlarms", error=describe_error(error)))
         alarms = None
-    plan = plan_alarms(found, alarms or (), now=now)
+    plan = plan_alarms(found, alarms or (), config, now=now)
     unpublished = publish_severities(clients, found, plan)
     problems += unpublished
     # An alarm must find its metric: none is made while that is not acknowledged, and
@@ -69,7 +70,8 @@ def sweep(
     if alarms is not None and not unpublished:
         created, failed = create_alarms(clients, found, plan, config)
         problems += failed
-        problems += publish_events(clients, found, [key for key, _ in created], config)
+        problems += check_topics(clients, config) if created else []
+        problems += publish_events(clients, found, plan, created, config)
         problems += delete_alarms(clients, plan.delete)
         deleted = plan.delete
     if plan.postponed:

@@ -6,21 +6,29 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.bucket import Bucket
+from burstwatch.fixes import less_load, volume_fixes
 from burstwatch.kind import Item, Kind, Listing, Lookup
+from burstwatch.load import AT_LIMIT, MIB, Traffic
 from burstwatch.observe import Limit, Resource
 from burstwatch.points import DemandPoint
+from burstwatch.prices import EBS_PRICES
 from burstwatch.volume_types import CATALOGUE
 from burstwatch.volumes import KIB_PER_MIB, Binding, InstanceLimits, Profile, charge, profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from burstwatch.fixes import Fix
+    from burstwatch.load import Load
     from burstwatch.points import Statistic
 
-MIB = 1024 * 1024
+TRAFFIC = Traffic(
+    read_ops="VolumeReadOps",
+    write_ops="VolumeWriteOps",
+    read_bytes="VolumeReadBytes",
+    write_bytes="VolumeWriteBytes",
+)
 MB_PER_MIB = 1_000_000 / MIB
-# Served this close to a limit, the I/O is taken as held back by it.
-AT_LIMIT = 0.97
 UNSETTLED = frozenset({"modifying", "optimizing"})
 
 VOLUMES = Listing(
@@ -141,8 +149,8 @@ def spent(
 ) -> DemandPoint | None:
     """Credits per second of one period's operations and bytes."""
     volume = resource.detail
-    reads = _direction(sums, "VolumeReadOps", "VolumeReadBytes")
-    writes = _direction(sums, "VolumeWriteOps", "VolumeWriteBytes")
+    reads = _direction(sums, TRAFFIC.read_ops, TRAFFIC.read_bytes)
+    writes = _direction(sums, TRAFFIC.write_ops, TRAFFIC.write_bytes)
     if not isinstance(volume, Volume) or reads is None or writes is None:
         return None
     ops = reads[0] + writes[0]
@@ -156,6 +164,16 @@ def spent(
         most=cost.most / period_s,
         binding=_held_back(volume, iops=ops / period_s, mib_s=mib / period_s),
     )
+
+
+def fixes(resource: Resource, level: float, demand: float, load: Load | None) -> Iterator[Fix]:
+    """Less load, or a volume that bears it."""
+    volume = resource.detail
+    if not isinstance(volume, Volume) or resource.bucket is None:
+        return
+    yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+    prices = EBS_PRICES.get(resource.region)
+    yield from volume_fixes(volume.promise, demand=demand, load=load, prices=prices)
 
 
 def _direction(
@@ -281,8 +299,9 @@ KIND = Kind(
         Lookup(name="modifications", listing=MODIFICATIONS),
     ),
     level_metrics=("BurstBalance",),
-    demand_metrics=("VolumeReadOps", "VolumeWriteOps", "VolumeReadBytes", "VolumeWriteBytes"),
+    traffic=TRAFFIC,
     describe=describe,
     spent=spent,
+    fixes=fixes,
     capacity_documented=True,
 )

@@ -12,16 +12,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from burstwatch.bucket import Bucket
+from burstwatch.fixes import Fix, less_load
 from burstwatch.kind import Item, Kind, Listing, Lookup
+from burstwatch.load import AT_LIMIT, MIB, Traffic
 from burstwatch.observe import Limit, Resource
 from burstwatch.points import DemandPoint
+from burstwatch.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from burstwatch.load import Load
     from burstwatch.volumes import Binding
 
-MIB = 1024 * 1024
 MB_PER_MIB = 1_000_000 / MIB
 #: So long a full bucket holds the maximum.
 FULL_LASTS_S = 1800.0
@@ -34,10 +37,12 @@ LARGEST_PUBLISHED = 4
 
 Unit = Literal["io", "MiB"]
 IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
-SUMS: dict[Unit, tuple[str, str]] = {
-    "io": ("EBSReadOps", "EBSWriteOps"),
-    "MiB": ("EBSReadBytes", "EBSWriteBytes"),
-}
+TRAFFIC = Traffic(
+    read_ops="EBSReadOps",
+    write_ops="EBSWriteOps",
+    read_bytes="EBSReadBytes",
+    write_bytes="EBSWriteBytes",
+)
 
 INSTANCES = Listing(
     service="ec2",
@@ -156,7 +161,9 @@ def spent(
 ) -> DemandPoint | None:
     """Credits per second of one period's operations, or of its bytes in MiB."""
     of: Unit = "MiB" if resource.detail == "MiB" else "io"
-    reads, writes = (sums.get(name) for name in SUMS[of])
+    of_bytes = TRAFFIC.read_bytes, TRAFFIC.write_bytes
+    of_ops = TRAFFIC.read_ops, TRAFFIC.write_ops
+    reads, writes = (sums.get(name) for name in (of_bytes if of == "MiB" else of_ops))
     if reads is None or writes is None:
         return None
     rate = (reads + writes) / period_s / (MIB if of == "MiB" else 1)
@@ -171,8 +178,17 @@ def spent(
     )
 
 
-# Served this close to a limit, the I/O is taken as held back by it.
-AT_LIMIT = 0.97
+def fixes(resource: Resource, level: float, demand: float, load: Load | None) -> Iterator[Fix]:
+    """Less load, or an instance that sustains it: which and at what price is not known here."""
+    del load
+    if resource.bucket is None:
+        return
+    yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+    yield Fix(
+        what=f"an instance type that sustains {number(demand)} {resource.rate_unit}",
+        effect="never dry at the load that is seen",
+        usd_month=None,
+    )
 
 
 def _instance_types(found: Mapping[str, list[Item]]) -> set[str]:
@@ -193,8 +209,9 @@ KIND = Kind(
         ),
     ),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),
-    demand_metrics=tuple(name for names in SUMS.values() for name in names),
+    traffic=TRAFFIC,
     describe=describe,
     spent=spent,
+    fixes=fixes,
     capacity_documented=False,
 )

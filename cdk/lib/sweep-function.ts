@@ -40,6 +40,7 @@ export class SweepFunction extends Construct {
         BURSTWATCH_PAGE_TOPIC_ARN: props.topics.page.topicArn,
         BURSTWATCH_NOTICE_TOPIC_ARN: props.topics.notice.topicArn,
         BURSTWATCH_EVENTS_TOPIC_ARN: props.topics.events.topicArn,
+        BURSTWATCH_DASHBOARD_URL: props.settings['dashboard_url'] ?? dashboardUrl(this, props.deployment),
       },
     });
     // A sweep that is late is worthless: the next one is due already. So nothing is tried again.
@@ -101,9 +102,26 @@ export class SweepFunction extends Construct {
       }),
     );
     this.function.addToRolePolicy(deleteOwnAlarms(this, props.deployment));
+    this.function.addToRolePolicy(
+      new PolicyStatement({
+        sid: 'SeeThatTheTopicsAreThere',
+        actions: ['sns:GetTopicAttributes'],
+        resources: [props.topics.page.topicArn, props.topics.notice.topicArn],
+      }),
+    );
     props.topics.events.grantPublish(this.function);
     props.topics.key.grant(this.function, 'kms:Decrypt', 'kms:GenerateDataKey*');
   }
+}
+
+/** The address of the deployment's own dashboard, in the partition's own console. */
+function dashboardUrl(scope: Construct, deployment: string): string {
+  const { region } = Stack.of(scope);
+  const known = Token.isUnresolved(region) ? '' : region;
+  const host = known.startsWith('cn-')
+    ? 'console.amazonaws.cn'
+    : known.startsWith('us-gov-') ? 'console.amazonaws-us-gov.com' : 'console.aws.amazon.com';
+  return `https://${host}/cloudwatch/home?region=${region}#dashboards/dashboard/burstwatch-${deployment}`;
 }
 
 /** A function of the package, with a role and a log group of its own and no managed policy. */

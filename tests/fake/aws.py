@@ -39,7 +39,9 @@ class FakeAws:
     its period; ``denied`` are operations that are refused; ``throttled`` how many more
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``failing_series`` maps a resource to the status code of
-    its series; ``partial_after`` splits GetMetricData into pages of so many points.
+    its series; ``partial_after`` splits GetMetricData into pages of so many points;
+    ``deleted_topics`` are gone, ``denied_keys`` refuses every message its key, and
+    ``most_alarms`` is the account's quota.
     """
 
     clock: Callable[[], float]
@@ -54,6 +56,9 @@ class FakeAws:
     failing_series: dict[str, str] = field(default_factory=dict)
     failing_metrics: dict[str, str] = field(default_factory=dict)
     partial_after: int | None = None
+    deleted_topics: set[str] = field(default_factory=set)
+    denied_keys: bool = False
+    most_alarms: int | None = None
     instance_types: dict[str, dict[str, Any]] = field(default_factory=dict)
     published: list[dict[str, Any]] = field(default_factory=list)
     notifications: list[tuple[str, str, str]] = field(default_factory=list)
@@ -244,12 +249,15 @@ class FakeAws:
         if len(params.get("AlarmDescription", "")) > 1_024:
             raise WireError("ValidationError", "AlarmDescription is longer than 1024")
         before = region.alarms.get(params["AlarmName"], {})
+        if not before and self.most_alarms is not None and len(region.alarms) >= self.most_alarms:
+            raise WireError("LimitExceeded", "The maximum limit of alarms has been reached")
         now = datetime.fromtimestamp(self.clock(), tz=UTC)
         region.alarms[params["AlarmName"]] = {
             **params,
             "StateValue": before.get("StateValue", "INSUFFICIENT_DATA"),
             "StateUpdatedTimestamp": before.get("StateUpdatedTimestamp", now),
             "StateTransitionedTimestamp": before.get("StateTransitionedTimestamp", now),
+            "AlarmConfigurationUpdatedTimestamp": now,
         }
         return {}
 
@@ -271,7 +279,18 @@ class FakeAws:
             del region.alarms[name]
         return {}
 
+    def _GetTopicAttributes(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
+        self._check_topic(params["TopicArn"])
+        return {"Attributes": {"TopicArn": params["TopicArn"]}}
+
+    def _check_topic(self, arn: str) -> None:
+        if arn in self.deleted_topics:
+            raise WireError("NotFound", "Topic does not exist", 404)
+
     def _Publish(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
+        self._check_topic(params["TopicArn"])
+        if self.denied_keys:
+            raise WireError("KMSAccessDenied", "The ciphertext refers to a key that does not exist")
         if len(params["Message"].encode()) > 256 * 1024:
             raise WireError("InvalidParameter", "Message too long")
         self.published.append(params)

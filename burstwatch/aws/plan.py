@@ -1,0 +1,138 @@
+"""What a sweep wants of the alarms, by comparing what should be with what is.
+
+Nothing is remembered between sweeps: what alarms there are is asked, not assumed. At its
+end an alarm is told what is less until it has been OK for two minutes, so that a pager
+sees the recovery, and only then is it deleted. From ``mass_from`` resources in danger at
+once there is one alarm for them all and no new one for each; none that exists is taken
+away for that, as its OK would be false.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.alarms import ALARM_PERIOD_S, ALARMED, MASS
+from burstwatch.aws.look import urgency
+from burstwatch.policy import SEVERITY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from burstwatch.aws.alarms import Alarm
+    from burstwatch.aws.look import Look
+    from burstwatch.config import Config
+    from burstwatch.policy import Verdict
+
+#: How long an alarm must have been OK before it is deleted.
+QUIET_S = 2.0 * ALARM_PERIOD_S
+#: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
+MOST_NEW_ALARMS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Pure: made by ``plan_alarms`` and then carried out.
+
+    ``severities`` are to be published by (kind, resource id), before ``mass`` and
+    ``create`` are made: severities that get a mass alarm, and resource ids with the
+    severity that each has reached. ``crowd`` are the resources in danger by severity, the
+    worst first. ``delete`` are names; ``over`` has the alarms of a resource that are all
+    deleted now.
+    """
+
+    severities: Mapping[tuple[str, str], int]
+    mass: tuple[Verdict, ...]
+    crowd: Mapping[Verdict, tuple[str, ...]]
+    create: tuple[tuple[str, Verdict], ...]
+    delete: tuple[str, ...]
+    over: Mapping[str, tuple[Alarm, ...]]
+    postponed: int
+
+
+@dataclass(kw_only=True)
+class _Draft:
+    severities: dict[tuple[str, str], int] = field(default_factory=dict)
+    crowd: dict[Verdict, list[str]] = field(default_factory=lambda: {one: [] for one in ALARMED})
+    create: list[tuple[str, Verdict]] = field(default_factory=list)
+    delete: list[str] = field(default_factory=list)
+    over: dict[str, tuple[Alarm, ...]] = field(default_factory=dict)
+
+    def end(self, there: Iterable[Alarm], severity: int, now: float) -> None:
+        """Delete of one resource's alarms what has been over for long enough."""
+        there = tuple(there)
+        over = [alarm for alarm in there if severity < SEVERITY[alarm.severity]]
+        ended = [alarm.name for alarm in over if _is_over(alarm, now)]
+        self.delete += ended
+        if there and len(ended) == len(there) and there[0].kind != MASS:
+            self.over[there[0].resource_id] = there
+
+
+def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: float) -> Plan:
+    """Compare what should be with what is.
+
+    An *unknown* resource is left exactly as it is: nothing published, nothing
+    deleted. A resource that is gone ends its alarm only if the inventory is whole.
+    """
+    by_resource: dict[str, list[Alarm]] = {}
+    for alarm in alarms:
+        by_resource.setdefault(MASS if alarm.kind == MASS else alarm.resource_id, []).append(alarm)
+    mass_there = by_resource.pop(MASS, [])
+    draft = _Draft()
+    for resource, assessment in sorted(found.assessments.values(), key=urgency):
+        there = by_resource.pop(resource.id, [])
+        if assessment.verdict == "unknown":
+            continue
+        severity = SEVERITY[assessment.verdict]
+        if severity > 0 or there:
+            draft.severities[resource.kind, resource.id] = severity
+        reached = next((one for one in ALARMED if severity >= SEVERITY[one]), None)
+        if reached is not None:
+            draft.crowd[reached].append(resource.id)
+            if reached not in {alarm.severity for alarm in there}:
+                draft.create.append((resource.id, reached))
+        draft.end(there, severity, now)
+    for some in by_resource.values():
+        if some[0].kind in found.complete:
+            draft.severities[some[0].kind, some[0].resource_id] = 0
+            draft.end(some, 0, now)
+    mass = _plan_mass(draft, found, mass_there, config, now=now)
+    return Plan(
+        severities=draft.severities,
+        mass=mass,
+        crowd={one: tuple(ids) for one, ids in draft.crowd.items()},
+        create=tuple(draft.create[:MOST_NEW_ALARMS]),
+        delete=tuple(draft.delete),
+        over=draft.over,
+        postponed=max(0, len(draft.create) - MOST_NEW_ALARMS),
+    )
+
+
+def _plan_mass(
+    draft: _Draft, found: Look, there: Iterable[Alarm], config: Config, *, now: float
+) -> tuple[Verdict, ...]:
+    """The mass alarms to make. It begins with ``mass_from`` resources and ends with half of them.
+
+    Who cannot be judged may still be in danger, so with enough of those it is left as it is.
+    """
+    known = {alarm.severity: alarm for alarm in there}
+    unseen = [a.verdict for _, a in found.assessments.values()].count("unknown")
+    on: list[Verdict] = []
+    unsure = False
+    for severity in ALARMED:
+        count, alarm = len(draft.crowd[severity]), known.get(severity)
+        is_raised = alarm is not None and alarm.state != "OK"
+        if count >= (config.mass_from / 2 if is_raised else config.mass_from):
+            on.append(severity)
+            draft.create = [one for one in draft.create if one[1] != severity]
+        elif is_raised and (found.incomplete or count + unseen >= config.mass_from / 2):
+            unsure = True
+    if on or (known and not unsure):
+        severity_now = max((SEVERITY[one] for one in on), default=0)
+        draft.severities[MASS, str(found.unit)] = severity_now
+        draft.end(known.values(), severity_now, now)
+    return tuple(one for one in on if one not in known)
+
+
+def _is_over(alarm: Alarm, now: float) -> bool:
+    return alarm.state == "OK" and now - alarm.state_since >= QUIET_S

@@ -1,0 +1,173 @@
+"""Many in danger at once: one alarm for all, none taken away, and each its own when few are left."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from burstwatch.aws.alarms import read_alarms
+from burstwatch.config import Config
+from burstwatch.schedule import Schedule
+from tests.aws.test_sweep import (
+    CONFIG,
+    EVENTS,
+    NOTICE,
+    TOPIC,
+    Disk,
+    alarms,
+    operations,
+    run_sweep,
+)
+from tests.conftest import NOW, Cloud
+
+PREFIX = "burstwatch/burstwatch/123456789012/us-east-1"
+CHANGING = {"PutMetricAlarm", "DeleteAlarms", "Publish"}
+
+
+def draining(cloud: Cloud, count: int, *, percent: float) -> list[Disk]:
+    disks = []
+    for _ in range(count):
+        disk = Disk(cloud, percent=percent)
+        for back in range(5):
+            disk._put(NOW - 60 * (back + 1), percent + 3 * back, iops=3_000)
+        disks.append(disk)
+    return disks
+
+
+def a_minute(cloud: Cloud, disks: list[Disk], *, iops: float) -> None:
+    """One minute of each, and the clock at its end."""
+    now = cloud.clock.now
+    for disk in disks:
+        cloud.clock.now = now
+        disk.minute(iops=iops)
+
+
+def with_mass(count: float) -> Config:
+    return Config(
+        page_topic_arn=TOPIC, notice_topic_arn=NOTICE, events_topic_arn=EVENTS, mass_from=count
+    )
+
+
+def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_each(
+    cloud: Cloud,
+) -> None:
+    worst = draining(cloud, 1, percent=10)[0]
+    draining(cloud, 24, percent=20)
+    made = run_sweep(cloud)
+    cloud.aws.evaluate_alarms()
+    assert made.created == (("mass", "critical"),)
+    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
+    assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/mass/critical", "ALARM")]
+    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    assert alarm["AlarmDescription"].startswith(
+        "25 resources of 123456789012/us-east-1 are critical"
+    )
+    assert worst.id in alarm["AlarmDescription"]
+    (event,) = (json.loads(event["Message"]) for event in cloud.aws.published)
+    assert event["metadata"]["relatedResources"][0] == worst.id
+    assert len(event["metadata"]["relatedResources"]) == 10
+
+
+def test_nobody_loses_an_alarm_when_the_mass_begins(cloud: Cloud) -> None:
+    draining(cloud, 3, percent=20)
+    run_sweep(cloud, config=with_mass(5))
+    before = set(alarms(cloud))
+    draining(cloud, 5, percent=20)
+    run_sweep(cloud, config=with_mass(5))
+    assert set(alarms(cloud)) == before | {f"{PREFIX}/mass/critical"}
+    assert "DeleteAlarms" not in operations(cloud)
+
+
+def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -> None:
+    config, schedule = replace(with_mass(5), hold_s=600.0), Schedule()
+    calm, hot = draining(cloud, 5, percent=30), draining(cloud, 1, percent=20)
+    run_sweep(cloud, schedule, config=config)
+    cloud.aws.evaluate_alarms()
+    assert set(alarms(cloud)) == {f"{PREFIX}/mass/critical"}
+    for _ in range(40):
+        now = cloud.clock.now
+        a_minute(cloud, calm, iops=0)
+        cloud.clock.now = now
+        a_minute(cloud, hot, iops=1_000)
+        run_sweep(cloud, schedule, config=config)
+        cloud.aws.evaluate_alarms()
+    assert set(alarms(cloud)) == {f"{PREFIX}/ebs_volume/{hot[0].id}/critical"}
+    mass = [change[2] for change in cloud.aws.notifications if "/mass/" in change[1]]
+    assert mass == ["ALARM", "OK"]
+
+
+def test_a_mass_does_not_end_because_nothing_can_be_seen_any_more(cloud: Cloud) -> None:
+    draining(cloud, 6, percent=20)
+    run_sweep(cloud, config=with_mass(5))
+    cloud.aws.evaluate_alarms()
+    cloud.aws.denied = {"GetMetricData"}
+    for _ in range(5):
+        cloud.clock.now += 60
+        run_sweep(cloud, config=with_mass(5))
+        cloud.aws.evaluate_alarms()
+    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
+
+
+def test_many_warnings_are_one_notice(cloud: Cloud) -> None:
+    draining(cloud, 6, percent=45)
+    run_sweep(cloud, config=with_mass(5))
+    cloud.aws.evaluate_alarms()
+    assert cloud.aws.notifications == [(NOTICE, f"{PREFIX}/mass/warning", "ALARM")]
+
+
+def test_no_sweep_makes_more_than_fifty_alarms_and_the_next_makes_the_rest(cloud: Cloud) -> None:
+    draining(cloud, 30, percent=20)
+    draining(cloud, 30, percent=45)
+    first = run_sweep(cloud, config=with_mass(50))
+    assert len(first.created) == 50
+    assert {severity for _, severity in first.created[:30]} == {"critical"}
+    assert any(problem.part == "alarms" for problem in first.problems)
+    cloud.clock.now += 60
+    assert len(run_sweep(cloud, config=with_mass(50)).created) == 10
+
+
+def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_none(
+    cloud: Cloud,
+) -> None:
+    for _ in range(9_960):
+        cloud.aws.add_volume("gp3", 100)
+    for disk in draining(cloud, 40, percent=20):
+        assert disk.id
+    cloud.clock.now = NOW
+    for mass_from, alarms_made, events in ((50, 40, 40), (20, 1, 1)):
+        cloud.aws.regions["us-east-1"].alarms.clear()
+        schedule = Schedule()
+        counts = []
+        for _ in range(2):
+            cloud.aws.calls.clear()
+            swept = run_sweep(cloud, schedule, config=with_mass(mass_from))
+            assert swept.completed
+            assert len(swept.found.assessments) == 10_000 + 40  # and their instances
+            cloud.aws.evaluate_alarms()
+            counts.append([operation for operation in operations(cloud) if operation in CHANGING])
+        first, second = counts
+        assert first.count("PutMetricAlarm") == alarms_made
+        assert first.count("Publish") == events
+        assert "DeleteAlarms" not in first
+        assert second == []
+
+
+def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cloud) -> None:
+    config, schedule = CONFIG, Schedule()
+    disk = Disk(cloud, percent=90)
+    for minute in range(120):
+        disk.minute(iops=3_000 if minute < 25 else 50)
+        run_sweep(cloud, schedule, config=config)
+        names = {alarm.name for alarm in read_alarms(cloud.clients, "burstwatch/burstwatch/")}
+        assert names == set(alarms(cloud))
+        cloud.aws.evaluate_alarms()
+    told: dict[tuple[str, str], list[str]] = {}
+    for topic, name, state in cloud.aws.notifications:
+        told.setdefault((topic, name), []).append(state)
+    assert {topic for topic, _ in told} == {TOPIC, NOTICE}
+    assert all(states == ["ALARM", "OK"] for states in told.values())
+    published = [json.loads(event["Message"]) for event in cloud.aws.published]
+    kinds = [event["metadata"]["eventType"] for event in published]
+    assert kinds == ["burstwatch.episode", "burstwatch.episode", "burstwatch.recovery"]
+    assert {event["TopicArn"] for event in cloud.aws.published} == {EVENTS}
+    assert published[-1]["content"]["title"] == f"Recovered: db {disk.id}"

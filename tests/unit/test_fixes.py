@@ -1,0 +1,115 @@
+"""What helps, what it costs, and what it does: against worked examples and for any volume."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch.bucket import Bucket
+from burstwatch.fixes import cheapest, less_load, volume_fixes
+from burstwatch.load import Load, Traffic, recent_load
+from burstwatch.prices import EBS_PRICES, monthly_usd
+from burstwatch.volumes import profile
+
+US = EBS_PRICES["us-east-1"]
+
+
+def load(iops: float, io_kib: float) -> Load:
+    mib_s = iops * io_kib / 1024
+    return Load(read_iops=iops, write_iops=0, read_mib_s=mib_s, write_mib_s=0)
+
+
+def test_gp3_of_the_same_size_is_cheaper_than_gp2_and_a_larger_gp2_is_not() -> None:
+    fixes = list(volume_fixes(profile("gp2", 100), demand=1_000, load=load(1_000, 16), prices=US))
+    assert [fix.what for fix in fixes] == ["gp2 of 334 GiB", "gp3 with 3,000 IOPS and 125 MiB/s"]
+    assert [fix.usd_month for fix in fixes] == pytest.approx([23.40, -2.00])
+
+
+def test_gp3_is_given_the_throughput_that_gp2_moved() -> None:
+    (*_, gp3) = volume_fixes(profile("gp2", 500), demand=2_000, load=load(2_000, 102.4), prices=US)
+    assert gp3.what == "gp3 with 3,000 IOPS and 200 MiB/s"
+    assert gp3.usd_month == pytest.approx(500 * (0.08 - 0.10) + 75 * 0.040)
+
+
+def test_where_the_load_is_not_known_gp3_gets_all_that_the_volume_gave() -> None:
+    (*_, gp3) = volume_fixes(profile("gp2", 500), demand=2_000, load=None, prices=US)
+    assert gp3.what == "gp3 with 3,000 IOPS and 250 MiB/s"
+
+
+def test_a_disk_of_spinning_metal_may_grow_change_its_type_or_become_gp3() -> None:
+    sc1 = profile("sc1", 500)
+    fixes = list(volume_fixes(sc1, demand=30, load=load(30, 1024), prices=US))
+    assert [fix.what for fix in fixes] == [
+        "sc1 of 2,560 GiB",
+        "st1 of 768 GiB",
+        "gp3 with 3,000 IOPS and 125 MiB/s",
+    ]
+
+
+def test_in_a_region_without_a_price_nothing_is_priced_and_less_load_comes_first() -> None:
+    bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
+    fixes = cheapest(
+        [
+            *volume_fixes(profile("gp2", 100), demand=1_000, load=None, prices=None),
+            less_load(bucket, level=1e6, demand=1_000, unit="IOPS"),
+        ]
+    )
+    assert [(fix.what, fix.usd_month) for fix in fixes] == [
+        ("less load", 0.0),
+        ("gp2 of 334 GiB", None),
+    ]
+
+
+def test_an_empty_bucket_refills_only_under_its_baseline() -> None:
+    bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
+    assert less_load(bucket, level=0, demand=3_000, unit="IOPS").effect == (
+        "refills only under 300 IOPS"
+    )
+
+
+@given(
+    volume_type=st.sampled_from(["gp2", "st1", "sc1"]),
+    size=st.integers(125, 16_384),
+    share=st.floats(0.01, 1.0),
+)
+def test_every_volume_that_is_proposed_bears_the_load_for_ever(
+    volume_type: str, size: int, share: float
+) -> None:
+    volume = profile(volume_type, size)
+    demand = share * volume.burst
+    for fix in volume_fixes(volume, demand=demand, load=None, prices=US):
+        kind, _, rest = fix.what.partition(" of ")
+        if rest:
+            larger = profile(kind, float(rest.removesuffix(" GiB").replace(",", "")))
+            assert larger.baseline >= demand
+            assert larger.size_gib > size or kind != volume_type
+
+
+@pytest.mark.parametrize("region", EBS_PRICES)
+def test_a_price_is_never_zero_and_gp3_never_dearer_than_gp2(region: str) -> None:
+    prices = EBS_PRICES[region]
+    gp2, gp3 = (monthly_usd(prices, one, 100) for one in ("gp2", "gp3"))
+    assert gp2 is not None
+    assert gp3 is not None
+    assert 0 < gp3 < gp2
+    assert min(*prices.gib.values(), prices.gp3_iops, prices.gp3_mib_s) > 0
+
+
+TRAFFIC = Traffic(read_ops="ro", write_ops="wo", read_bytes="rb", write_bytes="wb")
+
+
+def test_the_load_is_that_of_the_last_five_minutes_and_knows_its_direction() -> None:
+    quiet = {"ro": 6_000.0, "wo": 0.0, "rb": 0.0, "wb": 0.0}
+    busy = {"ro": 600.0, "wo": 6_000.0, "rb": 600 * 4_096.0, "wb": 6_000 * 4_096.0}
+    sums = {60.0 * n: quiet if n < 25 else busy for n in range(30)}
+    found = recent_load(TRAFFIC, sums, 60.0)
+    assert found is not None
+    assert (found.read_iops, found.write_iops) == (10, 100)
+    assert found.direction == "writes"
+    assert found.io_kib == pytest.approx(4)
+
+
+def test_half_of_the_traffic_is_not_the_traffic() -> None:
+    assert recent_load(TRAFFIC, {0.0: {"ro": 6_000.0, "rb": 0.0}}, 60.0) is None
+    assert recent_load(TRAFFIC, {}, 60.0) is None
