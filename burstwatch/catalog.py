@@ -19,6 +19,8 @@ FLEET_METRICS = (
     "SweepCompleted",
     "ResourcesSeen",
     "ResourcesEvaluated",
+    "ResourcesExcluded",
+    "ResourcesInMaintenance",
     "ResourcesUnknown",
     "ResourcesWarning",
     "ResourcesCritical",

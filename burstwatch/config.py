@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.links import Links
+from burstwatch.wishes import WINDOWS_ALLOWED, WINDOWS_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -146,6 +147,13 @@ SETTINGS: tuple[Setting, ...] = (
         pattern=r"([^=]+=.*)?",
         allowed="key=value, or nothing",
     ),
+    Setting(
+        name="maintenance",
+        default="",
+        help="hours in UTC in which no new alarm is made, as Sun 02:00-04:00 / Mon-Fri 22:00-01:30",
+        pattern=f"({WINDOWS_PATTERN})?",
+        allowed=f"{WINDOWS_ALLOWED}, or nothing",
+    ),
     _topic("page_topic_arn", "topic for critical alarms"),
     _topic("notice_topic_arn", "topic for warnings"),
     _topic("events_topic_arn", "topic for readable details"),
@@ -168,11 +176,16 @@ class Config:
     deployment: str = "burstwatch"
     kinds: str = ""
     tag_filter: str = ""
+    maintenance: str = ""
     page_topic_arn: str = ""
     notice_topic_arn: str = ""
     events_topic_arn: str = ""
     dashboard_url: str = ""
     runbooks_url: str = ""
+
+    def with_lead(self, lead_s: float | None) -> Config:
+        """The same for a resource that asks for another lead, or for none in particular."""
+        return self if lead_s is None else replace(self, lead_s=lead_s)
 
     @property
     def links(self) -> Links:

@@ -48,8 +48,8 @@ class Resource:
     the share of it that is left, in percent. ``bucket`` is None where there are no credits to run out of, with the reason in
     ``no_bucket_reason``. ``limit`` is the smaller of its own and its parents'
     limits. ``in_use`` says whether it can spend at all now (a detached volume
-    cannot), ``reports_when_idle`` whether its level is published even without I/O, so that
-    silence is blindness. ``history_from_s`` cuts off what belongs to an earlier size or type.
+    cannot). ``tags`` are its own; ``lead_s`` is the lead that they ask for.
+    ``reports_when_idle`` whether its level is published even without I/O, so that silence is blindness. ``history_from_s`` cuts off what belongs to an earlier size or type.
     ``facts`` are words for people: type, size, instance, device. ``caveats`` name
     what could not be learnt about it. ``detail`` is for the kind's own functions;
     nothing else looks inside.
@@ -66,6 +66,8 @@ class Resource:
     statistic: Statistic = "Minimum"
     in_use: bool = True
     reports_when_idle: bool = False
+    tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    lead_s: float | None = None
     parents: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveats: tuple[str, ...] = ()

@@ -90,7 +90,8 @@ def assess(
     history = observation.history
     if history is None or history.newest_level() < 0:
         return Assessment(verdict="ok", reason=projection.reason, projection=projection)
-    danger = _danger(history, projection, config, models)
+    own = config.with_lead(observation.resource.lead_s)
+    danger = _danger(history, projection, own, models)
     reason = _reason(projection)
     if danger.why:
         reason = f"{reason}; {danger.why}"

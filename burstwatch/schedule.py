@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from burstwatch.config import Config
     from burstwatch.observe import Resource
     from burstwatch.past import Past
@@ -38,19 +36,20 @@ class Schedule:
     known: dict[str, Known] = field(default_factory=dict)
     pasts: dict[str, tuple[object, float, Past | None]] = field(default_factory=dict)
 
-    def is_due(self, resource_id: str, fingerprint: object, now: float) -> bool:
+    def is_due(self, resource: Resource, now: float) -> bool:
         """New, changed or just attached resources are due at once."""
-        known = self.known.get(resource_id)
-        return known is None or known.fingerprint != fingerprint or now >= known.due_at
+        known = self.known.get(resource.key)
+        return known is None or known.fingerprint != fingerprint(resource) or now >= known.due_at
 
-    def was_idle(self, resource_id: str) -> bool:
+    def was_idle(self, resource: Resource) -> bool:
         """Whether the last look found no I/O, or there was none."""
-        known = self.known.get(resource_id)
+        known = self.known.get(resource.key)
         return known is None or known.assessment.projection.state == "idle"
 
     def note(
         self,
-        assessed: Mapping[str, tuple[object, Assessment]],
+        resource: Resource,
+        assessment: Assessment,
         config: Config,
         now: float,
         *,
@@ -61,38 +60,42 @@ class Schedule:
         ``look_period_s`` is how often to look at what is well, where the worst case is too
         unsure to say it.
         """
-        for resource_id, (fingerprint, assessment) in assessed.items():
-            self.known[resource_id] = Known(
-                fingerprint=fingerprint,
-                assessment=assessment,
-                due_at=now + wait_s(assessment, config, look_period_s=look_period_s),
-            )
+        own = config.with_lead(resource.lead_s)
+        self.known[resource.key] = Known(
+            fingerprint=fingerprint(resource),
+            assessment=assessment,
+            due_at=now + wait_s(assessment, own, look_period_s=look_period_s),
+        )
 
-    def past_is_stale(self, resource_id: str, fingerprint: object, now: float) -> bool:
+    def past_is_stale(self, resource: Resource, now: float) -> bool:
         """Whether the days before must be asked for (again)."""
-        kept = self.pasts.get(resource_id)
-        return kept is None or kept[0] != fingerprint or now - kept[1] >= PAST_KEPT_S
+        kept = self.pasts.get(resource.key)
+        return kept is None or kept[0] != fingerprint(resource) or now - kept[1] >= PAST_KEPT_S
 
-    def keep_past(
-        self, resource_id: str, fingerprint: object, past: Past | None, now: float
-    ) -> None:
+    def keep_past(self, resource: Resource, past: Past | None, now: float) -> None:
         """Remember the days before ``now``."""
-        self.pasts[resource_id] = (fingerprint, now, past)
+        self.pasts[resource.key] = (fingerprint(resource), now, past)
 
-    def past_of(self, resource_id: str) -> Past | None:
+    def past_of(self, resource: Resource) -> Past | None:
         """What is remembered of the days before."""
-        kept = self.pasts.get(resource_id)
+        kept = self.pasts.get(resource.key)
         return kept[2] if kept else None
 
-    def forget_all_but(self, resource_ids: set[str]) -> None:
+    def forget_all_but(self, keys: set[str]) -> None:
         """Drop what the inventory no longer has."""
-        self.pasts = {key: value for key, value in self.pasts.items() if key in resource_ids}
-        self.known = {key: value for key, value in self.known.items() if key in resource_ids}
+        self.pasts = {key: value for key, value in self.pasts.items() if key in keys}
+        self.known = {key: value for key, value in self.known.items() if key in keys}
 
 
 def fingerprint(resource: Resource) -> object:
     """What makes an earlier look at a resource worthless when it changes."""
-    return (resource.bucket, resource.in_use, resource.parents, resource.history_from_s is None)
+    return (
+        resource.bucket,
+        resource.in_use,
+        resource.parents,
+        resource.history_from_s is None,
+        resource.lead_s,
+    )
 
 
 def wait_s(assessment: Assessment, config: Config, *, look_period_s: float | None = None) -> float:

@@ -13,7 +13,6 @@ from burstwatch.observe import Missing, Observation, observe
 from burstwatch.past import PAST_PERIOD_S, to_past, with_recent
 from burstwatch.points import LevelPoint
 from burstwatch.policy import BACK_RATIO, WARNING_MARGINS
-from burstwatch.schedule import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,16 +71,18 @@ class Asking:
             self._ask_further_back(with_bucket)
         glances = {r.key: self._observation(r, unit_is_fresh=fresh, newest_only=True) for r in due}
         worst = {key: self._worst_s(o) for key, o in glances.items()}
-        wide_s = WARNING_MARGINS * self.config.margin_s
+        wide_s = {r.key: WARNING_MARGINS * self.config.with_lead(r.lead_s).margin_s for r in due}
         full = {key for key, glance in glances.items() if self._is_full(glance)}
         # Where the worst case is but an estimate it is always near, and a full bucket safe.
         calm = set() if self.kind.capacity_documented else full
         near = [
-            r for r in due if worst[r.key] < max(demand_horizon_s, wide_s) and r.key not in calm
+            r
+            for r in due
+            if worst[r.key] < max(demand_horizon_s, wide_s[r.key]) and r.key not in calm
         ]
         self._ask([q for r in near for q in self._demand_queries(r)])
         # A full bucket has nothing to fear that the days before could tell of.
-        drained = [r for r in near if worst[r.key] < wide_s and r.key not in full]
+        drained = [r for r in near if worst[r.key] < wide_s[r.key] and r.key not in full]
         pasts, demands = self._pasts(drained), {r.key: self._demand(r) for r in near}
         return [
             self._observation(
@@ -201,7 +202,7 @@ class Asking:
 
     def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
         """The I/O of the days before, of those near: asked for once an hour, kept in between."""
-        stale = [r for r in near if self.schedule.past_is_stale(r.key, fingerprint(r), self.now)]
+        stale = [r for r in near if self.schedule.past_is_stale(r, self.now)]
         stale = stale[:PASTS_PER_LOOK]
         asked = read_metrics(
             self.clients,
@@ -216,8 +217,8 @@ class Asking:
         for resource in stale:
             if not self._keys(resource) & asked.failed.keys():
                 past = to_past(self._points(resource, asked, float(COARSE_S)))
-                self.schedule.keep_past(resource.key, fingerprint(resource), past, self.now)
-        found = {r.key: self.schedule.past_of(r.key) for r in near}
+                self.schedule.keep_past(resource, past, self.now)
+        found = {r.key: self.schedule.past_of(r) for r in near}
         return {key: past for key, past in found.items() if past is not None}
 
     def load(self, resource: Resource) -> Load | None:

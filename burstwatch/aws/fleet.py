@@ -15,7 +15,8 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     """The fleet in numbers, for the log's embedded metrics. Every value is finite."""
     found = result.found
     assessments = [assessment for _, assessment in found.assessments.values()]
-    verdicts = [assessment.verdict for assessment in assessments]
+    # What is in maintenance must not page by way of the fleet's alarms either.
+    verdicts = [a.verdict for r, a in found.assessments.values() if r.id not in found.quiet]
     ages = [a.projection.data_age_s for a in assessments if a.projection.state != "idle"]
     known_ages = [age for age in ages if age is not None]
     times = [
@@ -26,7 +27,9 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     numbers: dict[str, float] = {
         "ResourcesSeen": len(assessments),
         "ResourcesEvaluated": found.evaluated,
-        "ResourcesUnknown": verdicts.count("unknown"),
+        "ResourcesExcluded": found.excluded,
+        "ResourcesInMaintenance": len(found.quiet),
+        "ResourcesUnknown": [a.verdict for a in assessments].count("unknown"),
         "ResourcesWarning": verdicts.count("warning"),
         "ResourcesCritical": verdicts.count("critical"),
         "ResourcesExhausted": verdicts.count("exhausted"),

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.asking import Asking
+from burstwatch.aws.heed import heed
 from burstwatch.aws.inventory import take_inventory
 from burstwatch.brief import Background, make_background, make_brief
 from burstwatch.observe import Limit, Resource
 from burstwatch.policy import Assessment, Verdict, assess
 from burstwatch.project import Projection
-from burstwatch.schedule import fingerprint
 from burstwatch.words import span
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ class Look:
     """Every resource of one unit with its assessment, and what it cost to know.
 
     ``backgrounds`` tell of those that are not well what led up to it, by id. ``kinds``
-    are those looked at, by name. ``evaluated`` counts those asked at this look; the others kept what the last
+    are those looked at, by name. ``quiet`` are ids for which no new alarm is made now, and
+    ``excluded`` is how many asked not to be watched. ``evaluated`` counts those asked at this look; the others kept what the last
     look at them found. ``complete`` kinds have a whole inventory,
     ``incomplete`` ones have not.
     """
@@ -50,6 +51,8 @@ class Look:
     problems: tuple[Problem, ...]
     complete: frozenset[str]
     incomplete: frozenset[str]
+    quiet: frozenset[str]
+    excluded: int
     evaluated: int
     metrics_requested: int
 
@@ -78,17 +81,21 @@ def look(
     problems: list[Problem] = []
     complete: set[str] = set()
     incomplete: set[str] = set()
-    evaluated = requested = 0
+    quiet: set[str] = set()
+    evaluated = requested = excluded = 0
     for kind in kinds:
         looked_at[kind.name] = kind
         inventory = take_inventory(kind, clients, unit, now=now, tag_filter=config.tag_filter)
-        problems += inventory.problems
+        wanted = heed(inventory.resources, config, now)
+        problems += [*inventory.problems, *wanted.problems]
+        excluded += wanted.excluded
+        quiet |= wanted.quiet
         (complete if inventory.complete else incomplete).add(kind.name)
-        resources = inventory.resources
-        due = [r for r in resources if schedule.is_due(r.key, fingerprint(r), now)]
+        resources = wanted.resources
+        due = [r for r in resources if schedule.is_due(r, now)]
         asked = Asking(kind, clients, config, schedule, now=now, deadline=deadline)
         # Those last seen active come first: they tell a silent resource from a blind unit.
-        witnesses = sorted(resources, key=lambda r: schedule.was_idle(r.key))
+        witnesses = sorted(resources, key=schedule.was_idle)
         observations = asked.observe(due, witnesses, demand_horizon_s=demand_horizon_s)
         fresh = {o.resource.key: (o.resource, assess(o, config)) for o in observations}
         backgrounds |= {
@@ -96,13 +103,10 @@ def look(
             for o in observations
             if fresh[o.resource.key][1].verdict not in {"ok", "unknown"}
         }
-        schedule.note(
-            {key: (fingerprint(r), verdict) for key, (r, verdict) in fresh.items()},
-            config,
-            now,
-            # An estimated worst case is no reason to look away.
-            look_period_s=None if kind.capacity_documented else kind.look_period_s,
-        )
+        # An estimated worst case is no reason to look away.
+        every_s = None if kind.capacity_documented else kind.look_period_s
+        for resource, assessment in fresh.values():
+            schedule.note(resource, assessment, config, now, look_period_s=every_s)
         kept = {
             r.key: (r, schedule.known[r.key].assessment) for r in resources if r.key not in fresh
         }
@@ -129,6 +133,8 @@ def look(
         problems=tuple(dict.fromkeys(problems)),
         complete=frozenset(complete),
         incomplete=frozenset(incomplete),
+        quiet=frozenset(quiet),
+        excluded=excluded,
         evaluated=evaluated,
         metrics_requested=requested,
     )

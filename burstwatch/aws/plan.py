@@ -87,7 +87,8 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         if severity > 0 or there:
             draft.severities[resource.kind, resource.id] = severity
         reached = next((one for one in ALARMED if severity >= SEVERITY[one]), None)
-        if reached is not None:
+        # In a maintenance window nothing new is said; what was said before stays true.
+        if reached is not None and resource.id not in found.quiet:
             draft.crowd[reached].append(resource.id)
             if reached not in {alarm.severity for alarm in there}:
                 draft.create.append((resource.id, reached))

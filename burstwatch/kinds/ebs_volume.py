@@ -119,6 +119,7 @@ def describe(
         id=item["VolumeId"],
         level_metric=KIND.level_metrics[0],
         name=tags.get("Name", ""),
+        tags=tags,
         unit=unit,
         bucket=bucket,
         no_bucket_reason=promise.no_bucket_reason,

@@ -138,6 +138,7 @@ def _resource(
         id=item["InstanceId"],
         level_metric=metric,
         name=tags.get("Name", ""),
+        tags=tags,
         unit=unit,
         bucket=None if no_bucket_reason else bucket,
         no_bucket_reason=no_bucket_reason,

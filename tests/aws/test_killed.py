@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.aws.session import Clients
-from tests.aws.test_sweep import Disk, alarms, run_sweep
+from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 
 if TYPE_CHECKING:
     from burstwatch.aws.sweep import Sweep
     from tests.conftest import Cloud
     from tests.fake.aws import Region
+
+
+#: An episode that ends soon.
+BRIEF = replace(CONFIG, hold_s=600.0)
 
 
 class Killed(BaseException):
@@ -27,26 +31,26 @@ def sweep_killed_at(cloud: Cloud, call: int) -> bool:
         if next(counter) == call:
             raise Killed
 
-    alive = cloud.clients
-    cloud.clients = Clients("us-east-1")
-    for service in ("ec2", "cloudwatch", "sns"):
-        cloud.clients(service).meta.events.register("before-send", before_send)
+    services = [cloud.clients(name).meta.events for name in ("ec2", "cloudwatch", "sns")]
+    for events in services:
+        events.register("before-send", before_send)
     try:
-        run_sweep(cloud)
+        run_sweep(cloud, config=BRIEF)
     except Killed:
         return True
     finally:
-        cloud.clients = alive
+        for events in services:
+            events.unregister("before-send", before_send)
     return False
 
 
 def moments_of_an_episode(cloud: Cloud) -> list[tuple[float, dict[str, Region]]]:
     """The clock and the whole cloud, before each sweep that makes or deletes an alarm."""
     disk, found = Disk(cloud, percent=90), []
-    for minute in range(150):
+    for minute in range(75):
         disk.minute(iops=3_000 if minute < 28 else 50)
         before = cloud.clock.now, deepcopy(cloud.aws.regions)
-        result: Sweep = run_sweep(cloud)
+        result: Sweep = run_sweep(cloud, config=BRIEF)
         cloud.aws.evaluate_alarms()
         if result.created or result.deleted:
             found.append(before)
@@ -59,14 +63,14 @@ def test_killed_before_any_call_and_run_again_a_sweep_ends_in_the_same_state(clo
     for at, regions in moments:
         cloud.clock.now = at
         cloud.aws.regions = deepcopy(regions)
-        run_sweep(cloud)
+        run_sweep(cloud, config=BRIEF)
         cloud.aws.evaluate_alarms()
         expected = alarms(cloud)
         for call in count():
             cloud.aws.regions = deepcopy(regions)
             if not sweep_killed_at(cloud, call):
                 break
-            run_sweep(cloud)
+            run_sweep(cloud, config=BRIEF)
             cloud.aws.evaluate_alarms()
             assert alarms(cloud) == expected, (at, call)
         assert call >= 8

@@ -1,0 +1,118 @@
+"""What the owner of a resource asks for by tag: not to be watched, another lead, quiet hours.
+
+Only characters that every AWS service takes in a tag are needed: no comma, no semicolon.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WATCH_TAG = "burstwatch:watch"
+LEAD_TAG = "burstwatch:lead_s"
+MAINTENANCE_TAG = "burstwatch:maintenance"
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+SHORTEST_LEAD_S, LONGEST_LEAD_S = 60.0, 86_400.0
+
+_DAY = f"(?:{'|'.join(DAYS)})"
+_CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d"
+_WINDOW = rf"(?:{_DAY}(?:[+-]{_DAY})* )?{_CLOCK}-{_CLOCK}"
+#: `Sat+Sun 02:00-04:00 / Mon-Fri 22:00-01:30`, in UTC.
+WINDOWS_PATTERN = rf"{_WINDOW}(?: / {_WINDOW})*"
+WINDOWS_ALLOWED = "hours in UTC such as 02:00-04:00, Mon-Fri 22:00-01:30 or Sat+Sun 00:00-06:00, with ' / ' between"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Window:
+    """Hours of some days of the week in UTC. One that ends before it begins ends the next day."""
+
+    days: frozenset[int]
+    begins: timedelta
+    ends: timedelta
+
+    def until(self, at: float) -> float | None:
+        """When the window that is open at ``at`` ends, or None when none is."""
+        now = datetime.fromtimestamp(at, tz=UTC)
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        lasts = (self.ends - self.begins) % timedelta(days=1) or timedelta(days=1)
+        for day in (midnight, midnight - timedelta(days=1)):
+            begins = day + self.begins
+            if day.weekday() in self.days and begins <= now < begins + lasts:
+                return (begins + lasts).timestamp()
+        return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wishes:
+    """What was asked for. ``refused`` are tags with the value and what is allowed."""
+
+    watch: bool = True
+    lead_s: float | None = None
+    windows: tuple[Window, ...] = ()
+    refused: Mapping[str, str]
+
+
+def read_wishes(tags: Mapping[str, str]) -> Wishes:
+    """The wishes in the tags of one resource. One that is not understood is refused, not guessed."""
+    refused: dict[str, str] = {}
+    watch = tags.get(WATCH_TAG, "yes").strip().lower()
+    if watch not in {"yes", "no"}:
+        refused[WATCH_TAG] = f"is {watch!r}, allowed are yes and no"
+    lead_s = None
+    if LEAD_TAG in tags:
+        lead_s = _lead(tags[LEAD_TAG])
+        if lead_s is None:
+            allowed = f"a number of seconds from {SHORTEST_LEAD_S:g} to {LONGEST_LEAD_S:g}"
+            refused[LEAD_TAG] = f"is {tags[LEAD_TAG]!r}, allowed is {allowed}"
+    windows: tuple[Window, ...] = ()
+    text = tags.get(MAINTENANCE_TAG, "").strip()
+    if re.fullmatch(WINDOWS_PATTERN, text):
+        windows = parse_windows(text)
+    elif text:
+        refused[MAINTENANCE_TAG] = f"is {text!r}, allowed are {WINDOWS_ALLOWED}"
+    return Wishes(watch=watch != "no", lead_s=lead_s, windows=windows, refused=refused)
+
+
+def parse_windows(text: str) -> tuple[Window, ...]:
+    """The windows of a text that matches ``WINDOWS_PATTERN``; none of an empty one."""
+    return tuple(_window(part) for part in text.split(" / ") if part)
+
+
+def quiet_until(windows: tuple[Window, ...], at: float) -> float | None:
+    """When the last of the windows open at ``at`` ends, or None when none is open."""
+    return max((end for window in windows if (end := window.until(at)) is not None), default=None)
+
+
+def _window(text: str) -> Window:
+    days, _, clocks = text.rpartition(" ")
+    begins, _, ends = clocks.partition("-")
+    return Window(days=_days(days), begins=_clock(begins), ends=_clock(ends))
+
+
+def _days(text: str) -> frozenset[int]:
+    if not text:
+        return frozenset(range(len(DAYS)))
+    found: set[int] = set()
+    for part in text.split("+"):
+        first, *rest = (DAYS.index(day) for day in part.split("-"))
+        last = rest[-1] if rest else first
+        found |= {day % len(DAYS) for day in range(first, first + (last - first) % len(DAYS) + 1)}
+    return frozenset(found)
+
+
+def _clock(text: str) -> timedelta:
+    hours, _, minutes = text.partition(":")
+    return timedelta(hours=int(hours), minutes=int(minutes))
+
+
+def _lead(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if SHORTEST_LEAD_S <= seconds <= LONGEST_LEAD_S else None

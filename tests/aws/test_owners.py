@@ -1,0 +1,101 @@
+"""What owners ask for by tag, heeded by a sweep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.schedule import Schedule
+from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
+from tests.conftest import Cloud
+
+
+def tag(cloud: Cloud, disk: Disk, key: str, value: str) -> None:
+    volume = cloud.aws.regions["us-east-1"].volumes[disk.id]
+    volume["Tags"] = [*volume["Tags"], {"Key": key, "Value": value}]
+
+
+def drain(disk: Disk, minutes: int = 5) -> Disk:
+    for _ in range(minutes):
+        disk.minute(iops=3_000)
+    return disk
+
+
+def test_a_volume_that_asks_not_to_be_watched_is_counted_and_costs_nothing(cloud: Cloud) -> None:
+    disk = drain(Disk(cloud, percent=40))
+    tag(cloud, disk, "burstwatch:watch", "no")
+    swept = run_sweep(cloud)
+    assert disk.id not in swept.found.assessments
+    assert fleet_metrics(swept)["ResourcesExcluded"] == 1
+    assert swept.found.metrics_requested == 0
+    assert alarms(cloud) == {}
+
+
+def test_the_alarm_of_a_volume_that_is_excluded_ends_cleanly(cloud: Cloud) -> None:
+    disk, schedule = drain(Disk(cloud, percent=40)), Schedule()
+    run_sweep(cloud, schedule)
+    cloud.aws.evaluate_alarms()
+    tag(cloud, disk, "burstwatch:watch", "no")
+    for _ in range(4):
+        cloud.clock.now += 60
+        run_sweep(cloud, schedule)
+        cloud.aws.evaluate_alarms()
+    assert [change[2] for change in cloud.aws.notifications] == ["ALARM", "OK"]
+    assert alarms(cloud) == {}
+
+
+def test_a_longer_lead_of_its_own_pages_sooner(cloud: Cloud) -> None:
+    patient, schedule = Disk(cloud, percent=90), Schedule()
+    anxious = Disk(cloud, percent=90)
+    tag(cloud, anxious, "burstwatch:lead_s", "1500")
+    paged: dict[str, float] = {}
+    for _ in range(25):
+        now = cloud.clock.now
+        patient.minute(iops=3_000)
+        cloud.clock.now = now
+        anxious.minute(iops=3_000)
+        for resource_id, severity in run_sweep(cloud, schedule).created:
+            if severity == "critical":
+                paged[resource_id] = cloud.clock.now
+    assert paged[patient.id] - paged[anxious.id] >= 240
+
+
+def test_a_maintenance_window_makes_no_new_alarm_and_after_it_what_is_still_wrong_is_said(
+    cloud: Cloud,
+) -> None:
+    # The test's clock stands at 14:14 UTC of a Monday.
+    disk, schedule = Disk(cloud, percent=40), Schedule()
+    tag(cloud, disk, "burstwatch:maintenance", "Mon 14:00-14:22")
+    for minute in range(12):
+        disk.minute(iops=3_000)
+        swept = run_sweep(cloud, schedule)
+        resource, assessment = swept.found.assessments[disk.id]
+        if minute == 5:
+            assert assessment.verdict == "critical"
+            assert "in maintenance until 14:22Z" in " ".join(resource.caveats)
+            assert fleet_metrics(swept)["ResourcesInMaintenance"] == 1
+            assert fleet_metrics(swept)["ResourcesCritical"] == 0
+            assert alarms(cloud) == {}
+    assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["critical"]
+
+
+def test_a_maintenance_window_takes_no_alarm_away(cloud: Cloud) -> None:
+    drain(Disk(cloud, percent=40))
+    run_sweep(cloud)
+    cloud.aws.evaluate_alarms()
+    config = replace(CONFIG, maintenance="00:00-00:00")
+    for _ in range(4):
+        cloud.clock.now += 60
+        run_sweep(cloud, config=config)
+        cloud.aws.evaluate_alarms()
+    assert list(alarms(cloud).values()) == ["ALARM"]
+
+
+def test_a_tag_that_is_not_understood_is_a_problem_and_the_volume_is_watched(cloud: Cloud) -> None:
+    disk = drain(Disk(cloud, percent=40))
+    tag(cloud, disk, "burstwatch:lead_s", "soon")
+    swept = run_sweep(cloud)
+    (problem,) = swept.problems
+    assert problem.part == f"tag burstwatch:lead_s of {disk.id}"
+    assert "'soon', allowed is a number of seconds" in problem.error
+    assert len(alarms(cloud)) == 1
