@@ -52,6 +52,7 @@ fix: setup ## format and mend what can be mended
 .PHONY: gen
 gen: setup ## write the generated files anew: catalog, example, requirements, README, golden messages
 	@$(BIN)/burstwatch catalog --json > cdk/catalog.json
+	@$(BIN)/burstwatch catalog --member-role > cdk/member-role.json
 	@$(UV) export --quiet --frozen --extra lambda --no-dev --no-emit-project --no-header > lambdas/requirements.txt
 	@$(BIN)/python -m tools.make_example
 	@$(BIN)/python -m tools.readme
@@ -65,7 +66,7 @@ test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promi
 	@npm run --silent test
 	@PYTHON=$(PYTHON) npx cdk synth --quiet --no-notices --output .cache/cdk.out
 	@# W3005: CDK's own dependency of a custom resource's function on its role
-	@$(BIN)/cfn-lint --ignore-checks W3005 -- .cache/cdk.out/*.template.json
+	@$(BIN)/cfn-lint --ignore-checks W3005 -- .cache/cdk.out/*.template.json cdk/member-role.json
 
 .PHONY: test-wheel
 test-wheel: setup ## the built wheel, without extras, in an environment of its own

@@ -31,6 +31,8 @@ FLEET_METRICS = (
     "MinTimeToExhaustion",
     "Problems",
 )
+#: The name of the role in each member account.
+MEMBER_ROLE = "burstwatch-member"
 #: Reads that are not of one kind.
 METRIC_READS = ("cloudwatch:GetMetricData",)
 ALARM_READS = ("cloudwatch:DescribeAlarms",)
@@ -61,6 +63,89 @@ def scan_policy() -> dict[str, Any]:
     }
 
 
+def member_role() -> dict[str, Any]:
+    """The CloudFormation template of the role in a member account: reads only.
+
+    Ready for a StackSet: no assets, no macros, every input a parameter.
+    """
+    trust = {
+        "Effect": "Allow",
+        "Action": "sts:AssumeRole",
+        "Principal": {"AWS": {"Fn::Sub": "arn:${AWS::Partition}:iam::${MonitoringAccountId}:root"}},
+        "Condition": {"StringEquals": {"sts:ExternalId": {"Ref": "ExternalId"}}},
+    }
+    in_organisation = {
+        **trust,
+        "Condition": {
+            "StringEquals": {
+                "sts:ExternalId": {"Ref": "ExternalId"},
+                "aws:PrincipalOrgID": {"Ref": "OrganizationId"},
+            }
+        },
+    }
+    return {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": "burstwatch: lets the sweep of a monitoring account read this account's burst credits",
+        "Parameters": {
+            "MonitoringAccountId": {
+                "Type": "String",
+                "AllowedPattern": "[0-9]{12}",
+                "Description": "the account that burstwatch is deployed in",
+            },
+            "ExternalId": {
+                "Type": "String",
+                "AllowedPattern": "[A-Za-z0-9_+=,.@:/-]{2,1224}",
+                "Description": "the context externalId of the deployment",
+            },
+            "OrganizationId": {
+                "Type": "String",
+                "Default": "",
+                "AllowedPattern": "(o-[a-z0-9]{10,32})?",
+                "Description": "let in only callers of this organisation; nothing asks for none",
+            },
+            "RoleName": {
+                "Type": "String",
+                "Default": MEMBER_ROLE,
+                "AllowedPattern": "[A-Za-z0-9_+=,.@-]{1,64}",
+                "Description": "the context memberRole of the deployment",
+            },
+        },
+        "Conditions": {
+            "InOrganization": {"Fn::Not": [{"Fn::Equals": [{"Ref": "OrganizationId"}, ""]}]}
+        },
+        "Resources": {
+            "Role": {
+                "Type": "AWS::IAM::Role",
+                "Properties": {
+                    "RoleName": {"Ref": "RoleName"},
+                    "Description": "read by burstwatch",
+                    "AssumeRolePolicyDocument": {
+                        "Version": "2012-10-17",
+                        "Statement": [{"Fn::If": ["InOrganization", in_organisation, trust]}],
+                    },
+                    "Policies": [
+                        {
+                            "PolicyName": "look",
+                            "PolicyDocument": {
+                                "Version": "2012-10-17",
+                                "Statement": [
+                                    {
+                                        "Sid": "Look",
+                                        "Effect": "Allow",
+                                        "Action": read_actions(find_kinds().values()),
+                                        "Resource": "*",
+                                    }
+                                ],
+                            },
+                        }
+                    ],
+                },
+            }
+        },
+        "Outputs": {"RoleArn": {"Value": {"Fn::GetAtt": ["Role", "Arn"]}}},
+    }
+
+
 def catalog() -> dict[str, Any]:
     """Kinds with their operations and metrics, volume types with sourced numbers, settings."""
     kinds = find_kinds().values()
@@ -77,6 +162,7 @@ def catalog() -> dict[str, Any]:
             for kind in kinds
         ],
         "fleet_metrics": list(FLEET_METRICS),
+        "member_role": MEMBER_ROLE,
         "read_actions": [*read_actions(kinds), *ALARM_READS],
         "settings": [
             {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch.catalog import catalog
+from burstwatch.catalog import catalog, member_role
 from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.policy import assess
@@ -33,6 +33,17 @@ def test_the_tables_of_the_docs_are_those_of_the_settings_and_the_results(page: 
 def test_the_catalog_of_the_cdk_app_is_the_one_of_the_library() -> None:
     committed = json.loads((ROOT / "cdk" / "catalog.json").read_text())
     assert committed == json.loads(json.dumps(catalog())), "run 'make gen'"
+
+
+def test_the_role_of_a_member_account_only_reads_what_a_look_needs() -> None:
+    committed = json.loads((ROOT / "cdk" / "member-role.json").read_text())
+    assert committed == json.loads(json.dumps(member_role())), "run 'make gen'"
+    (policy,) = committed["Resources"]["Role"]["Properties"]["Policies"]
+    (statement,) = policy["PolicyDocument"]["Statement"]
+    assert all(
+        action.partition(":")[2].startswith(("Describe", "Get")) for action in statement["Action"]
+    )
+    assert set(statement["Action"]) <= set(catalog()["read_actions"])
 
 
 def test_the_package_of_the_function_is_pinned_as_the_project_is() -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     """The fleet in numbers, for the log's embedded metrics. Every value is finite."""
+    if not result.reached:  # nothing is known of it, and 0 would be a number
+        return {"UnitsFailed": 1, "Problems": len(result.problems)}
     found = result.found
     assessments = [assessment for _, assessment in found.assessments.values()]
     # What is in maintenance must not page by way of the fleet's alarms either.

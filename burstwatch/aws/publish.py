@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from burstwatch.aws.look import Look
     from burstwatch.aws.plan import Plan
-    from burstwatch.aws.session import Clients
+    from burstwatch.aws.session import Clients, Unit
     from burstwatch.config import Config
     from burstwatch.policy import Assessment, Verdict
 
@@ -68,18 +68,20 @@ def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Proble
     return _put(clients, data)
 
 
-def publish_completed(clients: Clients, at: float, config: Config) -> list[Problem]:
-    """The heartbeat. Published last: it says that everything before it was acknowledged."""
+def publish_completed(clients: Clients, unit: Unit, at: float, config: Config) -> list[Problem]:
+    """The heartbeat of a unit. Published last: all before it was acknowledged."""
+    deployment = {"Name": "Deployment", "Value": config.deployment}
     return _put(
         clients,
         [
             {
                 "MetricName": "SweepCompleted",
-                "Dimensions": [{"Name": "Deployment", "Value": config.deployment}],
+                "Dimensions": dimensions,
                 "Timestamp": datetime.fromtimestamp(at, tz=UTC),
                 "Value": 1.0,
                 "Unit": "Count",
             }
+            for dimensions in ([deployment], [deployment, {"Name": "Unit", "Value": str(unit)}])
         ],
     )
 

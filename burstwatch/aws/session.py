@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 #: What an AWS call can raise. A response cut off in the middle is neither of botocore's own two.
 AWS_ERRORS = (BotoCoreError, ClientError, ResponseParserError)
@@ -51,27 +51,66 @@ class Problem:
 class Clients:
     """The clients of one region, made when first asked for and then kept."""
 
-    def __init__(self, region: str | None = None, *, profile: str | None = None) -> None:
-        """``region`` and ``profile`` default to what the environment says.
+    def __init__(
+        self,
+        region: str | None = None,
+        *,
+        profile: str | None = None,
+        endpoint_url: str | None = None,
+        credentials: Mapping[str, str] | None = None,
+    ) -> None:
+        """``region``, ``profile`` and ``endpoint_url`` default to what the environment says.
+
+        ``credentials`` are the keyword arguments of a session, where they are not the
+        environment's.
 
         Raises:
             AwsError: if the profile does not exist, or no region is known.
         """
         try:
-            self._session = boto3.Session(region_name=region, profile_name=profile)
+            self._session = boto3.Session(
+                region_name=region, profile_name=profile, **(credentials or {})
+            )
         except BotoCoreError as error:
             raise AwsError(describe_error(error)) from error
         self.region = self._session.region_name or ""
         if not self.region:
             msg = "no region: pass --region or set AWS_REGION"
             raise AwsError(msg)
+        self._endpoint_url = endpoint_url
         self._clients: dict[str, Any] = {}
 
     def __call__(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
         """The client of one service."""
         if service not in self._clients:
-            self._clients[service] = self._session.client(service, config=CLIENT_CONFIG)
+            self._clients[service] = self._session.client(
+                service, config=CLIENT_CONFIG, endpoint_url=self._endpoint_url
+            )
         return self._clients[service]
+
+    def assume(
+        self, role_arn: str, *, external_id: str, session_name: str, region: str
+    ) -> tuple[Clients, float]:
+        """Clients in ``region`` with the rights of a role, and when those end.
+
+        Raises:
+            AwsError: if it may not be assumed.
+        """
+        condition = {"ExternalId": external_id} if external_id else {}
+        try:
+            answer = self("sts").assume_role(
+                RoleArn=role_arn, RoleSessionName=session_name, **condition
+            )
+        except AWS_ERRORS as error:
+            raise AwsError(describe_error(error)) from error
+        given = answer["Credentials"]
+        credentials = {
+            "aws_access_key_id": given["AccessKeyId"],
+            "aws_secret_access_key": given["SecretAccessKey"],
+            "aws_session_token": given["SessionToken"],
+        }
+        clients = Clients(region, endpoint_url=self._endpoint_url, credentials=credentials)
+        return clients, given["Expiration"].timestamp()
 
     def known_regions(self) -> list[str]:
         """The regions of every partition that this botocore knows."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Sweep:
     """What a sweep found and did. ``problems`` are the parts that failed.
 
-    ``created`` are the alarms that it made, by resource id and severity.
+    ``reached`` is whether the unit could be asked at all. ``created`` are the alarms that it made, by resource id and severity.
     """
 
     found: Look
@@ -39,40 +39,45 @@ class Sweep:
     created: tuple[tuple[str, Verdict], ...]
     deleted: tuple[str, ...]
     completed: bool
+    reached: bool = True
 
 
 def sweep(
     unit: Unit,
     kinds: Iterable[Kind],
     clients: Clients,
+    home: Clients,
     config: Config,
     schedule: Schedule,
     *,
     now: float,
     deadline: Deadline,
 ) -> Sweep:
-    """Sweep once. Harmless when it overlaps with another, or dies at any point."""
+    """Sweep once. Harmless when it overlaps with another, or dies at any point.
+
+    ``clients`` reach the unit, which is only looked at; ``home`` has the alarms and topics.
+    """
     found = look(unit, kinds, clients, config, schedule, now=now, deadline=deadline)
     problems = list(found.problems)
     created: list[tuple[str, Verdict]] = []
     failed: list[Problem] = []
     deleted: tuple[str, ...] = ()
     try:
-        alarms = read_alarms(clients, f"{alarm_prefix(config.deployment)}{unit}/")
+        alarms = read_alarms(home, f"{alarm_prefix(config.deployment)}{unit}/")
     except AWS_ERRORS as error:
         problems.append(Problem(part="DescribeAlarms", error=describe_error(error)))
         alarms = None
     plan = plan_alarms(found, alarms or (), config, now=now)
-    unpublished = publish_severities(clients, found, plan)
+    unpublished = publish_severities(home, found, plan)
     problems += unpublished
     # An alarm must find its metric: none is made while that is not acknowledged, and
     # none is made or deleted without knowing which there are.
     if alarms is not None and not unpublished:
-        created, failed = create_alarms(clients, found, plan, config)
+        created, failed = create_alarms(home, found, plan, config)
         problems += failed
-        problems += check_topics(clients, config) if created else []
-        problems += publish_events(clients, found, plan, created, config)
-        problems += delete_alarms(clients, plan.delete)
+        problems += check_topics(home, config) if created else []
+        problems += publish_events(home, found, plan, created, config)
+        problems += delete_alarms(home, plan.delete)
         deleted = plan.delete
     if plan.postponed:
         reason = f"{plan.postponed} wait for the next sweep, the most at once are made"
@@ -81,7 +86,7 @@ def sweep(
     # and its silence must alarm.
     completed = alarms is not None and not unpublished and not found.incomplete and not failed
     if completed:
-        beat = publish_completed(clients, now, config)
+        beat = publish_completed(home, unit, now, config)
         problems += beat
         completed = not beat
     return Sweep(

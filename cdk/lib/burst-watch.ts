@@ -2,6 +2,7 @@ import { CfnOutput, Duration } from 'aws-cdk-lib';
 import { Architecture, Code } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import catalog from '../catalog.json' with { type: 'json' };
 import { buildPackage } from './bundle.ts';
 import { Cleanup } from './cleanup.ts';
 import { FleetDashboard } from './dashboard.ts';
@@ -25,6 +26,9 @@ export class BurstWatch extends Construct {
       alarmEmail: '',
       floor: false,
       floorPercent: 10,
+      units: [],
+      memberRole: catalog.member_role,
+      externalId: '',
       logRetention: RetentionDays.ONE_MONTH,
       ...given,
     };
@@ -34,7 +38,7 @@ export class BurstWatch extends Construct {
     const cleanup = new Cleanup(this, 'Cleanup', shared);
     this.sweep = new SweepFunction(this, 'Sweep', shared);
     // Deleted in the reverse order: first the rule, then the alarms that its last sweep made.
-    this.sweep.rule.node.addDependency(cleanup);
+    for (const rule of this.sweep.rules) rule.node.addDependency(cleanup);
     const health = new HealthAlarms(this, 'Health', { ...props, topics: this.topics, sweep: this.sweep });
     if (props.floor) {
       new FloorAlarm(this, 'Floor', { deployment: props.deployment, percent: props.floorPercent, topic: this.topics.notice });
@@ -44,6 +48,6 @@ export class BurstWatch extends Construct {
     new CfnOutput(this, 'NoticeTopicArn', { value: this.topics.notice.topicArn, description: 'warnings and health' });
     new CfnOutput(this, 'EventsTopicArn', { value: this.topics.events.topicArn, description: 'readable detail' });
     new CfnOutput(this, 'SweepFunctionName', { value: this.sweep.function.functionName });
-    new CfnOutput(this, 'RuleName', { value: this.sweep.rule.ruleName });
+    new CfnOutput(this, 'RuleName', { value: this.sweep.rules[0]!.ruleName });
   }
 }

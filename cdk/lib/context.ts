@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { Architecture } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import catalog from '../catalog.json' with { type: 'json' };
-import type { ResolvedProps } from './props.ts';
+import type { ResolvedProps, WatchedUnit } from './props.ts';
 
 /** A context value that cannot be used. The message names it and what is allowed. */
 export class ContextError extends Error {}
@@ -25,8 +25,26 @@ export function propsFromContext(lookup: Lookup): ResolvedProps {
     alarmEmail: text(lookup, 'alarmEmail', '', /^([^@\s]+@[^@\s]+)?$/, 'an e-mail address, or nothing'),
     floor: flag(lookup, 'floor'),
     floorPercent: whole(lookup, 'floorPercent', 10, 1, 99),
+    units: units(lookup('units')),
+    memberRole: text(lookup, 'memberRole', catalog.member_role, /^[\w+=,.@-]{1,64}$/, "a role's name"),
+    externalId: text(lookup, 'externalId', '', /^([\w+=,.@:/-]{2,1224})?$/, '2 to 1224 letters, digits and _+=,.@:/-, or nothing'),
     logRetention: RetentionDays.ONE_MONTH,
   };
+}
+
+/** `eu-west-1,222222222222/us-east-1`, or the same as a list in cdk.json. */
+function units(given: unknown): WatchedUnit[] {
+  const names = typeof given === 'string' ? given.split(',').filter(Boolean) : (given ?? []);
+  if (!Array.isArray(names)) {
+    throw new ContextError(`context units is ${JSON.stringify(given)}, allowed is a list of region or account/region`);
+  }
+  return names.map((name: unknown) => {
+    const match = /^(?:(\d{12})\/)?([a-z]{2}(?:-[a-z]+)+-\d)$/.exec(String(name));
+    if (match === null) {
+      throw new ContextError(`context units has ${JSON.stringify(name)}, allowed is region or account/region`);
+    }
+    return { region: match[2]!, ...(match[1] ? { account: match[1] } : {}) };
+  });
 }
 
 function text(lookup: Lookup, name: string, fallback: string, pattern: RegExp, allowed: string): string {

@@ -28,7 +28,7 @@ const MINUTES_PER_MONTH = 30 * 24 * 60;
 export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
   const resources = stack.node.findAll();
   const count = (type: new (...args: never[]) => unknown) => resources.filter((child) => child instanceof type).length;
-  const sweeps = MINUTES_PER_MONTH / props.schedule.toMinutes();
+  const sweeps = (MINUTES_PER_MONTH / props.schedule.toMinutes()) * (1 + props.units.length);
   const lines: [string, number][] = [
     [`${count(CfnAlarm)} alarms`, count(CfnAlarm) * PRICES.alarmMetric.usd],
     [`${count(CfnDashboard)} dashboard`, count(CfnDashboard) * PRICES.dashboard.usd],

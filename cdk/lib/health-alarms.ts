@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   Alarm, CfnAlarm, ComparisonOperator, type IMetric, MathExpression, Metric, Stats, TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -6,7 +6,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { NAMESPACE, type ResolvedProps, TIMEOUT } from './props.ts';
-import type { SweepFunction } from './sweep-function.ts';
+import { type SweepFunction, unitId } from './sweep-function.ts';
 import type { Topics } from './topics.ts';
 
 const MINUTE = Duration.minutes(1);
@@ -63,19 +63,26 @@ export class HealthAlarms extends Construct {
       topic: page,
       description: 'Ten or more volumes run dry within the lead time at once: look for one cause (a deployment, a backup, a shared job).',
     });
-    add('no-completed-sweep', {
-      metric: fleet('SweepCompleted', Stats.SUM),
-      threshold: 1,
-      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
-      periods: 5,
-      missing: TreatMissingData.BREACHING,
-      topic: page,
-      description: 'No sweep has completed for five periods: nothing is being watched. See the function\'s log, its rule and its permissions.',
-    });
+    const home = Stack.of(this);
+    // By unit: the heartbeats of the others must not hide that one has stopped.
+    for (const unit of [undefined, ...props.units]) {
+      const { account, region } = { account: home.account, region: home.region, ...unit };
+      add(unit ? `no-completed-sweep-${unitId(unit)}` : 'no-completed-sweep', {
+        metric: fleet('SweepCompleted', Stats.SUM).with({
+          dimensionsMap: { Deployment: props.deployment, Unit: `${account}/${region}` },
+        }),
+        threshold: 1,
+        comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+        periods: 5,
+        missing: TreatMissingData.BREACHING,
+        topic: page,
+        description: `No sweep of ${unit ? unitId(unit) : 'the account and region of the deployment'} has completed for five periods: nothing is being watched there. See the function's log, its rule and its permissions.`,
+      });
+    }
     add('volumes-unknown', {
       metric: new MathExpression({
         expression: '100 * unknown / IF(seen > 0, seen, 1)',
-        usingMetrics: { unknown: fleet('ResourcesUnknown'), seen: fleet('ResourcesSeen') },
+        usingMetrics: { unknown: fleet('ResourcesUnknown', Stats.SUM), seen: fleet('ResourcesSeen', Stats.SUM) },
         label: 'unknown volumes, percent',
         period,
       }),

@@ -18,8 +18,20 @@ export interface BurstWatchProps {
   readonly floor?: boolean;
   /** The floor's threshold in percent. */
   readonly floorPercent?: number;
+  /** Further accounts and regions to watch; the one that it is deployed in is always watched. */
+  readonly units?: readonly WatchedUnit[];
+  /** The name of the role in each member account, as cdk/member-role.json makes it. */
+  readonly memberRole?: string;
+  /** What the member roles ask for before they let anyone in. Not a secret, but not to be guessed. */
+  readonly externalId?: string;
   /** How long logs are kept. */
   readonly logRetention?: RetentionDays;
+}
+
+/** An account and region. Without an account it is the deployment's own. */
+export interface WatchedUnit {
+  readonly account?: string;
+  readonly region: string;
 }
 
 export type ResolvedProps = Required<BurstWatchProps>;

@@ -1,5 +1,5 @@
 import { ArnFormat, Duration, RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Effect, type IRole, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type Code, Function as LambdaFn, Runtime, RuntimeFamily } from 'aws-cdk-lib/aws-lambda';
@@ -8,7 +8,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
-import { MEMORY_MIB, NAMESPACE, PYTHON, type ResolvedProps, TIMEOUT } from './props.ts';
+import { MEMORY_MIB, NAMESPACE, PYTHON, type ResolvedProps, TIMEOUT, type WatchedUnit } from './props.ts';
 import type { Topics } from './topics.ts';
 
 const EVENT_AGE = Duration.seconds(60);
@@ -22,7 +22,7 @@ export interface FunctionsProps extends ResolvedProps {
 export class SweepFunction extends Construct {
   readonly function: LambdaFn;
   readonly deadLetters: Queue;
-  readonly rule: Rule;
+  readonly rules: readonly Rule[];
 
   constructor(scope: Construct, id: string, props: FunctionsProps) {
     super(scope, id);
@@ -49,17 +49,21 @@ export class SweepFunction extends Construct {
       maxEventAge: EVENT_AGE,
       onFailure: new SqsDestination(this.deadLetters),
     });
-    this.rule = new Rule(this, 'Rule', {
-      description: `burstwatch ${props.deployment}: sweep`,
-      schedule: Schedule.rate(props.schedule),
-      targets: [
-        new LambdaFunction(this.function, {
-          retryAttempts: 1, // of the hand-over only
-          maxEventAge: EVENT_AGE,
-          deadLetterQueue: this.deadLetters,
-        }),
-      ],
-    });
+    // One rule for each unit, with the unit as its constant input: a unit is the unit of failure.
+    this.rules = [undefined, ...props.units].map((unit) =>
+      new Rule(this, unit ? `Rule${unitId(unit)}` : 'Rule', {
+        description: `burstwatch ${props.deployment}: sweep ${unit ? unitId(unit) : 'at home'}`,
+        schedule: Schedule.rate(props.schedule),
+        targets: [
+          new LambdaFunction(this.function, {
+            event: RuleTargetInput.fromObject({ unit: unit ? this.input(unit, props) : {} }),
+            retryAttempts: 1, // of the hand-over only
+            maxEventAge: EVENT_AGE,
+            deadLetterQueue: this.deadLetters,
+          }),
+        ],
+      }),
+    );
     this.allow(props);
     Validations.of(this.deadLetters).acknowledge({
       id: 'AwsSolutions::AwsSolutions-SQS3',
@@ -76,7 +80,28 @@ export class SweepFunction extends Construct {
     });
   }
 
+  /** What the function is told of a unit: an account of its own is reached through its member role. */
+  private input(unit: WatchedUnit, props: FunctionsProps): Record<string, string> {
+    if (unit.account === undefined) return { region: unit.region };
+    return {
+      account: unit.account,
+      region: unit.region,
+      role_arn: memberRoleArn(this, unit.account, props.memberRole),
+      ...(props.externalId ? { external_id: props.externalId } : {}),
+    };
+  }
+
   private allow(props: FunctionsProps): void {
+    const accounts = new Set(props.units.flatMap((unit) => (unit.account ? [unit.account] : [])));
+    if (accounts.size > 0) {
+      this.function.addToRolePolicy(
+        new PolicyStatement({
+          sid: 'ReadMemberAccounts',
+          actions: ['sts:AssumeRole'],
+          resources: [...accounts].map((account) => memberRoleArn(this, account, props.memberRole)),
+        }),
+      );
+    }
     this.function.addToRolePolicy(
       new PolicyStatement({ sid: 'Look', actions: catalog.read_actions, resources: ['*'] }),
     );
@@ -112,6 +137,15 @@ export class SweepFunction extends Construct {
     props.topics.events.grantPublish(this.function);
     props.topics.key.grant(this.function, 'kms:Decrypt', 'kms:GenerateDataKey*');
   }
+}
+
+/** `222222222222-us-east-1`, or the region alone. */
+export function unitId(unit: WatchedUnit): string {
+  return [unit.account, unit.region].filter(Boolean).join('-');
+}
+
+function memberRoleArn(scope: Construct, account: string, role: string): string {
+  return Stack.of(scope).formatArn({ service: 'iam', region: '', account, resource: 'role', resourceName: role });
 }
 
 /** The address of the deployment's own dashboard, in the partition's own console. */

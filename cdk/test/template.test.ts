@@ -237,3 +237,55 @@ function statementsOf(document: { Statement: any[] }): any[] {
 function isForCloudWatch(statement: any): boolean {
   return statement.Effect === 'Allow' && statement.Principal?.Service === 'cloudwatch.amazonaws.com';
 }
+
+const MEMBERS = { units: 'eu-west-1,222222222222/us-east-1,222222222222/eu-west-1', externalId: 'watch-me' };
+
+test('each unit has a rule of its own with itself as the constant input', () => {
+  const { template: made } = synthesise(MEMBERS);
+  const inputs = Object.values(made.findResources('AWS::Events::Rule')).map((rule) =>
+    JSON.parse(flat(rule.Properties.Targets[0].Input)).unit,
+  );
+  const role = 'arn:aws:iam::222222222222:role/burstwatch-member';
+  assert.deepEqual(inputs, [
+    {},
+    { region: 'eu-west-1' },
+    { account: '222222222222', region: 'us-east-1', role_arn: role, external_id: 'watch-me' },
+    { account: '222222222222', region: 'eu-west-1', role_arn: role, external_id: 'watch-me' },
+  ]);
+});
+
+test('the sweep may assume the member roles that it is told of, by name and once', () => {
+  const { template: made } = synthesise(MEMBERS);
+  const all = Object.values(made.findResources('AWS::IAM::Policy')).flatMap((policy) => policy.Properties.PolicyDocument.Statement);
+  const assume = all.filter((statement: any) => list(statement.Action).includes('sts:AssumeRole'));
+  assert.equal(assume.length, 1);
+  assert.equal(flat(assume[0].Resource), 'arn:aws:iam::222222222222:role/burstwatch-member');
+  const plain = ofType('AWS::IAM::Policy').flatMap(([, policy]) => statements(policy));
+  assert.ok(!plain.some((statement) => list(statement.Action).includes('sts:AssumeRole')), 'none without a member');
+});
+
+test('each unit is missed by an alarm that names it', () => {
+  const { template: made } = synthesise(MEMBERS);
+  const missed = Object.values(made.findResources('AWS::CloudWatch::Alarm'))
+    .filter((alarm) => alarm.Properties.MetricName === 'SweepCompleted')
+    .map((alarm) => [alarm.Properties.AlarmName, alarm.Properties.Dimensions.find((one: any) => one.Name === 'Unit').Value]);
+  assert.deepEqual(missed, [
+    ['burstwatch-burstwatch-no-completed-sweep', '111122223333/eu-central-1'],
+    ['burstwatch-burstwatch-no-completed-sweep-eu-west-1', '111122223333/eu-west-1'],
+    ['burstwatch-burstwatch-no-completed-sweep-222222222222-us-east-1', '222222222222/us-east-1'],
+    ['burstwatch-burstwatch-no-completed-sweep-222222222222-eu-west-1', '222222222222/eu-west-1'],
+  ]);
+});
+
+for (const units of ['mars', '12/us-east-1', 'us-east-1/222222222222']) {
+  test(`units ${units} is refused`, () => {
+    assert.throws(() => synthesise({ units }), /context units has .*allowed is region or account\/region/);
+  });
+}
+
+/** What CloudFormation joins, as one text. */
+function flat(value: any): string {
+  if (typeof value === 'string') return value;
+  if (value['Fn::Join']) return value['Fn::Join'][1].map(flat).join('');
+  return value.Ref;
+}

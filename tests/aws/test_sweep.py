@@ -55,6 +55,7 @@ def run_sweep(cloud: Cloud, schedule: Schedule | None = None, *, config: Config 
         cloud.unit,
         find_kinds().values(),
         cloud.clients,
+        cloud.clients,
         config,
         schedule or Schedule(),
         now=cloud.clock.now,

@@ -40,7 +40,7 @@ class FakeAws:
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
-    ``deleted_topics`` are gone, ``denied_keys`` refuses every message its key, and
+    ``roles`` may be assumed, with their external id; ``deleted_topics`` are gone, ``denied_keys`` refuses every message its key, and
     ``most_alarms`` is the account's quota.
     """
 
@@ -56,6 +56,8 @@ class FakeAws:
     failing_series: dict[str, str] = field(default_factory=dict)
     failing_metrics: dict[str, str] = field(default_factory=dict)
     partial_after: int | None = None
+    roles: dict[str, str] = field(default_factory=dict)
+    caller: str = ""
     deleted_topics: set[str] = field(default_factory=set)
     denied_keys: bool = False
     most_alarms: int | None = None
@@ -141,10 +143,23 @@ class FakeAws:
 
     def _GetCallerIdentity(self, _p: Any, _r: Region, _n: str) -> dict[str, Any]:
         return {
-            "Account": ACCOUNT,
+            # The credentials of a role name its account.
+            "Account": self.caller.removeprefix("ASIA") if "ASIA" in self.caller else ACCOUNT,
             "UserId": "U",
             "Arn": f"arn:aws:sts::{ACCOUNT}:assumed-role/x/y",
         }
+
+    def _AssumeRole(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
+        wanted = self.roles.get(params["RoleArn"])
+        if wanted is None or wanted != params.get("ExternalId", ""):
+            raise WireError("AccessDenied", f"not authorized to assume {params['RoleArn']}", 403)
+        ends = datetime.fromtimestamp(self.clock() + 3_600, tz=UTC)
+        return {
+            "Credentials": {
+                "AccessKeyId": f"ASIA{params['RoleArn'].split(':')[4]}", "SecretAccessKey": "s", "SessionToken": "t",
+                "Expiration": ends,
+            }
+        }  # fmt: skip
 
     def _DescribeRegions(self, _p: Any, _r: Region, _n: str) -> dict[str, Any]:
         return {"Regions": [{"RegionName": name} for name in self.enabled]}

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from tests.fake.aws import FakeAws
 from tests.fake.wire import SIGNING_NAMES, Wire, WireError, error_xml
 
-SCOPE = re.compile(r"Credential=[^/]+/\d+/([^/]+)/([^/]+)/")
+SCOPE = re.compile(r"Credential=([^/]+)/\d+/([^/]+)/([^/]+)/")
 
 
 class FakeServer(ThreadingHTTPServer):
@@ -38,10 +38,10 @@ class _Handler(BaseHTTPRequestHandler):
             body = gzip.decompress(body)
         headers = {name.lower(): value for name, value in self.headers.items()}
         scope = SCOPE.search(headers.get("authorization", ""))
-        if scope is None or scope[2] not in SIGNING_NAMES:
+        if scope is None or scope[3] not in SIGNING_NAMES:
             self._reply(403, "text/xml", error_xml("", WireError("MissingAuthenticationToken", "")))
             return
-        region, service = scope[1], SIGNING_NAMES[scope[2]]
+        region, service = scope[2], SIGNING_NAMES[scope[3]]
         try:
             wire = Wire(service, headers, body)
         except WireError as error:
@@ -49,6 +49,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             with self.server.lock:
+                self.server.aws.caller = scope[1]
                 result = self.server.aws.call(service, wire.operation.name, wire.params, region)
             kind, answer = wire.answer(result)
             self._reply(200, kind, answer)

@@ -7,10 +7,12 @@ a second deployment has its schedule taken away, and must be missed.
 from __future__ import annotations
 
 import json
+import math
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,9 +22,16 @@ from typing import Any
 import boto3
 import pytest
 
+from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.session import Clients, Deadline
+from burstwatch.aws.units import Units, UnitSpec
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
 from demo.__main__ import SETTINGS, run
 from demo.localcloud.cloud import ROOT, RUNTIME_PYTHON, LocalCloud, free_port, local_cloud
 from demo.stack import Stack
+from tests.fake.aws import FakeAws
+from tests.fake.server import FakeServer
 
 pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(1_500)]
 
@@ -47,6 +56,27 @@ def demo(cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             return code, json.loads((out / "result.json").read_text())
 
         yield pool.submit(play)
+
+
+@pytest.fixture
+def cloud_env(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Credentials that the local cloud takes, and no real account."""
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+
+
+@pytest.fixture
+def denying() -> Iterator[str]:
+    """The address of a strict fake that denies every call."""
+    aws = FakeAws(clock=time.time, closed_regions={"ap-south-1"})
+    server = FakeServer(aws)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.url
+    server.shutdown()
+    server.server_close()
 
 
 def client(cloud: LocalCloud, service: str, region: str = REGION) -> Any:
@@ -110,6 +140,36 @@ def test_the_demo_keeps_every_promise(demo: Future[Any]) -> None:
         assert change["time_to_empty_s"] == pytest.approx(change["true_time_to_empty_s"], rel=0.10)
     through = {message["through"] for message in result["messages"]}
     assert {"http", "sqs:page", "sqs:events"} <= through
+
+
+def test_a_unit_that_denies_everything_costs_the_other_nothing(
+    cloud: LocalCloud, cloud_env: None, denying: str
+) -> None:
+    """One unit on the local cloud, one on the strict fake; alarms and metrics on the local cloud."""
+    assert cloud_env is None
+    home = Clients("ap-south-1", endpoint_url=cloud.endpoint)
+    member = UnitSpec(account="222222222222", region="ap-south-1")
+
+    def connect(at_home: Clients, spec: UnitSpec, _deployment: str) -> tuple[Clients, float]:
+        if spec == member:
+            return Clients(spec.region, endpoint_url=denying), math.inf
+        return at_home, math.inf
+
+    units = Units(home=home, connect=connect)
+    volume = home("ec2").create_volume(AvailabilityZone="ap-south-1a", Size=100, VolumeType="gp2")
+    never = Deadline(lambda: 0.0, at=1.0)
+    swept = {
+        spec: units.sweep(spec, find_kinds().values(), Config(), now=time.time(), deadline=never)
+        for spec in (member, UnitSpec())
+    }
+    assert fleet_metrics(swept[member]) == {"UnitsFailed": 1, "Problems": 1}
+    assert swept[member].problems[0].part == "unit 222222222222/ap-south-1"
+    assert "AccessDenied" in swept[member].problems[0].error
+    assert swept[UnitSpec()].completed
+    assert volume["VolumeId"] in swept[UnitSpec()].found.assessments
+    beats = home("cloudwatch").list_metrics(Namespace="Burstwatch", MetricName="SweepCompleted")
+    found = {d["Value"] for m in beats["Metrics"] for d in m["Dimensions"] if d["Name"] == "Unit"}
+    assert found == {"000000000000/ap-south-1"}
 
 
 def start_demo(out: Path, *arguments: str) -> subprocess.Popen[str]:

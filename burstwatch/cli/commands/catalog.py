@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from burstwatch.catalog import catalog, scan_policy
+from burstwatch.catalog import catalog, member_role, scan_policy
 from burstwatch.volume_types import CATALOGUE, HddCredits, SsdCredits
 from burstwatch.words import table
 
@@ -20,13 +20,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     """What to print."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="everything, for machines")
+    form.add_argument(
+        "--member-role", action="store_true", help="CloudFormation of the role in a member account"
+    )
     form.add_argument("--policy", action="store_true", help="the read-only IAM that scan needs")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print it."""
-    if args.policy or args.json:
-        data = scan_policy() if args.policy else catalog()
+    if args.policy or args.json or args.member_role:
+        data = scan_policy() if args.policy else member_role() if args.member_role else catalog()
         print(json.dumps(data, indent=2, allow_nan=False), file=terminal.stdout)
         return 0
     headings = ("type", "size GiB", "baseline", "burst", "bucket", "source")

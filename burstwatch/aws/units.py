@@ -1,0 +1,158 @@
+"""Accounts and regions that one deployment watches, each reached in its own way.
+
+The metrics and alarms of all of them are kept at home, where the topics are. What cannot
+be reached is one counted failure, and none of another unit.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.look import Look
+from burstwatch.aws.session import AwsError, Clients, Problem, Unit, describe_error
+from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.schedule import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from burstwatch.aws.session import Deadline
+    from burstwatch.config import Config
+    from burstwatch.kind import Kind
+
+#: Credentials of a role are asked for anew when less than this is left of them.
+RENEW_S = 300.0
+#: What an event may say of a unit, and what it may look like.
+PATTERNS = {
+    "account": r"\d{12}",
+    "region": r"[a-z]{2}(-[a-z]+)+-\d",
+    "role_arn": r"arn:[a-z-]+:iam::\d{12}:role/[\w+=,.@/-]+",
+    "external_id": r"[\w+=,.@:/-]{2,1224}",
+}
+
+
+class UnitError(ValueError):
+    """A unit that cannot be: the message names the field, its value and what is allowed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitSpec:
+    """A unit as an event names it. Without an account or region it is the one at home."""
+
+    account: str = ""
+    region: str = ""
+    role_arn: str = ""
+    external_id: str = ""
+
+
+def parse_unit(event: Mapping[str, object]) -> UnitSpec:
+    """The unit of an event: its key ``unit``, an object, or nothing for the one at home.
+
+    Raises:
+        UnitError: naming every field that is unknown or not as allowed.
+    """
+    given = event.get("unit", {})
+    if not isinstance(given, dict):
+        msg = f"unit is {given!r}, allowed is an object with {', '.join(PATTERNS)}"
+        raise UnitError(msg)
+    problems = [
+        f"unit.{name} is {value!r}, allowed is {PATTERNS[name]}"
+        if name in PATTERNS
+        else f"unit.{name} is unknown, allowed are {', '.join(PATTERNS)}"
+        for name, value in given.items()
+        if name not in PATTERNS or re.fullmatch(PATTERNS[name], str(value)) is None
+    ]
+    if not problems and given.get("role_arn") and not given.get("account"):
+        problems.append("unit.role_arn is given without unit.account")
+    if problems:
+        raise UnitError("; ".join(problems))
+    return UnitSpec(**given)
+
+
+@dataclass(kw_only=True)
+class Units:
+    """What is kept of each unit between sweeps: its clients and its schedule.
+
+    ``connect`` makes the clients of a unit and says until when they are good.
+    """
+
+    home: Clients
+    connect: Callable[[Clients, UnitSpec, str], tuple[Clients, float]]
+    _clients: dict[UnitSpec, tuple[Clients, float]] = field(default_factory=dict)
+    _schedules: dict[UnitSpec, Schedule] = field(default_factory=dict)
+
+    def sweep(
+        self,
+        spec: UnitSpec,
+        kinds: Iterable[Kind],
+        config: Config,
+        *,
+        now: float,
+        deadline: Deadline,
+    ) -> Sweep:
+        """Sweep one unit. One that cannot be reached is a failed sweep, and is named."""
+        try:
+            clients = self._reach(spec, config.deployment, now)
+            unit = clients.unit()
+            if spec.account and unit.account != spec.account:
+                msg = f"the credentials are those of account {unit.account}"
+                raise AwsError(msg)  # noqa: TRY301 - told like every other way of not reaching it
+        except AwsError as error:
+            self._clients.pop(spec, None)
+            unit = Unit(account=spec.account or "home", region=spec.region or self.home.region)
+            return unreached(unit, error, now)
+        schedule = self._schedules.setdefault(spec, Schedule())
+        return sweep(unit, kinds, clients, self.home, config, schedule, now=now, deadline=deadline)
+
+    def _reach(self, spec: UnitSpec, deployment: str, now: float) -> Clients:
+        known = self._clients.get(spec)
+        if known is None or now > known[1] - RENEW_S:
+            known = self._clients[spec] = self.connect(self.home, spec, deployment)
+        return known[0]
+
+
+def connect(home: Clients, spec: UnitSpec, deployment: str) -> tuple[Clients, float]:
+    """Clients of a unit: the function's own credentials, or those of the role that it names.
+
+    Raises:
+        AwsError: if the role may not be assumed.
+    """
+    if spec.role_arn:
+        return home.assume(
+            spec.role_arn,
+            external_id=spec.external_id,
+            session_name=f"burstwatch-{deployment}",
+            region=spec.region or home.region,
+        )
+    if spec.region in {"", home.region}:
+        return home, float("inf")
+    return Clients(spec.region), float("inf")
+
+
+def unreached(unit: Unit, error: Exception, now: float) -> Sweep:
+    """The sweep of a unit that could not be reached: nothing is known of it, and it is named."""
+    nothing = Look(
+        unit=unit,
+        at=now,
+        assessments={},
+        backgrounds={},
+        kinds={},
+        problems=(),
+        complete=frozenset(),
+        incomplete=frozenset(),
+        quiet=frozenset(),
+        excluded=0,
+        evaluated=0,
+        metrics_requested=0,
+    )
+    problem = Problem(part=f"unit {unit}", error=describe_error(error))
+    return Sweep(
+        found=nothing,
+        problems=(problem,),
+        created=(),
+        deleted=(),
+        completed=False,
+        reached=False,
+    )

@@ -1,0 +1,151 @@
+"""Several accounts and regions from one deployment: each for itself, all kept at home."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.sweep import Sweep
+from burstwatch.aws.units import UnitError, Units, UnitSpec, connect, parse_unit
+from burstwatch.kinds import find_kinds
+from tests.aws.test_lambda import Context, load
+from tests.aws.test_sweep import CONFIG, Disk, alarms
+from tests.conftest import Cloud
+
+MEMBER = "222222222222"
+ROLE = f"arn:aws:iam::{MEMBER}:role/burstwatch-member"
+SPEC = UnitSpec(account=MEMBER, region="us-east-1", role_arn=ROLE, external_id="watch-me")
+
+
+def sweep_unit(cloud: Cloud, units: Units, spec: UnitSpec) -> Sweep:
+    kinds = find_kinds().values()
+    return units.sweep(spec, kinds, CONFIG, now=cloud.clock.now, deadline=cloud.never())
+
+
+def hot(cloud: Cloud) -> Disk:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    return disk
+
+
+def heartbeats(cloud: Cloud) -> set[str]:
+    return {
+        dict(dimensions).get("Unit", "")
+        for _, metric, dimensions in cloud.aws.regions["us-east-1"].metrics
+        if metric == "SweepCompleted"
+    }
+
+
+def test_a_member_account_is_read_through_its_role_and_alarmed_at_home(cloud: Cloud) -> None:
+    cloud.aws.roles[ROLE] = "watch-me"
+    disk, units = hot(cloud), Units(home=cloud.clients, connect=connect)
+    swept = sweep_unit(cloud, units, SPEC)
+    assert swept.completed
+    assert list(alarms(cloud)) == [
+        f"burstwatch/burstwatch/{MEMBER}/us-east-1/ebs_volume/{disk.id}/critical"
+    ]
+    assert heartbeats(cloud) == {"", f"{MEMBER}/us-east-1"}
+
+
+def test_the_role_is_assumed_again_before_its_credentials_end(cloud: Cloud) -> None:
+    cloud.aws.roles[ROLE] = "watch-me"
+    units = Units(home=cloud.clients, connect=connect)
+    for _ in range(3):
+        sweep_unit(cloud, units, SPEC)
+    assumed = [operation for _, operation, _ in cloud.aws.calls].count("AssumeRole")
+    assert assumed == 1
+    cloud.clock.now += 3_400
+    sweep_unit(cloud, units, SPEC)
+    assert [operation for _, operation, _ in cloud.aws.calls].count("AssumeRole") == 2
+
+
+@pytest.mark.parametrize("external_id", ["", "guess"])
+def test_a_denied_role_is_one_counted_failure_that_names_the_unit(
+    cloud: Cloud, external_id: str
+) -> None:
+    cloud.aws.roles[ROLE] = "watch-me"
+    units = Units(home=cloud.clients, connect=connect)
+    spec = UnitSpec(account=MEMBER, region="us-east-1", role_arn=ROLE, external_id=external_id)
+    swept = sweep_unit(cloud, units, spec)
+    assert not swept.completed
+    assert fleet_metrics(swept) == {"UnitsFailed": 1, "Problems": 1}
+    (problem,) = swept.problems
+    assert problem.part == f"unit {MEMBER}/us-east-1"
+    assert "AccessDenied" in problem.error
+    assert heartbeats(cloud) == set()
+    cloud.aws.roles[ROLE] = external_id  # let in at last
+    assert sweep_unit(cloud, units, spec).completed
+
+
+def test_a_region_that_is_not_enabled_fails_alone(cloud: Cloud) -> None:
+    cloud.aws.closed_regions = {"ap-east-1"}
+    units = Units(home=cloud.clients, connect=connect)
+    assert sweep_unit(cloud, units, UnitSpec(region="us-east-1")).completed
+    failed = sweep_unit(cloud, units, UnitSpec(region="ap-east-1"))
+    assert not failed.reached
+    assert failed.problems[0].part == "unit home/ap-east-1"
+    assert sweep_unit(cloud, units, UnitSpec()).completed
+
+
+def test_credentials_of_another_account_than_the_one_named_are_refused(cloud: Cloud) -> None:
+    units = Units(home=cloud.clients, connect=connect)
+    swept = sweep_unit(cloud, units, UnitSpec(account=MEMBER))
+    assert not swept.reached
+    assert "the credentials are those of account 123456789012" in swept.problems[0].error
+
+
+def test_a_unit_that_denies_every_read_ends_no_alarm_of_another(cloud: Cloud) -> None:
+    cloud.aws.roles[ROLE] = "watch-me"
+    hot(cloud)
+    units = Units(home=cloud.clients, connect=connect)
+    sweep_unit(cloud, units, UnitSpec())
+    before = set(alarms(cloud))
+    cloud.aws.evaluate_alarms()
+    cloud.aws.denied = {"DescribeVolumes", "DescribeInstances", "GetMetricData"}
+    swept = sweep_unit(cloud, units, SPEC)
+    assert not swept.completed
+    assert fleet_metrics(swept)["UnitsFailed"] == 1
+    assert set(alarms(cloud)) == before
+
+
+@pytest.mark.parametrize(
+    ("unit", "named"),
+    [
+        ("us-east-1", "unit is 'us-east-1', allowed is an object"),
+        ({"account": "12"}, r"unit.account is '12', allowed is"),
+        ({"region": "mars"}, "unit.region is 'mars'"),
+        ({"role": ROLE}, "unit.role is unknown, allowed are account, region"),
+        ({"role_arn": ROLE}, "unit.role_arn is given without unit.account"),
+        ({"account": MEMBER, "role_arn": "root"}, "unit.role_arn is 'root'"),
+    ],
+)
+def test_an_event_that_names_no_unit_is_refused_with_what_is_allowed(
+    unit: object, named: str
+) -> None:
+    with pytest.raises(UnitError, match=named):
+        parse_unit({"unit": unit})
+
+
+def test_a_schedules_own_event_is_the_unit_at_home() -> None:
+    assert parse_unit({"account": "123456789012", "source": "aws.events"}) == UnitSpec()
+
+
+def test_the_function_goes_on_with_the_next_unit_after_one_that_is_denied(
+    cloud: Cloud, aws_env: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aws_env.setenv("BURSTWATCH_DEPLOYMENT", "test")
+    function: Any = load("lambdas.sweep")
+    aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
+    denied = {"account": MEMBER, "region": "us-east-1", "role_arn": ROLE, "external_id": "no"}
+    answer = function.handler({"unit": denied}, Context())
+    assert answer == {
+        "unit": f"{MEMBER}/us-east-1", "completed": False, "UnitsFailed": 1, "Problems": 1
+    }  # fmt: skip
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line[:1] == "{"]
+    (failure,) = (line for line in lines if line.get("message") == "part failed")
+    assert failure["unit"] == f"{MEMBER}/us-east-1"
+    assert function.handler({"unit": {"region": "us-east-1"}}, Context())["completed"] is True
