@@ -32,6 +32,8 @@ ALARMED: tuple[Verdict, ...] = ("critical", "warning")
 ALARM_PERIOD_S = 60
 #: The kind of the alarm that stands for many resources, and its dimension with that name.
 MASS = "mass"
+#: The kind of the alarm of a fire drill.
+DRILL = "drill"
 DELETE_BATCH = 100
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.alarms import ALARM_PERIOD_S, ALARMED, MASS
+from burstwatch.aws.alarms import ALARM_PERIOD_S, ALARMED, DRILL, MASS
 from burstwatch.aws.look import urgency
 from burstwatch.policy import SEVERITY
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 QUIET_S = 2.0 * ALARM_PERIOD_S
 #: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
 MOST_NEW_ALARMS = 50
+#: A drill takes its alarm away itself; one older than this was killed.
+DRILL_LASTS_S = 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +96,9 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
                 draft.create.append((resource.id, reached))
         draft.end(there, severity, now)
     for some in by_resource.values():
-        if some[0].kind in found.complete:
+        if some[0].kind == DRILL:
+            draft.delete += [one.name for one in some if now - one.made_at > DRILL_LASTS_S]
+        elif some[0].kind in found.complete:
             draft.severities[some[0].kind, some[0].resource_id] = 0
             draft.end(some, 0, now)
     mass = _plan_mass(draft, found, mass_there, config, now=now)

@@ -9,10 +9,11 @@ from itertools import count
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from tests.fake.messaging import Messaging
 from tests.fake.wire import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 ACCOUNT = "123456789012"
 QUERIES, DATAPOINTS, PUT_METRICS = 500, 100_800, 1_000
@@ -32,7 +33,7 @@ class Region:
 
 
 @dataclass
-class FakeAws:
+class FakeAws(Messaging):
     """An account. ``clock`` is its time; faults are scripted through the fields below.
 
     ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after
@@ -40,11 +41,9 @@ class FakeAws:
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
-    ``roles`` may be assumed, with their external id; ``deleted_topics`` are gone, ``denied_keys`` refuses every message its key, and
-    ``most_alarms`` is the account's quota.
+    ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota.
     """
 
-    clock: Callable[[], float]
     regions: dict[str, Region] = field(default_factory=lambda: defaultdict(Region))
     enabled: tuple[str, ...] = ("us-east-1",)
     page_size: int = 1_000
@@ -58,12 +57,8 @@ class FakeAws:
     partial_after: int | None = None
     roles: dict[str, str] = field(default_factory=dict)
     caller: str = ""
-    deleted_topics: set[str] = field(default_factory=set)
-    denied_keys: bool = False
     most_alarms: int | None = None
     instance_types: dict[str, dict[str, Any]] = field(default_factory=dict)
-    published: list[dict[str, Any]] = field(default_factory=list)
-    notifications: list[tuple[str, str, str]] = field(default_factory=list)
     calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     _tokens: dict[str, tuple[list[Any], int]] = field(default_factory=dict)
     _ids: Any = field(default_factory=lambda: count(1))
@@ -278,7 +273,12 @@ class FakeAws:
 
     def _DescribeAlarms(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         prefix = params.get("AlarmNamePrefix", "")
-        found = [a for name, a in sorted(region.alarms.items()) if name.startswith(prefix)]
+        names = params.get("AlarmNames")
+        found = [
+            a
+            for name, a in sorted(region.alarms.items())
+            if name.startswith(prefix) and (names is None or name in names)
+        ]
         limit = {"MaxResults": min(params.get("MaxRecords", 50), ALARM_PAGE)}
         items, token = self._page(found, {**params, **limit}, least=1, most=ALARM_PAGE)
         return {"MetricAlarms": items, "NextToken": token}
@@ -294,23 +294,6 @@ class FakeAws:
             del region.alarms[name]
         return {}
 
-    def _GetTopicAttributes(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
-        self._check_topic(params["TopicArn"])
-        return {"Attributes": {"TopicArn": params["TopicArn"]}}
-
-    def _check_topic(self, arn: str) -> None:
-        if arn in self.deleted_topics:
-            raise WireError("NotFound", "Topic does not exist", 404)
-
-    def _Publish(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
-        self._check_topic(params["TopicArn"])
-        if self.denied_keys:
-            raise WireError("KMSAccessDenied", "The ciphertext refers to a key that does not exist")
-        if len(params["Message"].encode()) > 256 * 1024:
-            raise WireError("InvalidParameter", "Message too long")
-        self.published.append(params)
-        return {"MessageId": "m"}
-
     # Alarms, evaluated when a test says so: once a minute in AWS
 
     def evaluate_alarms(self, region: str = "us-east-1") -> None:
@@ -320,10 +303,14 @@ class FakeAws:
         for alarm in state.alarms.values():
             dims = {d["Name"]: d["Value"] for d in alarm["Dimensions"]}
             key = (alarm["Namespace"], alarm["MetricName"], tuple(sorted(dims.items())))
-            recent = [
-                value for at, value in state.metrics.get(key, {}).items()
-                if now - alarm["Period"] < at <= now
-            ]  # fmt: skip
+            # Where the last period has nothing, CloudWatch looks one further back.
+            recent = next(
+                filter(None, (
+                    [value for at, value in state.metrics.get(key, {}).items()
+                     if ends - alarm["Period"] < at <= ends]
+                    for ends in (now, now - alarm["Period"])
+                )), [],
+            )  # fmt: skip
             if not recent:
                 continue
             value = "ALARM" if max(recent) >= alarm["Threshold"] else "OK"
@@ -331,7 +318,8 @@ class FakeAws:
                 alarm["StateValue"] = value
                 alarm["StateTransitionedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
                 actions = alarm["AlarmActions"] if value == "ALARM" else alarm["OKActions"]
-                self.notifications += [(topic, alarm["AlarmName"], value) for topic in actions]
+                for topic in actions:
+                    self.notify(topic, alarm["AlarmName"], value)
             alarm["StateUpdatedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
 
     def _page(

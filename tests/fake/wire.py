@@ -14,7 +14,14 @@ from botocore.validate import ParamValidator
 
 _session = botocore.session.Session()
 #: The service by the name in the request's signature.
-SIGNING_NAMES = {"ec2": "ec2", "monitoring": "cloudwatch", "sns": "sns", "sts": "sts"}
+SIGNING_NAMES = {
+    "ec2": "ec2",
+    "monitoring": "cloudwatch",
+    "sns": "sns",
+    "sts": "sts",
+    "sqs": "sqs",
+    "cloudformation": "cloudformation",
+}
 
 
 class WireError(Exception):

@@ -1,0 +1,120 @@
+"""Prove that an alarm reaches somebody: one synthetic episode through metric, alarm and topic.
+
+It tells whoever is subscribed, and calls itself a drill wherever it is seen. It takes some
+minutes, because CloudWatch looks at an alarm once a minute.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.output import to_json
+from burstwatch.config import config_from_env, parse_config
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from burstwatch.aws.drill import Hop
+    from burstwatch.aws.session import Clients
+    from burstwatch.cli.main import Terminal
+    from burstwatch.config import Config
+    from burstwatch.policy import Verdict
+
+PARTIAL = 1
+OUTPUTS = {"page": "PageTopicArn", "notice": "NoticeTopicArn"}
+
+
+class DrillError(ValueError):
+    """There is nothing to drill: no stack, or no such output."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Which deployment, which topic, and how to print."""
+    add_account_arguments(parser)
+    parser.add_argument("--deployment", help="default: burstwatch")
+    parser.add_argument("--topic", choices=tuple(OUTPUTS), default="page", help="default: page")
+    parser.add_argument(
+        "--without-queue",
+        action="store_true",
+        help="make no queue to see the delivery with (needs sqs:CreateQueue and sns:Subscribe)",
+    )
+    parser.add_argument("--json", action="store_true", help="one object a hop")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Run it, and print each hop as it ends."""
+    config = config_from_env(terminal.env)
+    if args.deployment is not None:
+        config = parse_config({**_given(config), "deployment": args.deployment})
+    clients = make_clients(args, terminal.env)
+    unit = clients.unit()
+    config = _with_topics(config, clients, args.topic)
+    from burstwatch.aws.drill import ID_PREFIX, Drill  # noqa: PLC0415 - boto3 is an extra
+
+    severity: Verdict = "critical" if args.topic == "page" else "warning"
+    drill = Drill(
+        clients=clients,
+        unit=unit,
+        config=config,
+        severity=severity,
+        drill_id=f"{ID_PREFIX}{secrets.token_hex(4)}",
+        clock=terminal.clock,
+        sleep=time.sleep,
+        with_queue=not args.without_queue,
+    )
+    hops = []
+    for hop in drill.run():
+        hops.append(hop)
+        print(to_json(hop) if args.json else _line(hop), file=terminal.stdout, flush=True)
+    failed = [hop for hop in hops if hop.ok is False]
+    if failed:
+        names = ", ".join(hop.name for hop in failed)
+        print(f"burstwatch: the drill failed at: {names}", file=terminal.stderr)
+        return PARTIAL
+    if not args.json:
+        total = sum(
+            hop.seconds or 0.0
+            for hop in hops
+            if hop.name in {"metric", "alarm", "raised", "delivered"}
+        )
+        print(f"from the metric to the subscriber: {total:.0f} s", file=terminal.stdout)
+    return 0
+
+
+def _with_topics(config: Config, clients: Clients, topic: str) -> Config:
+    """The topics of the environment, or of the stack's outputs.
+
+    Raises:
+        DrillError: naming the stack or the output that is not there.
+    """
+    if config.page_topic_arn if topic == "page" else config.notice_topic_arn:
+        return config
+    from burstwatch.aws.session import AWS_ERRORS, describe_error  # noqa: PLC0415
+
+    name = "Burstwatch" if config.deployment == "burstwatch" else f"Burstwatch-{config.deployment}"
+    try:
+        (stack,) = clients("cloudformation").describe_stacks(StackName=name)["Stacks"]
+    except AWS_ERRORS as error:
+        msg = f"no stack {name!r} in {clients.region} to drill: {describe_error(error)}"
+        raise DrillError(msg) from error
+    found = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
+    arns = [value for key, value in found.items() if OUTPUTS[topic] in key]
+    if not arns:
+        msg = f"stack {name!r} has no output {OUTPUTS[topic]}"
+        raise DrillError(msg)
+    return parse_config({**_given(config), f"{topic}_topic_arn": arns[0]})
+
+
+def _given(config: Config) -> dict[str, str]:
+    """The texts among the settings that a drill looks at."""
+    names = ("deployment", "page_topic_arn", "notice_topic_arn")
+    return {name: getattr(config, name) for name in names}
+
+
+def _line(hop: Hop) -> str:
+    mark = {True: "ok", False: "FAILED", None: "-"}[hop.ok]
+    seconds = "" if hop.seconds is None else f"{hop.seconds:.0f} s"
+    return f"{hop.name:<20}{mark:<8}{seconds:<8}{hop.detail}"

@@ -1,0 +1,183 @@
+"""The fire drill on the strict fake: each hop told, a failing one named, and nothing left."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from burstwatch.aws.drill import Drill, Hop
+from tests.aws.test_cli_account import burstwatch
+from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, alarms, run_sweep
+from tests.conftest import Cloud
+
+HOPS = [
+    "queue", "subscribers", "metric", "alarm", "raised", "delivered", "metric ends", "resolved",
+    "recovery delivered", "removed",
+]  # fmt: skip
+
+
+def drill(cloud: Cloud, *, severity: Any = "critical", with_queue: bool = True) -> list[Hop]:
+    made = Drill(
+        clients=cloud.clients,
+        unit=cloud.unit,
+        config=CONFIG,
+        severity=severity,
+        drill_id="drill-1",
+        clock=cloud.clock,
+        sleep=sleeper(cloud),
+        with_queue=with_queue,
+    )
+    return list(made.run())
+
+
+def sleeper(cloud: Cloud) -> Callable[[float], None]:
+    """Time passes, and once a minute CloudWatch looks at the alarms."""
+
+    cloud.clock.now += 7  # not on the minute's edge
+
+    def sleep(seconds: float) -> None:
+        before = cloud.clock.now
+        cloud.clock.now += seconds
+        if before // 60 != cloud.clock.now // 60:
+            cloud.aws.evaluate_alarms()
+
+    return sleep
+
+
+def failed(hops: list[Hop]) -> list[str]:
+    return [hop.name for hop in hops if hop.ok is False]
+
+
+def nothing_is_left(cloud: Cloud) -> bool:
+    drills = [e for s in cloud.aws.subscriptions.values() for e in s.values() if "drill" in e]
+    return not alarms(cloud) and not cloud.aws.queues and not drills
+
+
+@pytest.mark.parametrize(("severity", "topic"), [("critical", TOPIC), ("warning", NOTICE)])
+def test_a_drill_tells_the_delay_of_every_hop_and_leaves_nothing(
+    cloud: Cloud, severity: str, topic: str
+) -> None:
+    cloud.aws.subscribe(topic, "https://pager.example")
+    hops = drill(cloud, severity=severity)
+    assert [hop.name for hop in hops] == HOPS
+    assert not failed(hops)
+    assert all(hop.seconds is not None for hop in hops)
+    raised = next(hop for hop in hops if hop.name == "raised")
+    assert 0 < (raised.seconds or 0) <= 60
+    name = f"burstwatch/burstwatch/123456789012/us-east-1/drill/drill-1/{severity}"
+    assert cloud.aws.notifications == [(topic, name, "ALARM"), (topic, name, "OK")]
+    assert nothing_is_left(cloud)
+
+
+def test_everything_that_is_seen_of_it_says_that_it_is_a_drill(cloud: Cloud) -> None:
+    drill(cloud)
+    (request,) = (p for _, operation, p in cloud.aws.calls if operation == "PutMetricAlarm")
+    assert request["AlarmDescription"].startswith("DRILL ")
+    assert "/drill/" in request["AlarmName"]
+    data = [
+        datum for _, operation, p in cloud.aws.calls if operation == "PutMetricData"
+        for datum in p["MetricData"]
+    ]  # fmt: skip
+    assert {d["Value"] for datum in data for d in datum["Dimensions"] if d["Name"] == "Kind"} == {
+        "drill"
+    }
+
+
+def test_a_topic_without_a_subscriber_is_the_hop_that_failed_and_the_rest_is_still_told(
+    cloud: Cloud,
+) -> None:
+    cloud.aws.subscribe(TOPIC, "oncall@example.org", is_confirmed=False)
+    hops = drill(cloud)
+    assert failed(hops) == ["subscribers"]
+    (hop,) = (hop for hop in hops if hop.ok is False)
+    assert hop.detail == f"nobody is subscribed to {TOPIC}, 1 not confirmed"
+    assert next(hop for hop in hops if hop.name == "delivered").ok
+
+
+def test_a_key_that_does_not_let_cloudwatch_in_is_seen_at_the_delivery(cloud: Cloud) -> None:
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    cloud.aws.denied_keys = True
+    hops = drill(cloud)
+    assert failed(hops) == ["delivered", "recovery delivered"]
+    assert next(hop for hop in hops if hop.name == "resolved").ok
+    assert nothing_is_left(cloud)
+
+
+@pytest.mark.parametrize(
+    ("denied", "hop"),
+    [
+        ("PutMetricData", "metric"),
+        ("PutMetricAlarm", "alarm"),
+        ("DescribeAlarms", "raised"),
+        ("ListSubscriptionsByTopic", "subscribers"),
+        ("CreateQueue", "queue"),
+        ("Subscribe", "queue"),
+    ],
+)
+def test_a_denied_call_is_the_hop_that_failed_and_what_hangs_on_it_is_not_tried(
+    cloud: Cloud, denied: str, hop: str
+) -> None:
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    cloud.aws.denied = {denied}
+    hops = drill(cloud)
+    assert hop in failed(hops)
+    told = next(one for one in hops if one.name == hop)
+    assert "AccessDenied" in told.detail
+    if hop in {"metric", "alarm", "raised"}:
+        after = hops[[one.name for one in hops].index(hop) + 1 : -1]
+        assert {one.ok for one in after} == {None}
+    cloud.aws.denied = set()
+    assert not cloud.aws.queues
+
+
+def test_without_a_queue_the_delivery_is_not_claimed(cloud: Cloud) -> None:
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    hops = drill(cloud, with_queue=False)
+    assert not failed(hops)
+    assert [hop.name for hop in hops if hop.ok is None] == ["delivered", "recovery delivered"]
+    assert "CreateQueue" not in {operation for _, operation, _ in cloud.aws.calls}
+
+
+def test_what_a_killed_drill_left_is_taken_away_by_the_next_and_by_the_sweep(cloud: Cloud) -> None:
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    made = Drill(
+        clients=cloud.clients, unit=cloud.unit, config=CONFIG, severity="critical",
+        drill_id="drill-0", clock=cloud.clock, sleep=sleeper(cloud),
+    )  # fmt: skip
+    made.clients("sqs").create_queue(QueueName="burstwatch-drill-0")
+    cloud.aws.subscribe(TOPIC, "arn:aws:sqs:us-east-1:123456789012:burstwatch-drill-0")
+    made._make_alarm()
+    cloud.clock.now += 600
+    run_sweep(cloud)
+    assert alarms(cloud)  # it may still be under way
+    cloud.clock.now += 3_600
+    run_sweep(cloud)
+    assert not alarms(cloud)
+    drill(cloud)
+    assert nothing_is_left(cloud)
+
+
+def test_the_command_finds_the_topic_of_the_stack_and_prints_each_hop(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.aws.outputs["Burstwatch"] = {"BurstWatchPageTopicArn1234": TOPIC}
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    monkeypatch.setattr(time, "sleep", sleeper(cloud))
+    code, out, err = burstwatch(cloud, "drill", "--json")
+    assert (code, err) == (0, "")
+    assert [json.loads(line)["name"] for line in out.splitlines()] == HOPS
+    cloud.aws.subscriptions[TOPIC].clear()
+    code, out, err = burstwatch(cloud, "drill")
+    assert code == 1
+    assert err == "burstwatch: the drill failed at: subscribers\n"
+    assert "FAILED" in out
+
+
+def test_without_a_stack_the_command_says_which_it_looked_for(cloud: Cloud) -> None:
+    code, out, err = burstwatch(cloud, "drill", "--deployment", "blue")
+    assert (code, out) == (2, "")
+    assert "no stack 'Burstwatch-blue' in us-east-1 to drill" in err
