@@ -41,7 +41,7 @@ export class BurstWatch extends Construct {
     for (const rule of this.sweep.rules) rule.node.addDependency(cleanup);
     const health = new HealthAlarms(this, 'Health', { ...props, topics: this.topics, sweep: this.sweep });
     if (props.floor) {
-      new FloorAlarm(this, 'Floor', { deployment: props.deployment, percent: props.floorPercent, topic: this.topics.notice });
+      new FloorAlarm(this, 'Floor', { ...props, percent: props.floorPercent, topic: this.topics.notice });
     }
     new FleetDashboard(this, 'Fleet', { deployment: props.deployment, alarms: health.alarms, sweep: this.sweep });
     new CfnOutput(this, 'PageTopicArn', { value: this.topics.page.topicArn, description: 'critical alarms' });

@@ -19,6 +19,13 @@ interface Watch {
   readonly missing?: TreatMissingData;
   readonly topic: Topic;
   readonly description: string;
+  /** Its runbook, where that is not named like the alarm. */
+  readonly runbook?: string;
+}
+
+/** Where an alarm's runbook is, to be said in its description. */
+export function runbookLine(name: string, props: { readonly settings: Readonly<Record<string, string>> }): string {
+  return `Runbook: ${(props.settings['runbooks_url'] || 'monitoring/runbooks').replace(/\/$/, '')}/${name}.md`;
 }
 
 /** A metric that the sweep publishes about the whole deployment. */
@@ -49,7 +56,10 @@ export class HealthAlarms extends Construct {
     const { function: fn, deadLetters } = props.sweep;
     const period = props.schedule;
     const fleet = (name: string, statistic?: string) => fleetMetric(name, props.deployment, statistic, period);
-    const add = (name: string, watch: Watch) => this.add(`burstwatch-${props.deployment}-${name}`, name, watch);
+    const add = (name: string, watch: Watch) => {
+      const description = `${watch.description} ${runbookLine(watch.runbook ?? name, props)}`;
+      this.add(`burstwatch-${props.deployment}-${name}`, name, { ...watch, description });
+    };
 
     add('volumes-exhausted', {
       metric: fleet('ResourcesExhausted'),
@@ -76,6 +86,7 @@ export class HealthAlarms extends Construct {
         periods: 5,
         missing: TreatMissingData.BREACHING,
         topic: page,
+        runbook: 'no-completed-sweep',
         description: `No sweep of ${unit ? unitId(unit) : 'the account and region of the deployment'} has completed for five periods: nothing is being watched there. See the function's log, its rule and its permissions.`,
       });
     }
@@ -144,6 +155,7 @@ export class HealthAlarms extends Construct {
         metric: topic.metricNumberOfNotificationsFailed({ period: MINUTE, statistic: Stats.SUM }),
         threshold: 1,
         topic: name === 'page' ? notice : page,
+        runbook: 'undelivered',
         description: `Messages of the topic ${name} do not reach a subscriber.`,
       });
     }
@@ -173,12 +185,12 @@ export class FloorAlarm extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    props: { readonly deployment: string; readonly percent: number; readonly topic: Topic },
+    props: Pick<ResolvedProps, 'deployment' | 'settings'> & { readonly percent: number; readonly topic: Topic },
   ) {
     super(scope, id);
     new CfnAlarm(this, 'Alarm', {
       alarmName: `burstwatch-${props.deployment}-floor`,
-      alarmDescription: `A volume's BurstBalance is under ${props.percent} %. This alarm does not need the sweep.`,
+      alarmDescription: `A volume's BurstBalance is under ${props.percent} %. This alarm does not need the sweep. ${runbookLine('floor', props)}`,
       metrics: [
         {
           id: 'floor',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { App, Stack, Validations } from 'aws-cdk-lib';
@@ -282,6 +282,16 @@ for (const units of ['mars', '12/us-east-1', 'us-east-1/222222222222']) {
     assert.throws(() => synthesise({ units }), /context units has .*allowed is region or account\/region/);
   });
 }
+
+test('every alarm says where its runbook is, and it is there', () => {
+  const { template: made } = synthesise({ ...MEMBERS, floor: true });
+  const alarms = Object.values(made.findResources('AWS::CloudWatch::Alarm'));
+  assert.ok(alarms.length >= 18);
+  for (const alarm of alarms) {
+    const path = / Runbook: (monitoring\/runbooks\/[a-z-]+\.md)$/.exec(alarm.Properties.AlarmDescription)?.[1];
+    assert.ok(path && existsSync(path), `${alarm.Properties.AlarmName}: ${alarm.Properties.AlarmDescription}`);
+  }
+});
 
 /** What CloudFormation joins, as one text. */
 function flat(value: any): string {

@@ -1,0 +1,76 @@
+"""Each alarm has its runbook, and each command in it is one that AWS and burstwatch have."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import botocore.session
+import pytest
+
+from burstwatch.cli.main import build_parser
+from burstwatch.messages import runbook_of
+from burstwatch.policy import Verdict
+from tools.golden import golden_brief
+
+FOLDER = Path(__file__).parents[1] / "monitoring" / "runbooks"
+RUNBOOKS = sorted(FOLDER.glob("*.md"))
+#: What the AWS CLI takes everywhere.
+GLOBAL = {"query", "output", "max-items", "region", "profile"}
+
+
+def commands(text: str) -> list[list[str]]:
+    """Every command line of a runbook, in its blocks and in its tables, as arguments."""
+    blocks = re.findall(r"^ *```console\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    lines += re.findall(r"`(aws [^`]+)`", text)
+    found = [shlex.split(line) for line in lines]
+    return [words for words in found if words and words[0] in {"aws", "burstwatch"}]
+
+
+def every_command() -> list[tuple[str, list[str]]]:
+    return [(path.stem, words) for path in RUNBOOKS for words in commands(path.read_text())]
+
+
+@pytest.mark.parametrize(("runbook", "words"), every_command(), ids=lambda value: str(value)[:60])
+def test_a_command_of_a_runbook_is_one_that_there_is(runbook: str, words: list[str]) -> None:
+    if words[0] == "burstwatch":
+        build_parser().parse_args(words[1:])
+        return
+    service, operation, *rest = words[1:]
+    model = botocore.session.Session().get_service_model(service)
+    by_cli_name = {_dashed(name): name for name in model.operation_names}
+    assert operation in by_cli_name, runbook
+    shape = model.operation_model(by_cli_name[operation]).input_shape
+    members = {_dashed(name) for name in shape.members} if shape else set()
+    options = {word.removeprefix("--").removeprefix("no-") for word in rest if word[:2] == "--"}
+    assert options <= members | GLOBAL, runbook
+
+
+def test_every_runbook_says_what_it_means_where_to_look_and_what_to_do() -> None:
+    assert len(RUNBOOKS) >= 15
+    for path in RUNBOOKS:
+        text = path.read_text()
+        assert "**What it means.**" in text, path.name
+        assert "## Look" in text, path.name
+        assert "## Do" in text, path.name
+        assert commands(text), path.name
+
+
+@pytest.mark.parametrize("verdict", ["watch", "warning", "critical", "exhausted"])
+def test_the_runbook_that_an_alarm_names_is_there(verdict: Verdict) -> None:
+    brief = replace(golden_brief("gp2_draining"), verdict=verdict)
+    assert (FOLDER / f"{runbook_of(brief)}.md").exists()
+    assert (FOLDER / "mass.md").exists()
+
+
+def test_the_links_between_runbooks_lead_somewhere() -> None:
+    for path in RUNBOOKS:
+        for target in re.findall(r"\]\(([^)]+)\)", path.read_text()):
+            assert (FOLDER / target).exists(), f"{path.name}: {target}"
+
+
+def _dashed(name: str) -> str:
+    return str(botocore.xform_name(name, "-"))
