@@ -29,6 +29,7 @@ FLEET_METRICS = (
     "DataAge",
     "MetricsRequested",
     "MinTimeToExhaustion",
+    "CallsThrottled",
     "Problems",
 )
 #: The name of the role in each member account.

@@ -37,6 +37,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         "ResourcesExhausted": verdicts.count("exhausted"),
         "UnitsFailed": 0 if result.completed else 1,
         "MetricsRequested": found.metrics_requested,
+        "CallsThrottled": result.throttled,
         "Problems": len(result.problems),
     }
     if known_ages:

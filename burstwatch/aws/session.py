@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 #: What an AWS call can raise. A response cut off in the middle is neither of botocore's own two.
 AWS_ERRORS = (BotoCoreError, ClientError, ResponseParserError)
 
+#: What AWS answers when there are too many calls, by service.
+THROTTLED = frozenset(
+    {
+        "RequestLimitExceeded",
+        "Throttling",
+        "ThrottlingException",
+        "ThrottledException",
+        "TooManyRequestsException",
+        "EC2ThrottledException",
+    }
+)
+
 # botocore's own limits (60 s to connect and to read) are longer than a whole sweep.
 CLIENT_CONFIG = ClientConfig(
     connect_timeout=3,
@@ -78,15 +90,24 @@ class Clients:
             msg = "no region: pass --region or set AWS_REGION"
             raise AwsError(msg)
         self._endpoint_url = endpoint_url
+        #: Answers so far that asked for fewer calls, those among them that were tried again.
+        self.throttled = 0
         self._clients: dict[str, Any] = {}
 
     def __call__(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
         """The client of one service."""
         if service not in self._clients:
-            self._clients[service] = self._session.client(
+            client = self._session.client(
                 service, config=CLIENT_CONFIG, endpoint_url=self._endpoint_url
             )
+            client.meta.events.register("needs-retry", self._note_throttling)
+            self._clients[service] = client
         return self._clients[service]
+
+    def _note_throttling(self, response: Any = None, **_: object) -> None:  # noqa: ANN401 - botocore's own pair
+        """Count answers that say "slower". botocore tries those again by itself."""
+        code = response[1].get("Error", {}).get("Code") if response else None
+        self.throttled += code in THROTTLED
 
     def assume(
         self, role_arn: str, *, external_id: str, session_name: str, region: str

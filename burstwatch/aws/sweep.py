@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Sweep:
     """What a sweep found and did. ``problems`` are the parts that failed.
 
-    ``reached`` is whether the unit could be asked at all. ``created`` are the alarms that it made, by resource id and severity.
+    ``throttled`` counts answers that asked for fewer calls, ``reached`` is whether the unit could be asked at all. ``created`` are the alarms that it made, by resource id and severity.
     """
 
     found: Look
@@ -39,6 +39,7 @@ class Sweep:
     created: tuple[tuple[str, Verdict], ...]
     deleted: tuple[str, ...]
     completed: bool
+    throttled: int = 0
     reached: bool = True
 
 
@@ -57,6 +58,7 @@ def sweep(
 
     ``clients`` reach the unit, which is only looked at; ``home`` has the alarms and topics.
     """
+    throttled_before = _throttled(clients, home)
     found = look(unit, kinds, clients, config, schedule, now=now, deadline=deadline)
     problems = list(found.problems)
     created: list[tuple[str, Verdict]] = []
@@ -95,4 +97,9 @@ def sweep(
         created=tuple(created),
         deleted=deleted,
         completed=completed,
+        throttled=_throttled(clients, home) - throttled_before,
     )
+
+
+def _throttled(*clients: Clients) -> int:
+    return sum(one.throttled for one in {id(one): one for one in clients}.values())

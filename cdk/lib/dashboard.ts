@@ -30,7 +30,7 @@ export class FleetDashboard extends Construct {
       }),
     );
     dashboard.addWidgets(
-      this.searchGraph('Time to exhaustion of volumes in an episode (seconds)', search('TimeToExhaustion')),
+      this.searchGraph('Time to exhaustion of the ten that are worst off (seconds)', `SORT(${search('TimeToExhaustion')}, MIN, ASC, 10)`),
       this.searchGraph('Severity (2 warning, 3 critical, 4 exhausted)', search('Severity')),
     );
     dashboard.addWidgets(
@@ -44,7 +44,18 @@ export class FleetDashboard extends Construct {
       new AlarmStatusWidget({ title: 'Alarms of the deployment', width: 12, height: 6, alarms: [...props.alarms] }),
       new GraphWidget({
         title: 'The monitor: sweeps, problems, metrics requested', width: 12, height: 6,
-        left: [fleet('SweepCompleted'), fleet('Problems')], right: [fleet('MetricsRequested')],
+        left: [fleet('SweepCompleted'), fleet('Problems'), fleet('UnitsFailed'), fleet('CallsThrottled')],
+        right: [fleet('MetricsRequested')],
+      }),
+    );
+    dashboard.addWidgets(
+      new GraphWidget({
+        title: 'Coverage: seen, asked at this sweep, unknown', width: 12, height: 6,
+        left: [fleet('ResourcesSeen'), fleet('ResourcesEvaluated'), fleet('ResourcesUnknown')],
+      }),
+      new GraphWidget({
+        title: 'By their owners\' wish: left out, in maintenance', width: 12, height: 6,
+        left: [fleet('ResourcesExcluded'), fleet('ResourcesInMaintenance')],
       }),
     );
     dashboard.addWidgets(

@@ -123,6 +123,13 @@ export class HealthAlarms extends Construct {
       topic: notice,
       description: 'Parts of each sweep fail (a denied call, an alarm that cannot be made). The function\'s log names them.',
     });
+    add('calls-throttled', {
+      metric: fleet('CallsThrottled', Stats.SUM),
+      threshold: 10,
+      periods: 5,
+      topic: notice,
+      description: 'AWS asks for fewer calls, sweep after sweep. They are tried again and what is not answered is unknown; the quota is shared with everybody in the account.',
+    });
     add('function-errors', {
       metric: fn.metricErrors({ period }),
       threshold: 1,

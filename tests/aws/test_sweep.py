@@ -378,3 +378,12 @@ def test_the_catalog_names_every_fleet_metric_and_no_other(cloud: Cloud) -> None
         if metric == "SweepCompleted"
     }
     assert numbers.keys() | beats == set(FLEET_METRICS)
+
+
+def test_calls_that_were_throttled_and_then_answered_are_counted(cloud: Cloud) -> None:
+    Disk(cloud, percent=100)
+    cloud.aws.throttled = {"DescribeVolumes": 1, "GetMetricData": 1}
+    swept = run_sweep(cloud)
+    assert swept.completed
+    assert fleet_metrics(swept)["CallsThrottled"] == 2
+    assert fleet_metrics(run_sweep(cloud))["CallsThrottled"] == 0
