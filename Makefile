@@ -55,8 +55,8 @@ gen: setup ## write the generated files anew: catalog, example, requirements, RE
 	@$(BIN)/burstwatch catalog --member-role > cdk/member-role.json
 	@$(UV) export --quiet --frozen --extra lambda --no-dev --no-emit-project --no-header > lambdas/requirements.txt
 	@$(BIN)/python -m tools.make_example
-	@$(BIN)/python -m tools.readme
 	@$(BIN)/python -m tools.golden
+	@$(BIN)/python -m tools.readme
 
 .PHONY: test
 test: check test-cdk test-wheel test-cloud ## everything, in about a quarter of an hour

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from burstwatch.volumes import KIB_PER_MIB
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MIB = 1024 * 1024
-KIB_PER_MIB = 1024
+#: AWS gives an instance's limits in MB, of a million bytes.
+MIB_PER_MB = 1_000_000 / MIB
 #: The cause of an alarm is what was done in the last so many seconds.
 RECENT_S = 300.0
 #: Served this close to a limit, I/O is taken as held back by it.

@@ -254,7 +254,9 @@ def _titled(title: str, text: str) -> str:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """The beginning of a sentence, but never of a name such as gp3."""
+    is_name = any(c.isdigit() for c in text.partition(" ")[0])
+    return text if is_name else text[:1].upper() + text[1:]
 
 
 def _cut(text: str, length: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,9 +132,19 @@ def _at_recall(policies: Mapping[str, Record], family: str, recall: float) -> st
     return max(members, key=lambda name: policies[name]["recall"])
 
 
+def alarm_text() -> str:
+    """What the alarm of a draining volume says, as its golden file has it."""
+    golden = ROOT / "tests" / "golden" / "gp2_draining.json"
+    text = json.loads(golden.read_text(encoding="utf-8"))["alarm"]["AlarmDescription"]
+    return (
+        "\n".join(f"> {line}" for line in textwrap.wrap(text, 110, break_long_words=False)) + "\n"
+    )
+
+
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     README: {
         "settings": settings_table,
+        "alarm": alarm_text,
         "backtest-fresh": lambda: backtest_table("fresh"),
     },
     BACKTEST: {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from burstwatch.aws.alarms import (
@@ -22,8 +23,9 @@ from burstwatch.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from burstwatch.aws.alarms import Alarm
     from burstwatch.aws.look import Look
     from burstwatch.aws.plan import Plan
     from burstwatch.aws.session import Clients, Unit
@@ -92,39 +94,48 @@ def publish_events(
     """A readable message for each alarm that was made, and for each resource whose last is over."""
     if not config.events_topic_arn:
         return []
-    messages: list[tuple[str, str, str]] = []
-    for resource_id, severity in made:
-        if resource_id == MASS:
-            ids = plan.crowd[severity]
-            briefs = [found.brief(one) for one in ids[:NAMED_IN_MASS]]
-            text = mass_chat_message(briefs, len(ids), severity, config.links)
-            messages.append((MASS, severity, text))
-        else:
-            brief = found.brief(resource_id)
-            messages.append((resource_id, brief.verdict, chat_message(brief, config.links)))
-    for resource_id, alarms in plan.over.items():
-        text = _recovery(found, resource_id, min(alarm.made_at for alarm in alarms), config)
-        messages.append((resource_id, "recovered", text))
+    messages: list[tuple[str, str, Callable[[], str]]] = [
+        (
+            resource_id,
+            severity if resource_id == MASS else found.assessments[resource_id][1].verdict,
+            partial(_episode, found, plan, resource_id, severity, config),
+        )
+        for resource_id, severity in made
+    ]
+    messages += [
+        (resource_id, "recovered", partial(_recovery, found, resource_id, alarms, config))
+        for resource_id, alarms in plan.over.items()
+    ]
     problems = []
-    for resource_id, what, text in messages:
+    for resource_id, what, write in messages:
         try:
             clients("sns").publish(
                 TopicArn=config.events_topic_arn,
-                Message=text,
+                Message=write(),
                 MessageAttributes={
                     "severity": {"DataType": "String", "StringValue": what},
                     "resourceId": {"DataType": "String", "StringValue": resource_id},
                     "unit": {"DataType": "String", "StringValue": str(found.unit)},
                 },
             )
-        except AWS_ERRORS as error:
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others theirs
             problems.append(Problem(part=f"event of {resource_id}", error=describe_error(error)))
     return problems
 
 
-def _recovery(found: Look, resource_id: str, since: float, config: Config) -> str:
+def _episode(found: Look, plan: Plan, resource_id: str, severity: Verdict, config: Config) -> str:
+    """Of an alarm that was made."""
+    if resource_id != MASS:
+        return chat_message(found.brief(resource_id), config.links)
+    ids = plan.crowd[severity]
+    worst = [found.brief(one) for one in ids[:NAMED_IN_MASS]]
+    return mass_chat_message(worst, len(ids), severity, config.links)
+
+
+def _recovery(found: Look, resource_id: str, alarms: Sequence[Alarm], config: Config) -> str:
     """Of a resource that is back, or that is no longer there."""
     brief = found.brief(resource_id) if resource_id in found.assessments else None
+    since = min(alarm.made_at for alarm in alarms)
     return recovery_chat_message(
         brief, resource_id, str(found.unit), since=since, at=found.at, links=config.links
     )

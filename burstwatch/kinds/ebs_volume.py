@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from burstwatch.bucket import Bucket
 from burstwatch.fixes import less_load, volume_fixes
 from burstwatch.kind import Item, Kind, Listing, Lookup
-from burstwatch.load import AT_LIMIT, MIB, Traffic
+from burstwatch.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
 from burstwatch.observe import Limit, Resource
 from burstwatch.points import DemandPoint
 from burstwatch.prices import EBS_PRICES
@@ -28,7 +28,6 @@ TRAFFIC = Traffic(
     read_bytes="VolumeReadBytes",
     write_bytes="VolumeWriteBytes",
 )
-MB_PER_MIB = 1_000_000 / MIB
 UNSETTLED = frozenset({"modifying", "optimizing"})
 
 VOLUMES = Listing(
@@ -209,7 +208,7 @@ def _instance(
     if not info:
         return instance_type, None, statistic
     limits = InstanceLimits(
-        iops=float(info["MaximumIops"]), mib_s=info["MaximumThroughputInMBps"] * MB_PER_MIB
+        iops=float(info["MaximumIops"]), mib_s=info["MaximumThroughputInMBps"] * MIB_PER_MB
     )
     return instance_type, limits, statistic
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from burstwatch.bucket import Bucket
 from burstwatch.fixes import Fix, less_load
 from burstwatch.kind import Item, Kind, Listing, Lookup
-from burstwatch.load import AT_LIMIT, MIB, Traffic
+from burstwatch.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
 from burstwatch.observe import Limit, Resource
 from burstwatch.points import DemandPoint
 from burstwatch.words import number
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from burstwatch.load import Load
     from burstwatch.volumes import Binding
 
-MB_PER_MIB = 1_000_000 / MIB
 #: So long a full bucket holds the maximum.
 FULL_LASTS_S = 1800.0
 #: The estimate of a bucket's size may be wrong by this factor either way, so what an I/O
@@ -91,8 +90,8 @@ def describe(
         (
             BYTE_BALANCE,
             "MiB",
-            info["BaselineThroughputInMBps"] * MB_PER_MIB,
-            info["MaximumThroughputInMBps"] * MB_PER_MIB,
+            info["BaselineThroughputInMBps"] * MIB_PER_MB,
+            info["MaximumThroughputInMBps"] * MIB_PER_MB,
         ),
     )
     return tuple(

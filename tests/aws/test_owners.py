@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.schedule import Schedule
+from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
@@ -29,6 +30,14 @@ def test_a_volume_that_asks_not_to_be_watched_is_counted_and_costs_nothing(cloud
     assert fleet_metrics(swept)["ResourcesExcluded"] == 1
     assert swept.found.metrics_requested == 0
     assert alarms(cloud) == {}
+
+
+def test_a_scan_says_how_many_were_left_out(cloud: Cloud) -> None:
+    tag(cloud, Disk(cloud, percent=40), "burstwatch:watch", "no")
+    _, out, _ = burstwatch(cloud, "scan")
+    assert out.splitlines()[-1] == (
+        "1 resources, 0 unknown, 1 left out by tag; 0 metrics requested"
+    )
 
 
 def test_the_alarm_of_a_volume_that_is_excluded_ends_cleanly(cloud: Cloud) -> None:

@@ -100,6 +100,7 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
                 "name": resource.name,
                 "kind": resource.kind,
                 "unit": resource.unit,
+                "balance_metric": resource.level_metric,
                 **resource.facts,
                 "size_gib": float(resource.facts["size_gib"])
                 if "size_gib" in resource.facts
@@ -142,9 +143,11 @@ def _report(entries: Sequence[tuple[Resource, Assessment]], looks: Sequence[Look
     ]
     unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
     requested = sum(found.metrics_requested for found in looks)
-    summary = f"{len(entries)} resources, {unknown} unknown; {requested} metrics requested"
+    excluded = sum(found.excluded for found in looks)
+    left_out = f", {excluded} left out by tag" if excluded else ""
+    asked = f"{requested} metrics requested"
+    if not rows:
+        return f"no resources{left_out}; {asked}"
     return (
-        f"{table(headings, rows)}\n{summary}"
-        if rows
-        else f"no resources; {requested} metrics requested"
+        f"{table(headings, rows)}\n{len(entries)} resources, {unknown} unknown{left_out}; {asked}"
     )

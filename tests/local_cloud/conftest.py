@@ -1,0 +1,131 @@
+"""One local cloud for all of these tests, and everything that takes minutes played on it at once.
+
+The demo plays in one region, as `make demo` does. In another a second deployment has its
+schedule taken away; three volumes run into danger there and out again; and fire drills are
+held in a third. They begin together and the tests await them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+import pytest
+
+from demo.__main__ import SETTINGS, run
+from demo.localcloud.cloud import LocalCloud, free_port, local_cloud
+from demo.stack import Stack
+from tests.local_cloud.denied import Denied, play_denied
+from tests.local_cloud.episode import Episode, play_episode
+from tests.local_cloud.outside import Drilled, drill
+
+REGION = "eu-west-1"
+DRILL_REGION = "ap-southeast-1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployed:
+    """The second deployment: its outputs, and the schedule's targets taken away."""
+
+    outputs: dict[str, str]
+    client: Callable[[str], Any]
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    log = tmp_path_factory.mktemp("cloud") / "cloud.log"
+    with local_cloud(port=free_port(), log=log) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(5) as workers:
+        yield workers
+
+
+@pytest.fixture(scope="session")
+def demo(
+    cloud: LocalCloud, pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory
+) -> Future[Any]:
+    """The demo, playing while the other tests watch other regions."""
+    out = tmp_path_factory.mktemp("demo")
+
+    def play() -> tuple[int, dict[str, Any]]:
+        code = run(cloud, out, keep=False)
+        return code, json.loads((out / "result.json").read_text())
+
+    return pool.submit(play)
+
+
+@pytest.fixture(scope="session")
+def deployed(cloud: LocalCloud, demo: Future[Any]) -> Deployed:
+    """Deployed, seen to beat, and then its schedule is silenced."""
+    assert not demo.done()
+    stack = Stack(cloud, region=REGION, settings=SETTINGS)
+    stack.synth()
+    stack.bootstrap()
+    outputs = stack.deploy()
+    events = client(cloud, "events")
+    cloudwatch = client(cloud, "cloudwatch")
+
+    def has_beaten() -> bool:
+        metrics = cloudwatch.list_metrics(Namespace="Burstwatch", MetricName="SweepCompleted")
+        return bool(metrics["Metrics"])
+
+    eventually(has_beaten, seconds=120, what="a completed sweep")
+    # Disabling a rule does not stop the local cloud from firing it; taking its targets does.
+    targets = events.list_targets_by_rule(Rule=outputs["RuleName"])["Targets"]
+    events.remove_targets(Rule=outputs["RuleName"], Ids=[target["Id"] for target in targets])
+    return Deployed(outputs=outputs, client=lambda service: client(cloud, service))
+
+
+@pytest.fixture(scope="session")
+def episode(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> Future[Episode]:
+    """Three volumes at risk at once, each saved in another way."""
+    return pool.submit(play_episode, cloud, REGION, deployed.outputs)
+
+
+@pytest.fixture(scope="session")
+def denied_unit(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> Future[Denied]:
+    """A unit that denies everything beside one that works."""
+    assert deployed.outputs
+    return pool.submit(play_denied, cloud, REGION)
+
+
+@pytest.fixture(scope="session")
+def drills(cloud: LocalCloud, pool: ThreadPoolExecutor) -> dict[str, Future[Drilled]]:
+    """One fire drill with a subscriber at the topic, and one whose subscription was removed."""
+    sns = client(cloud, "sns", DRILL_REGION)
+    found = {}
+    for name in ("heard", "unheard"):
+        topic = sns.create_topic(Name=name)["TopicArn"]
+        subscription = sns.subscribe(
+            TopicArn=topic, Protocol="sqs", Endpoint=f"arn:aws:sqs:{DRILL_REGION}:000000000000:x"
+        )["SubscriptionArn"]
+        if name == "unheard":
+            sns.unsubscribe(SubscriptionArn=subscription)
+        found[name] = pool.submit(drill, cloud, DRILL_REGION, topic)
+    return found
+
+
+def client(cloud: LocalCloud, service: str, region: str = REGION) -> Any:
+    return boto3.client(
+        service,
+        endpoint_url=cloud.endpoint,
+        region_name=region,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+
+
+def eventually(check: Callable[[], bool], *, seconds: float, what: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
+        time.sleep(3)

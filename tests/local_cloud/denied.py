@@ -1,0 +1,97 @@
+"""Two units: one on the local cloud, one on the strict fake, which denies every call."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from dataclasses import dataclass, field
+
+from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.session import Clients, Deadline
+from burstwatch.aws.sweep import Sweep
+from burstwatch.aws.units import Units, UnitSpec
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
+from demo.localcloud.cloud import LocalCloud
+from tests.fake.aws import FakeAws
+from tests.fake.server import FakeServer
+
+MEMBER = "222222222222"
+ALARM = "burstwatch-burstwatch-unit-failed"
+CREDENTIALS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
+EVERY_S, PATIENCE_S = 20.0, 720.0
+#: Not the deployment's own name, whose heartbeat another test waits to miss.
+CONFIG = Config(deployment="units")
+
+
+@dataclass(kw_only=True)
+class Denied:
+    """The last sweep of each, the states that the deployed alarm went through, and the beats."""
+
+    denied: Sweep
+    other: Sweep
+    volume: str
+    alarm: list[str] = field(default_factory=list)
+    heartbeats: set[str] = field(default_factory=set)
+
+
+def play_denied(cloud: LocalCloud, region: str) -> Denied:
+    """Sweep both, and count as the function does, until the deployed alarm has noticed."""
+    server = FakeServer(FakeAws(clock=time.time, closed_regions={region}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    home = Clients(region, endpoint_url=cloud.endpoint, credentials=CREDENTIALS)
+    member = UnitSpec(account=MEMBER, region=region)
+
+    def connect(at_home: Clients, spec: UnitSpec, _deployment: str) -> tuple[Clients, float]:
+        if spec == member:
+            denying = Clients(region, endpoint_url=server.url, credentials=CREDENTIALS)
+            return denying, math.inf
+        return at_home, math.inf
+
+    units = Units(home=home, connect=connect)
+    made = home("ec2").create_volume(AvailabilityZone=f"{region}b", Size=100, VolumeType="gp2")
+
+    def sweep(spec: UnitSpec) -> Sweep:
+        return units.sweep(
+            spec, find_kinds().values(), CONFIG, now=time.time(),
+            deadline=Deadline(lambda: 0.0, at=1.0),
+        )  # fmt: skip
+
+    found = Denied(denied=sweep(member), other=sweep(UnitSpec()), volume=made["VolumeId"])
+    deadline = time.monotonic() + PATIENCE_S
+    try:
+        while "ALARM" not in found.alarm and time.monotonic() < deadline:
+            (alarm,) = home("cloudwatch").describe_alarms(AlarmNames=[ALARM])["MetricAlarms"]
+            if (
+                alarm["StateValue"] != "INSUFFICIENT_DATA"
+                and alarm["StateValue"] not in found.alarm
+            ):
+                found.alarm.append(alarm["StateValue"])
+            if "OK" in found.alarm:
+                found.denied, found.other = sweep(member), sweep(UnitSpec())
+                _count(home, fleet_metrics(found.denied)["UnitsFailed"])
+            time.sleep(EVERY_S)
+    finally:
+        server.shutdown()
+        server.server_close()
+    beats = home("cloudwatch").list_metrics(Namespace="Burstwatch", MetricName="SweepCompleted")
+    names = ({d["Name"]: d["Value"] for d in metric["Dimensions"]} for metric in beats["Metrics"])
+    found.heartbeats = {
+        one["Unit"] for one in names if one["Deployment"] == CONFIG.deployment and "Unit" in one
+    }
+    return found
+
+
+def _count(home: Clients, failed: float) -> None:
+    """As the function's log becomes a metric."""
+    home("cloudwatch").put_metric_data(
+        Namespace="Burstwatch",
+        MetricData=[
+            {
+                "MetricName": "UnitsFailed",
+                "Dimensions": [{"Name": "Deployment", "Value": "burstwatch"}],
+                "Value": failed,
+            }
+        ],
+    )

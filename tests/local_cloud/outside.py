@@ -1,0 +1,53 @@
+"""Programs as a person runs them against the local cloud: `burstwatch drill` and the AWS CLI."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from demo.localcloud.cloud import ROOT, LocalCloud
+
+AWS = ROOT / ".cache" / "localstack" / "bin" / "aws"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drilled:
+    """How a drill ended, and its hops by name."""
+
+    code: int
+    errors: str
+    hops: dict[str, dict[str, Any]]
+
+
+def drill(cloud: LocalCloud, region: str, topic: str) -> Drilled:
+    done = burstwatch(
+        cloud, region, "drill", "--json", BURSTWATCH_PAGE_TOPIC_ARN=topic, BURSTWATCH_DEPLOYMENT="d"
+    )
+    hops = [json.loads(line) for line in done.stdout.splitlines()]
+    return Drilled(
+        code=done.returncode, errors=done.stderr, hops={hop["name"]: hop for hop in hops}
+    )
+
+
+def burstwatch(
+    cloud: LocalCloud, region: str, *arguments: str, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    return _run(
+        [str(Path(sys.executable).with_name("burstwatch")), *arguments],
+        {**cloud.environment(region), **settings},
+    )
+
+
+def aws(cloud: LocalCloud, region: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**cloud.environment(region), "AWS_PAGER": "", "AWS_DEFAULT_OUTPUT": "json"}
+    return _run([str(AWS.with_name("python")), str(AWS), *arguments], environment)
+
+
+def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=900
+    )
