@@ -127,7 +127,9 @@ def _play(clients: Clients, episode: Episode, outputs: dict[str, str]) -> None:
 
 def _save(ec2: Any, volumes: dict[str, str]) -> None:
     ec2.modify_volume(VolumeId=volumes["retyped"], VolumeType="gp3")
-    ec2.detach_volume(VolumeId=volumes["deleted"])
+    (volume,) = ec2.describe_volumes(VolumeIds=[volumes["deleted"]])["Volumes"]
+    instance = volume["Attachments"][0]["InstanceId"]  # AWS itself does not ask for it
+    ec2.detach_volume(VolumeId=volumes["deleted"], InstanceId=instance)
     ec2.delete_volume(VolumeId=volumes["deleted"])
 
 
