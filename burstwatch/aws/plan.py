@@ -17,7 +17,7 @@ from burstwatch.aws.look import urgency
 from burstwatch.policy import SEVERITY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from burstwatch.aws.alarms import Alarm
     from burstwatch.aws.look import Look
@@ -56,6 +56,7 @@ class Plan:
 class _Draft:
     severities: dict[tuple[str, str], int] = field(default_factory=dict)
     crowd: dict[Verdict, list[str]] = field(default_factory=lambda: {one: [] for one in ALARMED})
+    quiet: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(ALARMED, 0))
     create: list[tuple[str, Verdict]] = field(default_factory=list)
     delete: list[str] = field(default_factory=list)
     over: dict[str, tuple[Alarm, ...]] = field(default_factory=dict)
@@ -90,17 +91,14 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
             draft.severities[resource.kind, resource.id] = severity
         reached = next((one for one in ALARMED if severity >= SEVERITY[one]), None)
         # In a maintenance window nothing new is said; what was said before stays true.
-        if reached is not None and resource.id not in found.quiet:
+        if reached is not None and resource.id in found.quiet:
+            draft.quiet[reached] += 1
+        elif reached is not None:
             draft.crowd[reached].append(resource.id)
             if reached not in {alarm.severity for alarm in there}:
                 draft.create.append((resource.id, reached))
         draft.end(there, severity, now)
-    for some in by_resource.values():
-        if some[0].kind == DRILL:
-            draft.delete += [one.name for one in some if now - one.made_at > DRILL_LASTS_S]
-        elif some[0].kind in found.complete:
-            draft.severities[some[0].kind, some[0].resource_id] = 0
-            draft.end(some, 0, now)
+    _plan_orphans(draft, found, by_resource.values(), now=now)
     mass = _plan_mass(draft, found, mass_there, config, now=now)
     return Plan(
         severities=draft.severities,
@@ -113,24 +111,45 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
     )
 
 
+def _plan_orphans(
+    draft: _Draft, found: Look, orphans: Iterable[Sequence[Alarm]], *, now: float
+) -> None:
+    """End the alarms of what is gone, or of a kind that is no longer watched."""
+    for some in orphans:
+        kind = some[0].kind
+        if kind == DRILL:
+            draft.delete += [one.name for one in some if now - one.made_at > DRILL_LASTS_S]
+        elif kind in found.complete or kind not in {*found.kinds, ""}:
+            draft.severities[kind, some[0].resource_id] = 0
+            draft.end(some, 0, now)
+
+
 def _plan_mass(
     draft: _Draft, found: Look, there: Iterable[Alarm], config: Config, *, now: float
 ) -> tuple[Verdict, ...]:
     """The mass alarms to make. It begins with ``mass_from`` resources and ends with half of them.
 
-    Who cannot be judged may still be in danger, so with enough of those it is left as it is.
+    It is left as it is while the unit is all but blind: those that cannot be judged may
+    still be in danger. A few that never can be judged must not hold it for ever.
     """
     known = {alarm.severity: alarm for alarm in there}
-    unseen = [a.verdict for _, a in found.assessments.values()].count("unknown")
+    judged = [
+        a.verdict != "unknown"
+        for _, a in found.assessments.values()
+        if a.projection.state != "not_applicable"
+    ]
+    is_blind = bool(found.incomplete) or 2 * judged.count(False) > len(judged)
     on: list[Verdict] = []
     unsure = False
     for severity in ALARMED:
         count, alarm = len(draft.crowd[severity]), known.get(severity)
         is_raised = alarm is not None and alarm.state != "OK"
-        if count >= (config.mass_from / 2 if is_raised else config.mass_from):
+        # A window that opens makes nobody well, and begins nothing.
+        still = count + draft.quiet[severity]
+        if still >= config.mass_from / 2 if is_raised else count >= config.mass_from:
             on.append(severity)
             draft.create = [one for one in draft.create if one[1] != severity]
-        elif is_raised and (found.incomplete or count + unseen >= config.mass_from / 2):
+        elif is_raised and is_blind:
             unsure = True
     if on or (known and not unsure):
         severity_now = max((SEVERITY[one] for one in on), default=0)

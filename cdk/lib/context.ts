@@ -95,6 +95,12 @@ function checkSetting(name: string, value: string): void {
     if (!new RegExp(`^(?:${setting.pattern})$`).test(value)) {
       throw new ContextError(`context settings ${name} is ${JSON.stringify(value)}, allowed is ${setting.allowed}`);
     }
+    const kinds = catalog.kinds.map((kind) => kind.name);
+    for (const kind of name === 'kinds' ? value.split(',').filter(Boolean) : []) {
+      if (!kinds.includes(kind)) {
+        throw new ContextError(`context settings kinds has ${JSON.stringify(kind)}, allowed are ${kinds.join(', ')}`);
+      }
+    }
     return;
   }
   // What both languages take for a number: no 0x10, no 1_000.

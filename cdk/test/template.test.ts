@@ -293,6 +293,11 @@ test('every alarm says where its runbook is, and it is there', () => {
   }
 });
 
+test('a kind that there is not is refused at synth, as the function could not start with it', () => {
+  assert.throws(() => synthesise({ settings: { kinds: 'rds' } }), /settings kinds has "rds", allowed are ebs_volume/);
+  synthesise({ settings: { kinds: 'ebs_volume' } });
+});
+
 /** What CloudFormation joins, as one text. */
 function flat(value: any): string {
   if (typeof value === 'string') return value;

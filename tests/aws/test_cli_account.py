@@ -132,3 +132,17 @@ def test_a_deployment_name_that_could_match_others_is_refused(cloud: Cloud) -> N
     code, _, err = burstwatch(cloud, "cleanup", "--deployment", "a/b")
     assert code == 2
     assert "'a/b'" in err
+
+
+def test_cleanup_of_one_unit_leaves_the_others(cloud: Cloud) -> None:
+    gone, kept = (
+        f"burstwatch/burstwatch/{unit}/ebs_volume/vol-1/critical"
+        for unit in ("222222222222/us-east-1", "222222222222/eu-west-1")
+    )
+    put_alarm(cloud, gone)
+    put_alarm(cloud, kept)
+    code, out, _ = burstwatch(cloud, "cleanup", "--unit", "222222222222/us-east-1")
+    assert (code, out) == (0, f"{gone}\n")
+    assert list(cloud.aws.regions["us-east-1"].alarms) == [kept]
+    code, _, err = burstwatch(cloud, "cleanup", "--unit", "everywhere")
+    assert (code, err) == (2, "burstwatch: unit is 'everywhere', allowed is account/region\n")

@@ -108,6 +108,36 @@ def test_a_mass_does_not_end_because_nothing_can_be_seen_any_more(cloud: Cloud) 
     assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
 
 
+def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud) -> None:
+    config, schedule = replace(with_mass(5), hold_s=600.0), Schedule()
+    cloud.aws.add_instance_type(
+        "m7i-flex.large", iops=40_000, mb_s=1_250, baseline_iops=2_500, baseline_mb_s=39
+    )
+    silent = [cloud.aws.add_instance("m7i-flex.large") for _ in range(4)]
+    hot = draining(cloud, 6, percent=30)
+    run_sweep(cloud, schedule, config=config)
+    cloud.aws.evaluate_alarms()
+    assert set(alarms(cloud)) == {f"{PREFIX}/mass/critical"}
+    for _ in range(20):
+        a_minute(cloud, hot, iops=0)
+        found = run_sweep(cloud, schedule, config=config).found
+        cloud.aws.evaluate_alarms()
+    assert {found.assessments[one][1].verdict for one in silent} == {"unknown"}
+    assert alarms(cloud) == {}
+
+
+def test_a_maintenance_window_that_opens_ends_no_mass(cloud: Cloud) -> None:
+    draining(cloud, 6, percent=20)
+    run_sweep(cloud, config=with_mass(5))
+    cloud.aws.evaluate_alarms()
+    config = replace(with_mass(5), maintenance="00:00-00:00")
+    for _ in range(5):
+        cloud.clock.now += 60
+        run_sweep(cloud, config=config)
+        cloud.aws.evaluate_alarms()
+    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
+
+
 def test_many_warnings_are_one_notice(cloud: Cloud) -> None:
     draining(cloud, 6, percent=45)
     run_sweep(cloud, config=with_mass(5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -53,7 +54,7 @@ class Disk:
 def run_sweep(cloud: Cloud, schedule: Schedule | None = None, *, config: Config = CONFIG) -> Sweep:
     return sweep(
         cloud.unit,
-        find_kinds().values(),
+        find_kinds(config.kinds).values(),
         cloud.clients,
         cloud.clients,
         config,
@@ -219,6 +220,21 @@ def test_the_alarm_of_a_deleted_volume_ends_cleanly(cloud: Cloud) -> None:
         cloud.aws.evaluate_alarms()
     assert [state for _, _, state in cloud.aws.notifications] == ["ALARM", "OK"]
     assert alarms(cloud) == {}
+
+
+def test_the_alarm_of_a_kind_that_is_no_longer_watched_ends_cleanly(cloud: Cloud) -> None:
+    disk, schedule = Disk(cloud, percent=40), Schedule()
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud, schedule)
+    cloud.aws.evaluate_alarms()
+    assert len(alarms(cloud)) == 1
+    for _ in range(4):
+        cloud.clock.now += 60
+        run_sweep(cloud, schedule, config=replace(CONFIG, kinds="ec2_instance_ebs"))
+        cloud.aws.evaluate_alarms()
+    assert alarms(cloud) == {}
+    assert cloud.aws.notifications[-1][2] == "OK"
 
 
 def test_an_incomplete_inventory_ends_no_alarm(cloud: Cloud) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_account_arguments, make_clients
@@ -13,24 +14,34 @@ if TYPE_CHECKING:
     from burstwatch.cli.main import Terminal
 
 PARTIAL = 1
+UNIT = r"\d{12}/[a-z]{2}(-[a-z]+)+-\d"
+
+
+class WrongUnitError(ValueError):
+    """Not an account and region."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, where."""
     add_account_arguments(parser)
     parser.add_argument("--deployment", default="burstwatch", help="default burstwatch")
+    parser.add_argument("--unit", help="only those of one account/region, no longer watched")
     parser.add_argument("--dry-run", action="store_true", help="only name them")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Delete them, and name each."""
     deployment = parse_config({"deployment": args.deployment}).deployment
+    if args.unit is not None and re.fullmatch(UNIT, args.unit) is None:
+        msg = f"unit is {args.unit!r}, allowed is account/region"
+        raise WrongUnitError(msg)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.alarms import alarm_prefix, delete_alarms, read_alarms  # noqa: PLC0415
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     try:
-        names = [alarm.name for alarm in read_alarms(clients, alarm_prefix(deployment))]
+        prefix = alarm_prefix(deployment) + (f"{args.unit}/" if args.unit else "")
+        names = [alarm.name for alarm in read_alarms(clients, prefix)]
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
     problems = [] if args.dry_run else delete_alarms(clients, names)
