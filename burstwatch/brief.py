@@ -100,7 +100,7 @@ def make_background(history: History | None, load: Load | None) -> Background:
     """What is known of the time before."""
     if history is None or history.newest_level() < 0:
         return Background(load=load)
-    since_s, ratio = history.fullest()
+    since_s, ratio = history.drain_began()
     return Background(load=load, since_s=since_s, since_ratio=ratio)
 
 

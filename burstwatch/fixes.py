@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from burstwatch import bucket as tb
 from burstwatch.prices import monthly_usd
 from burstwatch.volume_types import CATALOGUE, GP3_FREE_IOPS, GP3_FREE_MIB_S, GP3_MIB_S_PER_IOPS
-from burstwatch.volumes import profile
+from burstwatch.volumes import KIB_PER_MIB, profile
 from burstwatch.words import number, span
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
     if level <= 0:
         return Fix(what="less load", effect=f"refills only under {under}", usd_month=0.0)
     half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2)
-    lasts = "never dry at half of it" if math.isinf(half_s) else f"half of it lasts {span(half_s)}"
+    half = f"half of {number(demand)} {unit}"
+    lasts = f"{half} never empties it" if math.isinf(half_s) else f"{half} lasts {span(half_s)}"
     return Fix(
         what="less load",
         effect=f"{lasts}, never dry under {under}",
@@ -69,13 +70,6 @@ def volume_fixes(
         usd = None if now is None or then is None else then - now
         return Fix(what=what, effect=effect, usd_month=usd)
 
-    for volume_type in _larger_types(volume.volume_type):
-        size = _bearing(volume_type, volume, wanted)
-        if size is not None:
-            then = monthly_usd(prices, volume_type, size) if prices else None
-            yield fix(
-                f"{volume_type} of {number(size)} GiB", "never dry at the load that is seen", then
-            )
     iops, mib_s = _gp3_rates(volume, wanted, load)
     gp3 = CATALOGUE["gp3"]
     if iops <= gp3.max_iops.value and mib_s <= gp3.max_mib_s.value:
@@ -92,6 +86,13 @@ def volume_fixes(
         )
         what = f"gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s"
         yield fix(what, "no credits to run out of", then)
+    for volume_type in _larger_types(volume.volume_type):
+        size = _bearing(volume_type, volume, wanted)
+        if size is not None:
+            then = monthly_usd(prices, volume_type, size) if prices else None
+            yield fix(
+                f"{volume_type} of {number(size)} GiB", "never dry at the load that is seen", then
+            )
 
 
 def _larger_types(volume_type: str) -> tuple[str, ...]:
@@ -117,13 +118,19 @@ def _bearing(volume_type: str, volume: Profile, wanted: float) -> float | None:
 
 
 def _gp3_rates(volume: Profile, wanted: float, load: Load | None) -> tuple[float, float]:
-    """IOPS and MiB/s of a gp3 that bears it. Where the load is not known, all that the volume gives."""
+    """IOPS and MiB/s of a gp3 that bears ``wanted`` in I/O of the present size.
+
+    Where the load is not known, all that the volume gives.
+    """
+    io_kib = load.io_kib if load else 0.0
     if volume.unit == "io":
         iops = wanted
-        mib_s = min(load.mib_s, volume.limit_mib_s) if load else volume.limit_mib_s
+        mib_s = wanted * io_kib / KIB_PER_MIB if io_kib else volume.limit_mib_s
     else:
-        iops = load.iops if load else 0.0
+        iops = wanted * KIB_PER_MIB / io_kib if io_kib else 0.0
         mib_s = wanted
-    mib_s = max(GP3_FREE_MIB_S.value, math.ceil(mib_s / MIB_S_STEP) * MIB_S_STEP)
+    mib_s = math.ceil(min(mib_s, volume.limit_mib_s) / MIB_S_STEP) * MIB_S_STEP
+    mib_s = max(GP3_FREE_MIB_S.value, mib_s)
+    iops = min(iops, volume.limit_iops)
     iops = math.ceil(max(iops, mib_s / GP3_MIB_S_PER_IOPS.value) / IOPS_STEP) * IOPS_STEP
     return max(GP3_FREE_IOPS.value, iops), mib_s

@@ -32,6 +32,9 @@ LOOK_BACK_S = 6 * 3600.0
 # What is too fast for the bucket must also be more than noise: a share of the capacity.
 JUMP_RATIO = 0.005
 
+#: A balance that rose by less than this share of the bucket was not filling.
+NOISE_RATIO = 0.01
+
 JUMPED_UP = "the balance rose faster than it can: resized, retyped or another volume"
 FELL_TOO_FAST = "the balance fell faster than it can: another size or type than stated"
 SERVED_TOO_MUCH = "more I/O than this type and size serve: another one than stated"
@@ -152,19 +155,21 @@ class History:
         """Credits spent per nominal credit over the last hour, or None where nothing shows it."""
         return charge_ratio(self.track.fit, self.size, self.slots(FIT_S))
 
-    def fullest(self) -> tuple[float, float]:
-        """When the level was highest within the look-back, the last time, and how high (0 to 1).
+    def drain_began(self) -> tuple[float, float]:
+        """When what drains it now began to, and how full it was then (0 to 1).
 
-        The end of that slot in seconds since the epoch; there must be a level.
+        The last instant before which it was filling, by more than noise, or the fullest of
+        the look-back. In seconds since the epoch; there must be a level.
         """
-        first = self.first_slot(LOOK_BACK_S)
-        known = [
-            (level, slot)
-            for slot, level in enumerate(self.levels[first : self.size], start=first)
-            if level < math.inf
-        ]
-        level, slot = max(known)
-        return self.start_s + (slot + 1) * self.period_s, level
+        slot = top = self.newest_level()
+        while slot >= self.first_slot(LOOK_BACK_S):
+            level = self.levels[slot]
+            if level < math.inf and level > self.levels[top]:
+                top = slot
+            elif level < self.levels[top] - NOISE_RATIO:
+                break
+            slot -= 1
+        return self.start_s + (top + 1) * self.period_s, self.levels[top]
 
     def since_empty(self) -> int | None:
         """Slots since the bucket was last empty, while it is not yet back from that.

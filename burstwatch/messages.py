@@ -55,7 +55,7 @@ def mass_description(worst: Sequence[Brief], count: int, severity: Verdict, link
         f"{count} resources of {where} are {severity} at once.",
         "Do: look for one cause (a deployment, a backup, a shared job).",
         "No further alarm is made for each while this one lasts.",
-        f"The worst {len(worst)}:",
+        "The worst:",
         *(f"{label(brief)} ({brief.type}): {brief.outlook}." for brief in worst),
     ]
     last = [f"Runbook: {links.runbook('mass')}"]

@@ -15,12 +15,15 @@ from burstwatch import bucket as tb
 from burstwatch.demand import demand_now
 from burstwatch.points import LevelPoint, Range
 from burstwatch.track import EMPTY_RATIO
+from burstwatch.words import span
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
-    from burstwatch.observe import Observation, State
+    from burstwatch.observe import Observation, Resource, State
     from burstwatch.volumes import Binding
 
+#: What comes every five minutes has come by so long after a start.
+STARTING_S = 900.0
 # A served rate this close to the refill is one that an empty bucket holds back:
 # published drains sit 1 to 5 % above their nominal baseline, never under it.
 HELD_AT_ZERO = 0.97
@@ -33,7 +36,8 @@ class Projection:
     Seconds are ``inf`` for never and None where nothing can be said. ``level`` is
     the share of the bucket (0 to 1) rolled forward to ``at``, ``demand`` is in
     credits per second; ``low_s`` and ``high_s`` bound ``time_to_empty_s``, which is
-    the likely one. ``worst_s`` is the guarantee.
+    the likely one. ``worst_s`` is the guarantee. ``is_published`` is False where AWS has no balance
+    of the resource at all: that is unknown for good, and no sign of blindness.
     """
 
     state: State
@@ -48,6 +52,7 @@ class Projection:
     worst_s: float | None = None
     time_to_full_s: float | None = None
     binding: Binding = "none"
+    is_published: bool = True
 
 
 def project(  # noqa: PLR0911 - one for each way of not knowing
@@ -123,8 +128,10 @@ def level_at_end(bucket: Bucket, point: LevelPoint, demand: Range) -> Range:
 def _without_levels(observation: Observation, bucket: Bucket) -> Projection:
     resource, now = observation.resource, observation.at
     if not resource.in_use:
-        reason = "not attached, so nothing can spend its credits"
+        reason = "not attached or not running, so nothing can spend its credits"
         return Projection(state="idle", reason=reason, at=now)
+    if resource.reports_when_idle:
+        return _never_reported(resource, now)
     cut = resource.history_from_s
     if cut is not None and cut > now - observation.looked_back_s:
         reason = "resized or retyped, and no datapoint since"
@@ -132,12 +139,19 @@ def _without_levels(observation: Observation, bucket: Bucket) -> Projection:
     history = observation.history
     if history is not None and history.has_demand():
         return Projection(state="unknown", reason="I/O, but no balance to go by", at=now)
-    if resource.reports_when_idle:
-        reason = f"AWS publishes no {resource.level_metric} for it"
-        return Projection(state="unknown", reason=reason, at=now)
     if observation.unit_is_fresh:
         return _long_silent(bucket, now=now, silent_s=observation.looked_back_s)
     return Projection(state="unknown", reason="no datapoint in the whole unit", at=now)
+
+
+def _never_reported(resource: Resource, now: float) -> Projection:
+    """Nothing of what is reported even without I/O: just started, or not published at all."""
+    started = resource.history_from_s
+    if started is not None and now - started < STARTING_S:
+        reason = f"started {span(now - started)} ago, and no {resource.level_metric} yet"
+        return Projection(state="unknown", reason=reason, at=now)
+    reason = f"AWS publishes no {resource.level_metric} for it"
+    return Projection(state="unknown", reason=reason, at=now, is_published=False)
 
 
 def _long_silent(bucket: Bucket, *, now: float, silent_s: float) -> Projection:

@@ -106,7 +106,9 @@ def wait_s(assessment: Assessment, config: Config, *, look_period_s: float | Non
     """
     worst = assessment.projection.worst_s
     wait = SOONEST_S
-    if assessment.verdict == "ok" and worst is not None:
+    if look_period_s is not None and not assessment.projection.is_published:
+        wait = look_period_s
+    elif assessment.verdict == "ok" and worst is not None:
         wait = look_period_s or worst - config.margin_s - config.max_data_age_s - SOONEST_S
     # Half a period's slack: a rule that fires a second early must not skip a turn.
     return min(LATEST_S, max(SOONEST_S, wait)) - config.sweep_period_s / 2

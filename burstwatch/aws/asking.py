@@ -103,7 +103,7 @@ class Asking:
             return
         got = read_metrics(
             self.clients,
-            queries,
+            list(dict.fromkeys(queries)),  # two buckets of one resource share their traffic
             start_s=self.now - back_s,
             end_s=self.now,
             period_s=period_s,
@@ -122,7 +122,9 @@ class Asking:
         silent = {
             resource.key: resource.bucket.capacity / resource.bucket.refill
             for resource in resources
-            if resource.bucket is not None and self.answers.series.get(_level_key(resource)) == []
+            if resource.bucket is not None
+            and not resource.reports_when_idle
+            and self.answers.series.get(_level_key(resource)) == []
         }
         back_s = max(silent.values(), default=0.0)
         if back_s <= LOOK_BACK_S:
@@ -206,7 +208,7 @@ class Asking:
         stale = stale[:PASTS_PER_LOOK]
         asked = read_metrics(
             self.clients,
-            [query for resource in stale for query in self._demand_queries(resource)],
+            list(dict.fromkeys(q for resource in stale for q in self._demand_queries(resource))),
             start_s=self.now - PAST_S,
             end_s=self.now,
             period_s=COARSE_S,

@@ -1,8 +1,8 @@
 """A fire drill: one episode of nothing, through the real metric, alarm and topic, hop by hop.
 
 Everything of it is called a drill: the dimension, the alarm's name and its description. It
-touches no resource and no other alarm, takes away what it made whatever happens, and what a
-killed one leaves behind is taken away by the next sweep and the next drill.
+touches no resource and no other alarm, and takes away what it made whatever happens. Of what a
+killed one leaves behind, a sweep ends the alarm and another drill takes the queue, an hour later.
 """
 
 from __future__ import annotations

@@ -17,8 +17,10 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         return {"UnitsFailed": 1, "Problems": len(result.problems)}
     found = result.found
     assessments = [assessment for _, assessment in found.assessments.values()]
-    # What is in maintenance must not page by way of the fleet's alarms either.
-    verdicts = [a.verdict for r, a in found.assessments.values() if r.id not in found.quiet]
+    # What is in maintenance must not page by way of the fleet's alarms either; but what was
+    # said before its window opened is still true.
+    silent = found.quiet - result.announced
+    verdicts = [a.verdict for r, a in found.assessments.values() if r.id not in silent]
     ages = [a.projection.data_age_s for a in assessments if a.projection.state != "idle"]
     known_ages = [age for age in ages if age is not None]
     times = [

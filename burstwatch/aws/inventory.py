@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from botocore import xform_name
 
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.wishes import read_wishes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,12 +30,14 @@ class Inventory:
 
     ``complete`` is whether every page was read: only then does a resource that is
     not here no longer exist. ``refused`` are items that could not be understood, with
-    the reason: they exist, and nothing is known of them. ``problems`` also holds
+    the reason: they exist, and nothing is known of them; ``excluded`` is how many of such
+    asked by tag not to be watched. ``problems`` also holds
     lookups that failed.
     """
 
     resources: tuple[Resource, ...]
     refused: Mapping[str, str]
+    excluded: int
     problems: tuple[Problem, ...]
     complete: bool
 
@@ -62,21 +65,32 @@ def take_inventory(
         for lookup in kind.lookups
     }
     resources: list[Resource] = []
+    excluded = 0
     refused: dict[str, str] = {}
     for item in items:
         try:
             described = kind.describe(item, found, str(unit), now)
             resources += described if kind.capacity_documented else map(_estimated, described)
         except NOT_UNDERSTOOD as error:
+            if not _is_wanted(item):
+                excluded += 1
+                continue
             name = str(item.get(kind.inventory.id_field, "?"))
             refused[name] = describe_error(error)
     problems += _by_reason(kind, refused)
     return Inventory(
         resources=tuple(resources),
         refused=refused,
+        excluded=excluded,
         problems=tuple(problems),
         complete=complete,
     )
+
+
+def _is_wanted(item: Item) -> bool:
+    """Whether its owner wants it watched, as far as its tags can be read."""
+    tags = {str(tag.get("Key")): str(tag.get("Value")) for tag in item.get("Tags", ())}
+    return read_wishes(tags).watch
 
 
 def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:

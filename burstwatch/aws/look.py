@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 #: Ask for the I/O too when the worst case is nearer than this; before, the level says enough.
 DEMAND_HORIZON_S = 3600.0
-#: What is not known comes before what is well, and after what is known to be in danger.
-WORST_FIRST: tuple[Verdict, ...] = ("exhausted", "critical", "warning", "unknown", "watch", "ok")
+#: What is not known comes after what must be acted on, and before all else: a bucket that
+#: nobody sees must not be told by the other one, which is only a warning.
+WORST_FIRST: tuple[Verdict, ...] = ("exhausted", "critical", "unknown", "warning", "watch", "ok")
 
 Assessed = tuple[Resource, Assessment]
 
@@ -88,7 +89,7 @@ def look(
         inventory = take_inventory(kind, clients, unit, now=now, tag_filter=config.tag_filter)
         wanted = heed(inventory.resources, config, now)
         problems += [*inventory.problems, *wanted.problems]
-        excluded += wanted.excluded
+        excluded += wanted.excluded + inventory.excluded
         quiet |= wanted.quiet
         (complete if inventory.complete else incomplete).add(kind.name)
         resources = wanted.resources
@@ -170,7 +171,9 @@ def with_parents(assessments: Mapping[str, Assessed]) -> dict[str, Assessed]:
         left_s = _left_s(its)
         when = "has no credits left" if left_s == 0 else f"runs dry first, in {span(left_s)}"
         reason = f"{assessment.reason}; its parent {parent.id} {when}"
-        projection = replace(assessment.projection, binding=parent.limit.binding)
+        projection = assessment.projection
+        if left_s == 0:
+            projection = replace(projection, binding=parent.limit.binding)
         found[key] = (resource, replace(assessment, reason=reason, projection=projection))
     return found
 

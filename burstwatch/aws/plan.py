@@ -38,7 +38,8 @@ class Plan:
 
     ``severities`` are to be published by (kind, resource id), before ``mass`` and
     ``create`` are made: severities that get a mass alarm, and resource ids with the
-    severity that each has reached. ``crowd`` are the resources in danger by severity, the
+    severity that each has reached. ``announced`` are those that an alarm has told of already.
+    ``crowd`` are the resources in danger by severity, the
     worst first. ``delete`` are names; ``over`` has the alarms of a resource that are all
     deleted now.
     """
@@ -50,6 +51,7 @@ class Plan:
     delete: tuple[str, ...]
     over: Mapping[str, tuple[Alarm, ...]]
     postponed: int
+    announced: frozenset[str]
 
 
 @dataclass(kw_only=True)
@@ -67,7 +69,7 @@ class _Draft:
         over = [alarm for alarm in there if severity < SEVERITY[alarm.severity]]
         ended = [alarm.name for alarm in over if _is_over(alarm, now)]
         self.delete += ended
-        if there and len(ended) == len(there) and there[0].kind != MASS:
+        if there and len(ended) == len(there) and there[0].kind not in {MASS, DRILL}:
             self.over[there[0].resource_id] = there
 
 
@@ -81,9 +83,10 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
     for alarm in alarms:
         by_resource.setdefault(MASS if alarm.kind == MASS else alarm.resource_id, []).append(alarm)
     mass_there = by_resource.pop(MASS, [])
-    draft = _Draft()
+    draft, raised = _Draft(), list[str]()
     for resource, assessment in sorted(found.assessments.values(), key=urgency):
         there = by_resource.pop(resource.id, [])
+        raised += [resource.id] if _is_any_raised(there) else []
         if assessment.verdict == "unknown":
             continue
         severity = SEVERITY[assessment.verdict]
@@ -108,18 +111,18 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         delete=tuple(draft.delete),
         over=draft.over,
         postponed=max(0, len(draft.create) - MOST_NEW_ALARMS),
+        announced=frozenset(found.assessments) if _is_any_raised(mass_there) else frozenset(raised),
     )
 
 
 def _plan_orphans(
     draft: _Draft, found: Look, orphans: Iterable[Sequence[Alarm]], *, now: float
 ) -> None:
-    """End the alarms of what is gone, or of a kind that is no longer watched."""
+    """End the alarms of what is gone, of a kind no longer watched, or of a drill that was killed."""
     for some in orphans:
         kind = some[0].kind
-        if kind == DRILL:
-            draft.delete += [one.name for one in some if now - one.made_at > DRILL_LASTS_S]
-        elif kind in found.complete or kind not in {*found.kinds, ""}:
+        is_under_way = kind == DRILL and now - some[0].made_at <= DRILL_LASTS_S
+        if kind in found.complete or kind not in {*found.kinds, "", DRILL if is_under_way else ""}:
             draft.severities[kind, some[0].resource_id] = 0
             draft.end(some, 0, now)
 
@@ -129,18 +132,16 @@ def _plan_mass(
 ) -> tuple[Verdict, ...]:
     """The mass alarms to make. It begins with ``mass_from`` resources and ends with half of them.
 
-    It is left as it is while the unit is all but blind: those that cannot be judged may
-    still be in danger. A few that never can be judged must not hold it for ever.
+    Those that could be judged before and cannot be now may still be in danger: with them
+    it is held as it is. What AWS publishes nothing of holds nothing.
     """
     known = {alarm.severity: alarm for alarm in there}
-    judged = [
-        a.verdict != "unknown"
-        for _, a in found.assessments.values()
-        if a.projection.state != "not_applicable"
-    ]
-    is_blind = bool(found.incomplete) or 2 * judged.count(False) > len(judged)
+    lost = sum(
+        a.verdict == "unknown" and r.bucket is not None and a.projection.is_published
+        for r, a in found.assessments.values()
+    )
     on: list[Verdict] = []
-    unsure = False
+    held: list[Verdict] = []
     for severity in ALARMED:
         count, alarm = len(draft.crowd[severity]), known.get(severity)
         is_raised = alarm is not None and alarm.state != "OK"
@@ -148,14 +149,19 @@ def _plan_mass(
         still = count + draft.quiet[severity]
         if still >= config.mass_from / 2 if is_raised else count >= config.mass_from:
             on.append(severity)
-            draft.create = [one for one in draft.create if one[1] != severity]
-        elif is_raised and is_blind:
-            unsure = True
-    if on or (known and not unsure):
-        severity_now = max((SEVERITY[one] for one in on), default=0)
+        elif is_raised and (found.incomplete or still + lost >= config.mass_from / 2):
+            held.append(severity)
+    lasting = {*on, *held}
+    draft.create = [one for one in draft.create if one[1] not in lasting]
+    if on or (known and not held):
+        severity_now = max((SEVERITY[one] for one in lasting), default=0)
         draft.severities[MASS, str(found.unit)] = severity_now
         draft.end(known.values(), severity_now, now)
     return tuple(one for one in on if one not in known)
+
+
+def _is_any_raised(alarms: Iterable[Alarm]) -> bool:
+    return any(alarm.state != "OK" for alarm in alarms)
 
 
 def _is_over(alarm: Alarm, now: float) -> bool:

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 class Sweep:
     """What a sweep found and did. ``problems`` are the parts that failed.
 
-    ``throttled`` counts answers that asked for fewer calls, ``reached`` is whether the unit could be asked at all. ``created`` are the alarms that it made, by resource id and severity.
+    ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that an alarm
+    has told of before, ``reached`` is whether the unit could be asked at all. ``created`` are the alarms that it made, by resource id and severity.
     """
 
     found: Look
@@ -39,6 +40,7 @@ class Sweep:
     created: tuple[tuple[str, Verdict], ...]
     deleted: tuple[str, ...]
     completed: bool
+    announced: frozenset[str] = frozenset()
     throttled: int = 0
     reached: bool = True
 
@@ -97,6 +99,7 @@ def sweep(
         created=tuple(created),
         deleted=deleted,
         completed=completed,
+        announced=plan.announced,
         throttled=_throttled(clients, home) - throttled_before,
     )
 

@@ -48,7 +48,7 @@ INSTANCES = Listing(
     operation="DescribeInstances",
     items="Reservations[].Instances[]",
     id_field="InstanceId",
-    fields=("InstanceId", "InstanceType", "State.Name", "Tags[].Key", "Tags[].Value"),
+    fields=("InstanceId", "InstanceType", "LaunchTime", "State.Name", "Tags[].Key", "Tags[].Value"),
 )
 INSTANCE_TYPES = Listing(
     service="ec2",
@@ -145,6 +145,8 @@ def _resource(
         statistic="Average",
         in_use=item.get("State", {}).get("Name", "running") == "running",
         reports_when_idle=True,
+        # What was before its last start is no sign of now, and its silence no late data.
+        history_from_s=item["LaunchTime"].timestamp() if "LaunchTime" in item else None,
         facts={
             "type": item["InstanceType"],
             "instance_type": item["InstanceType"],

@@ -1,6 +1,6 @@
 import { Aws, Duration } from 'aws-cdk-lib';
 import {
-  AlarmStatusWidget, ConcreteWidget, Dashboard, GraphWidget, type IAlarm, PeriodOverride, SingleValueWidget, TextWidget,
+  AlarmStatusWidget, ConcreteWidget, Dashboard, GraphWidget, type IAlarm, PeriodOverride, SingleValueWidget, Stats, TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { fleetMetric } from './health-alarms.ts';
@@ -15,7 +15,9 @@ export class FleetDashboard extends Construct {
     props: { readonly deployment: string; readonly alarms: readonly IAlarm[]; readonly sweep: SweepFunction },
   ) {
     super(scope, id);
-    const fleet = (name: string) => fleetMetric(name, props.deployment);
+    // Each unit publishes its own: what is counted adds up, and the worst is the smallest.
+    const statistics: Record<string, string> = { MinTimeToExhaustion: Stats.MINIMUM, DataAge: Stats.MAXIMUM };
+    const fleet = (name: string) => fleetMetric(name, props.deployment, statistics[name] ?? Stats.SUM);
     const search = (metric: string) =>
       `SEARCH('{${NAMESPACE},Kind,ResourceId} MetricName="${metric}"', 'Maximum', 60)`;
     const dashboard = new Dashboard(this, 'Dashboard', {

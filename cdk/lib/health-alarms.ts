@@ -68,7 +68,7 @@ export class HealthAlarms extends Construct {
       description: 'At least one volume has no burst credits left and is held to its baseline. The per-volume alarms name it; `burstwatch scan` lists the fleet.',
     });
     add('volumes-critical', {
-      metric: fleet('ResourcesCritical'),
+      metric: fleet('ResourcesCritical', Stats.SUM),
       threshold: 10,
       topic: page,
       description: 'Ten or more volumes run dry within the lead time at once: look for one cause (a deployment, a backup, a shared job).',

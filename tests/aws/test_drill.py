@@ -150,13 +150,22 @@ def test_what_a_killed_drill_left_is_taken_away_by_the_next_and_by_the_sweep(clo
     )  # fmt: skip
     made.clients("sqs").create_queue(QueueName="burstwatch-drill-0")
     cloud.aws.subscribe(TOPIC, "arn:aws:sqs:us-east-1:123456789012:burstwatch-drill-0")
+    made._publish(4)
     made._make_alarm()
+    cloud.aws.evaluate_alarms()
     cloud.clock.now += 600
     run_sweep(cloud)
     assert alarms(cloud)  # it may still be under way
+    cloud.aws.evaluate_alarms()
+    assert "ALARM" in alarms(cloud).values()
     cloud.clock.now += 3_600
-    run_sweep(cloud)
+    for _ in range(4):
+        run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+        cloud.clock.now += 60
     assert not alarms(cloud)
+    assert cloud.aws.notifications[-1][2] == "OK"  # whoever was told hears that it is over
+    assert not cloud.aws.published
     drill(cloud)
     assert nothing_is_left(cloud)
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
-from burstwatch.aws.look import Look, look
+from burstwatch.aws.look import Look, look, worst_of_each
 from burstwatch.config import Config
 from burstwatch.kinds import UnknownKindError, find_kinds
+from burstwatch.observe import Limit, Resource
+from burstwatch.policy import Assessment, Verdict
+from burstwatch.project import Projection
 from burstwatch.schedule import Schedule
 from tests.aws.test_look import FULL_BURST, drain
 from tests.conftest import NOW, Cloud
@@ -73,12 +78,95 @@ def test_a_volume_names_the_instance_that_runs_dry_before_it(cloud: Cloud) -> No
     instance = cloud.aws.add_instance("m5.large")
     volume = cloud.aws.add_volume("gp2", 100, instance_id=instance)
     drain(cloud, volume, to_percent=80, **FULL_BURST)
-    balances(cloud, instance, io=15, io_per_5min=100 / 6, iops=18_750)
+    balances(cloud, instance, io=45, io_per_5min=100 / 6, iops=18_750)
     found = take_look(cloud).assessments
     projection = found[volume][1].projection
-    assert f"its parent {instance}" in found[volume][1].reason
-    assert projection.binding == "instance_iops"
+    assert f"its parent {instance} runs dry first" in found[volume][1].reason
+    assert projection.binding == "volume_iops"  # for now
     assert projection.time_to_empty_s == pytest.approx(0.80 * 2_000, rel=0.05)  # its own
+
+
+def test_a_volume_whose_instance_is_empty_is_held_back_by_it(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    drain(cloud, volume, to_percent=80, **FULL_BURST)
+    balances(cloud, instance, io=0, iops=3_600)
+    _, assessment = take_look(cloud).assessments[volume]
+    assert f"its parent {instance} has no credits left" in assessment.reason
+    assert assessment.projection.binding == "instance_iops"
+
+
+def test_a_bucket_that_is_not_seen_is_not_told_by_a_warning_of_the_other() -> None:
+    pairs: list[tuple[Verdict, Verdict]] = [
+        ("unknown", "warning"), ("unknown", "critical"), ("unknown", "ok"), ("watch", "ok"),
+    ]  # fmt: skip
+    found = {
+        (first, second): worst_of_each([_bucket("io", first), _bucket("byte", second)])["i-1"][1]
+        for first, second in pairs
+    }
+    assert [assessment.verdict for assessment in found.values()] == [
+        "unknown",
+        "critical",
+        "unknown",
+        "watch",
+    ]
+
+
+def _bucket(metric: str, verdict: Verdict) -> tuple[Resource, Assessment]:
+    resource = Resource(
+        kind="k", id="i-1", level_metric=metric, name="", unit="u", bucket=None,
+        limit=Limit(rate=1.0, binding="none"),
+    )  # fmt: skip
+    projection = Projection(state="unknown", reason="", at=NOW)
+    return resource, Assessment(verdict=verdict, reason="", projection=projection)
+
+
+def test_an_instance_that_has_just_started_is_unknown_and_no_late_data(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    for back in range(24):  # of before it was stopped
+        at = NOW - 7_200 - NOW % 300 - 300 * back
+        for name in ("EBSIOBalance%", "EBSByteBalance%"):
+            cloud.aws.put("AWS/EC2", name, {"InstanceId": instance}, at, 50.0)
+    about = cloud.aws.regions["us-east-1"].instances[instance]
+    about["LaunchTime"] = datetime.fromtimestamp(NOW - 240, tz=UTC)
+    _, assessment = take_look(cloud).assessments[instance]
+    assert assessment.verdict == "unknown"
+    assert assessment.reason.startswith("started 4 min ago, and no EBS")
+    assert assessment.projection.data_age_s is None
+
+
+def test_an_instance_without_a_balance_is_asked_as_seldom_as_one_that_is_well(
+    cloud: Cloud,
+) -> None:
+    cloud.aws.add_instance("m5.large")
+    schedule, asked = Schedule(), []
+    for _ in range(6):
+        asked.append(take_look(cloud, schedule).metrics_requested)
+        cloud.clock.now += 60
+    assert asked == [2, 0, 0, 0, 0, 2]
+
+
+def test_the_traffic_of_an_instance_is_asked_once_for_both_buckets(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    balances(cloud, instance, io=50, byte=50)
+    take_look(cloud)
+    queries = [
+        query["MetricStat"]["Metric"]["MetricName"]
+        for _, operation, request in cloud.aws.calls
+        if operation == "GetMetricData" and float(request["StartTime"]) > NOW - 86_400
+        for query in request["MetricDataQueries"]
+    ]
+    assert sorted(queries) == [
+        "EBSByteBalance%", "EBSIOBalance%", "EBSReadBytes", "EBSReadOps", "EBSWriteBytes", "EBSWriteOps",
+    ]  # fmt: skip
+
+
+def test_denied_metrics_make_volumes_and_instances_unknown(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    cloud.aws.denied = {"GetMetricData"}
+    found = take_look(cloud).assessments
+    assert {found[one][1].verdict for one in (instance, volume)} == {"unknown"}
 
 
 def test_a_volume_that_runs_dry_first_says_nothing_of_its_instance(cloud: Cloud) -> None:

@@ -108,6 +108,44 @@ def test_a_mass_does_not_end_because_nothing_can_be_seen_any_more(cloud: Cloud) 
     assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
 
 
+def test_a_mass_is_held_where_only_the_hot_ones_of_a_calm_fleet_cannot_be_judged(
+    cloud: Cloud,
+) -> None:
+    config, schedule = with_mass(5), Schedule()
+    for _ in range(40):
+        Disk(cloud, percent=100)
+    draining(cloud, 6, percent=20)
+    run_sweep(cloud, schedule, config=config)
+    cloud.aws.evaluate_alarms()
+    cloud.aws.denied = {"GetMetricData"}
+    for _ in range(4):
+        cloud.clock.now += 60
+        found = run_sweep(cloud, schedule, config=config).found
+        cloud.aws.evaluate_alarms()
+    verdicts = [assessment.verdict for _, assessment in found.assessments.values()]
+    assert verdicts.count("unknown") < len(verdicts) / 4  # the calm ones are not asked again yet
+    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
+
+
+def test_while_a_mass_is_held_nobody_gets_one_of_their_own_and_no_warning_ends_it(
+    cloud: Cloud,
+) -> None:
+    config = with_mass(5)
+    hot = draining(cloud, 8, percent=20)
+    run_sweep(cloud, config=config)
+    cloud.aws.evaluate_alarms()
+    draining(cloud, 6, percent=45)
+    for disk in hot[:6]:
+        cloud.aws.failing_series[disk.id] = "InternalError"
+    for _ in range(3):
+        run_sweep(cloud, config=config)
+        cloud.aws.evaluate_alarms()
+    assert alarms(cloud) == {
+        f"{PREFIX}/mass/critical": "ALARM",
+        f"{PREFIX}/mass/warning": "ALARM",
+    }
+
+
 def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud) -> None:
     config, schedule = replace(with_mass(5), hold_s=600.0), Schedule()
     cloud.aws.add_instance_type(

@@ -88,6 +88,27 @@ def test_a_maintenance_window_makes_no_new_alarm_and_after_it_what_is_still_wron
     assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["critical"]
 
 
+def test_what_was_said_before_the_window_is_still_counted_in_it(cloud: Cloud) -> None:
+    drain(Disk(cloud, percent=40))
+    run_sweep(cloud)
+    drain(Disk(cloud, percent=40))
+    swept = run_sweep(cloud, config=replace(CONFIG, maintenance="00:00-00:00"))
+    verdicts = [assessment.verdict for _, assessment in swept.found.assessments.values()]
+    assert verdicts.count("critical") == 2
+    assert fleet_metrics(swept)["ResourcesCritical"] == 1
+
+
+def test_a_refused_item_that_asks_not_to_be_watched_is_left_out(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("x99.huge")
+    cloud.aws.regions["us-east-1"].instances[instance]["Tags"] = [
+        {"Key": "burstwatch:watch", "Value": "no"}
+    ]
+    swept = run_sweep(cloud)
+    assert swept.problems == ()
+    assert swept.found.assessments == {}
+    assert fleet_metrics(swept)["ResourcesExcluded"] == 1
+
+
 def test_a_maintenance_window_takes_no_alarm_away(cloud: Cloud) -> None:
     drain(Disk(cloud, percent=40))
     run_sweep(cloud)

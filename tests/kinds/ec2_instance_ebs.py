@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 ITEMS: list[dict[str, Any]] = [
@@ -9,6 +10,7 @@ ITEMS: list[dict[str, Any]] = [
         "InstanceId": "i-0aaaaaaaaaaaaaaa1",
         "InstanceType": "m5.large",
         "State": {"Code": 16, "Name": "running"},
+        "LaunchTime": datetime(2026, 9, 1, tzinfo=UTC),
         "Tags": [{"Key": "Name", "Value": "db"}],
     },
     {"InstanceId": "i-0aaaaaaaaaaaaaaa2", "InstanceType": "m5.4xlarge"},

@@ -22,18 +22,32 @@ def load(iops: float, io_kib: float) -> Load:
 
 def test_gp3_of_the_same_size_is_cheaper_than_gp2_and_a_larger_gp2_is_not() -> None:
     fixes = list(volume_fixes(profile("gp2", 100), demand=1_000, load=load(1_000, 16), prices=US))
-    assert [fix.what for fix in fixes] == ["gp2 of 334 GiB", "gp3 with 3,000 IOPS and 125 MiB/s"]
-    assert [fix.usd_month for fix in fixes] == pytest.approx([23.40, -2.00])
+    assert [fix.what for fix in fixes] == ["gp3 with 3,000 IOPS and 125 MiB/s", "gp2 of 334 GiB"]
+    assert [fix.usd_month for fix in fixes] == pytest.approx([-2.00, 23.40])
 
 
 def test_gp3_is_given_the_throughput_that_gp2_moved() -> None:
-    (*_, gp3) = volume_fixes(profile("gp2", 500), demand=2_000, load=load(2_000, 102.4), prices=US)
+    (gp3, _) = volume_fixes(profile("gp2", 500), demand=2_000, load=load(2_000, 102.4), prices=US)
     assert gp3.what == "gp3 with 3,000 IOPS and 200 MiB/s"
     assert gp3.usd_month == pytest.approx(500 * (0.08 - 0.10) + 75 * 0.040)
 
 
+def test_gp3_is_given_the_throughput_of_the_burst_where_the_empty_volume_is_held_back() -> None:
+    held = load(750, 128)  # what is left of 3,000 IOPS of 128 KiB
+    (gp3, *_) = volume_fixes(profile("gp2", 250), demand=3_000, load=held, prices=US)
+    assert gp3.what == "gp3 with 3,000 IOPS and 250 MiB/s"
+
+
+def test_half_of_the_load_is_named() -> None:
+    bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
+    fix = less_load(bucket, level=2_700_000, demand=3_000, unit="IOPS")
+    assert fix.effect == "half of 3,000 IOPS lasts 38 min, never dry under 300 IOPS"
+    fix = less_load(bucket, level=2_700_000, demand=500, unit="IOPS")
+    assert fix.effect == "half of 500 IOPS never empties it, never dry under 300 IOPS"
+
+
 def test_where_the_load_is_not_known_gp3_gets_all_that_the_volume_gave() -> None:
-    (*_, gp3) = volume_fixes(profile("gp2", 500), demand=2_000, load=None, prices=US)
+    (gp3, _) = volume_fixes(profile("gp2", 500), demand=2_000, load=None, prices=US)
     assert gp3.what == "gp3 with 3,000 IOPS and 250 MiB/s"
 
 
@@ -41,9 +55,9 @@ def test_a_disk_of_spinning_metal_may_grow_change_its_type_or_become_gp3() -> No
     sc1 = profile("sc1", 500)
     fixes = list(volume_fixes(sc1, demand=30, load=load(30, 1024), prices=US))
     assert [fix.what for fix in fixes] == [
+        "gp3 with 3,000 IOPS and 125 MiB/s",
         "sc1 of 2,560 GiB",
         "st1 of 768 GiB",
-        "gp3 with 3,000 IOPS and 125 MiB/s",
     ]
 
 
@@ -57,7 +71,7 @@ def test_in_a_region_without_a_price_nothing_is_priced_and_less_load_comes_first
     )
     assert [(fix.what, fix.usd_month) for fix in fixes] == [
         ("less load", 0.0),
-        ("gp2 of 334 GiB", None),
+        ("gp3 with 3,000 IOPS and 130 MiB/s", None),
     ]
 
 

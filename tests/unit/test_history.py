@@ -143,3 +143,18 @@ def test_days_back_are_summed_up_over_five_minutes() -> None:
     assert past.rates == [20.0] * 4  # the mean of 0, 10, 20, 30 and 40 operations a second
     assert past.means[-1] == 20.0
     assert to_past([]) is None
+
+
+def test_the_drain_began_where_the_bucket_last_stopped_filling() -> None:
+    # Ten minutes of burst, an hour of rest, and burst again for the last ten.
+    history = history_of([3_000.0] * 10 + [0.0] * 60 + [3_000.0] * 10, ratio=0.9)
+    began_s, ratio = history.drain_began()
+    assert history.end_s - began_s == pytest.approx(600, abs=120)
+    assert ratio == pytest.approx(0.8, abs=0.05)
+
+
+def test_a_drain_that_has_only_begun_began_at_the_fullest() -> None:
+    history = history_of([3_000.0] * 12, ratio=0.9)
+    began_s, ratio = history.drain_began()
+    assert history.end_s - began_s == pytest.approx(660, abs=120)
+    assert ratio == pytest.approx(0.87, abs=0.05)
