@@ -27,6 +27,7 @@ CHAT_LENGTH = 8_000
 #: Letters that are written from right to left, and would turn the words around them.
 RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"
+LIKE_LESS, LIKE_GREATER = "\u2039", "\u203a"
 
 
 def alarm_description(brief: Brief, links: Links) -> str:
@@ -110,8 +111,8 @@ def chat_message(brief: Brief, links: Links) -> str:
         f"{_chat_label(brief)} ({brief.type}): {brief.outlook}",
         *(f"*{_capital(line)}*" for line in [brief.at_zero] if line),
         *(_capital(line) for line in facts if line),
-        _escaped(_capital(_titled("why", brief.reason))),
-        *(f"Note: {_escaped(caveat)}" for caveat in brief.caveats),
+        _defused(_capital(_titled("why", brief.reason))),
+        *(f"Note: {_defused(caveat)}" for caveat in brief.caveats),
     ]
     return _chat(
         title=f"{_capital(brief.verdict)}: {label(brief)}",
@@ -135,7 +136,7 @@ def recovery_chat_message(
     shown = f"{_chat_label(brief)} ({brief.type})" if brief else resource_id
     what = "no longer in danger" if brief else "deleted, or no longer watched"
     lines = [f"{shown}: {what}; its alarm of {clock_time(since)} is gone after {span(at - since)}"]
-    lines += [_escaped(_capital(_titled("now", brief.reason)))] if brief else []
+    lines += [_defused(_capital(_titled("now", brief.reason)))] if brief else []
     return _chat(
         title=f"Recovered: {name}" if brief else f"Gone: {name}",
         lines=lines,
@@ -170,14 +171,14 @@ def _chat(  # noqa: PLR0913 - the schema's own fields
             "source": "custom",
             "content": {
                 "textType": "client-markdown",
-                "title": _cut(title, TITLE_LENGTH),
+                "title": _cut(_defused(title), TITLE_LENGTH),
                 "description": _cut("\n".join([*lines, *dashboard]), CHAT_LENGTH),
                 "nextSteps": [*steps, f"Runbook: {runbook}"],
                 "keywords": list(keywords),
             },
             "metadata": {
                 "threadId": thread,
-                "summary": _cut(title, TITLE_LENGTH),
+                "summary": _cut(_defused(title), TITLE_LENGTH),
                 "eventType": f"burstwatch.{event}",
                 "relatedResources": list(resources),
                 "additionalContext": dict(context),
@@ -226,13 +227,13 @@ def _plain_name(name: str) -> str:
 
 def _chat_label(brief: Brief) -> str:
     """The same where markdown is read: the tag stands as code, in which nothing is formatted."""
-    name = _escaped(_plain_name(brief.name).replace("`", "'"))
+    name = _defused(_plain_name(brief.name)).replace("`", "'")
     return f"`{name}` {brief.resource_id}" if name else brief.resource_id
 
 
-def _escaped(text: str) -> str:
-    """Without what a chat client takes for a link, a mention or an entity."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _defused(text: str) -> str:
+    """Without what a chat client takes for a link or a mention, in signs that look alike."""
+    return text.replace("<", LIKE_LESS).replace(">", LIKE_GREATER)
 
 
 def _fix(fix: Fix, brief: Brief) -> str:

@@ -19,6 +19,7 @@ EVIL = [
     "x" * 256,
     "*bold* _it_ ~no~ `code` [link](http://evil) | <!channel> <@U1> &amp;",
     "<b>html</b><script>alert(1)</script>",
+    "<!channel> <@U1> <https://evil|ok>",
     "   ",
 ]
 
@@ -45,8 +46,9 @@ def test_a_tag_breaks_no_message(cloud: Cloud, name: str) -> None:
     assert "Runbook: monitoring/runbooks/resource-critical.md" in text
     (event,) = cloud.aws.published
     content = json.loads(event["Message"])["content"]
-    assert "<!" not in content["description"]
-    assert "<b>" not in content["description"]
+    metadata = json.loads(event["Message"])["metadata"]
+    for shown in (content["title"], content["description"], metadata["summary"]):
+        assert not {"<", ">"} & set(shown)
     assert content["description"].count("`") in {0, 2}
     assert len(content["title"]) <= 250
     assert "\n" not in content["title"]
