@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from botocore.loaders import JSONFileLoader
 
 from burstwatch.aws.session import Clients, Deadline, Unit
 from tests.fake.aws import ACCOUNT, FakeAws
@@ -35,6 +36,22 @@ class Cloud:
 
     def never(self) -> Deadline:
         return Deadline(lambda: 0.0, at=1.0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _models_are_read_once() -> Iterator[None]:
+    """Every session of botocore reads its models anew, which is most of the time of a test."""
+    read = JSONFileLoader.load_file
+    kept: dict[str, object] = {}
+
+    def load_file(self: JSONFileLoader, file_path: str) -> object:
+        if file_path not in kept:
+            kept[file_path] = read(self, file_path)
+        return kept[file_path]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JSONFileLoader, "load_file", load_file)
+        yield
 
 
 @pytest.fixture

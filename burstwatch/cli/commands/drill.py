@@ -1,7 +1,8 @@
 """Prove that an alarm reaches somebody: one synthetic episode through metric, alarm and topic.
 
 It tells whoever is subscribed, and calls itself a drill wherever it is seen. It takes some
-minutes, because CloudWatch looks at an alarm once a minute.
+minutes, because CloudWatch looks at an alarm once a minute. Whoever runs it may put metrics,
+put, describe and delete alarms, describe the stack, list and make subscriptions, and make a queue.
 """
 
 from __future__ import annotations
