@@ -22,6 +22,7 @@ FLEET_METRICS = (
     "ResourcesExcluded",
     "ResourcesInMaintenance",
     "ResourcesUnknown",
+    "ResourcesUnpublished",
     "ResourcesWarning",
     "ResourcesCritical",
     "ResourcesExhausted",

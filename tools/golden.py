@@ -7,13 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.aws.alarms import alarm_request
+from burstwatch.aws.alarms import MASS, alarm_request
 from burstwatch.aws.session import Unit
 from burstwatch.brief import make_background, make_brief
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.load import recent_load
-from burstwatch.messages import alarm_description, chat_message
+from burstwatch.messages import (
+    NAMED_IN_MASS,
+    alarm_description,
+    chat_message,
+    mass_chat_message,
+    mass_description,
+    recovery_chat_message,
+)
 from burstwatch.observe import observe
 from burstwatch.policy import assess
 from burstwatch.replay import points, sums_of, volume
@@ -47,6 +54,8 @@ CASES: dict[str, tuple[str, float, list[Load], float]] = {
         0.9,
     ),
 }
+#: The file of the messages that are not of one resource's danger.
+CROWD = "crowd"
 CONFIG = Config(
     page_topic_arn="arn:aws:sns:eu-central-1:123456789012:page",
     notice_topic_arn="arn:aws:sns:eu-central-1:123456789012:notice",
@@ -68,6 +77,30 @@ def messages(name: str) -> dict[str, Any]:
     }
 
 
+def crowd() -> dict[str, Any]:
+    """The alarm and the event that stand for many, and the message of a recovery."""
+    briefs = [
+        replace(golden_brief(name), resource_id=f"vol-0123456789abcde{number:02}")
+        for number, name in enumerate(4 * ("gp2_exhausted", "gp2_draining", "st1_draining"))
+    ]
+    unit, links = Unit(account="123456789012", region="eu-central-1"), CONFIG.links
+    text = mass_description(briefs[:NAMED_IN_MASS], len(briefs), "critical", links)
+    recovered = golden_brief("gp2_recovering")
+    at = {"since": START_S, "at": START_S + 5_400.0}
+    return {
+        "alarm": alarm_request(unit, (MASS, str(unit)), text, "critical", CONFIG),
+        "event": json.loads(
+            mass_chat_message(briefs[:NAMED_IN_MASS], len(briefs), "critical", links)
+        ),
+        "recovery": json.loads(
+            recovery_chat_message(recovered, recovered.resource_id, str(unit), links=links, **at)
+        ),
+        "gone": json.loads(
+            recovery_chat_message(None, recovered.resource_id, str(unit), links=links, **at)
+        ),
+    }
+
+
 def golden_path(name: str) -> Path:
     """Where the golden file of a case is."""
     return FOLDER / f"{name}.json"
@@ -75,7 +108,8 @@ def golden_path(name: str) -> Path:
 
 def rendered(name: str) -> str:
     """A golden file's text."""
-    return json.dumps(messages(name), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    found = crowd() if name == CROWD else messages(name)
+    return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def golden_brief(name: str) -> Brief:
@@ -105,5 +139,5 @@ def golden_brief(name: str) -> Brief:
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for case in CASES:
+    for case in (*CASES, CROWD):
         golden_path(case).write_text(rendered(case), encoding="utf-8")

@@ -33,7 +33,11 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         "ResourcesEvaluated": found.evaluated,
         "ResourcesExcluded": found.excluded,
         "ResourcesInMaintenance": len(found.quiet),
-        "ResourcesUnknown": [a.verdict for a in assessments].count("unknown"),
+        # What AWS publishes nothing of is unknown for good: seen, counted, and no alarm.
+        "ResourcesUnknown": sum(
+            a.verdict == "unknown" and a.projection.is_published for a in assessments
+        ),
+        "ResourcesUnpublished": sum(not a.projection.is_published for a in assessments),
         "ResourcesWarning": verdicts.count("warning"),
         "ResourcesCritical": verdicts.count("critical"),
         "ResourcesExhausted": verdicts.count("exhausted"),

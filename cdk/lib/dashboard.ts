@@ -52,8 +52,8 @@ export class FleetDashboard extends Construct {
     );
     dashboard.addWidgets(
       new GraphWidget({
-        title: 'Coverage: seen, asked at this sweep, unknown', width: 12, height: 6,
-        left: [fleet('ResourcesSeen'), fleet('ResourcesEvaluated'), fleet('ResourcesUnknown')],
+        title: 'Coverage: seen, asked at this sweep, unknown, without a balance of AWS', width: 12, height: 6,
+        left: ['ResourcesSeen', 'ResourcesEvaluated', 'ResourcesUnknown', 'ResourcesUnpublished'].map(fleet),
       }),
       new GraphWidget({
         title: 'By their owners\' wish: left out, in maintenance', width: 12, height: 6,

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 from burstwatch.aws.alarms import read_alarms
+from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.config import Config
 from burstwatch.schedule import Schedule
 from tests.aws.test_sweep import (
@@ -158,9 +159,11 @@ def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud)
     assert set(alarms(cloud)) == {f"{PREFIX}/mass/critical"}
     for _ in range(20):
         a_minute(cloud, hot, iops=0)
-        found = run_sweep(cloud, schedule, config=config).found
+        swept = run_sweep(cloud, schedule, config=config)
         cloud.aws.evaluate_alarms()
-    assert {found.assessments[one][1].verdict for one in silent} == {"unknown"}
+    assert {swept.found.assessments[one][1].verdict for one in silent} == {"unknown"}
+    numbers = fleet_metrics(swept)
+    assert (numbers["ResourcesUnpublished"], numbers["ResourcesUnknown"]) == (4, 0)
     assert alarms(cloud) == {}
 
 

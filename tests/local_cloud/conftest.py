@@ -94,8 +94,7 @@ def episode(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> 
 @pytest.fixture(scope="session")
 def denied_unit(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> Future[Denied]:
     """A unit that denies everything beside one that works."""
-    assert deployed.outputs
-    return pool.submit(play_denied, cloud, REGION)
+    return pool.submit(play_denied, cloud, REGION, deployed.outputs["SweepFunctionName"])
 
 
 @pytest.fixture(scope="session")

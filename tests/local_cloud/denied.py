@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
-from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.sweep import Sweep
 from burstwatch.aws.units import Units, UnitSpec
@@ -27,17 +28,21 @@ CONFIG = Config(deployment="units")
 
 @dataclass(kw_only=True)
 class Denied:
-    """The last sweep of each, the states that the deployed alarm went through, and the beats."""
+    """The last sweep of each, the deployed alarm's states, the beats, and the function's answers."""
 
     denied: Sweep
     other: Sweep
     volume: str
     alarm: list[str] = field(default_factory=list)
     heartbeats: set[str] = field(default_factory=set)
+    answers: list[dict[str, Any]] = field(default_factory=list)
 
 
-def play_denied(cloud: LocalCloud, region: str) -> Denied:
-    """Sweep both, and count as the function does, until the deployed alarm has noticed."""
+def play_denied(cloud: LocalCloud, region: str, function: str) -> Denied:
+    """Sweep both, and have the deployed function sweep the one that it cannot reach either.
+
+    The function is asked as a rule of that unit would ask it, until its alarm has noticed.
+    """
     server = FakeServer(FakeAws(clock=time.time, closed_regions={region}))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     home = Clients(region, endpoint_url=cloud.endpoint, credentials=CREDENTIALS)
@@ -70,7 +75,7 @@ def play_denied(cloud: LocalCloud, region: str) -> Denied:
                 found.alarm.append(alarm["StateValue"])
             if "OK" in found.alarm:
                 found.denied, found.other = sweep(member), sweep(UnitSpec())
-                _count(home, fleet_metrics(found.denied)["UnitsFailed"])
+                found.answers.append(_invoke(home, function, member))
             time.sleep(EVERY_S)
     finally:
         server.shutdown()
@@ -83,15 +88,8 @@ def play_denied(cloud: LocalCloud, region: str) -> Denied:
     return found
 
 
-def _count(home: Clients, failed: float) -> None:
-    """As the function's log becomes a metric."""
-    home("cloudwatch").put_metric_data(
-        Namespace="Burstwatch",
-        MetricData=[
-            {
-                "MetricName": "UnitsFailed",
-                "Dimensions": [{"Name": "Deployment", "Value": "burstwatch"}],
-                "Value": failed,
-            }
-        ],
-    )
+def _invoke(home: Clients, function: str, member: UnitSpec) -> dict[str, Any]:
+    event = {"unit": {"account": member.account, "region": member.region}}
+    reply = home("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
+    answer: dict[str, Any] = json.loads(reply["Payload"].read())
+    return answer

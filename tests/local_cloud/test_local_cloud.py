@@ -67,6 +67,9 @@ def test_a_unit_that_denies_everything_is_counted_alarmed_and_named_and_the_othe
     assert found.denied.problems[0].part == "unit 222222222222/eu-west-1"
     assert "AccessDenied" in found.denied.problems[0].error
     assert found.alarm == ["OK", "ALARM"]
+    assert {(one["unit"], one["completed"], one["UnitsFailed"]) for one in found.answers} == {
+        ("222222222222/eu-west-1", False, 1)
+    }
     assert found.other.completed
     assert found.volume in found.other.found.assessments
     assert found.heartbeats == {"000000000000/eu-west-1"}
