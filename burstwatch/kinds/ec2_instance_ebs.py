@@ -4,7 +4,6 @@ AWS says what an instance type sustains and what it reaches, and that it can hol
 maximum "for 30 minutes at least once every 24 hours"; how large the buckets are it does
 not. Half an hour of the difference is what that sentence needs at least, so the worst
 case here is an estimate and called so.
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html (2026-04)
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from burstwatch.kind import Item, Kind, Listing, Lookup
 from burstwatch.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
 from burstwatch.observe import Limit, Resource
 from burstwatch.points import DemandPoint
+from burstwatch.sources import Figure, Source
 from burstwatch.words import number
 
 if TYPE_CHECKING:
@@ -25,14 +25,22 @@ if TYPE_CHECKING:
     from burstwatch.load import Load
     from burstwatch.volumes import Binding
 
+OPTIMIZED_PAGE = Source(
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html",
+    read="2026-04",
+    note="says how long the maximum lasts, not how large the bucket is",
+)
+METRICS_PAGE = Source(
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html",
+    read="2026-04",
+    note="the balances are published for some *.4xlarge and smaller",
+)
 #: So long a full bucket holds the maximum.
-FULL_LASTS_S = 1800.0
+FULL_LASTS = Figure(value=1800.0, unit="s", source=OPTIMIZED_PAGE)
 #: The estimate of a bucket's size may be wrong by this factor either way, so what an I/O
 #: costs of it may be as well; the balance's own slope decides.
 UNCERTAIN = 2.0
-#: The balances are published for "some *.4xlarge and smaller".
-#: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html (2026-04)
-LARGEST_PUBLISHED = 4
+LARGEST_PUBLISHED = Figure(value=4, unit="xlarge", source=METRICS_PAGE)
 
 Unit = Literal["io", "MiB"]
 IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
@@ -113,8 +121,8 @@ def _no_bucket_reason(instance_type: str, spec: Item, info: Item) -> str:
         return f"{instance_type} sustains its maximum"
     size = instance_type.rpartition(".")[2]
     multiple = size.partition("xlarge")[0]
-    if size.startswith("metal") or (multiple.isdigit() and int(multiple) > LARGEST_PUBLISHED):
-        return f"AWS publishes no balance for sizes above {LARGEST_PUBLISHED}xlarge"
+    if size.startswith("metal") or (multiple.isdigit() and int(multiple) > LARGEST_PUBLISHED.value):
+        return f"AWS publishes no balance for sizes above {LARGEST_PUBLISHED.value:g}xlarge"
     return ""
 
 
@@ -130,7 +138,7 @@ def _resource(
     tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
     binding: Binding = "instance_iops" if of == "io" else "instance_throughput"
     bucket = Bucket(
-        capacity=(maximum - baseline) * FULL_LASTS_S or 1.0, refill=baseline, burst=maximum
+        capacity=(maximum - baseline) * FULL_LASTS.value or 1.0, refill=baseline, burst=maximum
     )
     return Resource(
         kind=KIND.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
@@ -14,8 +15,9 @@ from typing import Any
 import pytest
 
 from burstwatch.aws.fleet import fleet_metrics
-from demo.localcloud.cloud import ROOT, RUNTIME_PYTHON, free_port
-from tests.local_cloud.conftest import Deployed, eventually
+from burstwatch.aws.session import Clients
+from demo.localcloud.cloud import ACCOUNT, ROOT, RUNTIME_PYTHON, LocalCloud, free_port
+from tests.local_cloud.conftest import REGION, Deployed, eventually
 from tests.local_cloud.denied import Denied
 
 pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(1_500)]
@@ -73,6 +75,39 @@ def test_a_unit_that_denies_everything_is_counted_alarmed_and_named_and_the_othe
     assert found.other.completed
     assert found.volume in found.other.found.assessments
     assert found.heartbeats == {"000000000000/eu-west-1"}
+
+
+def test_a_member_account_is_read_through_the_role_that_its_template_makes(
+    cloud: LocalCloud, deployed: Deployed
+) -> None:
+    """The template deployed there, and the deployed function asked as that unit's rule asks it."""
+    account = "333333333333"
+    credentials = {"aws_access_key_id": account, "aws_secret_access_key": "test"}
+    member = Clients(REGION, endpoint_url=cloud.endpoint, credentials=credentials)
+    template = (ROOT / "cdk" / "member-role.json").read_text()
+    parameters = {"MonitoringAccountId": ACCOUNT, "ExternalId": "watch-me"}
+    member("cloudformation").create_stack(
+        StackName="burstwatch-member",
+        TemplateBody=template,
+        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
+        Capabilities=["CAPABILITY_NAMED_IAM"],
+    )
+    stacks = member("cloudformation")
+    stacks.get_waiter("stack_create_complete").wait(
+        StackName="burstwatch-member", WaiterConfig={"Delay": 1}
+    )
+    (stack,) = stacks.describe_stacks(StackName="burstwatch-member")["Stacks"]
+    (role,) = (output["OutputValue"] for output in stack["Outputs"])
+    for _ in range(3):
+        member("ec2").create_volume(AvailabilityZone=f"{REGION}a", Size=100, VolumeType="gp2")
+    unit = {"account": account, "region": REGION, "role_arn": role, "external_id": "watch-me"}
+    reply = deployed.client("lambda").invoke(
+        FunctionName=deployed.outputs["SweepFunctionName"], Payload=json.dumps({"unit": unit})
+    )
+    answer = json.loads(reply["Payload"].read())
+    assert answer["unit"] == f"{account}/{REGION}"
+    assert answer["completed"] is True
+    assert answer["ResourcesSeen"] == 3
 
 
 def start_demo(out: Path, *arguments: str) -> subprocess.Popen[str]:
