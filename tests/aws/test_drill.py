@@ -190,3 +190,22 @@ def test_without_a_stack_the_command_says_which_it_looked_for(cloud: Cloud) -> N
     code, out, err = burstwatch(cloud, "drill", "--deployment", "blue")
     assert (code, out) == (2, "")
     assert "no stack 'Burstwatch-blue' in us-east-1 to drill" in err
+
+
+def test_a_deployment_name_that_cannot_be_is_refused(cloud: Cloud) -> None:
+    code, _, err = burstwatch(cloud, "drill", "--deployment", "a/b")
+    assert code == 2
+    assert "deployment is 'a/b', allowed is" in err
+
+
+def test_the_notice_topic_is_drilled_as_a_warning(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.aws.outputs["Burstwatch-blue"] = {"BurstWatchNoticeTopicArn1": NOTICE}
+    cloud.aws.subscribe(NOTICE, "https://pager.example")
+    monkeypatch.setattr(time, "sleep", sleeper(cloud))
+    code, out, _ = burstwatch(cloud, "drill", "--deployment", "blue", "--topic", "notice")
+    assert code == 0
+    assert out.splitlines()[-1].startswith("from the metric to the subscriber: ")
+    assert {topic for topic, _, _ in cloud.aws.notifications} == {NOTICE}
+    assert all("/blue/" in name for _, name, _ in cloud.aws.notifications)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import secrets
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.output import to_json
-from burstwatch.config import config_from_env, parse_config
+from burstwatch.config import ENV_PREFIX, config_from_env
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -47,9 +48,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Run it, and print each hop as it ends."""
-    config = config_from_env(terminal.env)
-    if args.deployment is not None:
-        config = parse_config({**_given(config), "deployment": args.deployment})
+    named = {} if args.deployment is None else {f"{ENV_PREFIX}DEPLOYMENT": args.deployment}
+    config = config_from_env({**terminal.env, **named})
     clients = make_clients(args, terminal.env)
     unit = clients.unit()
     config = _with_topics(config, clients, args.topic)
@@ -106,13 +106,9 @@ def _with_topics(config: Config, clients: Clients, topic: str) -> Config:
     if not arns:
         msg = f"stack {name!r} has no output {OUTPUTS[topic]}"
         raise DrillError(msg)
-    return parse_config({**_given(config), f"{topic}_topic_arn": arns[0]})
-
-
-def _given(config: Config) -> dict[str, str]:
-    """The texts among the settings that a drill looks at."""
-    names = ("deployment", "page_topic_arn", "notice_topic_arn")
-    return {name: getattr(config, name) for name in names}
+    if topic == "page":
+        return replace(config, page_topic_arn=arns[0])
+    return replace(config, notice_topic_arn=arns[0])
 
 
 def _line(hop: Hop) -> str:
