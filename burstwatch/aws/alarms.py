@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
-from burstwatch.messages import NAMED_IN_MASS, alarm_description, mass_description
+from burstwatch.messages import alarm_description, mass_description
 from burstwatch.policy import SEVERITY
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _request_for(
 ) -> dict[str, Any]:
     if resource_id == MASS:
         subject = (MASS, str(found.unit))
-        briefs = [found.brief(one) for one in plan.crowd[severity][:NAMED_IN_MASS]]
+        briefs = [found.brief(one) for one in plan.named(severity)]
         text = mass_description(briefs, len(plan.crowd[severity]), severity, config.links)
     else:
         subject = (found.assessments[resource_id][0].kind, resource_id)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.aws.alarms import ALARM_PERIOD_S, ALARMED, DRILL, MASS
 from burstwatch.aws.look import urgency
+from burstwatch.messages import NAMED_IN_MASS
 from burstwatch.policy import SEVERITY
 
 if TYPE_CHECKING:
@@ -39,9 +40,8 @@ class Plan:
     ``severities`` are to be published by (kind, resource id), before ``mass`` and
     ``create`` are made: severities that get a mass alarm, and resource ids with the
     severity that each has reached. ``announced`` are those that an alarm has told of already.
-    ``crowd`` are the resources in danger by severity, the
-    worst first. ``delete`` are names; ``over`` has the alarms of a resource that are all
-    deleted now.
+    ``crowd`` are the resources in danger by severity, the worst first. ``delete`` are
+    names; ``over`` has the alarms of a resource that are all deleted now.
     """
 
     severities: Mapping[tuple[str, str], int]
@@ -52,6 +52,10 @@ class Plan:
     over: Mapping[str, tuple[Alarm, ...]]
     postponed: int
     announced: frozenset[str]
+
+    def named(self, severity: Verdict) -> tuple[str, ...]:
+        """Those whom the mass alarm of a severity names."""
+        return self.crowd[severity][:NAMED_IN_MASS]
 
 
 @dataclass(kw_only=True)
@@ -122,7 +126,9 @@ def _plan_orphans(
     for some in orphans:
         kind = some[0].kind
         is_under_way = kind == DRILL and now - some[0].made_at <= DRILL_LASTS_S
-        if kind in found.complete or kind not in {*found.kinds, "", DRILL if is_under_way else ""}:
+        if not kind or is_under_way:
+            continue
+        if kind in found.complete or kind not in found.kinds:
             draft.severities[kind, some[0].resource_id] = 0
             draft.end(some, 0, now)
 

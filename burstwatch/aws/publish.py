@@ -16,7 +16,6 @@ from burstwatch.aws.alarms import (
 )
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 from burstwatch.messages import (
-    NAMED_IN_MASS,
     chat_message,
     mass_chat_message,
     recovery_chat_message,
@@ -127,9 +126,8 @@ def _episode(found: Look, plan: Plan, resource_id: str, severity: Verdict, confi
     """Of an alarm that was made."""
     if resource_id != MASS:
         return chat_message(found.brief(resource_id), config.links)
-    ids = plan.crowd[severity]
-    worst = [found.brief(one) for one in ids[:NAMED_IN_MASS]]
-    return mass_chat_message(worst, len(ids), severity, config.links)
+    worst = [found.brief(one) for one in plan.named(severity)]
+    return mass_chat_message(worst, len(plan.crowd[severity]), severity, config.links)
 
 
 def _recovery(found: Look, resource_id: str, alarms: Sequence[Alarm], config: Config) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.bucket import Bucket
+from burstwatch.ec2 import instance_types, instances
 from burstwatch.fixes import less_load, volume_fixes
 from burstwatch.kind import Item, Kind, Listing, Lookup
 from burstwatch.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
@@ -48,25 +49,12 @@ VOLUMES = Listing(
         "Tags[].Value",
     ),
 )
-INSTANCES = Listing(
-    service="ec2",
-    operation="DescribeInstances",
-    items="Reservations[].Instances[]",
-    id_field="InstanceId",
-    fields=("InstanceId", "InstanceType"),
-)
-INSTANCE_TYPES = Listing(
-    service="ec2",
-    operation="DescribeInstanceTypes",
-    items="InstanceTypes[]",
-    page_size=100,
-    id_field="InstanceType",
-    fields=(
-        "InstanceType",
-        "Hypervisor",
-        "EbsInfo.EbsOptimizedInfo.MaximumIops",
-        "EbsInfo.EbsOptimizedInfo.MaximumThroughputInMBps",
-    ),
+INSTANCES = instances("InstanceId", "InstanceType")
+INSTANCE_TYPES = instance_types(
+    "InstanceType",
+    "Hypervisor",
+    "EbsInfo.EbsOptimizedInfo.MaximumIops",
+    "EbsInfo.EbsOptimizedInfo.MaximumThroughputInMBps",
 )
 MODIFICATIONS = Listing(
     service="ec2",

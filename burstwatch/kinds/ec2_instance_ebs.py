@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from burstwatch.bucket import Bucket
+from burstwatch.ec2 import instance_types, instances
 from burstwatch.fixes import Fix, less_load
-from burstwatch.kind import Item, Kind, Listing, Lookup
+from burstwatch.kind import Item, Kind, Lookup
 from burstwatch.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
 from burstwatch.observe import Limit, Resource
 from burstwatch.points import DemandPoint
@@ -51,27 +52,16 @@ TRAFFIC = Traffic(
     write_bytes="EBSWriteBytes",
 )
 
-INSTANCES = Listing(
-    service="ec2",
-    operation="DescribeInstances",
-    items="Reservations[].Instances[]",
-    id_field="InstanceId",
-    fields=("InstanceId", "InstanceType", "LaunchTime", "State.Name", "Tags[].Key", "Tags[].Value"),
+INSTANCES = instances(
+    "InstanceId", "InstanceType", "LaunchTime", "State.Name", "Tags[].Key", "Tags[].Value"
 )
-INSTANCE_TYPES = Listing(
-    service="ec2",
-    operation="DescribeInstanceTypes",
-    items="InstanceTypes[]",
-    page_size=100,
-    id_field="InstanceType",
-    fields=(
-        "InstanceType",
-        "Hypervisor",
-        "EbsInfo.EbsOptimizedInfo.BaselineIops",
-        "EbsInfo.EbsOptimizedInfo.MaximumIops",
-        "EbsInfo.EbsOptimizedInfo.BaselineThroughputInMBps",
-        "EbsInfo.EbsOptimizedInfo.MaximumThroughputInMBps",
-    ),
+INSTANCE_TYPES = instance_types(
+    "InstanceType",
+    "Hypervisor",
+    "EbsInfo.EbsOptimizedInfo.BaselineIops",
+    "EbsInfo.EbsOptimizedInfo.MaximumIops",
+    "EbsInfo.EbsOptimizedInfo.BaselineThroughputInMBps",
+    "EbsInfo.EbsOptimizedInfo.MaximumThroughputInMBps",
 )
 
 
