@@ -174,6 +174,7 @@ def catalog() -> dict[str, Any]:
                 "help": setting.help,
                 "low": setting.low,
                 "high": setting.high,
+                "unit": setting.unit,
                 "pattern": setting.pattern,
                 "allowed": setting.allowed,
             }

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 class Sweep:
     """What a sweep found and did. ``problems`` are the parts that failed.
 
-    ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that an alarm
-    has told of before, ``reached`` is whether the unit could be asked at all. ``created`` are the alarms that it made, by resource id and severity.
+    ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that an
+    alarm has told of before, ``reached`` is whether the unit could be asked at all.
+    ``created`` are the alarms that it made, by resource id and severity.
     """
 
     found: Look
@@ -99,7 +100,8 @@ def sweep(
         created=tuple(created),
         deleted=deleted,
         completed=completed,
-        announced=plan.announced,
+        # Not knowing what was said, nothing is taken for unsaid.
+        announced=frozenset(found.assessments) if alarms is None else plan.announced,
         throttled=_throttled(clients, home) - throttled_before,
     )
 

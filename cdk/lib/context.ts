@@ -107,7 +107,7 @@ function checkSetting(name: string, value: string): void {
   const number = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : Number.NaN;
   if (!(number >= setting.low && number <= setting.high)) {
     throw new ContextError(
-      `context settings ${name} is ${JSON.stringify(value)}, allowed is a number of seconds from ${setting.low} to ${setting.high}`,
+      `context settings ${name} is ${JSON.stringify(value)}, allowed is a number${setting.unit} from ${setting.low} to ${setting.high}`,
     );
   }
 }

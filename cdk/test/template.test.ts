@@ -296,6 +296,7 @@ test('every alarm says where its runbook is, and it is there', () => {
 test('a kind that there is not is refused at synth, as the function could not start with it', () => {
   assert.throws(() => synthesise({ settings: { kinds: 'rds' } }), /settings kinds has "rds", allowed are ebs_volume/);
   synthesise({ settings: { kinds: 'ebs_volume' } });
+  assert.throws(() => synthesise({ settings: { mass_from: '1' } }), /mass_from is "1", allowed is a number of resources from 2 to 50/);
 });
 
 /** What CloudFormation joins, as one text. */
