@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstwatch.points import Range
@@ -21,14 +22,33 @@ HIGH_QUANTILE = 0.9
 CENSORED = 0.98
 
 
-def demand_now(history: History, *, limit: float) -> Range:
-    """The demand to expect, where ``limit`` is the most that can be served.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lately:
+    """What was asked for lately, in credits per second.
 
-    Likely is what the last five minutes asked for, or what the last two periods
-    agree on if that is more (a step is seen after two periods, a single spike is
-    not believed). High is the 0.9 quantile of the last hour, low its mean, both at
-    least as far out as the bounds of the likely one.
+    ``recent`` is what the last minutes asked for, or what the last two periods agree on if
+    that is more: a step is seen after two periods, a single spike is not believed. Its low
+    and high are the least and the most that this may have cost. ``hour_mean`` and ``hour_high``
+    (its 0.9 quantile) are of the last hour. ``at_limit`` is whether the last two periods were
+    served all that can be.
     """
+
+    recent: Range
+    hour_mean: float
+    hour_high: float
+    at_limit: bool
+
+
+def expected(lately: Lately, *, burst: float) -> Range:
+    """The demand to expect: served at the limit, up to the ``burst`` may be wanted."""
+    likely = lately.recent.likely
+    low = min(lately.recent.low, lately.hour_mean)
+    high = burst if lately.at_limit else max(lately.recent.high, lately.hour_high)
+    return Range(low=min(low, likely), likely=likely, high=max(high, likely))
+
+
+def demand_now(history: History, *, limit: float) -> Range:
+    """The demand to expect, where ``limit`` is the most that can be served."""
     bucket, end = history.bucket, history.size
     if not _is_known(history):
         # Nothing is known of the I/O. A full bucket shows that no more is spent than
@@ -43,16 +63,18 @@ def demand_now(history: History, *, limit: float) -> Range:
         agreed = min(rates.by_slot[pair]) if end > 1 else 0.0
         return max(rates.mean(end, fast), agreed)
 
-    hour = history.likely.by_slot[max(0, end - slow) : end]
-    likely = recent(history.likely)
-    low = min(recent(history.least), history.likely.mean(end, slow))
-    high = max(recent(history.most), quantile(sorted(hour), slow, HIGH_QUANTILE))
+    most = recent(history.most)
     if end == 1 or (end == 2 and history.track.known[0] is None):  # noqa: PLR2004 - a pair
         # One slot is all that is known: no window may average it away.
-        high = max(high, history.most.by_slot[end - 1])
-    if end > 1 and min(history.likely.by_slot[pair]) >= CENSORED * limit:
-        high = bucket.burst
-    return Range(low=min(low, likely), likely=likely, high=max(high, likely))
+        most = max(most, history.most.by_slot[end - 1])
+    hour = history.likely.by_slot[max(0, end - slow) : end]
+    lately = Lately(
+        recent=Range(low=recent(history.least), likely=recent(history.likely), high=most),
+        hour_mean=history.likely.mean(end, slow),
+        hour_high=quantile(sorted(hour), slow, HIGH_QUANTILE),
+        at_limit=end > 1 and min(history.likely.by_slot[pair]) >= CENSORED * limit,
+    )
+    return expected(lately, burst=bucket.burst)
 
 
 def quantile(ordered: Sequence[float], slots: int, q: float) -> float:

@@ -221,12 +221,44 @@ def _active(
         likely=now_from(ended.likely, demand.likely),
         high=now_from(ended.high, demand.low),
     )
-    held_at_zero = last.ratio <= EMPTY_RATIO and demand.likely >= HELD_AT_ZERO * bucket.refill
+    held_at_zero = last.ratio <= EMPTY_RATIO and is_held_at_zero(bucket, demand)
+    return project_level(
+        bucket,
+        level,
+        demand,
+        at=now,
+        data_age_s=age,
+        worst_level=now_from(ended.low, bucket.burst),
+        held_at_zero=held_at_zero,
+        binding=binding,
+    )
+
+
+def is_held_at_zero(bucket: Bucket, demand: Range) -> bool:
+    """Whether so much is asked of an empty bucket that nothing can gather in it."""
+    return demand.likely >= HELD_AT_ZERO * bucket.refill
+
+
+def project_level(
+    bucket: Bucket,
+    level: Range,
+    demand: Range,
+    *,
+    at: float,
+    data_age_s: float,
+    worst_level: float,
+    held_at_zero: bool,
+    binding: Binding,
+) -> Projection:
+    """How long credits last that are known for ``at``, by whatever source.
+
+    ``level`` is in credits; none are fewer than ``worst_level``. ``held_at_zero`` is
+    whether the bucket was seen empty under a demand that keeps it so.
+    """
     exhausted = held_at_zero or level.likely <= 0
     likely_s = tb.time_to_empty(bucket, level=level.likely, demand=demand.likely)
     low_s = tb.time_to_empty(bucket, level=level.low, demand=demand.high)
     high_s = tb.time_to_empty(bucket, level=level.high, demand=demand.low)
-    worst_level = now_from(ended.low, bucket.burst)
     if exhausted:
         likely_s, low_s = 0.0, 0.0
         level = Range(low=0.0, likely=0.0, high=level.high)
@@ -239,8 +271,8 @@ def _active(
     return Projection(
         state="exhausted" if exhausted else "finite" if finite else "infinite",
         reason=reason,
-        at=now,
-        data_age_s=age,
+        at=at,
+        data_age_s=data_age_s,
         level=_ratio(bucket, level),
         demand=demand,
         time_to_empty_s=likely_s,

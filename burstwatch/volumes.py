@@ -28,6 +28,8 @@ Binding = Literal[
     "volume_iops", "volume_throughput", "instance_iops", "instance_throughput", "none"
 ]
 KIB_PER_MIB = 1024
+#: No I/O is split into more pieces than this; it stands for "of any size".
+LARGEST_PIECES = 2**20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,20 +160,23 @@ class Charge:
     most: float
 
 
-def charge(profile: Profile, *, ops: float, mib: float) -> Charge:
+def charge(profile: Profile, *, ops: float, mib: float, largest_kib: float = math.inf) -> Charge:
     """Credits for ``ops`` operations that moved ``mib`` MiB in all.
 
     From the documented counting: an I/O above the unit (256 KiB on SSD, 1,024 KiB
     on HDD) is split into several, sequential ones below it are merged, random
     ones count one each. On HDD a credit is one MiB, and a small random I/O costs
     a whole one. Of the I/O only the number and the bytes are known: n of them with
-    b bytes in all make at most n + b/unit pieces, and at least b/unit.
+    b bytes in all make at most n + b/unit pieces, and at least b/unit. Where none can be
+    larger than ``largest_kib``, each makes at most so many pieces as that does.
     """
     units = mib * KIB_PER_MIB / profile.io_kib
+    pieces_each = ops * max(1, math.ceil(min(largest_kib / profile.io_kib, LARGEST_PIECES)))
     if profile.unit == "MiB":
-        return Charge(least=units, nominal=units, most=ops + units)
+        return Charge(least=units, nominal=units, most=max(units, min(ops + units, pieces_each)))
     pieces = ops * max(1, math.ceil(units / ops)) if ops > 0 else units
-    return Charge(least=min(units, pieces), nominal=pieces, most=max(pieces, ops + units))
+    most = max(pieces, min(ops + units, pieces_each))
+    return Charge(least=min(units, pieces), nominal=pieces, most=most)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -150,7 +150,7 @@ def spent(
         least=cost.least / period_s,
         nominal=cost.nominal / period_s,
         most=cost.most / period_s,
-        binding=_held_back(volume, iops=ops / period_s, mib_s=mib / period_s),
+        binding=held_back(volume, iops=ops / period_s, mib_s=mib / period_s),
     )
 
 
@@ -213,7 +213,7 @@ def _limit(promise: Profile, instance: InstanceLimits | None) -> Limit:
     return Limit(rate=rate, binding=binding)
 
 
-def _held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
+def held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
     promise, instance = volume.promise, volume.instance
     uses: list[tuple[float, Binding]] = [(mib_s / promise.limit_mib_s, "volume_throughput")]
     if promise.unit == "io":

@@ -313,6 +313,14 @@ def test_the_charge_lies_between_all_merged_and_none_merged(
     assert cost.least <= merged + 1e-9
     assert cost.most >= random - 1e-9
     assert cost.least <= cost.nominal <= cost.most
+    known = charge(promised, ops=len(sizes_kib), mib=mib, largest_kib=max(sizes_kib))
+    assert random - 1e-9 <= known.most <= cost.most
+    assert known.least <= known.nominal <= known.most
+
+
+def test_where_no_io_is_larger_than_a_credit_covers_each_costs_one_at_most() -> None:
+    assert charge(profile("gp2", 100), ops=100, mib=10, largest_kib=256).most == 100
+    assert charge(profile("st1", 500), ops=100, mib=10, largest_kib=1_024).most == 100
 
 
 # Bad input
