@@ -27,6 +27,7 @@ from burstwatch.replay import points, sums_of, volume
 from burstwatch.series import read_series, write_series
 from burstwatch.simulate import Load, Simulation
 from burstwatch.volumes import profile
+from tools.pages import TREES, page
 
 if TYPE_CHECKING:
     from burstwatch.brief import Brief
@@ -141,3 +142,5 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for case in (*CASES, CROWD):
         golden_path(case).write_text(rendered(case), encoding="utf-8")
+    for tree in sorted(TREES.glob("*.yml")):
+        tree.with_suffix(".prom").write_text(page(tree), encoding="utf-8")

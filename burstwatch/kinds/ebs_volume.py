@@ -93,12 +93,7 @@ def describe(
     instance_id = attachment.get("InstanceId", "")
     instance_type, limits, statistic = _instance(instance_id, found)
     bucket, history_from_s = _settling(promise, found["modifications"].get(item["VolumeId"]), now)
-    limit = _limit(promise, limits)
-    if bucket is not None and limits is not None and promise.unit == "io":
-        # n operations with b bytes in all cost at most n + b/unit credits, so the
-        # instance's two limits together bound the spending too.
-        most = limits.iops + limits.mib_s * KIB_PER_MIB / promise.io_kib
-        bucket = replace(bucket, burst=max(bucket.refill, min(bucket.burst, most)))
+    bucket, limit = on_instance(promise, bucket, limits)
     caveats = () if limits or not instance_id else ("the instance's own limits are not known",)
     tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
     resource = Resource(
@@ -201,19 +196,27 @@ def _instance(
     return instance_type, limits, statistic
 
 
-def _limit(promise: Profile, instance: InstanceLimits | None) -> Limit:
-    """The fastest spending in credits per second, and what sets it."""
+def on_instance(
+    promise: Profile, bucket: Bucket | None, instance: InstanceLimits | None
+) -> tuple[Bucket | None, Limit]:
+    """What an instance leaves of a volume's bucket, and the fastest spending with its cause."""
     own: Binding = "volume_iops" if promise.unit == "io" else "volume_throughput"
     limits: list[tuple[float, Binding]] = [(promise.burst, own)]
     if instance is not None and promise.unit == "io":
         limits.append((instance.iops, "instance_iops"))
+        if bucket is not None:
+            # n operations with b bytes in all cost at most n + b/unit credits, so the
+            # instance's two limits together bound the spending too.
+            most = instance.iops + instance.mib_s * KIB_PER_MIB / promise.io_kib
+            bucket = replace(bucket, burst=max(bucket.refill, min(bucket.burst, most)))
     if instance is not None and promise.unit == "MiB":
         limits.append((instance.mib_s, "instance_throughput"))
     rate, binding = min(limits, key=lambda pair: pair[0])
-    return Limit(rate=rate, binding=binding)
+    return bucket, Limit(rate=rate, binding=binding)
 
 
 def held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
+    """The limit that a served rate lies at, the volume's or its instance's, if it does."""
     promise, instance = volume.promise, volume.instance
     uses: list[tuple[float, Binding]] = [(mib_s / promise.limit_mib_s, "volume_throughput")]
     if promise.unit == "io":

@@ -1,0 +1,174 @@
+"""Which block devices there are and which EBS volumes lie under them, from ``/sys``.
+
+An EBS volume on Nitro is an NVMe disk whose model says so and whose serial number is the
+volume's id without its hyphen. On Xen the disk is ``xvd*`` and names no volume. LVM, RAID
+and encryption are devices with others under them, and partitions belong to their disk.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch_exporter.diskstats import SECTOR_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+EBS_MODEL = "Amazon Elastic Block Store"
+#: ``vol0123...``, or with its hyphen as some tools write it.
+SERIAL = re.compile(r"vol-?([0-9a-f]{8}|[0-9a-f]{17})")
+XEN = re.compile(r"xvd[a-z]+\d*")
+USEC = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Disk:
+    """A whole disk that is an EBS volume, or that the configuration names.
+
+    ``volume_id`` is empty where the disk does not tell it. ``largest_kib`` is the most
+    that one request carries. ``appeared_s`` is when it came, by the monotonic clock, or
+    None where udev does not say. ``sequence`` tells it from an earlier one of the same name.
+    """
+
+    name: str
+    volume_id: str
+    size_bytes: int
+    largest_kib: float
+    appeared_s: float | None
+    sequence: str
+
+    @property
+    def key(self) -> str:
+        """What the disk is known by: its volume's id, or else its name."""
+        return self.volume_id or f"device:{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stacked:
+    """A partition, or a device made of others, with the disks at its bottom."""
+
+    name: str
+    label: str
+    disks: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Blocks:
+    """Every disk of interest by name, everything that lies on them, and what was odd."""
+
+    disks: Mapping[str, Disk]
+    stacked: Mapping[str, Stacked]
+    problems: tuple[str, ...]
+
+
+def read_blocks(
+    sysfs: Path, udev: Path, *, named: Mapping[str, str], devnos: Mapping[str, str]
+) -> Blocks:
+    """All that ``/sys/block`` shows.
+
+    ``named`` are devices that the configuration names, with the volume id that it gives
+    them or nothing; ``devnos`` are the device numbers of ``/proc/diskstats``.
+
+    Raises:
+        OSError: if ``/sys/block`` cannot be read at all.
+    """
+    disks: dict[str, Disk] = {}
+    problems: list[str] = []
+    names = sorted(path.name for path in (sysfs / "block").iterdir())
+    for name in names:
+        try:
+            disk = _disk(sysfs / "block" / name, udev, named, devnos.get(name, ""))
+        except (OSError, ValueError) as error:
+            problems.append(f"{name}: {error}")
+            continue
+        if disk is None:
+            continue
+        twin = next((one for one in disks.values() if one.key == disk.key), None)
+        if twin is None:
+            disks[name] = disk
+        else:
+            problems.append(f"{name}: {disk.key} is {twin.name} already, so it is left out")
+    stacked = {one.name: one for one in _stacked(sysfs / "block", names, disks)}
+    return Blocks(disks=disks, stacked=stacked, problems=tuple(problems))
+
+
+def volume_id(serial: str) -> str:
+    """``vol-0abc`` of the serial number ``vol0abc``.
+
+    Raises:
+        ValueError: if it is none of a volume.
+    """
+    match = SERIAL.fullmatch(serial)
+    if match is None:
+        msg = f"serial number {serial!r} is no volume's"
+        raise ValueError(msg)
+    return f"vol-{match[1]}"
+
+
+def _disk(block: Path, udev: Path, named: Mapping[str, str], devno: str) -> Disk | None:
+    name = block.name
+    if _text(block / "hidden") == "1":  # a path of a multipath disk, which is counted itself
+        return None
+    if name in named:
+        its_id = named[name]
+    elif _text(block / "device" / "model") == EBS_MODEL:
+        its_id = volume_id(_text(block / "device" / "serial"))
+    elif XEN.fullmatch(name):
+        its_id = ""
+    else:
+        return None
+    return Disk(
+        name=name,
+        volume_id=its_id,
+        size_bytes=int(_text(block / "size")) * SECTOR_BYTES,
+        largest_kib=float(_text(block / "queue" / "max_sectors_kb") or "inf"),
+        appeared_s=_appeared(udev / f"b{devno}"),
+        sequence=_text(block / "diskseq"),
+    )
+
+
+def _appeared(record: Path) -> float | None:
+    """When udev first saw the device: the line ``I:`` with microseconds since the start."""
+    for line in _text(record).splitlines():
+        if line.startswith("I:") and line[2:].isdigit():
+            return int(line[2:]) / USEC
+    return None
+
+
+def _stacked(root: Path, names: list[str], disks: Mapping[str, Disk]) -> Iterator[Stacked]:
+    under: dict[str, tuple[str, ...]] = {name: (name,) for name in disks}
+    for name in disks:
+        for part in sorted(path.parent.name for path in (root / name).glob("*/partition")):
+            under[part] = (name,)
+            yield Stacked(name=part, label=part, disks=(name,))
+    for name in names:
+        bottom = _bottom(root, name, under)
+        if bottom and name not in disks:
+            label = _text(root / name / "dm" / "name") or _text(root / name / "md" / "level")
+            yield Stacked(name=name, label=label or name, disks=bottom)
+            for part in sorted(path.parent.name for path in (root / name).glob("*/partition")):
+                yield Stacked(name=part, label=part, disks=bottom)
+
+
+def _bottom(root: Path, name: str, under: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The disks below a device, each once; what is found is kept in ``under``."""
+    if name not in under:
+        under[name] = ()  # a circle would end here
+        try:
+            slaves = sorted(path.name for path in (root / name / "slaves").iterdir())
+        except OSError:
+            slaves = []
+        below = [disk for slave in slaves for disk in _bottom(root, slave, under)]
+        under[name] = tuple(dict.fromkeys(below))
+    return under[name]
+
+
+def _text(path: Path) -> str:
+    """The content of a file of ``/sys``, or nothing where there is none."""
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""

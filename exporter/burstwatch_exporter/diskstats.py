@@ -1,0 +1,113 @@
+"""What each block device has done since it appeared, from ``/proc/diskstats``.
+
+The columns are those of the kernel's Documentation/admin-guide/iostats.rst: eleven before
+Linux 4.18, fifteen since, seventeen from 5.5 on. A sector is 512 bytes there, whatever
+the device's own is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SECTOR_BYTES = 512
+#: Columns before the counters: major, minor and name.
+HEAD = 3
+#: How many counters a line has, by kernel.
+OLDEST, WITH_DISCARDS, WITH_FLUSHES = 11, 15, 17
+#: A counter of a 32-bit kernel begins anew here.
+WRAP = 2**32
+#: Wrapped is what fell from above this to below the rest of it; anything else was a reset.
+NEAR_WRAP = WRAP // 4 * 3
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Cumulative operations and bytes, completed; ``in_flight`` is a gauge.
+
+    ``other_ops`` are discards and flushes: AWS does not say whether they are charged.
+    """
+
+    read_ops: int
+    read_bytes: int
+    write_ops: int
+    write_bytes: int
+    other_ops: int
+    in_flight: int
+
+    @property
+    def ops(self) -> int:
+        """Reads and writes."""
+        return self.read_ops + self.write_ops
+
+    @property
+    def bytes(self) -> int:
+        """Reads and writes."""
+        return self.read_bytes + self.write_bytes
+
+    def since(self, earlier: Counters) -> Counters | None:
+        """What was done after ``earlier``, or None if the counters began anew in between."""
+        read_ops = _step(earlier.read_ops, self.read_ops, 1)
+        read_bytes = _step(earlier.read_bytes, self.read_bytes, SECTOR_BYTES)
+        write_ops = _step(earlier.write_ops, self.write_ops, 1)
+        write_bytes = _step(earlier.write_bytes, self.write_bytes, SECTOR_BYTES)
+        other_ops = _step(earlier.other_ops, self.other_ops, 1)
+        if (
+            read_ops is None
+            or read_bytes is None
+            or write_ops is None
+            or write_bytes is None
+            or other_ops is None
+        ):
+            return None
+        return Counters(read_ops, read_bytes, write_ops, write_bytes, other_ops, self.in_flight)
+
+
+@dataclass(frozen=True, slots=True)
+class DiskStats:
+    """The counters by device name, the device numbers by name, and the lines not understood."""
+
+    counters: dict[str, Counters]
+    devnos: dict[str, str]
+    problems: tuple[str, ...]
+
+
+def parse_diskstats(text: str) -> DiskStats:
+    """Every line that is understood; the others are named, and hide nothing."""
+    counters: dict[str, Counters] = {}
+    devnos: dict[str, str] = {}
+    problems: list[str] = []
+    for line in text.splitlines():
+        parts = line.split()
+        try:
+            name = parts[2]
+            counters[name] = _counters(parts[HEAD:])
+            devnos[name] = f"{int(parts[0])}:{int(parts[1])}"
+        except (IndexError, ValueError):
+            problems.append(f"line not understood: {line.strip()[:80]!r}")
+    return DiskStats(counters, devnos, tuple(problems))
+
+
+def _counters(columns: list[str]) -> Counters:
+    count = len(columns)
+    values = [int(column) for column in columns]
+    if count < OLDEST or min(values) < 0:
+        raise ValueError
+    other = values[11] if count >= WITH_DISCARDS else 0
+    if count >= WITH_FLUSHES:
+        other += values[15]
+    return Counters(
+        values[0],
+        values[2] * SECTOR_BYTES,
+        values[4],
+        values[6] * SECTOR_BYTES,
+        other,
+        values[8],
+    )
+
+
+def _step(before: int, after: int, unit: int) -> int | None:
+    if after >= before:
+        return after - before
+    if before < WRAP * unit and before >= NEAR_WRAP * unit and after < WRAP // 4 * unit:
+        return after - before + WRAP * unit
+    return None

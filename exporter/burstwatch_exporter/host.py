@@ -1,0 +1,299 @@
+"""The host at one instant: every volume with what it did and what is left of its credits.
+
+Nothing here serves or prints. ``observe`` reads the counters and moves every account on; what
+lies under what, and where it is mounted, is read anew every so often, and at once when
+a device comes, goes or begins anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from burstwatch_exporter.blocks import Blocks, read_blocks
+from burstwatch_exporter.diskstats import parse_diskstats
+from burstwatch_exporter.ledger import Ledger, Reading
+from burstwatch_exporter.mounts import read_mounts
+from burstwatch_exporter.promise import promise_of
+from burstwatch_exporter.start import Moment, start_of
+from burstwatch_exporter.state import Saved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from burstwatch.project import Projection
+    from burstwatch.volumes import Charge, InstanceLimits
+    from burstwatch_exporter.blocks import Disk, Stacked
+    from burstwatch_exporter.clock import Clock
+    from burstwatch_exporter.diskstats import Counters, DiskStats
+    from burstwatch_exporter.given import GivenVolumes
+    from burstwatch_exporter.interval import Interval
+    from burstwatch_exporter.ledger import Origin
+    from burstwatch_exporter.mounts import Mount
+    from burstwatch_exporter.promise import Promise
+    from burstwatch_exporter.sources import Attempt, Sources
+
+#: The wall clock may be off by so much from one reading to the next before it has jumped.
+JUMP_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Roots:
+    """Where the kernel's and udev's files are."""
+
+    procfs: Path
+    sysfs: Path
+    udev: Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Account:
+    """What is known of a volume's credits at one instant."""
+
+    interval: Interval
+    projection: Projection
+    charged: Charge
+    origin: Origin
+    is_served_at_baseline: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """A volume at one instant.
+
+    ``promise`` is None where its type is not known, ``account`` where it has no bucket.
+    """
+
+    disk: Disk
+    counters: Counters
+    promise: Promise | None
+    account: Account | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snapshot:
+    """The host at one instant."""
+
+    views: tuple[View, ...]
+    stacked: tuple[Stacked, ...]
+    mounts: tuple[tuple[Mount, str], ...]
+
+
+class Host:
+    """The volumes of this host and their accounts."""
+
+    def __init__(
+        self,
+        *,
+        roots: Roots,
+        clock: Clock,
+        sources: Sources,
+        given: GivenVolumes,
+        saved: Mapping[str, Saved],
+        slot_s: float,
+        refresh_s: float,
+    ) -> None:
+        """``saved`` is what an earlier process left; ``slot_s`` and ``refresh_s`` are seconds."""
+        self._roots, self._clock, self._sources, self._given = roots, clock, sources, given
+        self._slot_s, self._refresh_s = slot_s, refresh_s
+        self._lock = threading.Lock()
+        self._blocks = Blocks(disks={}, stacked={}, problems=())
+        self._mounts: tuple[tuple[Mount, str], ...] = ()
+        self._refreshed_at: float | None = None
+        self._names: frozenset[str] = frozenset()
+        self._boot_id = ""
+        self._promises: dict[str, Promise] = {}
+        self._ledgers: dict[str, Ledger] = {}
+        # What is known of volumes that are not there now, or not yet.
+        self._gone = dict(saved)
+        self._wall_offset: float | None = None
+
+    def observe(self) -> Snapshot:
+        """Read the counters, move every account on, and say how things are."""
+        with self._lock:
+            return self._observe()
+
+    def saved(self) -> list[Saved]:
+        """What a later process needs, as of the newest reading."""
+        with self._lock:
+            wall_s = self._clock.wall()
+            here = [self._saved(ledger, wall_s) for ledger in self._ledgers.values()]
+            return [*here, *(one for key, one in self._gone.items() if key not in self._ledgers)]
+
+    def _observe(self) -> Snapshot:
+        wall_s = self._watch_clock()
+        stats: DiskStats | None = None
+        with self._sources.attempt("diskstats") as attempt:
+            before = self._clock.boot()
+            text = (self._roots.procfs / "diskstats").read_text(encoding="ascii", errors="replace")
+            slack_s = self._clock.boot() - before
+            stats = parse_diskstats(text)
+            attempt.problems += stats.problems
+        if stats is None:
+            return Snapshot(views=(), stacked=(), mounts=())
+        self._refresh(stats, now=before)
+        views: list[View] = []
+        for name, disk in self._blocks.disks.items():
+            counters = stats.counters.get(name)
+            if counters is None:
+                continue
+            reading = Reading(at=before, slack_s=slack_s, counters=counters)
+            promise = self._promises.get(disk.key)
+            account = None
+            if promise is not None and promise.bucket is not None:
+                ledger = self._account(disk, promise, reading, wall_s)
+                account = Account(
+                    interval=ledger.seen(),
+                    projection=ledger.project(wall_s=wall_s),
+                    charged=ledger.charged,
+                    origin=ledger.origin,
+                    is_served_at_baseline=ledger.is_served_at_baseline(),
+                )
+            views.append(View(disk=disk, counters=counters, promise=promise, account=account))
+        return Snapshot(
+            views=tuple(views),
+            stacked=tuple(self._blocks.stacked.values()),
+            mounts=self._mounts,
+        )
+
+    def _watch_clock(self) -> float:
+        """The wall clock's time; that it jumped is told, for what is saved depends on it."""
+        wall_s = self._clock.wall()
+        with self._sources.attempt("clock") as attempt:
+            offset = wall_s - self._clock.boot()
+            before, self._wall_offset = self._wall_offset, offset
+            if before is not None and abs(offset - before) > JUMP_S:
+                way = "forward" if offset > before else "back"
+                attempt.problems.append(
+                    f"the wall clock was set {way} by {abs(offset - before):.0f} s"
+                )
+        return wall_s
+
+    def _refresh(self, stats: DiskStats, *, now: float) -> None:
+        """Look again at what devices there are, where that is due or something is new."""
+        names = frozenset(stats.counters)
+        due = self._refreshed_at is None or now - self._refreshed_at >= self._refresh_s
+        if not due and names == self._names and not self._any_began_anew(stats):
+            return
+        self._refreshed_at, self._names = now, names
+        with self._sources.attempt("sysfs") as attempt:
+            self._boot_id = self._read_boot_id()
+            self._blocks = read_blocks(
+                self._roots.sysfs,
+                self._roots.udev,
+                named=self._given.devices,
+                devnos=stats.devnos,
+            )
+            attempt.problems += self._blocks.problems
+        with self._sources.attempt("mounts") as attempt:
+            mounts, problems = read_mounts(self._roots.procfs)
+            attempt.problems += problems
+            self._mounts = tuple(_on_volumes(mounts, stats, self._blocks))
+        with self._sources.attempt("config") as attempt:
+            self._make_promises(attempt)
+        self._let_go()
+
+    def _any_began_anew(self, stats: DiskStats) -> bool:
+        return any(
+            name in stats.counters and stats.counters[name].ops < ledger.reading.counters.ops
+            for ledger in self._ledgers.values()
+            for name in [ledger.disk.name]
+        )
+
+    def _read_boot_id(self) -> str:
+        path = self._roots.procfs / "sys" / "kernel" / "random" / "boot_id"
+        return path.read_text(encoding="ascii").strip()
+
+    def _make_promises(self, attempt: Attempt) -> None:
+        """What each volume promises, from what is said of it."""
+        promises: dict[str, Promise] = {}
+        for disk in self._blocks.disks.values():
+            given = self._given.of(disk.key)
+            if given is None:
+                continue
+            try:
+                promise, oddity = promise_of(
+                    given,
+                    size_bytes=disk.size_bytes,
+                    instance=self._instance(),
+                    source="config",
+                )
+            except ValueError as error:
+                attempt.problems.append(f"{disk.key} ({disk.name}): {error}")
+                continue
+            if oddity:
+                attempt.problems.append(f"{disk.key} ({disk.name}): {oddity}")
+            if promise is not None:
+                promises[disk.key] = promise
+        here = {disk.key for disk in self._blocks.disks.values()}
+        attempt.problems += [
+            f"{key} is not on this host" for key in self._given.named() if key not in here
+        ]
+        self._promises = promises
+
+    def _instance(self) -> InstanceLimits | None:
+        return self._given.instance
+
+    def _let_go(self) -> None:
+        """Put the accounts of what is gone, replaced or promised anew aside."""
+        disks = {disk.key: disk for disk in self._blocks.disks.values()}
+        for key, ledger in list(self._ledgers.items()):
+            disk, promise = disks.get(key), self._promises.get(key)
+            if (
+                disk is None
+                or promise is None
+                or (disk.name, disk.sequence) != (ledger.disk.name, ledger.disk.sequence)
+                or promise.own_bucket != ledger.own_bucket
+            ):
+                self._gone[key] = self._saved(self._ledgers.pop(key), self._clock.wall())
+            else:
+                ledger.go_on_with(disk, promise)
+
+    def _account(self, disk: Disk, promise: Promise, reading: Reading, wall_s: float) -> Ledger:
+        """The volume's account, moved on to the reading or begun at it."""
+        ledger = self._ledgers.get(disk.key)
+        if ledger is not None:
+            ledger.note(reading)
+            return ledger
+        age_s = None
+        if disk.appeared_s is not None:
+            age_s = max(0.0, self._clock.awake() - disk.appeared_s)
+        moment = Moment(boot_id=self._boot_id, wall_s=wall_s, age_s=age_s)
+        start = start_of(disk, promise, reading, moment, self._gone.pop(disk.key, None))
+        self._sources.say(f"{disk.key} ({disk.name}): {start.said}")
+        ledger = self._ledgers[disk.key] = Ledger(
+            disk,
+            promise,
+            start=start.interval,
+            origin=start.origin,
+            reading=reading,
+            slot_s=self._slot_s,
+        )
+        return ledger
+
+    def _saved(self, ledger: Ledger, wall_s: float) -> Saved:
+        return Saved(
+            key=ledger.disk.key,
+            name=ledger.disk.name,
+            sequence=ledger.disk.sequence,
+            boot_id=self._boot_id,
+            at=ledger.reading.at,
+            wall_s=wall_s - (self._clock.boot() - ledger.reading.at),
+            counters=replace(ledger.reading.counters, in_flight=0),
+            bucket=ledger.own_bucket,
+            interval=ledger.kept(),
+        )
+
+
+def _on_volumes(mounts: list[Mount], stats: DiskStats, blocks: Blocks) -> list[tuple[Mount, str]]:
+    """Each mount with the name of its device, where a volume lies under it."""
+    names = {devno: name for name, devno in stats.devnos.items()}
+    found: list[tuple[Mount, str]] = []
+    for mount in mounts:
+        # btrfs has device numbers of its own, but names its device.
+        name = names.get(mount.devno) or mount.source.rpartition("/")[2]
+        if name in blocks.disks or name in blocks.stacked:
+            found.append((mount, name))
+    return found

@@ -1,0 +1,108 @@
+"""Between what and what the balance lies: the least and the most that can be left.
+
+A host sees neither its credits nor what an I/O costs of them, only what it has done. So
+one bucket is charged the most that the counters allow and one the least, and the truth
+lies between them, whatever EBS merges and splits. A third is charged what is likely.
+
+With counters that were read at some instant within ``slack_s`` after the time noted, and
+with I/O that is charged before it is counted, each bound holds up to what is in flight and
+what comes in within the slack. Neither adds up over many readings, so both are allowed for
+where the interval is looked at (``seen_at``), and never in the interval itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch.spending import TOLERANCE
+
+if TYPE_CHECKING:
+    from burstwatch.bucket import Bucket
+    from burstwatch.volumes import Charge
+
+#: From this width on, in shares of the bucket, the middle is as good a guess as any.
+NARROW = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interval:
+    """Credits: at least ``low``, at most ``high``, and what is likely, if that can be said.
+
+    ``high`` may exceed the capacity by what is in flight: that is charged already, and
+    will be counted as if it were still to be charged.
+    """
+
+    low: float
+    high: float
+    likely: float | None = None
+
+
+def unknown(bucket: Bucket) -> Interval:
+    """Anything from empty to full."""
+    return Interval(low=0.0, high=bucket.capacity)
+
+
+def full(bucket: Bucket) -> Interval:
+    """A new volume's."""
+    return Interval(low=bucket.capacity, high=bucket.capacity, likely=bucket.capacity)
+
+
+def after_seen(
+    bucket: Bucket, interval: Interval, *, seconds: float, charge: Charge, in_flight: float = 0.0
+) -> Interval:
+    """After ``seconds`` in which I/O was done that cost from ``charge.least`` to ``.most``.
+
+    The least is left when all credits come in first, where a full bucket wastes them, and
+    all I/O comes last. ``in_flight`` is the least that I/O now on its way will be counted as.
+    """
+    gained = bucket.refill * seconds
+    low = max(0.0, min(bucket.capacity, interval.low + gained) - charge.most)
+    high = max(0.0, interval.high + gained - charge.least)
+    high = min(bucket.capacity + in_flight, max(high, low))
+    likely = interval.likely
+    if likely is not None:
+        likely = min(high, max(low, min(bucket.capacity, likely + gained - charge.nominal)))
+    return _guessed(bucket, low, high, likely)
+
+
+def after_unseen(bucket: Bucket, interval: Interval, *, seconds: float) -> Interval:
+    """After ``seconds`` in which anything may have been done, by this host or another."""
+    spent = (TOLERANCE * bucket.burst - bucket.refill) * seconds
+    gained = bucket.refill * seconds
+    low = max(0.0, interval.low - spent)
+    high = min(bucket.capacity, interval.high + gained)
+    likely = interval.likely
+    if high - low > NARROW * bucket.capacity:
+        likely = None  # what was likely says nothing any more
+    return _guessed(bucket, low, high, likely)
+
+
+def narrowed(bucket: Bucket, interval: Interval, *, low: float, high: float) -> Interval:
+    """With what another source knows; where the two exclude each other, the other's."""
+    at_least, at_most = max(interval.low, low), min(interval.high, high)
+    if at_least > at_most:
+        at_least, at_most = max(0.0, low), min(bucket.capacity, high)
+    likely = interval.likely
+    if likely is None:
+        likely = (at_least + at_most) / 2
+    likely = min(at_most, max(at_least, likely))
+    return Interval(low=at_least, high=at_most, likely=likely)
+
+
+def seen_at(bucket: Bucket, interval: Interval, *, in_flight: float, slack_s: float) -> Interval:
+    """The interval with what cannot be known at any one instant (see above)."""
+    slack = bucket.refill * slack_s
+    return Interval(
+        low=max(0.0, interval.low - in_flight - slack),
+        high=min(bucket.capacity, interval.high + slack),
+        likely=None if interval.likely is None else min(bucket.capacity, interval.likely),
+    )
+
+
+def _guessed(bucket: Bucket, low: float, high: float, likely: float | None) -> Interval:
+    if likely is None and high - low <= NARROW * bucket.capacity:
+        likely = (low + high) / 2
+    if likely is not None:
+        likely = min(high, max(low, likely))
+    return Interval(low=low, high=high, likely=likely)

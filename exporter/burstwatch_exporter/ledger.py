@@ -1,0 +1,238 @@
+"""One volume's account: what it did, and the interval that its balance lies in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from burstwatch import bucket as tb
+from burstwatch.demand import expected
+from burstwatch.kinds.ebs_volume import held_back
+from burstwatch.load import MIB
+from burstwatch.points import Range
+from burstwatch.project import Projection, is_held_at_zero, project_level
+from burstwatch.spending import TOLERANCE
+from burstwatch.volumes import Charge, charge
+from burstwatch_exporter import interval as iv
+from burstwatch_exporter.pace import Pace
+
+if TYPE_CHECKING:
+    from burstwatch.bucket import Bucket
+    from burstwatch_exporter.blocks import Disk
+    from burstwatch_exporter.diskstats import Counters
+    from burstwatch_exporter.interval import Interval
+    from burstwatch_exporter.promise import Promise
+
+#: What the interval rests on, from the surest to the least sure.
+Origin = Literal[
+    "restored", "reattached", "rebooted", "created", "appeared", "unknown", "contradicted"
+]
+#: A share of the bucket: so much more spent than there was is no rounding.
+CONTRADICTION = 0.01
+#: Served this close to the refill, a volume may be held at it; published drains sit there.
+AT_BASELINE = (0.97, 1.06)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """Counters at some instant from ``at`` to ``at + slack_s``, by the clock that never jumps."""
+
+    at: float
+    slack_s: float
+    counters: Counters
+
+
+class Ledger:
+    """The account of one volume of which the bucket is known.
+
+    It begins with an interval for an instant, and every reading moves both on.
+    """
+
+    def __init__(
+        self,
+        disk: Disk,
+        promise: Promise,
+        *,
+        start: Interval,
+        origin: Origin,
+        reading: Reading,
+        slot_s: float,
+    ) -> None:
+        """``start`` is the interval at ``reading``. The promise must have a bucket."""
+        if promise.bucket is None or promise.own_bucket is None:
+            msg = f"{disk.key} has no bucket to account for"
+            raise ValueError(msg)
+        self.disk, self.promise = disk, promise
+        self.bucket: Bucket = promise.bucket
+        self.own_bucket: Bucket = promise.own_bucket
+        self.interval, self.origin, self.reading = start, origin, reading
+        self.charged = Charge(least=0.0, nominal=0.0, most=0.0)
+        self._pieces = pieces_of(disk, promise)
+        self._slack_s = reading.slack_s
+        # Credits charged beyond what there can have been, at the least and as is likely.
+        self._overdrawn = self._beyond = 0.0
+        self._pace = Pace(at=reading.at, slot_s=slot_s)
+        self._last: tuple[float, float] = (0.0, 0.0)  # IOPS and MiB/s of the newest step
+
+    def note(self, reading: Reading) -> None:
+        """Go on to a later reading of the same device."""
+        seconds = reading.at - self.reading.at
+        if seconds <= 0:
+            return
+        done = reading.counters.since(self.reading.counters)
+        self._slack_s = max(self._slack_s, reading.slack_s)
+        self.reading = reading
+        if done is None:  # begun anew: what was done in between is not known
+            self.interval = iv.after_unseen(self.own_bucket, self.interval, seconds=seconds)
+            return
+        cost = cost_of(done, self.disk, self.promise)
+        if self._is_contradicted_by(cost, seconds):
+            self.interval, self.origin = iv.unknown(self.own_bucket), "contradicted"
+        else:
+            self.interval = iv.after_seen(
+                self.own_bucket,
+                self.interval,
+                seconds=seconds,
+                charge=cost,
+                in_flight=self._in_flight(),
+            )
+        self.charged = _sum(self.charged, cost)
+        self._pace.note(reading.at, cost)
+        self._last = (done.ops / seconds, done.bytes / MIB / seconds)
+
+    def go_on_with(self, disk: Disk, promise: Promise) -> None:
+        """The same device with the same bucket; what limits it may have changed."""
+        self.disk, self.promise = disk, promise
+        self.bucket = promise.bucket or self.bucket
+        self._pieces = pieces_of(disk, promise)
+
+    def kept(self) -> Interval:
+        """The interval for a later process, which knows nothing of this one's slack."""
+        slack = self.own_bucket.refill * self._slack_s
+        return replace(
+            self.interval,
+            low=max(0.0, self.interval.low - slack),
+            high=self.interval.high + slack,
+        )
+
+    def narrow(self, *, low: float, high: float) -> None:
+        """What another source knows of the balance, in credits at the newest reading."""
+        self.interval = iv.narrowed(self.own_bucket, self.interval, low=low, high=high)
+
+    def seen(self) -> Interval:
+        """The interval at the newest reading."""
+        return iv.seen_at(
+            self.own_bucket,
+            self.interval,
+            in_flight=self._in_flight(),
+            slack_s=self._slack_s,
+        )
+
+    def demand(self) -> Range:
+        """What to expect from here on, in credits per second."""
+        return expected(self._pace.lately(limit=self.promise.limit.rate), burst=self.bucket.burst)
+
+    def project(self, *, wall_s: float) -> Projection:
+        """How long the credits last."""
+        seen, demand, bucket = self.seen(), self.demand(), self.bucket
+        iops, mib_s = self._last
+        binding = held_back(self.promise.volume, iops=iops, mib_s=mib_s)
+        likely, reason = (
+            seen.likely,
+            "more is spent than comes in, and how much is left is not known",
+        )
+        if self._is_cheaper():
+            likely, reason = (
+                None,
+                "more is served than an empty bucket gives: I/O costs less than each one credit",
+            )
+        if likely is None and demand.high > bucket.refill:
+            return Projection(
+                state="unknown",
+                reason=reason,
+                at=wall_s,
+                demand=demand,
+                low_s=tb.time_to_empty(bucket, level=seen.low, demand=demand.high),
+                worst_s=tb.worst_time_to_empty(bucket, level=seen.low),
+                binding=binding,
+            )
+        guess = seen.high if likely is None else likely
+        projection = project_level(
+            bucket,
+            Range(low=seen.low, likely=guess, high=seen.high),
+            demand,
+            at=wall_s,
+            data_age_s=0.0,
+            worst_level=seen.low,
+            held_at_zero=guess <= 0 and is_held_at_zero(bucket, demand),
+            binding=binding,
+        )
+        if demand.high == 0:
+            projection = replace(projection, state="idle", reason="no I/O in the last minutes")
+        if likely is None:  # it never empties, whatever is left; full it is at the latest then
+            latest = tb.time_to_full(bucket, level=seen.low, demand=demand.likely)
+            return replace(projection, time_to_full_s=latest)
+        return projection
+
+    def is_served_at_baseline(self) -> bool:
+        """Whether it is served just what comes in, and asks for more: a hint, and never a bound.
+
+        An instance's limit, a snapshot that is read or a cgroup look the same.
+        """
+        rate = self._pace.newest()
+        low, high = AT_BASELINE
+        refill = self.bucket.refill
+        is_busy = self.reading.counters.in_flight > 0
+        return rate is not None and is_busy and low * refill <= rate <= high * refill
+
+    def _is_cheaper(self) -> bool:
+        """Whether more was served than the likely level and an empty bucket can have given."""
+        rate = self._pace.newest()
+        return (
+            self._beyond > CONTRADICTION * self.own_bucket.capacity
+            and rate is not None
+            and rate > AT_BASELINE[1] * self.bucket.refill
+        )
+
+    def _in_flight(self) -> float:
+        return self.reading.counters.in_flight * self._pieces
+
+    def _is_contradicted_by(self, cost: Charge, seconds: float) -> bool:
+        """Whether this I/O cannot have been that of the bucket as it was stated."""
+        bucket = self.own_bucket
+        there = bucket.refill * seconds
+        over = cost.least - self.interval.high - there
+        self._overdrawn = self._overdrawn + over if over > 0 else 0.0
+        likely = self.interval.likely
+        beyond = 0.0 if likely is None else cost.nominal - likely - there
+        self._beyond = self._beyond + beyond if beyond > 0 else 0.0
+        if self._overdrawn > CONTRADICTION * bucket.capacity:
+            self._overdrawn = 0.0
+            return True
+        return cost.least > TOLERANCE * bucket.burst * (seconds + self._slack_s + 1.0)
+
+
+def cost_of(done: Counters, disk: Disk, promise: Promise) -> Charge:
+    """The credits that some I/O may have cost.
+
+    Whether discards and flushes are charged is not stated: only the most counts them.
+    """
+    cost = charge(promise.profile, ops=done.ops, mib=done.bytes / MIB, largest_kib=disk.largest_kib)
+    if not done.other_ops:
+        return cost
+    return Charge(least=cost.least, nominal=cost.nominal, most=cost.most + done.other_ops)
+
+
+def pieces_of(disk: Disk, promise: Promise) -> float:
+    """The most credits that one I/O costs; what no one bounds is taken as 4 MiB."""
+    largest = min(disk.largest_kib, 4096.0)
+    return max(1, math.ceil(largest / promise.profile.io_kib))
+
+
+def _sum(one: Charge, other: Charge) -> Charge:
+    return Charge(
+        least=one.least + other.least,
+        nominal=one.nominal + other.nominal,
+        most=one.most + other.most,
+    )

@@ -1,0 +1,101 @@
+"""The program: what each command line does, and errors as one line.
+
+Exit codes: 0 fine, 2 wrong input or configuration.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+import burstwatch
+from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.serve import serve, write_once
+from burstwatch_exporter.settings import SETTINGS, parse_options, variable_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from burstwatch_exporter.clock import Clock
+
+OK, WRONG_INPUT = 0, 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """What the program may touch: its streams, environment, clocks, and when to end."""
+
+    stdout: TextIO
+    stderr: TextIO
+    env: Mapping[str, str]
+    clock: Clock
+    stop: threading.Event
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors as one line, without the usage text in front."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Every flag of ``SETTINGS``, and what else there is to do."""
+    parser = _Parser(
+        prog="burstwatch-exporter",
+        description="How long the burst credits of this host's volumes last, for Prometheus.",
+    )
+    parser.add_argument("--version", action="version", version=burstwatch.__version__)
+    parser.add_argument(
+        "--once", action="store_true", help="print the metrics once and end, without serving"
+    )
+    for setting in SETTINGS:
+        shown = f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
+        default = f" (default {shown})" if shown else ""
+        text = f"{setting.help}{default}; or {variable_of(setting.name)}"
+        parser.add_argument(
+            f"--{setting.name}",
+            dest=setting.name,
+            metavar="VALUE",
+            help=text.replace("%", "%%"),
+        )
+    return parser
+
+
+def run(args: Sequence[str], world: World) -> int:
+    """The whole program, with its world as an argument. Returns the exit code."""
+    try:
+        parsed = vars(build_parser().parse_args(args))
+        given = {
+            setting.name: parsed[setting.name]
+            for setting in SETTINGS
+            if parsed[setting.name] is not None
+        }
+        options = parse_options(given, world.env)
+        if parsed["once"]:
+            write_once(options, clock=world.clock, stdout=world.stdout, stop=world.stop)
+        else:
+            serve(options, clock=world.clock, stop=world.stop)
+    except (ValueError, OSError) as error:
+        text = " ".join(str(error).split()) or type(error).__name__
+        print(f"burstwatch-exporter: {text}", file=world.stderr)
+        return WRONG_INPUT
+    return OK
+
+
+def main() -> NoReturn:
+    """Run with this process's arguments, environment and clocks, until told to stop."""
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(message)s")
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    world = World(
+        stdout=sys.stdout, stderr=sys.stderr, env=os.environ, clock=system_clock(), stop=stop
+    )
+    sys.exit(run(sys.argv[1:], world))

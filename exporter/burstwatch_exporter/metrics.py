@@ -1,0 +1,153 @@
+"""Every metric once: its name, kind, labels and what it says. The docs are made of this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Type = Literal["gauge", "counter", "histogram"]
+VOLUME = ("volume_id", "device")
+BUCKET = ("volume_id", "device", "bucket")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Definition:
+    """One metric. A counter's name has no ``_total`` here; it gets it where it is printed."""
+
+    name: str
+    type: Type
+    labels: tuple[str, ...]
+    help: str
+
+    @property
+    def printed(self) -> str:
+        """The name as it is scraped."""
+        return f"{self.name}_total" if self.type == "counter" else self.name
+
+
+def _gauge(name: str, labels: tuple[str, ...], text: str) -> Definition:
+    return Definition(name=f"burstwatch_{name}", type="gauge", labels=labels, help=text)
+
+
+def _counter(name: str, labels: tuple[str, ...], text: str) -> Definition:
+    return Definition(name=f"burstwatch_{name}", type="counter", labels=labels, help=text)
+
+
+BUILD_INFO = _gauge("exporter_build_info", ("version",), "1, with the version of the exporter.")
+SOURCE_UP = _gauge(
+    "source_up",
+    ("source",),
+    "1 if nothing was odd when the source was last read; what could be read is used all the same.",
+)
+SOURCE_SECONDS = _gauge(
+    "source_duration_seconds", ("source",), "How long the source took when it was last read."
+)
+STATE_SAVED = _gauge(
+    "state_saved_timestamp_seconds",
+    (),
+    "When the intervals were last written to the state file, by the wall clock.",
+)
+VOLUME_INFO = _gauge(
+    "volume_info",
+    (*VOLUME, "volume_type", "type_source"),
+    "1 for each EBS volume and each configured device; volume_type is empty while nobody has said it, "
+    "type_source is config or ec2.",
+)
+STACK_INFO = _gauge(
+    "device_volume_info",
+    ("device", "name", "volume_id", "volume_device"),
+    "1 for each volume under a partition, LVM, encrypted or RAID device.",
+)
+MOUNT_INFO = _gauge(
+    "mount_info",
+    ("mountpoint", "device", "fstype", "volume_id"),
+    "1 for each volume under a mounted file system.",
+)
+SIZE = _gauge("volume_size_bytes", VOLUME, "Size of the device.")
+READ_OPS = _counter(
+    "volume_read_ops", VOLUME, "Reads completed since the device appeared, from /proc/diskstats."
+)
+WRITE_OPS = _counter(
+    "volume_write_ops", VOLUME, "Writes completed since the device appeared, from /proc/diskstats."
+)
+READ_BYTES = _counter(
+    "volume_read_bytes", VOLUME, "Bytes read since the device appeared, from /proc/diskstats."
+)
+WRITE_BYTES = _counter(
+    "volume_write_bytes", VOLUME, "Bytes written since the device appeared, from /proc/diskstats."
+)
+LIMIT_OPS = _gauge(
+    "volume_limit_ops_per_second",
+    VOLUME,
+    "The most operations a second that the volume serves with credits left, by its type and size.",
+)
+LIMIT_BYTES = _gauge(
+    "volume_limit_bytes_per_second",
+    VOLUME,
+    "The most bytes a second that the volume serves with credits left, by its type and size.",
+)
+CAPACITY = _gauge(
+    "credit_capacity",
+    BUCKET,
+    "Credits in a full bucket: I/O operations (bucket io) or MiB (bucket throughput).",
+)
+REFILL = _gauge(
+    "credit_refill_per_second", BUCKET, "Credits that come in a second: the volume's baseline."
+)
+BURST = _gauge(
+    "credit_burst_per_second",
+    BUCKET,
+    "Credits that can be spent a second, by the volume and by its instance.",
+)
+CHARGED = _counter(
+    "credits_charged",
+    (*BUCKET, "bound"),
+    "Credits that the I/O seen by this process has cost at the least (all merged) and at the most (none).",
+)
+BALANCE = _gauge(
+    "credit_balance_ratio",
+    (*BUCKET, "bound"),
+    "Share of the bucket that is left, 0 to 1: the truth lies between low and high.",
+)
+EXHAUSTION = _gauge(
+    "time_to_exhaustion_seconds",
+    (*BUCKET, "bound"),
+    "Seconds until no credits are left, +Inf for never: low is the least at the demand seen, worst at full burst, "
+    "likely is absent where the balance is not known well enough.",
+)
+FULL = _gauge(
+    "time_to_full_seconds",
+    BUCKET,
+    "Seconds until the bucket is full at the demand seen, +Inf for never; absent where it cannot be said.",
+)
+STATE = _gauge(
+    "credit_state",
+    (*BUCKET, "state"),
+    "1 for the state that the bucket is in, else 0: finite (runs dry at this demand), infinite (does not), "
+    "exhausted, not_applicable (no bucket), idle (no I/O), unknown.",
+)
+BINDING = _gauge(
+    "binding_constraint_info",
+    (*VOLUME, "constraint"),
+    "1 for the limit that holds the I/O back, or none.",
+)
+HINT = _gauge(
+    "served_at_baseline",
+    BUCKET,
+    "1 if the volume is served just its baseline and asks for more: a hint of an empty bucket, and no proof "
+    "(an instance's limit, a snapshot that is read or a cgroup look the same).",
+)
+ORIGIN = _gauge(
+    "credit_interval_info",
+    (*BUCKET, "origin"),
+    "1 with what the interval rests on: restored (saved, and all I/O since is counted), reattached or rebooted "
+    "(with a gap in which anything is assumed), created (a new volume), appeared (all I/O since the device came is "
+    "counted), unknown, contradicted (more I/O than the stated bucket allows).",
+)
+
+METRICS: tuple[Definition, ...] = (
+    BUILD_INFO, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
+    VOLUME_INFO, STACK_INFO, MOUNT_INFO, SIZE,
+    READ_OPS, WRITE_OPS, READ_BYTES, WRITE_BYTES, LIMIT_OPS, LIMIT_BYTES,
+    CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ORIGIN,
+)  # fmt: skip

@@ -1,0 +1,105 @@
+"""What a volume of this host promises: by the configuration, or by EC2."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch.kinds.ebs_volume import Volume, on_instance
+from burstwatch.volume_types import find_type
+from burstwatch.volumes import Profile, profile
+
+if TYPE_CHECKING:
+    from burstwatch.bucket import Bucket
+    from burstwatch.observe import Limit
+    from burstwatch.volume_types import Unit
+    from burstwatch.volumes import InstanceLimits
+    from burstwatch_exporter.given import CustomBucket, Given
+
+GIB = 2**30
+#: Sizes of a volume are whole GiB; a device may be off by what its table takes.
+SIZE_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Promise:
+    """A volume's type and size, the bucket that this host can spend from, and its limits.
+
+    ``own_bucket`` is the volume's whatever it is attached to: elsewhere it may be spent
+    faster than this instance can. ``source`` is who said so: ``config`` or ``ec2``.
+    """
+
+    volume: Volume
+    own_bucket: Bucket | None
+    bucket: Bucket | None
+    limit: Limit
+    source: str
+    created_s: float | None = None
+
+    @property
+    def profile(self) -> Profile:
+        """By type and size."""
+        return self.volume.promise
+
+
+def promise_of(
+    given: Given, *, size_bytes: int, instance: InstanceLimits | None, source: str
+) -> tuple[Promise | None, str]:
+    """What is promised, or None with nothing to go by; and what is odd about it, or nothing.
+
+    The device knows its size: what is said of it only serves to be compared.
+
+    Raises:
+        ValueError: if the type is not made in that size.
+    """
+    if given.custom is not None:
+        own = custom_profile(given.custom, size_bytes / GIB)
+        oddity = ""
+    elif given.volume_type is not None:
+        size_gib, oddity = _size(given, size_bytes)
+        own = profile(
+            find_type(given.volume_type).name, size_gib, iops=given.iops, mib_s=given.mib_s
+        )
+    else:
+        return None, ""
+    bucket, limit = on_instance(own, own.bucket, instance)
+    promise = Promise(
+        volume=Volume(promise=own, instance=instance),
+        own_bucket=own.bucket,
+        bucket=bucket,
+        limit=limit,
+        source=source,
+        created_s=given.created_s,
+    )
+    return promise, oddity
+
+
+def custom_profile(custom: CustomBucket, size_gib: float) -> Profile:
+    """A volume that is known by its bucket alone: nothing else limits it."""
+    unit: Unit = "MiB" if custom.unit == "MiB" else "io"
+    bucket = custom.bucket
+    return Profile(
+        volume_type="custom",
+        size_gib=size_gib,
+        unit=unit,
+        io_kib=custom.io_kib,
+        baseline=bucket.refill,
+        burst=bucket.burst,
+        bucket=bucket if bucket.can_drain else None,
+        no_bucket_reason="" if bucket.can_drain else "its burst is not above its refill",
+        limit_iops=bucket.burst if unit == "io" else math.inf,
+        limit_mib_s=bucket.burst if unit == "MiB" else math.inf,
+        limit_mib_s_when_empty=bucket.refill if unit == "MiB" else math.inf,
+    )
+
+
+def _size(given: Given, size_bytes: int) -> tuple[float, str]:
+    """The size to go by in GiB, and whether it is not the one that is said."""
+    seen = size_bytes / GIB
+    said = given.size_gib
+    if size_bytes <= 0 and said is not None:
+        return said, ""
+    if said is not None and abs(said - seen) > SIZE_TOLERANCE * seen:
+        return seen, f"{said:g} GiB are said, the device has {seen:g} GiB"
+    return seen, ""

@@ -1,0 +1,140 @@
+"""The running exporter: it reads, saves and serves until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, TextIO
+
+from prometheus_client import CollectorRegistry, generate_latest, write_to_textfile
+
+from burstwatch_exporter.collector import HostCollector
+from burstwatch_exporter.given import GivenVolumes, read_given
+from burstwatch_exporter.host import Host, Roots
+from burstwatch_exporter.sources import Sources
+from burstwatch_exporter.state import read_state, write_state
+from burstwatch_exporter.web.app import App
+from burstwatch_exporter.web.config import WebConfig, read_web_config
+from burstwatch_exporter.web.passwords import Passwords
+from burstwatch_exporter.web.server import Server, serving
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from burstwatch_exporter.clock import Clock
+    from burstwatch_exporter.settings import Options
+    from burstwatch_exporter.state import Saved
+
+LOG = logging.getLogger("burstwatch_exporter")
+
+
+class Exporter:
+    """A host with everything that an exporter does with it, but serving."""
+
+    def __init__(self, options: Options, clock: Clock) -> None:
+        """Reads the configuration and the state.
+
+        Raises:
+            GivenError: if the configuration cannot be used.
+        """
+        self._options, self._clock = options, clock
+        given = read_given(options.config_file) if options.config_file else GivenVolumes()
+        self.sources = Sources(clock.boot)
+        self.host = Host(
+            roots=Roots(procfs=options.procfs, sysfs=options.sysfs, udev=options.udev),
+            clock=clock,
+            sources=self.sources,
+            given=given,
+            saved=self._read_state(),
+            slot_s=options.sample_period_s,
+            refresh_s=options.refresh_period_s,
+        )
+        self.registry = CollectorRegistry(auto_describe=False)
+        self.registry.register(HostCollector(self.host, self.sources, lambda: self._saved_wall_s))
+        self._saved_wall_s: float | None = None
+        self._saved_at = clock.boot()
+
+    def sample(self) -> None:
+        """Read the counters, and write what is due."""
+        self.host.observe()
+        if self._options.textfile is not None:
+            with self.sources.attempt("textfile"):
+                write_to_textfile(str(self._options.textfile), self.registry)
+        if self._clock.boot() - self._saved_at >= self._options.state_period_s:
+            self.save()
+
+    def save(self) -> None:
+        """Write the state, if there is a place for it."""
+        self._saved_at = self._clock.boot()
+        if self._options.state_file is None:
+            return
+        with self.sources.attempt("state"):
+            write_state(self._options.state_file, self.host.saved())
+            self._saved_wall_s = self._clock.wall()
+
+    def is_ready(self) -> bool:
+        """Whether the counters could be read when that was last tried."""
+        outcome = self.sources.outcomes.get("diskstats")
+        return outcome is not None and not outcome.has_failed
+
+    def problems(self) -> list[str]:
+        """What is not well now, for people."""
+        return [
+            f"{name}: {problem}"
+            for name, outcome in sorted(self.sources.outcomes.items())
+            for problem in outcome.problems
+        ]
+
+    def _read_state(self) -> dict[str, Saved]:
+        path = self._options.state_file
+        saved: dict[str, Saved] = {}
+        if path is not None:
+            with self.sources.attempt("state"):
+                saved = read_state(path)
+        return saved
+
+
+def serve(options: Options, *, clock: Clock, stop: Event) -> None:
+    """Serve until ``stop`` is set, then save and end.
+
+    Raises:
+        ValueError: if a configuration cannot be used.
+        OSError: if the address cannot be bound.
+    """
+    web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
+    exporter = Exporter(options, clock)
+    app = App(
+        exporter.registry,
+        Passwords(web.users),
+        is_ready=exporter.is_ready,
+        problems=exporter.problems,
+    )
+    try:
+        server = Server(app, host=options.host, port=options.port, tls=web.tls)
+    except OSError as error:
+        msg = f"web.listen-address {options.host}:{options.port}: {error}"
+        raise OSError(msg) from error
+    wait = serving(server)
+    LOG.info("serving on %s:%d", options.host or "every address", server.port)
+    try:
+        exporter.sample()
+        while not stop.wait(options.sample_period_s):
+            exporter.sample()
+    finally:
+        server.stop()
+        wait()
+        exporter.host.observe()
+        exporter.save()
+    LOG.info("stopped")
+
+
+def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -> None:
+    """Two readings, a sample period apart, and the metrics to ``stdout`` or the text file."""
+    exporter = Exporter(options, clock)
+    exporter.host.observe()
+    LOG.info("reading for %g s", options.sample_period_s)
+    stop.wait(options.sample_period_s)
+    if options.textfile is not None:
+        write_to_textfile(str(options.textfile), exporter.registry)
+    else:
+        stdout.write(generate_latest(exporter.registry).decode())
+    exporter.save()

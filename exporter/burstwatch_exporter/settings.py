@@ -1,0 +1,136 @@
+"""Every flag of the exporter once: the command line, the environment and the docs are made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstwatch.config import ConfigError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ENV_PREFIX = "BURSTWATCH_EXPORTER_"
+LAST_PORT = 65_535
+
+
+def _path(name: str, default: str, text: str) -> Setting:
+    return Setting(name=name, default=default, help=text, pattern=r"[^\0]*", allowed="a path")
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="web.listen-address",
+        default="127.0.0.1:10047",
+        help="where to serve; the host may be left out, which serves to everybody",
+        pattern=r"(\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*):\d{1,5}",
+        allowed="HOST:PORT, [IPv6]:PORT or :PORT",
+    ),
+    _path("web.config.file", "", "TLS and passwords, in the exporter toolkit's format"),
+    _path("path.procfs", "/proc", "where the kernel's /proc is"),
+    _path("path.sysfs", "/sys", "where the kernel's /sys is"),
+    _path("path.udev.data", "/run/udev/data", "where udev keeps what it knows of devices"),
+    _path("config.file", "", "what the volumes of this host are"),
+    _path(
+        "state.file",
+        "",
+        "where the intervals outlive the process; without it each start begins anew",
+    ),
+    _path(
+        "textfile",
+        "",
+        "write the metrics to this file each sample, for node_exporter's textfile collector",
+    ),
+    Setting(
+        name="sample.period",
+        default=10.0,
+        help="how often the counters are read, scraped or not",
+        low=0.1,
+        high=60,
+    ),
+    Setting(
+        name="state.period",
+        default=60.0,
+        help="how often the state is saved",
+        low=1,
+        high=3_600,
+    ),
+    Setting(
+        name="refresh.period",
+        default=15.0,
+        help="how often devices and mounts are looked for anew, beside when one comes or goes",
+        low=1,
+        high=3_600,
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """The settings of ``SETTINGS``, checked. A path that is not given is None."""
+
+    host: str
+    port: int
+    web_config_file: Path | None
+    procfs: Path
+    sysfs: Path
+    udev: Path
+    config_file: Path | None
+    state_file: Path | None
+    textfile: Path | None
+    sample_period_s: float
+    state_period_s: float
+    refresh_period_s: float
+
+
+def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
+    """Settings by name, as text: a flag comes before ``BURSTWATCH_EXPORTER_WEB_LISTEN_ADDRESS``.
+
+    Raises:
+        ConfigError: naming every unknown name and every value that is not allowed.
+    """
+    known = {setting.name: setting for setting in SETTINGS}
+    by_variable = {variable_of(name): name for name in known}
+    problems: list[str] = []
+    texts: dict[str, str] = {}
+    for variable, text in env.items():
+        if variable in by_variable:
+            texts[by_variable[variable]] = text
+        elif variable.startswith(ENV_PREFIX):
+            problems.append(f"unknown variable {variable}, allowed are {', '.join(by_variable)}")
+    texts |= given
+    values = {name: setting.default for name, setting in known.items()}
+    for name, text in texts.items():
+        try:
+            values[name] = known[name].parse(text)
+        except ValueError as error:
+            problems.append(f"{name} is {text!r}, allowed is {error}")
+    host, _, port = str(values["web.listen-address"]).rpartition(":")
+    if int(port) > LAST_PORT:
+        problems.append(f"web.listen-address has port {port}, allowed is 0 to {LAST_PORT}")
+    if problems:
+        raise ConfigError("; ".join(problems))
+    return Options(
+        host=host.strip("[]"),
+        port=int(port),
+        web_config_file=_given_path(values["web.config.file"]),
+        procfs=Path(str(values["path.procfs"])),
+        sysfs=Path(str(values["path.sysfs"])),
+        udev=Path(str(values["path.udev.data"])),
+        config_file=_given_path(values["config.file"]),
+        state_file=_given_path(values["state.file"]),
+        textfile=_given_path(values["textfile"]),
+        sample_period_s=float(values["sample.period"]),
+        state_period_s=float(values["state.period"]),
+        refresh_period_s=float(values["refresh.period"]),
+    )
+
+
+def variable_of(name: str) -> str:
+    """The environment variable of a setting."""
+    return ENV_PREFIX + name.upper().replace(".", "_").replace("-", "_")
+
+
+def _given_path(value: str | float) -> Path | None:
+    return Path(str(value)) if value else None

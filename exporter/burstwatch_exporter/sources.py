@@ -1,0 +1,86 @@
+"""What the exporter reads from, and whether that went well: each source by name.
+
+A source that fails is down, and says why, once: the same reason is not logged again
+until it has been gone in between. What it did give is used all the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LOG = logging.getLogger("burstwatch_exporter")
+#: More reasons than this at a time are counted and not listed.
+NAMED = 5
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One reading of a source; what was odd about it is collected here."""
+
+    problems: list[str] = field(default_factory=list)
+    has_failed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """How the newest attempt went: seconds that it took, and what was odd.
+
+    ``has_failed`` is whether it ended early, so that there is nothing to go by.
+    """
+
+    seconds: float
+    problems: tuple[str, ...]
+    has_failed: bool
+
+    @property
+    def is_up(self) -> bool:
+        """Whether nothing was odd."""
+        return not self.problems
+
+
+class Sources:
+    """The newest outcome of each source that was tried."""
+
+    def __init__(self, timer: Callable[[], float]) -> None:
+        """``timer`` gives seconds."""
+        self._timer = timer
+        self.outcomes: dict[str, Outcome] = {}
+
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[Attempt]:
+        """Try a source: what it raises is one problem more, and goes no further."""
+        attempt, started = Attempt(), self._timer()
+        try:
+            yield attempt
+        except (OSError, ValueError) as error:
+            attempt.problems.append(str(error) or type(error).__name__)
+            attempt.has_failed = True
+        outcome = Outcome(
+            seconds=self._timer() - started,
+            problems=tuple(dict.fromkeys(attempt.problems)),
+            has_failed=attempt.has_failed,
+        )
+        self._note(name, outcome)
+
+    def say(self, text: str) -> None:
+        """Tell whoever reads the log."""
+        LOG.info("%s", text)
+
+    def _note(self, name: str, outcome: Outcome) -> None:
+        problems = outcome.problems
+        before = self.outcomes.get(name)
+        known = before.problems if before is not None else ()
+        news = [problem for problem in problems if problem not in known]
+        for problem in news[:NAMED]:
+            LOG.warning("source %s: %s", name, problem)
+        if len(news) > NAMED:
+            LOG.warning("source %s: %d problems more", name, len(news) - NAMED)
+        if known and not problems:
+            LOG.info("source %s: well again", name)
+        self.outcomes[name] = outcome

@@ -1,0 +1,123 @@
+"""Where a volume's interval begins: with what was saved, with its making, or with nothing.
+
+A gap in which nothing was counted costs what it can cost at most: credits were spent at
+full burst, or came in unspent. What the counters have seen since the device appeared
+is known, however long this program was not there to look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch.words import span
+from burstwatch_exporter import interval as iv
+from burstwatch_exporter.ledger import cost_of
+
+if TYPE_CHECKING:
+    from burstwatch.bucket import Bucket
+    from burstwatch_exporter.blocks import Disk
+    from burstwatch_exporter.interval import Interval
+    from burstwatch_exporter.ledger import Origin, Reading
+    from burstwatch_exporter.promise import Promise
+    from burstwatch_exporter.state import Saved
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Moment:
+    """When a volume is first read: in which start of the host, and by the wall clock.
+
+    ``age_s`` is how long the device has been there, or None where nobody knows.
+    """
+
+    boot_id: str
+    wall_s: float
+    age_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Start:
+    """An interval with what it rests on, and the same in words."""
+
+    interval: Interval
+    origin: Origin
+    said: str
+
+
+def start_of(
+    disk: Disk, promise: Promise, reading: Reading, moment: Moment, saved: Saved | None
+) -> Start:
+    """The best that can be known of a volume that has a bucket."""
+    bucket = promise.own_bucket
+    if bucket is None:
+        msg = f"{disk.key} has no bucket"
+        raise ValueError(msg)
+    since = _Since(bucket, disk, promise, reading, moment.age_s)
+    refused = ""
+    if saved is not None:
+        start, refused = _from_saved(saved, since, moment)
+        if start is not None:
+            return start
+    why = f"{refused}; " if refused else ""
+    created = promise.created_s
+    if created is not None and created <= moment.wall_s:
+        gap = moment.wall_s - created
+        said = f"{why}made {span(gap)} ago and full then"
+        return Start(interval=since.gap(iv.full(bucket), gap), origin="created", said=said)
+    if moment.age_s is None:
+        said = f"{why}nothing is known of the time before"
+        return Start(interval=iv.unknown(bucket), origin="unknown", said=said)
+    said = f"{why}counted since the device appeared {span(moment.age_s)} ago, not known before"
+    return Start(interval=since.appeared(iv.unknown(bucket)), origin="appeared", said=said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """What can be said of the time until ``reading``."""
+
+    bucket: Bucket
+    disk: Disk
+    promise: Promise
+    reading: Reading
+    age_s: float | None
+
+    def appeared(self, start: Interval) -> Interval:
+        """From when the device appeared: all that its counters say."""
+        cost = cost_of(self.reading.counters, self.disk, self.promise)
+        return iv.after_seen(self.bucket, start, seconds=self.age_s or 0.0, charge=cost)
+
+    def gap(self, start: Interval, seconds: float) -> Interval:
+        """From so many seconds ago: unseen until the device appeared, counted from then on."""
+        if self.age_s is None or self.age_s > seconds:
+            return iv.after_unseen(self.bucket, start, seconds=seconds)
+        unseen = iv.after_unseen(self.bucket, start, seconds=seconds - self.age_s)
+        return self.appeared(unseen)
+
+    def counted(self, saved: Saved) -> Interval | None:
+        """From what was saved of the very device, or None if the counters began anew."""
+        seconds = self.reading.at - saved.at
+        done = self.reading.counters.since(saved.counters)
+        if seconds < 0 or done is None:
+            return None
+        cost = cost_of(done, self.disk, self.promise)
+        return iv.after_seen(self.bucket, saved.interval, seconds=seconds, charge=cost)
+
+
+def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | None, str]:
+    """A start from what was saved, or None and why not."""
+    if saved.bucket != since.bucket:
+        return None, "the saved balance is of another type or size"
+    same_boot = saved.boot_id == moment.boot_id
+    gap = since.reading.at - saved.at if same_boot else moment.wall_s - saved.wall_s
+    is_device = (saved.name, saved.sequence) == (since.disk.name, since.disk.sequence)
+    if same_boot and is_device:
+        interval = since.counted(saved)
+        if interval is not None:
+            said = f"saved {span(gap)} ago, and all I/O since is counted"
+            return Start(interval=interval, origin="restored", said=said), ""
+    if gap < 0:
+        return None, "the saved balance is of later than now: the clock was set back"
+    unseen = gap if since.age_s is None or since.age_s > gap else gap - since.age_s
+    interval = since.gap(saved.interval, gap)
+    said = f"saved {span(gap)} ago; of {span(unseen)} since then nothing is known, and the worst and the best are assumed"
+    return Start(interval=interval, origin="reattached" if same_boot else "rebooted", said=said), ""

@@ -1,0 +1,271 @@
+"""The truth never leaves the interval, whatever EBS makes of the I/O."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from burstwatch.bucket import Bucket
+from burstwatch.volumes import Charge
+from burstwatch_exporter import interval as iv
+from burstwatch_exporter.blocks import Disk
+from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.given import CustomBucket, Given
+from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.ledger import Ledger, Reading
+from burstwatch_exporter.promise import Promise, promise_of
+from burstwatch_exporter.start import Moment, start_of
+
+BUCKET = Bucket(capacity=1_000, refill=10, burst=100)
+GIB = 2**30
+
+
+def a_disk(*, largest_kib: float = 1_024, appeared_s: float | None = None) -> Disk:
+    return Disk(
+        name="nvme1n1",
+        volume_id="vol-0123456789abcdef0",
+        size_bytes=100 * GIB,
+        largest_kib=largest_kib,
+        appeared_s=appeared_s,
+        sequence="9",
+    )
+
+
+def a_promise(bucket: Bucket = BUCKET, unit: str = "io") -> Promise:
+    said = Given(custom=CustomBucket(bucket=bucket, unit=unit))
+    promise, _ = promise_of(said, size_bytes=100 * GIB, instance=None, source="config")
+    assert promise is not None
+    return promise
+
+
+def done(ops: int = 0, kib: int = 0, *, in_flight: int = 0) -> Counters:
+    return Counters(ops, kib * 1_024, 0, 0, 0, in_flight)
+
+
+def a_ledger(start: Interval, promise: Promise | None = None) -> Ledger:
+    return Ledger(
+        a_disk(),
+        promise or a_promise(),
+        start=start,
+        origin="unknown",
+        reading=Reading(at=0.0, slack_s=0.0, counters=done()),
+        slot_s=1.0,
+    )
+
+
+@dataclass
+class HostileEbs:
+    """A volume that charges each I/O what it likes, when it likes, within the rules."""
+
+    level: float
+    unit_kib: float = 256.0
+    counters: Counters = field(default_factory=done)
+    waiting: list[int] = field(default_factory=list)
+
+    def refill(self, seconds: float) -> None:
+        self.level = min(BUCKET.capacity, self.level + BUCKET.refill * seconds)
+
+    def take(self, size_kib: int, merged: float) -> None:
+        """Charge an I/O between its bytes and its pieces, if there are credits, and begin it."""
+        least, most = size_kib / self.unit_kib, math.ceil(size_kib / self.unit_kib)
+        cost = least + (most - least) * merged
+        if cost <= self.level:
+            self.level -= cost
+            self.waiting.append(size_kib)
+
+    def finish(self, count: int) -> None:
+        now, self.waiting = self.waiting[:count], self.waiting[count:]
+        kib = sum(now) * 1_024
+        self.counters = Counters(
+            self.counters.read_ops + len(now),
+            self.counters.read_bytes + kib,
+            0,
+            0,
+            0,
+            len(self.waiting),
+        )
+
+
+ios = st.tuples(st.integers(1, 1_024), st.floats(0, 1))
+steps = st.lists(
+    st.tuples(
+        st.floats(0.01, 60),  # before this step's reading
+        st.lists(ios, max_size=12),  # charged before the credits come in
+        st.lists(ios, max_size=12),  # and after
+        st.integers(0, 30),  # how many complete
+        st.floats(0, 0.5),  # how long reading takes
+        st.floats(0, 1),  # when within that the counters are of
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), steps)
+def test_the_truth_never_leaves_the_interval(
+    ratio: float,
+    below: float,
+    above: float,
+    steps: list[tuple[float, list[tuple[int, float]], list[tuple[int, float]], int, float, float]],
+) -> None:
+    level = ratio * BUCKET.capacity
+    ebs = HostileEbs(level=level)
+    start = Interval(low=level * below, high=level + (BUCKET.capacity - level) * above)
+    ledger = a_ledger(start)
+    now = 0.0
+    for seconds, early, late, completed, slack, within in steps:
+        true_at = max(now, ledger.reading.at + seconds + slack * within)
+        for size, merged in early:
+            ebs.take(size, merged)
+        ebs.refill(true_at - now)
+        for size, merged in late:
+            ebs.take(size, merged)
+        ebs.finish(completed)
+        now = true_at
+        ledger.note(Reading(at=true_at - slack * within, slack_s=slack, counters=ebs.counters))
+        seen = ledger.seen()
+        assert seen.low <= ebs.level + 1e-6
+        assert ebs.level <= seen.high + 1e-6
+
+
+@given(st.floats(0, 1), st.floats(0, 1_000), st.floats(0, 100))
+def test_a_gap_in_which_anything_was_done_still_holds_the_truth(
+    ratio: float, seconds: float, rate: float
+) -> None:
+    level = ratio * BUCKET.capacity
+    exact = Interval(low=level, high=level, likely=level)
+    after = iv.after_unseen(BUCKET, exact, seconds=seconds)
+    truth = min(BUCKET.capacity, max(0.0, level + (BUCKET.refill - rate) * seconds))
+    assert after.low <= truth + 1e-9
+    assert truth <= after.high + 1e-9
+
+
+def test_after_the_time_of_a_refill_without_io_the_bucket_is_known_to_be_full() -> None:
+    ledger = a_ledger(iv.unknown(BUCKET))
+    ledger.note(Reading(at=100.0, slack_s=0.0, counters=done()))
+    assert ledger.seen() == Interval(low=1_000, high=1_000, likely=1_000)
+
+
+def test_what_is_full_and_does_small_random_io_is_charged_one_credit_each_as_is_likely() -> None:
+    ledger = a_ledger(iv.full(BUCKET))
+    for second in range(1, 11):
+        ledger.note(Reading(at=second, slack_s=0.0, counters=done(60 * second, 960 * second)))
+    seen = ledger.seen()
+    assert seen.likely == 500  # ten seconds of 60 spent and 10 gained
+    assert seen.low < 500 < seen.high
+    projection = ledger.project(wall_s=0.0)
+    assert projection.state == "finite"
+    assert projection.time_to_empty_s == pytest.approx(10.0)
+
+
+def test_large_sequential_io_is_charged_its_bytes() -> None:
+    ledger = a_ledger(iv.full(BUCKET))
+    ledger.note(Reading(at=1.0, slack_s=0.0, counters=done(40, 40 * 256)))
+    seen = ledger.seen()
+    assert seen.likely == seen.high == 970  # 40 pieces of 256 KiB, and what came in meanwhile
+    assert seen.low == 920  # or 80, if the requests were of odd sizes
+
+
+def test_io_in_flight_may_be_charged_already() -> None:
+    ledger = a_ledger(iv.full(BUCKET))
+    ledger.note(Reading(at=1.0, slack_s=0.0, counters=done(in_flight=5)))
+    assert ledger.seen().low == 1_000 - 5 * 4  # four pieces of 256 KiB in a megabyte
+
+
+def test_until_the_interval_is_narrow_nothing_is_likely() -> None:
+    wide = iv.after_seen(
+        BUCKET, iv.unknown(BUCKET), seconds=10, charge=Charge(least=0, nominal=0, most=0)
+    )
+    assert (wide.low, wide.high, wide.likely) == (100, 1_000, None)
+    narrow = iv.after_seen(BUCKET, wide, seconds=50, charge=Charge(least=0, nominal=0, most=0))
+    assert narrow.likely == 800
+
+
+def test_another_source_narrows_the_interval_and_wins_where_they_exclude_each_other() -> None:
+    start = Interval(low=100, high=900, likely=800)
+    assert iv.narrowed(BUCKET, start, low=200, high=400) == Interval(low=200, high=400, likely=400)
+    assert iv.narrowed(BUCKET, start, low=950, high=1_000) == Interval(
+        low=950, high=1_000, likely=950
+    )
+
+
+def test_counters_that_begin_anew_leave_a_gap_and_not_a_mistake() -> None:
+    ledger = a_ledger(iv.full(BUCKET))
+    ledger.note(Reading(at=1.0, slack_s=0.0, counters=done(50, 800)))
+    ledger.note(Reading(at=2.0, slack_s=0.0, counters=done(3, 48)))
+    assert ledger.seen().low == pytest.approx(1_000 - 50 - 3.125 + 10 - 105)
+
+
+@example(rate=150)
+@given(st.integers(110, 1_000))
+def test_more_io_than_the_bucket_lets_through_is_no_io_of_this_bucket(rate: int) -> None:
+    ledger = a_ledger(iv.full(BUCKET))
+    for second in range(1, 60):
+        ledger.note(
+            Reading(at=second, slack_s=0.0, counters=done(rate * second, rate * 256 * second))
+        )
+        if ledger.origin == "contradicted":
+            break
+    assert ledger.origin == "contradicted"
+    assert ledger.project(wall_s=0.0).state == "unknown"
+
+
+def test_what_is_served_above_its_baseline_with_nothing_left_costs_less_than_was_thought() -> None:
+    ledger = a_ledger(iv.full(BUCKET))
+    for second in range(1, 31):  # 60 small I/O a second, merged by EBS: they never get slower
+        ledger.note(Reading(at=second, slack_s=0.0, counters=done(60 * second, 960 * second)))
+    projection = ledger.project(wall_s=0.0)
+    assert projection.state == "unknown"
+    assert "costs less" in projection.reason
+    assert projection.low_s == 0.0
+
+
+def test_a_bucket_that_is_empty_and_asked_for_more_is_exhausted_and_hints_so() -> None:
+    ledger = a_ledger(Interval(low=0, high=20, likely=0))
+    for second in range(1, 31):
+        ledger.note(
+            Reading(at=second, slack_s=0.0, counters=done(10 * second, 160 * second, in_flight=4))
+        )
+    assert ledger.project(wall_s=0.0).state == "exhausted"
+    assert ledger.is_served_at_baseline()
+
+
+def test_a_volume_under_its_baseline_never_empties_whatever_is_left() -> None:
+    ledger = a_ledger(iv.unknown(BUCKET))
+    for second in range(1, 4):
+        ledger.note(Reading(at=second, slack_s=0.0, counters=done(5 * second, 80 * second)))
+    projection = ledger.project(wall_s=0.0)
+    assert projection.state == "infinite"
+    assert projection.low_s == math.inf
+    assert projection.time_to_full_s == pytest.approx((1_000 - ledger.seen().low) / 5)
+
+
+# Where it begins
+
+
+def moment(*, age_s: float | None = None, wall_s: float = 10_000.0, boot: str = "b") -> Moment:
+    return Moment(boot_id=boot, wall_s=wall_s, age_s=age_s)
+
+
+def test_what_was_counted_since_the_device_appeared_narrows_the_very_first_reading() -> None:
+    reading = Reading(at=500.0, slack_s=0.0, counters=done(100, 1_600))
+    start = start_of(a_disk(), a_promise(), reading, moment(age_s=500.0), None)
+    assert start.origin == "appeared"
+    assert start.interval.low == 1_000 - 106.25
+    assert "500 s" in start.said or "8 min" in start.said
+
+
+def test_a_new_volume_is_full_when_it_is_made() -> None:
+    said = Given(custom=CustomBucket(bucket=BUCKET), created_s=9_990.0)
+    promise, _ = promise_of(said, size_bytes=GIB, instance=None, source="config")
+    assert promise is not None
+    reading = Reading(at=500.0, slack_s=0.0, counters=done(20, 320))
+    start = start_of(a_disk(), promise, reading, moment(age_s=8.0), None)
+    assert start.origin == "created"
+    # Two seconds of anything, then twenty small reads.
+    assert start.interval.low == pytest.approx(1_000 - 2 * 95 + 8 * 10 - 21.25)
+    assert start.interval.high == 1_000

@@ -1,0 +1,79 @@
+"""The whole page, for hosts of every make."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from burstwatch_exporter.metrics import METRICS
+from tools.pages import TREES, page
+
+HOSTS = sorted(TREES.glob("*.yml"))
+
+
+@pytest.mark.parametrize("tree", HOSTS, ids=lambda tree: tree.stem)
+def test_the_page_is_the_golden_one(tree: Path) -> None:
+    assert page(tree) == tree.with_suffix(".prom").read_text(), "run 'make gen'"
+
+
+@pytest.mark.parametrize("tree", HOSTS, ids=lambda tree: tree.stem)
+def test_promtool_finds_nothing(tree: Path, program: Callable[[str], str]) -> None:
+    checked = subprocess.run(
+        [program("promtool"), "check", "metrics"],
+        input=page(tree).encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
+
+
+def values(tree: str, name: str, **labels: str) -> list[float]:
+    families = text_string_to_metric_families((TREES / f"{tree}.prom").read_text())
+    return [
+        sample.value
+        for family in families
+        for sample in family.samples
+        if sample.name == f"burstwatch_{name}" and labels.items() <= sample.labels.items()
+    ]
+
+
+def test_a_raid_and_its_partition_lie_on_both_volumes() -> None:
+    assert len(values("raid0", "device_volume_info", device="md0p1")) == 2
+    assert len(values("raid0", "mount_info", mountpoint="/data")) == 2
+
+
+def test_encryption_over_lvm_is_resolved_to_the_volumes_at_the_bottom() -> None:
+    assert len(values("lvm", "mount_info", mountpoint="/data")) == 2
+    assert len(values("lvm", "mount_info", mountpoint="/var/log")) == 1
+
+
+def test_a_path_of_a_multipath_volume_is_not_counted_beside_it() -> None:
+    assert len(values("multi_attach", "volume_info")) == 2
+    assert values("multi_attach", "source_up", source="sysfs") == [1]
+
+
+def test_an_instance_store_is_no_volume_and_what_nobody_speaks_of_has_rates_only() -> None:
+    assert not values("nitro", "volume_info", device="nvme3n1")
+    unknown = "vol-0ddddddddddddddd4"
+    assert values("nitro", "volume_read_ops_total", volume_id=unknown) == [300]
+    assert not values("nitro", "credit_state", volume_id=unknown)
+
+
+def test_an_instance_of_3600_iops_and_81_mib_a_second_holds_two_volumes_back() -> None:
+    assert values("raid0", "credit_burst_per_second", device="nvme1n1") == [3_000]
+    assert values("raid0", "volume_info", device="nvme0n1", volume_type="") == [1]
+
+
+def test_a_size_that_the_device_does_not_have_is_told_and_the_device_is_believed() -> None:
+    assert values("xen", "source_up", source="config") == [0]
+    assert values("xen", "credit_refill_per_second", device="xvdf") == [750]
+
+
+def test_every_metric_of_the_catalogue_is_on_some_page() -> None:
+    pages = "".join(page(tree) for tree in HOSTS)
+    missing = [one.name for one in METRICS if f"# HELP {one.printed} " not in pages]
+    assert missing == ["burstwatch_state_saved_timestamp_seconds"]  # without a state file

@@ -1,0 +1,69 @@
+"""The exporter's whole page for a host that is given as a tree of files. `make gen` keeps some."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from prometheus_client import generate_latest
+
+from burstwatch_exporter.clock import Clock
+from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.settings import parse_options
+
+TREES = Path(__file__).parents[1] / "tests" / "exporter" / "trees"
+#: A host that has been up for 25 hours, and is looked at twice, a minute apart.
+UP_S, WALL_S, LATER_S = 90_000.0, 1_790_000_040.0, 60.0
+
+
+@dataclass
+class Hands:
+    """The hands of clocks that only move when they are moved."""
+
+    boot: float = UP_S
+    wall: float = WALL_S
+
+    @property
+    def clock(self) -> Clock:
+        """Never asleep."""
+        return Clock(boot=lambda: self.boot, awake=lambda: self.boot, wall=lambda: self.wall)
+
+    def move(self, seconds: float) -> None:
+        """All of them."""
+        self.boot += seconds
+        self.wall += seconds
+
+
+def plant(files: dict[str, str], root: Path) -> None:
+    """Write a tree's files."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+
+def flags(root: Path, **more: str) -> dict[str, str]:
+    """The settings of an exporter that looks at a tree."""
+    return {
+        "path.procfs": str(root / "proc"),
+        "path.sysfs": str(root / "sys"),
+        "path.udev.data": str(root / "udev"),
+        **more,
+    }
+
+
+def page(tree: Path) -> str:
+    """What is scraped a minute after the first reading."""
+    content = yaml.safe_load(tree.read_text(encoding="utf-8"))
+    hands = Hands()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        plant({**content["files"], "config.yml": content["config"]}, root)
+        options = parse_options(flags(root, **{"config.file": str(root / "config.yml")}), {})
+        exporter = Exporter(options, hands.clock)
+        exporter.host.observe()
+        plant(content["later"], root)
+        hands.move(LATER_S)
+        return generate_latest(exporter.registry).decode()
