@@ -79,9 +79,9 @@ def parse_diskstats(text: str) -> DiskStats:
     for line in text.splitlines():
         parts = line.split()
         try:
-            name = parts[2]
+            name, devno = parts[2], f"{int(parts[0])}:{int(parts[1])}"
             counters[name] = _counters(parts[HEAD:])
-            devnos[name] = f"{int(parts[0])}:{int(parts[1])}"
+            devnos[name] = devno
         except (IndexError, ValueError):
             problems.append(f"line not understood: {line.strip()[:80]!r}")
     return DiskStats(counters, devnos, tuple(problems))

@@ -69,7 +69,7 @@ class App:
             busy = (UNAVAILABLE, TEXT, f"{AT_ONCE} scrapes at a time are enough\n")
             return _send(environ, start_response, busy, [])
         try:
-            body = self._metrics(environ, start_response)
+            body = self._metrics({**environ, "REQUEST_METHOD": "GET"}, start_response)
         finally:
             self._places.release()
         return [] if environ["REQUEST_METHOD"] == "HEAD" else body

@@ -22,6 +22,8 @@ LOG = logging.getLogger("burstwatch_exporter")
 PATIENCE_S = 15.0
 #: Connections at a time; one more is closed at once.
 CONNECTIONS = 64
+#: How often it looks whether it is to stop.
+LOOK_UP_S = 0.1
 #: So long what has begun may take when the server stops.
 GRACE_S = 5.0
 
@@ -146,6 +148,8 @@ def _address(host: str, port: int) -> tuple[socket.AddressFamily, tuple[Any, ...
 
 def serving(server: Server) -> Callable[[], None]:
     """Begin to serve in a thread; what is returned waits for its end."""
-    thread = threading.Thread(target=server.serve_forever, name="web", daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, args=(LOOK_UP_S,), name="web", daemon=True
+    )
     thread.start()
     return thread.join

@@ -1,0 +1,281 @@
+"""What is odd is named once, in its source's metric and in the log; the rest goes on."""
+
+from __future__ import annotations
+
+import io
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.diskstats import WRAP, Counters, parse_diskstats
+from burstwatch_exporter.given import GivenError, read_given
+from burstwatch_exporter.main import World, run
+from burstwatch_exporter.mounts import read_mounts
+from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.settings import parse_options
+from tests.exporter.test_restart import CONFIG, Machine
+from tools.pages import plant
+
+LINE = "8 16 sdb 10 0 320 0 5 0 160 0 1 0 0"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def problems(exporter: Exporter, source: str) -> str:
+    return "; ".join(exporter.sources.outcomes[source].problems)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "8 16",
+        "8 16 sdc",
+        "8 16 sdc 1 2 3",
+        "8 16 sdc 1 2 x 4 5 6 7 8 9 0 0",
+        "8 16 sdc 1 0 320 0 5 0 1",
+        f"8 x sdc {' 1' * 11}",
+        f"8 16 sdc {' -1' * 11}",
+    ],
+)
+def test_a_line_that_is_not_understood_hides_no_other(odd: str) -> None:
+    stats = parse_diskstats(f"{odd}\n{LINE}\n")
+    assert list(stats.counters) == ["sdb"]
+    assert len(stats.problems) == 1
+    assert odd[:20] in stats.problems[0]
+
+
+@given(st.text())
+def test_no_text_makes_the_parser_fail(text: str) -> None:
+    stats = parse_diskstats(text)
+    assert len(stats.counters) + len(stats.problems) <= len(text.splitlines())
+
+
+@pytest.mark.parametrize(("columns", "other"), [(11, 0), (15, 7), (17, 16)])
+def test_kernels_of_every_age_are_understood(columns: int, other: int) -> None:
+    line = [
+        "8",
+        "16",
+        "sdb",
+        "10",
+        "0",
+        "320",
+        "0",
+        "5",
+        "0",
+        "160",
+        "0",
+        "1",
+        "0",
+        "0",
+        "7",
+        "0",
+        "0",
+        "0",
+        "9",
+        "0",
+    ][: 3 + columns]
+    (counters,) = parse_diskstats(" ".join(line)).counters.values()
+    assert counters == Counters(10, 320 * 512, 5, 160 * 512, other, 1)
+
+
+def test_a_counter_that_wraps_goes_on_and_one_that_is_reset_does_not() -> None:
+    before = Counters(WRAP - 10, 0, 0, (WRAP - 8) * 512, 0, 0)
+    after = Counters(5, 0, 0, 8 * 512, 0, 0)
+    assert after.since(before) == Counters(15, 0, 0, 16 * 512, 0, 0)
+    assert after.since(Counters(1_000, 0, 0, 0, 0, 0)) is None
+
+
+def test_the_counters_cannot_be_read_and_then_they_can(machine: Machine) -> None:
+    exporter = machine.starts()
+    (machine.root / "proc/diskstats").unlink()
+    assert exporter.host.observe().views == ()
+    assert "No such file" in problems(exporter, "diskstats")
+    assert not exporter.is_ready()
+    machine.does(0)
+    assert exporter.host.observe().views
+    assert exporter.is_ready()
+
+
+def test_a_disk_that_vanishes_while_it_is_looked_at_hides_no_other(machine: Machine) -> None:
+    exporter = machine.starts()
+    plant(
+        {
+            "config.yml": CONFIG.replace("}}}", "}}, sdc: {type: gp2}}"),
+            "sys/block/sdc/device/model": "",
+        },
+        machine.root,
+    )
+    exporter = machine.starts()
+    assert [view.disk.name for view in exporter.host.observe().views] == ["sdb"]
+    assert problems(exporter, "sysfs").startswith("sdc: ")
+
+
+def test_a_serial_number_that_is_none_of_a_volume_is_named(machine: Machine) -> None:
+    block = "sys/block/nvme1n1/"
+    plant(
+        {
+            block + "device/model": "Amazon Elastic Block Store",
+            block + "device/serial": "vol12",
+            block + "size": "1",
+        },
+        machine.root,
+    )
+    exporter = machine.starts()
+    assert len(exporter.host.observe().views) == 1
+    assert problems(exporter, "sysfs") == "nvme1n1: serial number 'vol12' is no volume's"
+
+
+def test_the_same_reason_is_logged_once_until_it_is_gone(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    exporter = machine.starts()
+    diskstats = machine.root / "proc/diskstats"
+    good = diskstats.read_text()
+    for content in ("odd\n" + good,) * 3 + (good, "odd\n" + good):
+        diskstats.write_text(content)
+        exporter.host.observe()
+    assert caplog.text.count("line not understood: 'odd'") == 2
+    assert caplog.text.count("source diskstats: well again") == 1
+
+
+def test_a_volume_of_the_configuration_that_is_not_here_is_named(machine: Machine) -> None:
+    plant({"config.yml": CONFIG + "volumes: {vol-0123456789abcdef0: {type: st1}}\n"}, machine.root)
+    exporter = machine.starts()
+    exporter.host.observe()
+    assert problems(exporter, "config") == "vol-0123456789abcdef0 is not on this host"
+
+
+def test_a_size_that_a_type_is_not_made_in_is_named_and_the_others_have_their_buckets(
+    machine: Machine,
+) -> None:
+    plant(
+        {
+            "config.yml": CONFIG.replace("}}}", "}}, sdc: {type: st1}}"),
+            "sys/block/sdc/size": "2097152",
+            "proc/diskstats": f"{LINE}\n{LINE.replace('sdb', 'sdc')}\n",
+        },
+        machine.root,
+    )
+    exporter = machine.starts()
+    assert [view.account is not None for view in exporter.host.observe().views] == [True, False]
+    assert "st1 size 1 GiB is out of range" in problems(exporter, "config")
+
+
+def test_mounts_that_are_not_understood_hide_no_other(tmp_path: Path) -> None:
+    plant({"proc/self/mountinfo": "x\n31 26 8:16 / /a\\040b rw - xfs /dev/sdb rw\n"}, tmp_path)
+    mounts, odd = read_mounts(tmp_path / "proc")
+    assert [mount.mountpoint for mount in mounts] == ["/a b"]
+    assert len(odd) == 1
+
+
+# The configuration
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("- a", "the file is ['a'], allowed is a mapping of volumes, devices, instance"),
+        ("volumes: {a: {typ: gp2}}", "volumes.a has 'typ', allowed are type, size_gib"),
+        ("volumes: {a: {type: gp9}}", "volumes.a.type: unknown volume type 'gp9'"),
+        (
+            "volumes: {a: {type: gp2, size_gib: -1}}",
+            "volumes.a.size_gib is -1, allowed is a number",
+        ),
+        ("volumes: {a: {type: gp2, size_gib: yes}}", "volumes.a.size_gib is True"),
+        ("volumes: {a: {created: soon}}", "volumes.a.created is 'soon', allowed is an instant"),
+        ("volumes: [a]", "volumes is ['a'], allowed is a mapping by name"),
+        (
+            "devices: {sdb: {bucket: {capacity: 5, refill: 1}}}",
+            "devices.sdb.bucket.burst is missing",
+        ),
+        (
+            "devices: {sdb: {bucket: {capacity: 5, refill: 9, burst: 3}}}",
+            "burst must be at least refill",
+        ),
+        (
+            "devices: {sdb: {type: gp2, bucket: {capacity: 5, refill: 1, burst: 3}}}",
+            "has a type and a bucket",
+        ),
+        (
+            "devices: {sdb: {bucket: {capacity: 5, refill: 1, burst: 3, unit: GB}}}",
+            "unit is 'GB', allowed is io or MiB",
+        ),
+        ("devices: {sdb: {volume_id: 7}}", "devices.sdb.volume_id is 7, allowed is a volume's id"),
+        ("instance: {iops: 3}", "instance needs iops and mib_s"),
+        ("a: {b", "is no YAML"),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_named_with_what_is_allowed(
+    text: str, named: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.yml"
+    path.write_text(text)
+    with pytest.raises(GivenError) as error:
+        read_given(path)
+    assert named in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "config.yml"
+    path.write_text("volumes: {a: {type: gp9}, b: {size_gib: x}}\nfoo: 1\n")
+    with pytest.raises(GivenError, match=r"'foo'.*gp9.*volumes\.b\.size_gib"):
+        read_given(path)
+
+
+# The command line
+
+
+def outcome(*args: str, env: dict[str, str] | None = None) -> tuple[int, str, str]:
+    out, err, stop = io.StringIO(), io.StringIO(), threading.Event()
+    stop.set()
+    world = World(stdout=out, stderr=err, env=env or {}, clock=system_clock(), stop=stop)
+    code = run(args, world)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["--nonsense"], "--nonsense"),
+        (["--sample.period", "0"], "sample.period is '0', allowed is a number of seconds from 0.1"),
+        (["--web.listen-address", "here"], "web.listen-address is 'here', allowed is HOST:PORT"),
+        (["--web.listen-address", "127.0.0.1:99999"], "port 99999, allowed is 0 to 65535"),
+        (["--web.listen-address", "192.0.2.1:0"], "web.listen-address 192.0.2.1:0"),
+        (["--config.file", "/nowhere.yml"], "/nowhere.yml"),
+        (["--web.config.file", "/nowhere.yml"], "/nowhere.yml"),
+    ],
+)
+def test_wrong_input_is_one_line_that_names_it_and_exit_code_2(args: list[str], named: str) -> None:
+    code, out, err = outcome(*args)
+    assert (code, out) == (2, "")
+    assert named in err
+    assert err.count("\n") == 1
+
+
+def test_the_environment_sets_what_the_flags_do_not_and_a_misspelt_variable_is_an_error() -> None:
+    assert parse_options({}, {"BURSTWATCH_EXPORTER_SAMPLE_PERIOD": "2"}).sample_period_s == 2
+    given = {"sample.period": "3"}
+    assert parse_options(given, {"BURSTWATCH_EXPORTER_SAMPLE_PERIOD": "2"}).sample_period_s == 3
+    code, _, err = outcome(env={"BURSTWATCH_EXPORTER_SAMPLE_PERIODE": "2"})
+    assert code == 2
+    assert "unknown variable BURSTWATCH_EXPORTER_SAMPLE_PERIODE" in err
+
+
+def test_once_prints_the_page_and_ends(machine: Machine) -> None:
+    root = machine.root
+    code, out, _ = outcome(
+        "--once", "--path.procfs", f"{root}/proc", "--path.sysfs", f"{root}/sys",
+        "--config.file", f"{root}/config.yml", "--state.file", f"{root}/state.json",
+    )  # fmt: skip
+    assert code == 0
+    assert 'burstwatch_credit_capacity{bucket="io",device="sdb",volume_id=""} 100000.0' in out
+    assert (root / "state.json").exists()

@@ -1,0 +1,262 @@
+"""What outlives the process, and what the next one makes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.settings import parse_options
+from burstwatch_exporter.state import StateError, read_state, write_state
+from tests.exporter.states import some
+from tools.pages import Hands, flags, plant
+
+CONFIG = "devices: {sdb: {bucket: {capacity: 100000, refill: 100, burst: 1000}}}\n"
+BOOT_A, BOOT_B = "aaaa\n", "bbbb\n"
+
+
+@dataclass
+class Machine:
+    """A host with one disk, in a folder."""
+
+    root: Path
+    hands: Hands = field(default_factory=Hands)
+    ops: int = 0
+
+    def __post_init__(self) -> None:
+        plant(
+            {
+                "config.yml": CONFIG,
+                "proc/1/mountinfo": "",
+                "proc/sys/kernel/random/boot_id": BOOT_A,
+                "sys/block/sdb/size": f"{2**31}\n",
+                "sys/block/sdb/diskseq": "5\n",
+                "sys/block/sdb/queue/max_sectors_kb": "256\n",
+                "udev/b8:16": f"I:{int((self.hands.boot - 1_000) * 1e6)}\n",
+            },
+            self.root,
+        )
+        self.does(0)
+
+    def does(self, ops: int, *, seconds: float = 0.0) -> None:
+        """So many reads of 16 KiB, in so long."""
+        self.ops += ops
+        self.hands.move(seconds)
+        plant(
+            {"proc/diskstats": f"8 16 sdb {self.ops} 0 {self.ops * 32} 0 0 0 0 0 0 0 0\n"},
+            self.root,
+        )
+
+    def reboots(self, *, down_s: float) -> None:
+        self.ops = 0
+        self.hands.wall += down_s
+        self.hands.boot = 60.0
+        plant({"proc/sys/kernel/random/boot_id": BOOT_B, "udev/b8:16": "I:50000000\n"}, self.root)
+        self.does(0)
+
+    def starts(self) -> Exporter:
+        return Exporter(
+            parse_options(
+                flags(
+                    self.root,
+                    **{
+                        "config.file": str(self.root / "config.yml"),
+                        "state.file": str(self.root / "state.json"),
+                        "state.period": "60",
+                    },
+                ),
+                {},
+            ),
+            self.hands.clock,
+        )
+
+
+def seen(exporter: Exporter) -> tuple[float, float, str]:
+    """Low and high in credits, and what they rest on."""
+    view = exporter.host.observe().views[0]
+    assert view.account is not None
+    return view.account.interval.low, view.account.interval.high, view.account.origin
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_all_io_while_the_exporter_was_down_is_counted(machine: Machine) -> None:
+    first = machine.starts()
+    machine.hands.move(2_000)
+    assert seen(first) == (100_000, 100_000, "appeared")
+    first.save()
+    machine.does(30_000, seconds=100)
+    low, high, origin = seen(machine.starts())
+    assert (low, origin) == (70_000, "restored")
+    assert high == 100_000  # sixteen to a credit, if EBS merged them all: less than came in
+
+
+def test_across_a_reboot_the_time_that_nobody_saw_is_charged_a_full_burst(machine: Machine) -> None:
+    first = machine.starts()
+    machine.hands.move(2_000)
+    first.host.observe()
+    first.save()
+    machine.reboots(down_s=30)
+    machine.does(500)
+    low, high, origin = seen(machine.starts())
+    # The device has been there for ten of the thirty seconds.
+    assert low == pytest.approx(100_000 - 20 * (1.05 * 1_000 - 100) + 10 * 100 - 500)
+    assert (high, origin) == (100_000, "rebooted")
+
+
+def test_a_device_that_was_unplugged_and_came_back_has_a_gap(machine: Machine) -> None:
+    exporter = machine.starts()
+    machine.hands.move(2_000)
+    exporter.host.observe()
+    plant({"proc/diskstats": ""}, machine.root)
+    (machine.root / "sys/block/sdb/size").rename(machine.root / "size")
+    machine.hands.move(10)
+    assert exporter.host.observe().views == ()
+    plant({"sys/block/sdb/diskseq": "6\n", "sys/block/sdb/size": f"{2**31}\n"}, machine.root)
+    (machine.root / "udev/b8:16").unlink()
+    machine.ops = 0
+    machine.does(5, seconds=20)
+    low, _, origin = seen(exporter)
+    assert low == pytest.approx(100_000 - 30 * 950)
+    assert origin == "reattached"
+
+
+def test_a_wall_clock_that_was_set_back_across_a_reboot_leaves_nothing_to_go_by(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = machine.starts()
+    machine.hands.move(2_000)
+    first.host.observe()
+    first.save()
+    machine.reboots(down_s=-50_000)
+    with caplog.at_level("INFO"):
+        low, high, origin = seen(machine.starts())
+    assert (low, high, origin) == (1_000, 100_000, "appeared")
+    assert "the clock was set back" in caplog.text
+
+
+@pytest.mark.parametrize("jump", [-86_400.0, 86_400.0])
+def test_a_wall_clock_that_jumps_is_told_and_moves_no_balance(
+    machine: Machine, jump: float
+) -> None:
+    exporter = machine.starts()
+    machine.hands.move(2_000)
+    exporter.host.observe()
+    machine.hands.wall += jump
+    machine.does(1_000, seconds=1)
+    assert seen(exporter)[:2] == (99_000, 100_000)
+    assert not exporter.sources.outcomes["clock"].is_up
+    machine.hands.move(1)
+    exporter.host.observe()
+    assert exporter.sources.outcomes["clock"].is_up
+
+
+def test_another_bucket_than_was_saved_begins_anew(machine: Machine) -> None:
+    first = machine.starts()
+    machine.hands.move(2_000)
+    first.host.observe()
+    first.save()
+    (machine.root / "udev/b8:16").unlink()
+    plant({"config.yml": CONFIG.replace("100000", "50000")}, machine.root)
+    assert seen(machine.starts()) == (0, 50_000, "unknown")
+
+
+# The file
+
+
+def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    assert read_state(path) == {}
+    write_state(path, [some(3.0)])
+    assert read_state(path) == {"vol-0123456789abcdef0": some(3.0)}
+
+
+BAD = {
+    "empty": "",
+    "half": '{"format": 1, "volumes": [{"key": "vol',
+    "not utf-8": b"\xff\xfe",
+    "another format": '{"format": 2, "volumes": []}',
+    "a list": "[]",
+    "no number": json.dumps({"format": 1, "volumes": [{"key": "x"}]}),
+    "deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", BAD.values(), ids=BAD.keys())
+def test_a_corrupt_state_is_named_and_all_begins_anew(
+    content: str | bytes, machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = machine.root / "state.json"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    exporter = machine.starts()
+    assert seen(exporter)[2] == "appeared"
+    assert caplog.text.count("is no state of this program") == 1
+    page = generate_latest(exporter.registry).decode()
+    (up,) = [
+        sample.value
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+        if sample.name == "burstwatch_source_up" and sample.labels["source"] == "state"
+    ]
+    assert up == 0
+    exporter.save()
+    assert read_state(path)
+    assert exporter.sources.outcomes["state"].is_up
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("interval", "low"), float("nan")),
+        (("interval", "low"), -1),
+        (("interval", "high"), -1),
+        (("at",), "soon"),
+        (("at",), True),
+        (("counters", "read_ops"), -3),
+        (("counters", "read_ops"), 1.5),
+        (("bucket", "capacity"), 0),
+        (("key",), 7),
+    ],
+)
+def test_no_value_that_cannot_be_is_taken_from_a_state(
+    tmp_path: Path, where: tuple[str, ...], value: object
+) -> None:
+    path = tmp_path / "state.json"
+    write_state(path, [some(3.0)])
+    whole = json.loads(path.read_text())
+    inner = whole["volumes"][0]
+    for name in where[:-1]:
+        inner = inner[name]
+    inner[where[-1]] = value
+    path.write_text(json.dumps(whole))
+    with pytest.raises(StateError):
+        read_state(path)
+
+
+def test_killed_before_any_of_its_calls_a_write_leaves_the_state_before_or_the_new_one(
+    tmp_path: Path,
+) -> None:
+    """In a process of its own, which forks: a child is killed before its first call, its second…"""
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.exporter.killed", str(tmp_path / "state.json")],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONPATH": "exporter"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    survived = json.loads(ran.stdout)
+    assert len(survived) > 20  # calls, each of which the write was killed before
+    assert survived == sorted(survived)  # the one before, and from some call on the new one
+    assert {survived[0], survived[-1]} == {1.0, 2.0}

@@ -1,0 +1,390 @@
+"""Serving: what is answered to whom, over TLS too, and to a real Prometheus."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import re
+import socket
+import ssl
+import subprocess
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import bcrypt
+import pytest
+from prometheus_client import CollectorRegistry
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.serve import Exporter, serve
+from burstwatch_exporter.settings import parse_options
+from burstwatch_exporter.web.app import AT_ONCE, App
+from burstwatch_exporter.web.config import WebConfigError, read_web_config
+from burstwatch_exporter.web.passwords import Passwords
+from burstwatch_exporter.web.server import Server, serving
+from tests.exporter.test_restart import Machine
+from tools.pages import flags
+
+PASSWORD = "correct horse"
+HASH = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()
+
+
+def basic(user: str, password: str) -> dict[str, str]:
+    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+@pytest.fixture
+def exporter(machine: Machine) -> Exporter:
+    return machine.starts()
+
+
+@pytest.fixture
+def port(exporter: Exporter) -> Iterator[int]:
+    app = App(
+        exporter.registry,
+        Passwords({}),
+        is_ready=exporter.is_ready,
+        problems=exporter.problems,
+    )
+    server = Server(app, host="127.0.0.1", port=0, tls=None)
+    wait = serving(server)
+    yield server.port
+    server.stop()
+    wait()
+
+
+def ask(
+    port: int, path: str, *, method: str = "GET", headers: dict[str, str] | None = None
+) -> tuple[int, dict[str, str], bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request(method, path, headers=headers or {})
+    answer = connection.getresponse()
+    found = answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
+    connection.close()
+    return found
+
+
+def test_metrics_come_as_text_or_as_openmetrics_as_is_asked_for(port: int) -> None:
+    status, headers, body = ask(port, "/metrics")
+    assert (status, headers["content-type"].split(";")[0]) == (200, "text/plain")
+    assert b"burstwatch_volume_info" in body
+    accept = {"Accept": "application/openmetrics-text;version=1.0.0"}
+    status, headers, body = ask(port, "/metrics", headers=accept)
+    assert headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
+    families = list(text_string_to_metric_families(body.decode()))  # type: ignore[no-untyped-call]
+    assert "burstwatch_volume_read_ops" in {family.name for family in families}
+
+
+def test_it_is_healthy_at_once_and_ready_when_counters_could_be_read(
+    port: int, exporter: Exporter
+) -> None:
+    assert ask(port, "/-/healthy")[0] == 200
+    assert ask(port, "/-/ready")[0] == 503
+    exporter.host.observe()
+    assert ask(port, "/-/ready")[0] == 200
+
+
+def test_the_landing_page_names_what_is_not_well_and_escapes_it(
+    port: int, exporter: Exporter, machine: Machine
+) -> None:
+    (machine.root / "proc/diskstats").write_text("<script>\n")
+    exporter.host.observe()
+    page = ask(port, "/")[2].decode()
+    assert '<a href="/metrics">' in page
+    assert "diskstats: line not understood: &#x27;&lt;script&gt;&#x27;" in page
+
+
+def test_what_is_not_there_is_404_and_nothing_can_be_changed(port: int) -> None:
+    assert ask(port, "/nowhere")[0] == 404
+    status, headers, _ = ask(port, "/metrics", method="POST")
+    assert (status, headers["allow"]) == (405, "GET, HEAD")
+    status, headers, body = ask(port, "/metrics", method="HEAD")
+    assert (status, body) == (200, b"")
+
+
+def test_a_client_that_says_nothing_keeps_nobody_waiting(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port)):
+        assert ask(port, "/-/healthy")[0] == 200
+
+
+def test_more_scrapes_at_once_than_there_are_places_for_are_refused() -> None:
+    gate, inside = threading.Event(), threading.Semaphore(0)
+
+    class Slow(CollectorRegistry):
+        def collect(self) -> Iterator[object]:  # type: ignore[override]
+            inside.release()
+            gate.wait(10)
+            return iter(())
+
+    app = App(Slow(), Passwords({}), is_ready=lambda: True, problems=list)
+    server = Server(app, host="127.0.0.1", port=0, tls=None)
+    wait = serving(server)
+    threads = [threading.Thread(target=ask, args=(server.port, "/metrics")) for _ in range(AT_ONCE)]
+    for thread in threads:
+        thread.start()
+        inside.acquire(timeout=10)
+    assert ask(server.port, "/metrics")[0] == 503
+    gate.set()
+    for thread in threads:
+        thread.join()
+    server.stop()
+    wait()
+
+
+# Passwords
+
+
+def allowed(header: str) -> bool:
+    return Passwords({"prometheus": HASH}).allow(header)
+
+
+def test_only_the_right_password_of_the_right_user_is_let_in() -> None:
+    assert allowed(basic("prometheus", PASSWORD)["Authorization"])
+    assert not allowed(basic("prometheus", "wrong")["Authorization"])
+    assert not allowed(basic("nobody", PASSWORD)["Authorization"])
+    assert not allowed(basic("prometheus", "x" * 100)["Authorization"])
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Basic", "Basic !!", "Bearer abc", "Basic cHJvbQ==", "Basic /w=="]
+)
+def test_a_header_that_is_none_is_refused(header: str) -> None:
+    assert not allowed(header)
+
+
+def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    passwords, check = Passwords({"prometheus": HASH}), bcrypt.checkpw
+    calls: list[bytes] = []
+
+    def counted(password: bytes, its_hash: bytes) -> bool:
+        calls.append(password)
+        return check(password, its_hash)
+
+    monkeypatch.setattr(bcrypt, "checkpw", counted)
+    for _ in range(3):
+        assert passwords.allow(basic("prometheus", PASSWORD)["Authorization"])
+    assert len(calls) == 1
+    assert not passwords.allow(basic("prometheus", PASSWORD + "x")["Authorization"])
+
+
+# The web configuration
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("tls_config: {}", "the file has 'tls_config', which is not heeded here"),
+        ("http_server_config: {http2: true}", "'http_server_config', which is not heeded here"),
+        ("tls_server_config: {cert_file: a}", "needs cert_file and key_file"),
+        ("tls_server_config: {cert_file: a, key_file: b, ciphers: []}", "'ciphers'"),
+        ("tls_server_config: {cert_file: a, key_file: b}", "No such file"),
+        (
+            "tls_server_config: {cert_file: a, key_file: b, min_version: TLS10}",
+            "min_version is 'TLS10', allowed are TLS12, TLS13",
+        ),
+        (
+            "tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequireAndVerifyClientCert}",
+            "needs client_ca_file",
+        ),
+        (
+            "tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequestClientCert}",
+            "client_auth_type is 'RequestClientCert', allowed are NoClientCert",
+        ),
+        (
+            "tls_server_config: {cert_file: a, key_file: b, client_ca_file: c}",
+            "client_ca_file is of no use",
+        ),
+        ("basic_auth_users: {bob: secret}", "basic_auth_users.bob is no bcrypt hash"),
+        ("basic_auth_users: [bob]", "must be names with bcrypt hashes"),
+        ("- a", "must be a mapping"),
+    ],
+)
+def test_a_mistake_in_the_web_configuration_is_named(text: str, named: str, tmp_path: Path) -> None:
+    path = tmp_path / "web.yml"
+    path.write_text(text)
+    with pytest.raises(WebConfigError) as error:
+        read_web_config(path)
+    assert named in str(error.value)
+    assert "secret" not in str(error.value)
+
+
+# TLS
+
+
+@pytest.fixture
+def certificates(tmp_path: Path, program: Callable[[str], str]) -> Path:
+    """A key and certificate of a server and of a client, each its own authority."""
+    for name in ("server", "client"):
+        certify(program("openssl"), tmp_path, name)
+    return tmp_path
+
+
+def certify(openssl: str, folder: Path, name: str) -> None:
+    subprocess.run(
+        [
+            openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+            "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1",
+            "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.crt",
+        ],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+
+
+def web_config(folder: Path, *more: str) -> Path:
+    path = folder / "web.yml"
+    tls = ["tls_server_config:", "  cert_file: server.crt", "  key_file: server.key", *more]
+    path.write_text("\n".join([*tls, "basic_auth_users:", f"  prometheus: {HASH}", ""]))
+    return path
+
+
+@pytest.fixture
+def running(machine: Machine) -> Iterator[Callable[[Path], int]]:
+    """The whole exporter, with a web configuration; gives its port."""
+    stop, threads = threading.Event(), []
+
+    def start(web: Path) -> int:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port: int = free.getsockname()[1]
+        options = parse_options(
+            flags(
+                machine.root,
+                **{
+                    "config.file": str(machine.root / "config.yml"),
+                    "web.config.file": str(web),
+                    "web.listen-address": f"127.0.0.1:{port}",
+                    "sample.period": "0.2",
+                },
+            ),
+            {},
+        )
+        thread = threading.Thread(
+            target=serve, args=(options,), kwargs={"clock": system_clock(), "stop": stop}
+        )
+        threads.append(thread)
+        thread.start()
+        wait_for(lambda: is_open(port))
+        return port
+
+    yield start
+    stop.set()
+    for thread in threads:
+        thread.join(timeout=10)
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait_for(what: Callable[[], object], seconds: float = 30.0) -> None:
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.1)
+
+
+def fetch(port: int, context: ssl.SSLContext, headers: dict[str, str]) -> int:
+    request = urllib.request.Request(f"https://127.0.0.1:{port}/metrics", headers=headers)
+    try:
+        with urllib.request.urlopen(request, context=context, timeout=10) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def test_without_a_client_certificate_or_a_password_nobody_reads_anything(
+    certificates: Path, running: Callable[[Path], int]
+) -> None:
+    port = running(
+        web_config(
+            certificates,
+            "  client_ca_file: client.crt",
+            "  client_auth_type: RequireAndVerifyClientCert",
+        )
+    )
+    nobody = ssl.create_default_context(cafile=str(certificates / "server.crt"))
+    with pytest.raises((ssl.SSLError, OSError)):
+        fetch(port, nobody, basic("prometheus", PASSWORD))
+    client = ssl.create_default_context(cafile=str(certificates / "server.crt"))
+    client.load_cert_chain(certificates / "client.crt", certificates / "client.key")
+    assert fetch(port, client, {}) == 401
+    assert fetch(port, client, basic("prometheus", PASSWORD)) == 200
+
+
+def test_a_new_certificate_is_taken_while_it_runs(
+    certificates: Path, running: Callable[[Path], int], program: Callable[[str], str]
+) -> None:
+    port = running(web_config(certificates))
+    old = ssl.create_default_context(cafile=str(certificates / "server.crt"))
+    assert fetch(port, old, basic("prometheus", PASSWORD)) == 200
+    certify(program("openssl"), certificates, "server")
+    new = ssl.create_default_context(cafile=str(certificates / "server.crt"))
+    assert fetch(port, new, basic("prometheus", PASSWORD)) == 200
+    (certificates / "server.crt").write_text("broken")
+    assert fetch(port, new, basic("prometheus", PASSWORD)) == 200
+
+
+def test_a_real_prometheus_scrapes_it_through_tls_and_a_password(
+    certificates: Path, running: Callable[[Path], int], program: Callable[[str], str]
+) -> None:
+    port = running(web_config(certificates))
+    (certificates / "prometheus.yml").write_text(
+        json.dumps(
+            {
+                "global": {"scrape_interval": "1s"},
+                "scrape_configs": [
+                    {
+                        "job_name": "burstwatch",
+                        "scheme": "https",
+                        "tls_config": {"ca_file": str(certificates / "server.crt")},
+                        "basic_auth": {"username": "prometheus", "password": PASSWORD},
+                        "static_configs": [{"targets": [f"127.0.0.1:{port}"]}],
+                    }
+                ],
+            }
+        )
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    prometheus = subprocess.Popen(
+        [
+            program("prometheus"),
+            f"--config.file={certificates / 'prometheus.yml'}",
+            f"--storage.tsdb.path={certificates / 'data'}",
+            f"--web.listen-address={listen}",
+        ],
+        stderr=subprocess.DEVNULL,
+    )
+
+    def query(text: str) -> list[dict[str, object]]:
+        try:
+            with urllib.request.urlopen(f"http://{listen}/api/v1/query?query={text}") as answer:
+                found: list[dict[str, object]] = json.load(answer)["data"]["result"]
+                return found
+        except OSError:
+            return []
+
+    try:
+        wait_for(lambda: query("burstwatch_time_to_exhaustion_seconds"))
+        assert [one["value"][1] for one in query("up")] == ["1"]  # type: ignore[index]
+        (worst,) = query('burstwatch_time_to_exhaustion_seconds{bound="worst"}')
+        assert re.fullmatch(r"[0-9.e+]+", worst["value"][1])  # type: ignore[index]
+        (likely,) = query('burstwatch_time_to_exhaustion_seconds{bound="likely"}')
+        assert likely["value"][1] == "+Inf"  # type: ignore[index]
+    finally:
+        prometheus.terminate()
+        prometheus.wait(timeout=20)
