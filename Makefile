@@ -42,7 +42,7 @@ check: setup ## the inner loop: format, lint, types, walls and the fast tests
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo >.cache/walls.txt || { cat .cache/walls.txt; exit 1; }
 	@npm run --silent check
-	@$(BIN)/pytest -q -n 2 -m "not local_cloud"
+	@$(BIN)/pytest -q -n 2 -m "not local_cloud and not real_disk"
 
 .PHONY: fix
 fix: setup ## format and mend what can be mended
@@ -59,7 +59,7 @@ gen: setup ## write the generated files anew: catalog, example, requirements, RE
 	@$(BIN)/python -m tools.readme
 
 .PHONY: test
-test: check test-cdk test-wheel test-cloud ## everything, in about a quarter of an hour
+test: check test-cdk test-wheel test-disk test-cloud ## everything, in about a quarter of an hour
 
 .PHONY: test-cdk
 test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promises
@@ -77,6 +77,10 @@ test-wheel: setup ## the built wheel, without extras, in an environment of its o
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt .cache/wheel/*.whl pytest hypothesis
 	@cp -r tests .cache/wheel/tests
 	@cd .cache/wheel && PYTHONSAFEPATH=1 PYTHONPATH=. venv/bin/python -m pytest -q -c /dev/null --rootdir . --noconftest -p no:cacheprovider tests/unit
+
+.PHONY: test-disk
+test-disk: setup ## the exporter on a real disk that the kernel throttles, with fio; needs root
+	@$(BIN)/pytest -q -m real_disk
 
 .PHONY: test-cloud
 test-cloud: setup .cache/localcloud.stamp ## the demo and the dead-man switch on the local cloud

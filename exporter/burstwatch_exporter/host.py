@@ -270,6 +270,7 @@ class Host:
             origin=start.origin,
             reading=reading,
             slot_s=self._slot_s,
+            lately=start.lately,
         )
         return ledger
 

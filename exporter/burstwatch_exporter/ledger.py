@@ -32,6 +32,8 @@ Origin = Literal[
 CONTRADICTION = 0.01
 #: Served this close to the refill, a volume may be held at it; published drains sit there.
 AT_BASELINE = (0.97, 1.06)
+#: With less than this share left by count, one that is held at its baseline has none.
+ALMOST_EMPTY = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,8 +60,12 @@ class Ledger:
         origin: Origin,
         reading: Reading,
         slot_s: float,
+        lately: tuple[float, Charge] | None = None,
     ) -> None:
-        """``start`` is the interval at ``reading``. The promise must have a bucket."""
+        """``start`` is the interval at ``reading``. The promise must have a bucket.
+
+        ``lately`` is what was spent in so many seconds before, where that is known.
+        """
         if promise.bucket is None or promise.own_bucket is None:
             msg = f"{disk.key} has no bucket to account for"
             raise ValueError(msg)
@@ -72,7 +78,10 @@ class Ledger:
         self._slack_s = reading.slack_s
         # Credits charged beyond what there can have been, at the least and as is likely.
         self._overdrawn = self._beyond = 0.0
-        self._pace = Pace(at=reading.at, slot_s=slot_s)
+        seconds, spent = lately or (0.0, None)
+        self._pace = Pace(at=reading.at - seconds, slot_s=slot_s)
+        if spent is not None:
+            self._pace.note(reading.at, spent)
         self._last: tuple[float, float] = (0.0, 0.0)  # IOPS and MiB/s of the newest step
 
     def note(self, reading: Reading) -> None:
@@ -147,6 +156,8 @@ class Ledger:
                 None,
                 "more is served than an empty bucket gives: I/O costs less than each one credit",
             )
+        if likely is not None and self._is_likely_empty(seen.low, likely):
+            likely = 0.0
         if likely is None and demand.high > bucket.refill:
             return Projection(
                 state="unknown",
@@ -178,13 +189,25 @@ class Ledger:
     def is_served_at_baseline(self) -> bool:
         """Whether it is served just what comes in, and asks for more: a hint, and never a bound.
 
-        An instance's limit, a snapshot that is read or a cgroup look the same.
+        It asks for more if I/O is waiting, or if it had more in the last minutes. An
+        instance's limit, a snapshot that is read or a cgroup look the same.
         """
-        rate = self._pace.newest()
-        low, high = AT_BASELINE
-        refill = self.bucket.refill
-        is_busy = self.reading.counters.in_flight > 0
-        return rate is not None and is_busy and low * refill <= rate <= high * refill
+        rate, refill = self._pace.newest(), self.bucket.refill
+        low, high = (share * refill for share in AT_BASELINE)
+        if rate is None or not low <= rate <= high:
+            return False
+        return self.reading.counters.in_flight > 0 or self._pace.recent() > high
+
+    def _is_likely_empty(self, low: float, likely: float) -> bool:
+        """Whether the hint is to be believed: the bucket may be empty, and little is left by count.
+
+        It moves what is likely, and no bound.
+        """
+        return (
+            low <= 0
+            and likely <= ALMOST_EMPTY * self.own_bucket.capacity
+            and self.is_served_at_baseline()
+        )
 
     def _is_cheaper(self) -> bool:
         """Whether more was served than the likely level and an empty bucket can have given."""

@@ -78,6 +78,10 @@ class Pace:
             at_limit=at_limit,
         )
 
+    def recent(self) -> float:
+        """The likely rate of the last five minutes."""
+        return _rates(self._slots[0], self._now)[1]
+
     def newest(self) -> float | None:
         """The lower of the last two slots' likely rates, or None before there are two."""
         slots = self._slots

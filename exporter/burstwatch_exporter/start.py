@@ -16,6 +16,7 @@ from burstwatch_exporter.ledger import cost_of
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
+    from burstwatch.volumes import Charge
     from burstwatch_exporter.blocks import Disk
     from burstwatch_exporter.interval import Interval
     from burstwatch_exporter.ledger import Origin, Reading
@@ -37,11 +38,16 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Start:
-    """An interval with what it rests on, and the same in words."""
+    """An interval with what it rests on, and the same in words.
+
+    ``lately`` is the time since the device was last looked at, and what its I/O has cost
+    in it, where that is known.
+    """
 
     interval: Interval
     origin: Origin
     said: str
+    lately: tuple[float, Charge] | None = None
 
 
 def start_of(
@@ -93,14 +99,14 @@ class _Since:
         unseen = iv.after_unseen(self.bucket, start, seconds=seconds - self.age_s)
         return self.appeared(unseen)
 
-    def counted(self, saved: Saved) -> Interval | None:
+    def counted(self, saved: Saved) -> tuple[Interval, Charge] | None:
         """From what was saved of the very device, or None if the counters began anew."""
         seconds = self.reading.at - saved.at
         done = self.reading.counters.since(saved.counters)
         if seconds < 0 or done is None:
             return None
         cost = cost_of(done, self.disk, self.promise)
-        return iv.after_seen(self.bucket, saved.interval, seconds=seconds, charge=cost)
+        return iv.after_seen(self.bucket, saved.interval, seconds=seconds, charge=cost), cost
 
 
 def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | None, str]:
@@ -111,10 +117,11 @@ def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | No
     gap = since.reading.at - saved.at if same_boot else moment.wall_s - saved.wall_s
     is_device = (saved.name, saved.sequence) == (since.disk.name, since.disk.sequence)
     if same_boot and is_device:
-        interval = since.counted(saved)
-        if interval is not None:
+        counted = since.counted(saved)
+        if counted is not None:
+            interval, cost = counted
             said = f"saved {span(gap)} ago, and all I/O since is counted"
-            return Start(interval=interval, origin="restored", said=said), ""
+            return Start(interval=interval, origin="restored", said=said, lately=(gap, cost)), ""
     if gap < 0:
         return None, "the saved balance is of later than now: the clock was set back"
     unseen = gap if since.age_s is None or since.age_s > gap else gap - since.age_s

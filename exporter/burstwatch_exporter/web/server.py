@@ -7,7 +7,7 @@ import socket
 import ssl
 import sys
 import threading
-from socketserver import ThreadingMixIn
+from socketserver import TCPServer, ThreadingMixIn
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
@@ -65,8 +65,7 @@ class Server(ThreadingMixIn, WSGIServer):
         """Without WSGIServer's look-up of the host's own name, which may take long."""
         if self.address_family == socket.AF_INET6:
             self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
+        TCPServer.server_bind(self)
         self.server_name, self.server_port = "localhost", int(self.server_address[1])
         self.setup_environ()
 

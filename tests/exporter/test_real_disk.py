@@ -1,0 +1,213 @@
+"""A real disk, real fio, the real exporter: what it says, and what then happens."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from burstwatch.bucket import Bucket
+from tests.exporter.throttled import TICK_S, NoDiskError, ThrottledDisk, throttled_disk
+
+pytestmark = pytest.mark.real_disk
+
+#: Full, it lasts 40 s at full burst.
+BUCKET = Bucket(capacity=108_000, refill=300, burst=3_000)
+PORT = 10_948
+#: Slots of demand before a rate is believed, and how near the end a second is still 10 %.
+SETTLED_S, NEAR_S = 4.0, 6.0
+Samples = dict[tuple[str, str], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scrape:
+    """One page, with the least and the most that was truly left while it was fetched."""
+
+    at: float
+    low: float
+    high: float
+    likely_s: float | None
+    earliest_s: float
+    worst_s: float
+    state: str
+    truth: tuple[float, float]
+    page: Samples
+
+
+def page_of(name: str) -> Samples:
+    with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    wanted = ("bound", "state", "origin", "source", "constraint")
+    return {
+        (
+            sample.name,
+            next((sample.labels[one] for one in wanted if one in sample.labels), ""),
+        ): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.labels.get("device", name) == name
+    }
+
+
+def scrape(disk: ThrottledDisk) -> Scrape:
+    before = time.monotonic()
+    disk.truth()
+    at = time.monotonic()
+    page = page_of(disk.name)
+    disk.truth()
+    time_left, balance = "burstwatch_time_to_exhaustion_seconds", "burstwatch_credit_balance_ratio"
+    (state,) = [
+        s for (name, s), value in page.items() if name == "burstwatch_credit_state" and value
+    ]
+    return Scrape(
+        at=at,
+        low=page[balance, "low"] * BUCKET.capacity,
+        high=page[balance, "high"] * BUCKET.capacity,
+        likely_s=page.get((time_left, "likely")),
+        earliest_s=page[time_left, "low"],
+        worst_s=page[time_left, "worst"],
+        state=state,
+        truth=disk.between(before, time.monotonic()),
+        page=page,
+    )
+
+
+@contextmanager
+def exporter(folder: Path, disk: ThrottledDisk, made: datetime) -> Iterator[subprocess.Popen[str]]:
+    config = {
+        "devices": {
+            disk.name: {
+                "bucket": {
+                    "capacity": BUCKET.capacity,
+                    "refill": BUCKET.refill,
+                    "burst": BUCKET.burst,
+                },
+                "created": made.isoformat(),
+            }
+        }
+    }
+    (folder / "config.yml").write_text(json.dumps(config))
+    with (folder / "log.txt").open("a") as log:
+        process = subprocess.Popen(
+            [
+                Path(sys.executable).with_name("burstwatch-exporter"),
+                f"--config.file={folder / 'config.yml'}", f"--state.file={folder / 'state.json'}",
+                f"--web.listen-address=127.0.0.1:{PORT}", "--sample.period=1", "--state.period=1",
+            ],
+            stderr=log, text=True,
+        )  # fmt: skip
+        try:
+            until = time.monotonic() + 30
+            while True:
+                try:
+                    if page_of(disk.name):
+                        break
+                except OSError:
+                    assert process.poll() is None, (folder / "log.txt").read_text()
+                    assert time.monotonic() < until, "the exporter does not answer"
+                time.sleep(0.05)
+            yield process
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+
+
+@contextmanager
+def fio(program: str, disk: ThrottledDisk, *, kind: str) -> Iterator[None]:
+    process = subprocess.Popen(
+        disk.throttle.command(
+            program, "--name=drain", f"--filename={disk.path}", f"--rw={kind}", "--bs=16k",
+            "--direct=1", "--ioengine=libaio", "--iodepth=8", "--time_based",
+            "--runtime=150", "--size=256m", "--eta=never",
+        ),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[ThrottledDisk]:
+    try:
+        with throttled_disk(BUCKET, tmp_path) as made:
+            yield made
+    except NoDiskError as error:
+        pytest.skip(f"no throttled disk here: {error}")
+
+
+def watch(disk: ThrottledDisk, until: Callable[[], bool], seconds: float) -> list[Scrape]:
+    """A scrape a second, until that is so."""
+    seen: list[Scrape] = []
+    end = time.monotonic() + seconds
+    while not until() and time.monotonic() < end:
+        seen.append(scrape(disk))
+        time.sleep(1)
+    return seen
+
+
+def outside(seen: list[Scrape]) -> list[str]:
+    """Where the truth lies outside the interval, by more than comes in between two looks at it."""
+    unseen = 2 * BUCKET.refill * TICK_S
+    return [
+        f"{one.truth} not in {one.low} to {one.high}"
+        for one in seen
+        if one.low > one.truth[1] + unseen or one.high < one.truth[0] - unseen
+    ]
+
+
+@pytest.mark.timeout(240)
+def test_the_truth_lies_in_the_interval_and_the_end_comes_when_it_is_said(
+    disk: ThrottledDisk, tmp_path: Path, program: Callable[[str], str]
+) -> None:
+    made = datetime.now(tz=UTC)
+    began = time.monotonic()
+    with exporter(tmp_path, disk, made) as process, fio(program("fio"), disk, kind="randread"):
+        started = time.monotonic()
+        first = watch(disk, lambda: disk.level < BUCKET.capacity / 2, 60)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        with exporter(tmp_path, disk, made):
+            second = watch(disk, lambda: disk.emptied_at is not None, 60)
+            again = second[0].at
+            empty = watch(disk, lambda: False, 8)
+            with fio(program("fio"), disk, kind="randwrite"):
+                written = watch(disk, lambda: False, 4)
+            rested = watch(disk, lambda: False, 4)
+    assert disk.emptied_at is not None
+    seen = [*first, *second, *empty, *written, *rested]
+    assert outside(seen) == []
+    assert second[0].page["burstwatch_credit_interval_info", "restored"] == 1
+
+    settled = [
+        one
+        for one in (*first, *second)
+        if one.at > started + SETTLED_S
+        and not again <= one.at < again + SETTLED_S
+        and disk.emptied_at - one.at > NEAR_S
+    ]
+    assert len(settled) > 12
+    errors = [(one.likely_s or 0.0) / (disk.emptied_at - one.at) - 1 for one in settled]
+    print(
+        f"{len(seen)} scrapes in {time.monotonic() - began:.0f} s; likely off by {min(errors):+.1%} to {max(errors):+.1%}"
+    )
+    assert max(abs(error) for error in errors) <= 0.1, [f"{error:+.3f}" for error in errors]
+    assert all(one.worst_s <= disk.emptied_at - one.at + 1 for one in (*first, *second))
+
+    last = empty[-1]
+    assert last.state == "exhausted"
+    assert last.page["burstwatch_served_at_baseline", ""] == 1
+    assert (tmp_path / "state.json").stat().st_size > 0

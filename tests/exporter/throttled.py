@@ -1,0 +1,174 @@
+"""A real disk that behaves like a gp2 volume: a loop device that the kernel throttles.
+
+A bucket is kept from what the device has really done, and the limit is set to its burst
+while there are credits and to its baseline when there are none. Needs root, loop devices,
+and either cgroup v1's blkio or v2's io controller.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from burstwatch.bucket import Bucket
+
+V1, V2 = Path("/sys/fs/cgroup/blkio"), Path("/sys/fs/cgroup")
+MIB = 2**20
+TICK_S = 0.02
+LOSETUP = shutil.which("losetup") or "/sbin/losetup"
+JOIN = """
+import os, sys
+with open(sys.argv[1], "w") as members:
+    members.write(str(os.getpid()))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+class NoDiskError(Exception):
+    """Why there can be no throttled disk here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Throttle:
+    """A cgroup whose members get so many operations a second of one device."""
+
+    folder: Path
+    devno: str
+
+    @property
+    def is_v1(self) -> bool:
+        return V1 in self.folder.parents
+
+    def limit(self, iops: float) -> None:
+        if self.is_v1:
+            for way in ("read", "write"):
+                path = self.folder / f"blkio.throttle.{way}_iops_device"
+                path.write_text(f"{self.devno} {iops:.0f}")
+        else:
+            (self.folder / "io.max").write_text(f"{self.devno} riops={iops:.0f} wiops={iops:.0f}")
+
+    def command(self, *program: str | Path) -> list[str | Path]:
+        """A command line that becomes a member before it becomes the program."""
+        return [sys.executable, "-c", JOIN, self.folder / "cgroup.procs", *program]
+
+
+class ThrottledDisk:
+    """The disk, and the true balance of its bucket at any instant."""
+
+    def __init__(self, bucket: Bucket, path: Path, throttle: Throttle) -> None:
+        self.bucket, self.path, self.throttle = bucket, path, throttle
+        self.name = path.name
+        self.level = bucket.capacity
+        self.emptied_at: float | None = None
+        self.history: list[tuple[float, float]] = []
+        self._stat = Path(f"/sys/block/{self.name}/stat")
+        self._lock = threading.Lock()
+        self._at, self._ops = time.monotonic(), self._done()
+        self._limit = 0.0
+
+    def truth(self) -> float:
+        """Credits left now: each operation has cost one."""
+        with self._lock:
+            now, ops = time.monotonic(), self._done()
+            gained = self.bucket.refill * (now - self._at)
+            level = self.level + gained - (ops - self._ops)
+            self.level = min(self.bucket.capacity, max(0.0, level))
+            if level <= 0 and self.emptied_at is None:
+                self.emptied_at = now
+            self._at, self._ops = now, ops
+            self.history.append((now, self.level))
+            # A little above zero it is still empty, or it would stutter.
+            limit = self.bucket.burst if self.level > self.bucket.refill / 4 else self.bucket.refill
+            if limit != self._limit:
+                self.throttle.limit(limit)
+                self._limit = limit
+            return self.level
+
+    def between(self, start: float, end: float) -> tuple[float, float]:
+        """The least and the most that was left in that time, as far as it was looked at."""
+        levels = [level for at, level in self.history if start <= at <= end]
+        return min(levels), max(levels)
+
+    def _done(self) -> int:
+        columns = self._stat.read_text().split()
+        return int(columns[0]) + int(columns[4])
+
+
+@contextmanager
+def throttled_disk(bucket: Bucket, folder: Path, *, size_mib: int = 256) -> Iterator[ThrottledDisk]:
+    """A disk with a full bucket.
+
+    Raises:
+        NoDiskError: where the kernel or the rights do not allow one.
+    """
+    if os.geteuid() != 0:
+        msg = "needs root for a loop device and a cgroup"
+        raise NoDiskError(msg)
+    image = folder / "disk.img"
+    with image.open("wb") as file:
+        for _ in range(size_mib):
+            file.write(os.urandom(MIB))
+    path = _attach(image)
+    try:
+        throttle = _throttle(path)
+        disk = ThrottledDisk(bucket, path, throttle)
+        disk.truth()
+        stop = threading.Event()
+        keeper = threading.Thread(target=_keep, args=(disk.truth, stop))
+        keeper.start()
+        try:
+            yield disk
+        finally:
+            stop.set()
+            keeper.join()
+            throttle.folder.rmdir()
+    finally:
+        subprocess.run([LOSETUP, "--detach", path], check=False, capture_output=True)
+
+
+def _keep(truth: Callable[[], float], stop: threading.Event) -> None:
+    while not stop.wait(TICK_S):
+        truth()
+
+
+def _attach(image: Path) -> Path:
+    for direct in ("on", "off"):  # not every file system takes it
+        attached = subprocess.run(
+            [LOSETUP, f"--direct-io={direct}", "--show", "--find", image],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if attached.returncode == 0:
+            return Path(attached.stdout.strip())
+    msg = f"no loop device: {attached.stderr.strip()}"
+    raise NoDiskError(msg)
+
+
+def _throttle(path: Path) -> Throttle:
+    number = path.stat().st_rdev
+    devno = f"{os.major(number)}:{os.minor(number)}"
+    try:
+        if (V1 / "blkio.throttle.read_iops_device").exists():
+            folder = V1 / f"burstwatch-{os.getpid()}"
+        elif "io" in (V2 / "cgroup.controllers").read_text().split():
+            (V2 / "cgroup.subtree_control").write_text("+io")
+            folder = V2 / f"burstwatch-{os.getpid()}"
+        else:
+            msg = "neither cgroup v1's blkio nor v2's io controller is there"
+            raise NoDiskError(msg)
+        folder.mkdir()
+        throttle = Throttle(folder=folder, devno=devno)
+        throttle.limit(1_000)
+    except OSError as error:
+        msg = f"no throttling: {error}"
+        raise NoDiskError(msg) from error
+    return throttle
