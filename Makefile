@@ -104,9 +104,10 @@ backtest: setup ## every policy on the recordings, in about half an hour (SETS="
 	@$(BIN)/python -m benchmarks.held_out $(SETS)
 
 .PHONY: bench
-bench: setup ## what the model costs a sweep, and how often its range holds the truth
+bench: setup ## what the model costs a sweep, how often its range holds, the exporter beside node_exporter
 	@$(BIN)/python -m benchmarks.assess_speed
 	@$(BIN)/python -m benchmarks.calibration
+	@$(BIN)/python -m benchmarks.exporter
 
 .PHONY: fit
 fit: setup ## fit the weights of the risk score anew, with numpy in an environment of its own

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from prometheus_client import generate_latest
 
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.serve import Exporter
@@ -66,4 +65,4 @@ def page(tree: Path) -> str:
         exporter.host.observe()
         plant(content["later"], root)
         hands.move(LATER_S)
-        return generate_latest(exporter.registry).decode()
+        return exporter.page().text()

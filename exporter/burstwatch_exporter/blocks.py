@@ -3,10 +3,13 @@
 An EBS volume on Nitro is an NVMe disk whose model says so and whose serial number is the
 volume's id without its hyphen. On Xen the disk is ``xvd*`` and names no volume. LVM, RAID
 and encryption are devices with others under them, and partitions belong to their disk.
+
+Paths are strings here, and not ``Path``: a thousand volumes are ten thousand files.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -75,23 +78,26 @@ def read_blocks(
     Raises:
         OSError: if ``/sys/block`` cannot be read at all.
     """
+    root = f"{sysfs}/block"
     disks: dict[str, Disk] = {}
+    by_key: dict[str, str] = {}
     problems: list[str] = []
-    names = sorted(path.name for path in (sysfs / "block").iterdir())
+    names = sorted(os.listdir(root))
     for name in names:
         try:
-            disk = _disk(sysfs / "block" / name, udev, named, devnos.get(name, ""))
+            record = f"{udev}/b{devnos.get(name, '')}"
+            disk = _disk(f"{root}/{name}", name, record, named)
         except (OSError, ValueError) as error:
             problems.append(f"{name}: {error}")
             continue
         if disk is None:
             continue
-        twin = next((one for one in disks.values() if one.key == disk.key), None)
-        if twin is None:
+        twin = by_key.setdefault(disk.key, name)
+        if twin == name:
             disks[name] = disk
         else:
-            problems.append(f"{name}: {disk.key} is {twin.name} already, so it is left out")
-    stacked = {one.name: one for one in _stacked(sysfs / "block", names, disks)}
+            problems.append(f"{name}: {disk.key} is {twin} already, so it is left out")
+    stacked = {one.name: one for one in _stacked(root, names, disks)}
     return Blocks(disks=disks, stacked=stacked, problems=tuple(problems))
 
 
@@ -108,14 +114,13 @@ def volume_id(serial: str) -> str:
     return f"vol-{match[1]}"
 
 
-def _disk(block: Path, udev: Path, named: Mapping[str, str], devno: str) -> Disk | None:
-    name = block.name
-    if _text(block / "hidden") == "1":  # a path of a multipath disk, which is counted itself
+def _disk(block: str, name: str, record: str, named: Mapping[str, str]) -> Disk | None:
+    if _text(f"{block}/hidden") == "1":  # a path of a multipath disk, which is counted itself
         return None
     if name in named:
         its_id = named[name]
-    elif _text(block / "device" / "model") == EBS_MODEL:
-        its_id = volume_id(_text(block / "device" / "serial"))
+    elif _text(f"{block}/device/model") == EBS_MODEL:
+        its_id = volume_id(_text(f"{block}/device/serial"))
     elif XEN.fullmatch(name):
         its_id = ""
     else:
@@ -123,14 +128,14 @@ def _disk(block: Path, udev: Path, named: Mapping[str, str], devno: str) -> Disk
     return Disk(
         name=name,
         volume_id=its_id,
-        size_bytes=int(_text(block / "size")) * SECTOR_BYTES,
-        largest_kib=float(_text(block / "queue" / "max_sectors_kb") or "inf"),
-        appeared_s=_appeared(udev / f"b{devno}"),
-        sequence=_text(block / "diskseq"),
+        size_bytes=int(_text(f"{block}/size")) * SECTOR_BYTES,
+        largest_kib=float(_text(f"{block}/queue/max_sectors_kb") or "inf"),
+        appeared_s=_appeared(record),
+        sequence=_text(f"{block}/diskseq"),
     )
 
 
-def _appeared(record: Path) -> float | None:
+def _appeared(record: str) -> float | None:
     """When udev first saw the device: the line ``I:`` with microseconds since the start."""
     for line in _text(record).splitlines():
         if line.startswith("I:") and line[2:].isdigit():
@@ -138,27 +143,36 @@ def _appeared(record: Path) -> float | None:
     return None
 
 
-def _stacked(root: Path, names: list[str], disks: Mapping[str, Disk]) -> Iterator[Stacked]:
-    under: dict[str, tuple[str, ...]] = {name: (name,) for name in disks}
+def _stacked(root: str, names: list[str], disks: Mapping[str, Disk]) -> Iterator[Stacked]:
+    under: dict[str, tuple[str, ...]] = {}
     for name in disks:
-        for part in sorted(path.parent.name for path in (root / name).glob("*/partition")):
+        under[name] = (name,)
+        for part in _partitions(root, name):
             under[part] = (name,)
             yield Stacked(name=part, label=part, disks=(name,))
     for name in names:
+        if name in disks:
+            continue
         bottom = _bottom(root, name, under)
-        if bottom and name not in disks:
-            label = _text(root / name / "dm" / "name") or _text(root / name / "md" / "level")
+        if bottom:
+            label = _text(f"{root}/{name}/dm/name") or _text(f"{root}/{name}/md/level")
             yield Stacked(name=name, label=label or name, disks=bottom)
-            for part in sorted(path.parent.name for path in (root / name).glob("*/partition")):
+            for part in _partitions(root, name):
                 yield Stacked(name=part, label=part, disks=bottom)
 
 
-def _bottom(root: Path, name: str, under: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _partitions(root: str, name: str) -> list[str]:
+    """The partitions of a device: what in its folder is named as it is, and more."""
+    inside = sorted(one for one in os.listdir(f"{root}/{name}") if one.startswith(name))
+    return [one for one in inside if os.path.exists(f"{root}/{name}/{one}/partition")]
+
+
+def _bottom(root: str, name: str, under: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     """The disks below a device, each once; what is found is kept in ``under``."""
     if name not in under:
         under[name] = ()  # a circle would end here
         try:
-            slaves = sorted(path.name for path in (root / name / "slaves").iterdir())
+            slaves = sorted(os.listdir(f"{root}/{name}/slaves"))
         except OSError:
             slaves = []
         below = [disk for slave in slaves for disk in _bottom(root, slave, under)]
@@ -166,9 +180,10 @@ def _bottom(root: Path, name: str, under: dict[str, tuple[str, ...]]) -> tuple[s
     return under[name]
 
 
-def _text(path: Path) -> str:
+def _text(path: str) -> str:
     """The content of a file of ``/sys``, or nothing where there is none."""
     try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read().strip()
     except (FileNotFoundError, NotADirectoryError):
         return ""

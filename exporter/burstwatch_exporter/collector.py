@@ -1,17 +1,17 @@
-"""The host as metric families, made fresh for each scrape: what is gone leaves no series."""
+"""The host as a page of metrics, made fresh for each scrape: what is gone leaves no series."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, get_args
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 import burstwatch
 from burstwatch.load import MIB
 from burstwatch.observe import State
 from burstwatch_exporter import metrics as m
+from burstwatch_exporter.exposition import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
     from burstwatch_exporter.host import Account, Host, Snapshot, View
-    from burstwatch_exporter.metrics import Definition
     from burstwatch_exporter.promise import Promise
     from burstwatch_exporter.sources import Sources
 
 STATES: tuple[State, ...] = get_args(State)
-Family = CounterMetricFamily | GaugeMetricFamily
 
 
 class HostCollector(Collector):
@@ -39,9 +37,13 @@ class HostCollector(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Read the host, and print it."""
-        page = _Page()
-        page.add_host(self._host.observe())
+        """For a registry of the Prometheus client."""
+        return self.page().families()
+
+    def page(self) -> Page:
+        """Read the host, and say all of it."""
+        page = Page(m.METRICS)
+        add_host(page, self._host.observe())
         page.add(m.BUILD_INFO, (burstwatch.__version__,), 1)
         for name, outcome in sorted(self._sources.outcomes.items()):
             page.add(m.SOURCE_UP, (name,), outcome.is_up)
@@ -49,99 +51,82 @@ class HostCollector(Collector):
         saved_at = self._saved_at()
         if saved_at is not None:
             page.add(m.STATE_SAVED, (), saved_at)
-        yield from page.families()
+        return page
 
 
-class _Page:
-    """The families of one scrape, in the order of the catalogue."""
-
-    def __init__(self) -> None:
-        self._families: dict[str, Family] = {
-            one.name: (CounterMetricFamily if one.type == "counter" else GaugeMetricFamily)(
-                one.name, one.help, labels=one.labels
-            )
-            for one in m.METRICS
-        }
-
-    def families(self) -> Iterator[Metric]:
-        """Those with something in them."""
-        return (family for family in self._families.values() if family.samples)
-
-    def add(self, what: Definition, labels: tuple[str, ...], value: float) -> None:
-        self._families[what.name].add_metric(labels, value)
-
-    def add_host(self, snapshot: Snapshot) -> None:
-        for view in snapshot.views:
-            self._add_volume(view)
-        ids = {view.disk.name: view.disk.volume_id for view in snapshot.views}
-        under = {name: (name,) for name in ids} | {
-            one.name: tuple(disk for disk in one.disks if disk in ids) for one in snapshot.stacked
-        }
-        for one in snapshot.stacked:
-            for disk in under[one.name]:
-                self.add(m.STACK_INFO, (one.name, one.label, ids[disk], disk), 1)
-        mounted = {
-            (mount.mountpoint, device, mount.fstype, ids[disk])
-            for mount, device in snapshot.mounts
-            for disk in under.get(device, ())
-        }
-        for labels in sorted(mounted):
-            self.add(m.MOUNT_INFO, labels, 1)
-
-    def _add_volume(self, view: View) -> None:
-        disk, counters, promise = view.disk, view.counters, view.promise
-        volume = (disk.volume_id, disk.name)
-        named = (promise.profile.volume_type, promise.source) if promise is not None else ("", "")
-        self.add(m.VOLUME_INFO, (*volume, *named), 1)
-        self.add(m.SIZE, volume, disk.size_bytes)
-        self.add(m.READ_OPS, volume, counters.read_ops)
-        self.add(m.WRITE_OPS, volume, counters.write_ops)
-        self.add(m.READ_BYTES, volume, counters.read_bytes)
-        self.add(m.WRITE_BYTES, volume, counters.write_bytes)
-        if promise is None:
-            return
-        for what, limit in (
-            (m.LIMIT_OPS, promise.profile.limit_iops),
-            (m.LIMIT_BYTES, promise.profile.limit_mib_s * MIB),
-        ):
-            if math.isfinite(limit):  # of a bucket that is given in figures, only one is known
-                self.add(what, volume, limit)
-        if view.account is not None:
-            self._add_account(volume, promise, view.account)
-        else:
-            bucket = (*volume, _bucket_name(promise))
-            self._add_state(bucket, "not_applicable")
-
-    def _add_account(self, volume: tuple[str, str], promise: Promise, account: Account) -> None:
-        bucket, interval, projection = promise.bucket, account.interval, account.projection
-        if bucket is None:
-            return
-        labels = (*volume, _bucket_name(promise))
-        self.add(m.CAPACITY, labels, bucket.capacity)
-        self.add(m.REFILL, labels, bucket.refill)
-        self.add(m.BURST, labels, bucket.burst)
-        self.add(m.CHARGED, (*labels, "least"), account.charged.least)
-        self.add(m.CHARGED, (*labels, "most"), account.charged.most)
-        self.add(m.BALANCE, (*labels, "low"), interval.low / bucket.capacity)
-        self.add(m.BALANCE, (*labels, "high"), interval.high / bucket.capacity)
-        for bound, seconds in (
-            ("low", projection.low_s),
-            ("likely", projection.time_to_empty_s),
-            ("worst", projection.worst_s),
-        ):
-            if seconds is not None:
-                self.add(m.EXHAUSTION, (*labels, bound), seconds)
-        if projection.time_to_full_s is not None:
-            self.add(m.FULL, labels, projection.time_to_full_s)
-        self._add_state(labels, projection.state)
-        self.add(m.BINDING, (*volume, projection.binding), 1)
-        self.add(m.HINT, labels, account.is_served_at_baseline)
-        self.add(m.ORIGIN, (*labels, account.origin), 1)
-
-    def _add_state(self, labels: tuple[str, ...], state: State) -> None:
-        for one in STATES:
-            self.add(m.STATE, (*labels, one), one == state)
+def add_host(page: Page, snapshot: Snapshot) -> None:
+    """Volumes, what lies on them, and where that is mounted."""
+    for view in snapshot.views:
+        _add_volume(page, view)
+    ids = {view.disk.name: view.disk.volume_id for view in snapshot.views}
+    under = {name: (name,) for name in ids} | {
+        one.name: tuple(disk for disk in one.disks if disk in ids) for one in snapshot.stacked
+    }
+    for one in snapshot.stacked:
+        for disk in under[one.name]:
+            page.add(m.STACK_INFO, (one.name, one.label, ids[disk], disk), 1)
+    mounted = {
+        (mount.mountpoint, device, mount.fstype, ids[disk])
+        for mount, device in snapshot.mounts
+        for disk in under.get(device, ())
+    }
+    for labels in sorted(mounted):
+        page.add(m.MOUNT_INFO, labels, 1)
 
 
-def _bucket_name(promise: Promise) -> str:
-    return "throughput" if promise.profile.unit == "MiB" else "io"
+def _add_volume(page: Page, view: View) -> None:
+    disk, counters, promise = view.disk, view.counters, view.promise
+    volume = (disk.volume_id, disk.name)
+    named = (promise.profile.volume_type, promise.source) if promise is not None else ("", "")
+    page.add(m.VOLUME_INFO, (*volume, *named), 1)
+    page.add(m.SIZE, volume, disk.size_bytes)
+    page.add(m.READ_OPS, volume, counters.read_ops)
+    page.add(m.WRITE_OPS, volume, counters.write_ops)
+    page.add(m.READ_BYTES, volume, counters.read_bytes)
+    page.add(m.WRITE_BYTES, volume, counters.write_bytes)
+    if promise is None:
+        return
+    for what, limit in (
+        (m.LIMIT_OPS, promise.profile.limit_iops),
+        (m.LIMIT_BYTES, promise.profile.limit_mib_s * MIB),
+    ):
+        if math.isfinite(limit):  # of a bucket that is given in figures, only one is known
+            page.add(what, volume, limit)
+    bucket = (*volume, "throughput" if promise.profile.unit == "MiB" else "io")
+    if view.account is None:
+        _add_state(page, bucket, "not_applicable")
+    else:
+        _add_account(page, bucket, promise, view.account)
+
+
+def _add_account(
+    page: Page, labels: tuple[str, str, str], promise: Promise, account: Account
+) -> None:
+    bucket, interval, projection = promise.bucket, account.interval, account.projection
+    if bucket is None:
+        return
+    page.add(m.CAPACITY, labels, bucket.capacity)
+    page.add(m.REFILL, labels, bucket.refill)
+    page.add(m.BURST, labels, bucket.burst)
+    page.add(m.CHARGED, (*labels, "least"), account.charged.least)
+    page.add(m.CHARGED, (*labels, "most"), account.charged.most)
+    page.add(m.BALANCE, (*labels, "low"), interval.low / bucket.capacity)
+    page.add(m.BALANCE, (*labels, "high"), interval.high / bucket.capacity)
+    for bound, seconds in (
+        ("low", projection.low_s),
+        ("likely", projection.time_to_empty_s),
+        ("worst", projection.worst_s),
+    ):
+        if seconds is not None:
+            page.add(m.EXHAUSTION, (*labels, bound), seconds)
+    if projection.time_to_full_s is not None:
+        page.add(m.FULL, labels, projection.time_to_full_s)
+    _add_state(page, labels, projection.state)
+    page.add(m.BINDING, (labels[0], labels[1], projection.binding), 1)
+    page.add(m.HINT, labels, account.is_served_at_baseline)
+    page.add(m.ORIGIN, (*labels, account.origin), 1)
+
+
+def _add_state(page: Page, labels: tuple[str, str, str], state: State) -> None:
+    for one in STATES:
+        page.add(m.STATE, (*labels, one), one == state)

@@ -1,8 +1,8 @@
 """The host at one instant: every volume with what it did and what is left of its credits.
 
 Nothing here serves or prints. ``observe`` reads the counters and moves every account on; what
-lies under what, and where it is mounted, is read anew every so often, and at once when
-a device comes, goes or begins anew.
+lies under what, and where it is mounted, ``look`` reads anew, and ``observe`` itself when a
+device comes, goes or begins anew.
 """
 
 from __future__ import annotations
@@ -81,6 +81,12 @@ class Snapshot:
     mounts: tuple[tuple[Mount, str], ...]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Devices:
+    blocks: Blocks
+    mounts: tuple[tuple[Mount, str], ...]
+
+
 class Host:
     """The volumes of this host and their accounts."""
 
@@ -93,16 +99,14 @@ class Host:
         given: GivenVolumes,
         saved: Mapping[str, Saved],
         slot_s: float,
-        refresh_s: float,
     ) -> None:
-        """``saved`` is what an earlier process left; ``slot_s`` and ``refresh_s`` are seconds."""
+        """``saved`` is what an earlier process left, ``slot_s`` how often ``observe`` is called."""
         self._roots, self._clock, self._sources, self._given = roots, clock, sources, given
-        self._slot_s, self._refresh_s = slot_s, refresh_s
+        self._slot_s = slot_s
         self._lock = threading.Lock()
         self._blocks = Blocks(disks={}, stacked={}, problems=())
         self._mounts: tuple[tuple[Mount, str], ...] = ()
-        self._refreshed_at: float | None = None
-        self._names: frozenset[str] = frozenset()
+        self._devnos: Mapping[str, str] = {}
         self._boot_id = ""
         self._promises: dict[str, Promise] = {}
         self._ledgers: dict[str, Ledger] = {}
@@ -114,6 +118,15 @@ class Host:
         """Read the counters, move every account on, and say how things are."""
         with self._lock:
             return self._observe()
+
+    def look(self) -> None:
+        """Look anew at devices and mounts: what is resized keeps its name. Scrapes go on meanwhile."""
+        with self._lock:
+            devnos = self._devnos
+        devices = self._read_devices(devnos)
+        with self._lock:
+            if devnos == self._devnos:  # else a scrape has looked later than this
+                self._take(devices)
 
     def saved(self) -> list[Saved]:
         """What a later process needs, as of the newest reading."""
@@ -133,7 +146,7 @@ class Host:
             attempt.problems += stats.problems
         if stats is None:
             return Snapshot(views=(), stacked=(), mounts=())
-        self._refresh(stats, now=before)
+        self._refresh(stats)
         views: list[View] = []
         for name, disk in self._blocks.disks.items():
             counters = stats.counters.get(name)
@@ -171,26 +184,30 @@ class Host:
                 )
         return wall_s
 
-    def _refresh(self, stats: DiskStats, *, now: float) -> None:
-        """Look again at what devices there are, where that is due or something is new."""
-        names = frozenset(stats.counters)
-        due = self._refreshed_at is None or now - self._refreshed_at >= self._refresh_s
-        if not due and names == self._names and not self._any_began_anew(stats):
-            return
-        self._refreshed_at, self._names = now, names
+    def _refresh(self, stats: DiskStats) -> None:
+        """Look at once at what devices there are, where one has come, gone or begun anew."""
+        devnos = stats.devnos
+        if devnos != self._devnos or self._any_began_anew(stats):
+            self._devnos = devnos
+            self._take(self._read_devices(devnos))
+
+    def _read_devices(self, devnos: Mapping[str, str]) -> _Devices:
+        """What devices there are, and what is mounted where; takes long where there are many."""
+        blocks, mounts = self._blocks, self._mounts
         with self._sources.attempt("sysfs") as attempt:
             self._boot_id = self._read_boot_id()
-            self._blocks = read_blocks(
-                self._roots.sysfs,
-                self._roots.udev,
-                named=self._given.devices,
-                devnos=stats.devnos,
+            blocks = read_blocks(
+                self._roots.sysfs, self._roots.udev, named=self._given.devices, devnos=devnos
             )
-            attempt.problems += self._blocks.problems
+            attempt.problems += blocks.problems
         with self._sources.attempt("mounts") as attempt:
-            mounts, problems = read_mounts(self._roots.procfs)
+            found, problems = read_mounts(self._roots.procfs)
             attempt.problems += problems
-            self._mounts = tuple(_on_volumes(mounts, stats, self._blocks))
+            mounts = tuple(_on_volumes(found, devnos, blocks))
+        return _Devices(blocks=blocks, mounts=mounts)
+
+    def _take(self, devices: _Devices) -> None:
+        self._blocks, self._mounts = devices.blocks, devices.mounts
         with self._sources.attempt("config") as attempt:
             self._make_promises(attempt)
         self._let_go()
@@ -288,9 +305,11 @@ class Host:
         )
 
 
-def _on_volumes(mounts: list[Mount], stats: DiskStats, blocks: Blocks) -> list[tuple[Mount, str]]:
+def _on_volumes(
+    mounts: list[Mount], devnos: Mapping[str, str], blocks: Blocks
+) -> list[tuple[Mount, str]]:
     """Each mount with the name of its device, where a volume lies under it."""
-    names = {devno: name for name, devno in stats.devnos.items()}
+    names = {devno: name for name, devno in devnos.items()}
     found: list[tuple[Mount, str]] = []
     for mount in mounts:
         # btrfs has device numbers of its own, but names its device.

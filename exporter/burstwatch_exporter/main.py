@@ -6,6 +6,7 @@ Exit codes: 0 fine, 2 wrong input or configuration.
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import os
 import signal
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from burstwatch_exporter.clock import Clock
 
 OK, WRONG_INPUT = 0, 2
+#: A scrape of a thousand volumes makes so many tuples, all of which are gone after it.
+SHORT_LIVED = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +95,7 @@ def run(args: Sequence[str], world: World) -> int:
 def main() -> NoReturn:
     """Run with this process's arguments, environment and clocks, until told to stop."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(message)s")
+    gc.set_threshold(SHORT_LIVED)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, TextIO
 
-from prometheus_client import CollectorRegistry, generate_latest, write_to_textfile
+from prometheus_client import CollectorRegistry, write_to_textfile
 
 from burstwatch_exporter.collector import HostCollector
 from burstwatch_exporter.given import GivenVolumes, read_given
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from burstwatch_exporter.clock import Clock
+    from burstwatch_exporter.exposition import Page
     from burstwatch_exporter.settings import Options
     from burstwatch_exporter.state import Saved
 
@@ -46,16 +47,19 @@ class Exporter:
             given=given,
             saved=self._read_state(),
             slot_s=options.sample_period_s,
-            refresh_s=options.refresh_period_s,
         )
         self.registry = CollectorRegistry(auto_describe=False)
-        self.registry.register(HostCollector(self.host, self.sources, lambda: self._saved_wall_s))
+        self._collector = HostCollector(self.host, self.sources, lambda: self._saved_wall_s)
+        self.registry.register(self._collector)
         self._saved_wall_s: float | None = None
-        self._saved_at = clock.boot()
+        self._saved_at = self._looked_at = clock.boot()
 
     def sample(self) -> None:
         """Read the counters, and write what is due."""
         self.host.observe()
+        if self._clock.boot() - self._looked_at >= self._options.refresh_period_s:
+            self._looked_at = self._clock.boot()
+            self.host.look()
         if self._options.textfile is not None:
             with self.sources.attempt("textfile"):
                 write_to_textfile(str(self._options.textfile), self.registry)
@@ -70,6 +74,10 @@ class Exporter:
         with self.sources.attempt("state"):
             write_state(self._options.state_file, self.host.saved())
             self._saved_wall_s = self._clock.wall()
+
+    def page(self) -> Page:
+        """Everything, as of now."""
+        return self._collector.page()
 
     def is_ready(self) -> bool:
         """Whether the counters could be read when that was last tried."""
@@ -103,7 +111,7 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
     exporter = Exporter(options, clock)
     app = App(
-        exporter.registry,
+        exporter.page,
         Passwords(web.users),
         is_ready=exporter.is_ready,
         problems=exporter.problems,
@@ -136,5 +144,5 @@ def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -
     if options.textfile is not None:
         write_to_textfile(str(options.textfile), exporter.registry)
     else:
-        stdout.write(generate_latest(exporter.registry).decode())
+        stdout.write(exporter.page().text())
     exporter.save()

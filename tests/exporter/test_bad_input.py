@@ -277,5 +277,5 @@ def test_once_prints_the_page_and_ends(machine: Machine) -> None:
         "--config.file", f"{root}/config.yml", "--state.file", f"{root}/state.json",
     )  # fmt: skip
     assert code == 0
-    assert 'burstwatch_credit_capacity{bucket="io",device="sdb",volume_id=""} 100000.0' in out
+    assert 'burstwatch_credit_capacity{volume_id="",device="sdb",bucket="io"} 100000.0\n' in out
     assert (root / "state.json").exists()

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry, Metric, generate_latest
+from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+from prometheus_client.registry import Collector
 
+from burstwatch_exporter import metrics as m
+from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.metrics import METRICS
 from tools.pages import TREES, page
 
@@ -32,7 +41,7 @@ def test_promtool_finds_nothing(tree: Path, program: Callable[[str], str]) -> No
 
 
 def values(tree: str, name: str, **labels: str) -> list[float]:
-    families = text_string_to_metric_families((TREES / f"{tree}.prom").read_text())
+    families = parse_text((TREES / f"{tree}.prom").read_text())
     return [
         sample.value
         for family in families
@@ -77,3 +86,63 @@ def test_every_metric_of_the_catalogue_is_on_some_page() -> None:
     pages = "".join(page(tree) for tree in HOSTS)
     missing = [one.name for one in METRICS if f"# HELP {one.printed} " not in pages]
     assert missing == ["burstwatch_state_saved_timestamp_seconds"]  # without a state file
+
+
+# The two formats, beside what the client's own encoders make of the same
+
+
+def meaning(families: Iterable[Metric]) -> set[object]:
+    return {
+        (
+            family.type,
+            family.documentation,
+            sample.name,
+            frozenset(sample.labels.items()),
+            sample.value,
+        )
+        for family in families
+        for sample in family.samples
+    }
+
+
+def a_page(labels: list[tuple[str, str]], value: float) -> Page:
+    page = Page((m.VOLUME_INFO, m.READ_OPS, m.EXHAUSTION, m.STATE_SAVED, m.SIZE))
+    for one, other in labels:
+        page.add(m.READ_OPS, (one, other), value)
+        page.add(m.EXHAUSTION, (one, other, "io", "low"), math.inf)
+    page.add(m.STATE_SAVED, (), bool(labels))
+    return page
+
+
+anything = st.text(
+    st.characters(
+        exclude_categories=["Cs"], exclude_characters="\r\x85\x1c\x1d\x1e\x0b\x0c\u2028\u2029"
+    ),
+    max_size=8,
+)
+
+
+@given(
+    st.lists(st.tuples(anything, anything), max_size=4, unique=True),
+    st.floats(min_value=0, allow_nan=False),
+)
+def test_both_formats_say_what_the_clients_own_encoders_say(
+    labels: list[tuple[str, str]], value: float
+) -> None:
+    page = a_page(labels, value)
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Lines(page))
+    assert meaning(parse_text(page.text())) == meaning(
+        parse_text(generate_latest(registry).decode())
+    )
+    assert meaning(parse_openmetrics(page.openmetrics())) == meaning(  # type: ignore[no-untyped-call]
+        parse_openmetrics(generate_openmetrics(registry).decode())  # type: ignore[no-untyped-call]
+    )
+
+
+class Lines(Collector):
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def collect(self) -> Iterator[Metric]:
+        return self.page.families()

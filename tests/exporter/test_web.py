@@ -17,10 +17,10 @@ from pathlib import Path
 
 import bcrypt
 import pytest
-from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.serve import Exporter, serve
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.web.app import AT_ONCE, App
@@ -51,7 +51,7 @@ def exporter(machine: Machine) -> Exporter:
 @pytest.fixture
 def port(exporter: Exporter) -> Iterator[int]:
     app = App(
-        exporter.registry,
+        exporter.page,
         Passwords({}),
         is_ready=exporter.is_ready,
         problems=exporter.problems,
@@ -120,13 +120,12 @@ def test_a_client_that_says_nothing_keeps_nobody_waiting(port: int) -> None:
 def test_more_scrapes_at_once_than_there_are_places_for_are_refused() -> None:
     gate, inside = threading.Event(), threading.Semaphore(0)
 
-    class Slow(CollectorRegistry):
-        def collect(self) -> Iterator[object]:  # type: ignore[override]
-            inside.release()
-            gate.wait(10)
-            return iter(())
+    def slowly() -> Page:
+        inside.release()
+        gate.wait(10)
+        return Page(())
 
-    app = App(Slow(), Passwords({}), is_ready=lambda: True, problems=list)
+    app = App(slowly, Passwords({}), is_ready=lambda: True, problems=list)
     server = Server(app, host="127.0.0.1", port=0, tls=None)
     wait = serving(server)
     threads = [threading.Thread(target=ask, args=(server.port, "/metrics")) for _ in range(AT_ONCE)]

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from html import escape
 from typing import TYPE_CHECKING
 
-from prometheus_client import make_wsgi_app
+from prometheus_client.exposition import choose_encoder, gzip_accepted
 
 import burstwatch
+from burstwatch_exporter.exposition import OPENMETRICS
+from burstwatch_exporter.exposition import TEXT as PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+    from wsgiref.types import StartResponse, WSGIEnvironment
 
-    from prometheus_client import CollectorRegistry
-
+    from burstwatch_exporter.exposition import Page
     from burstwatch_exporter.web.passwords import Passwords
 
 #: Scrapes at a time; one more is refused rather than let them all starve.
 AT_ONCE = 8
+#: From so many bytes on an answer is sent packed to whom takes it so.
+WORTH_PACKING = 1_024
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
 OK, NOT_FOUND, NOT_ALLOWED = "200 OK", "404 Not Found", "405 Method Not Allowed"
 UNAUTHORIZED, UNAVAILABLE = "401 Unauthorized", "503 Service Unavailable"
@@ -39,15 +43,14 @@ class App:
 
     def __init__(
         self,
-        registry: CollectorRegistry,
+        page: Callable[[], Page],
         passwords: Passwords,
         *,
         is_ready: Callable[[], bool],
         problems: Callable[[], Iterable[str]],
     ) -> None:
-        """``problems`` are what the landing page says is wrong."""
-        self._metrics: WSGIApplication = make_wsgi_app(registry)
-        self._passwords = passwords
+        """``page`` gives the metrics, ``problems`` are what the landing page says is wrong."""
+        self._metrics, self._passwords = page, passwords
         self._is_ready, self._problems = is_ready, problems
         self._places = threading.BoundedSemaphore(AT_ONCE)
 
@@ -69,10 +72,15 @@ class App:
             busy = (UNAVAILABLE, TEXT, f"{AT_ONCE} scrapes at a time are enough\n")
             return _send(environ, start_response, busy, [])
         try:
-            body = self._metrics({**environ, "REQUEST_METHOD": "GET"}, start_response)
+            page = self._metrics()
+            _, content_type = choose_encoder(environ.get("HTTP_ACCEPT", ""))
+            if content_type.startswith("application/openmetrics-text"):
+                answer = (OK, OPENMETRICS, page.openmetrics())
+            else:
+                answer = (OK, PLAIN, page.text())
+            return _send(environ, start_response, answer, [("Vary", "Accept, Accept-Encoding")])
         finally:
             self._places.release()
-        return [] if environ["REQUEST_METHOD"] == "HEAD" else body
 
     def _page(self, path: str) -> Answer:
         if path == "/-/healthy":
@@ -96,6 +104,9 @@ def _send(
 ) -> list[bytes]:
     status, content_type, text = answer
     body = text.encode()
+    if len(body) > WORTH_PACKING and gzip_accepted(environ.get("HTTP_ACCEPT_ENCODING", "")):
+        body = gzip.compress(body, compresslevel=1)
+        headers = [*headers, ("Content-Encoding", "gzip")]
     start_response(
         status,
         [("Content-Type", content_type), ("Content-Length", str(len(body))), *headers],
