@@ -21,7 +21,6 @@ from burstwatch_exporter.state import Saved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from burstwatch.project import Projection
     from burstwatch.volumes import Charge, InstanceLimits
@@ -33,19 +32,11 @@ if TYPE_CHECKING:
     from burstwatch_exporter.ledger import Origin
     from burstwatch_exporter.mounts import Mount
     from burstwatch_exporter.promise import Promise
+    from burstwatch_exporter.settings import Roots
     from burstwatch_exporter.sources import Attempt, Sources
 
 #: The wall clock may be off by so much from one reading to the next before it has jumped.
 JUMP_S = 2.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Roots:
-    """Where the kernel's and udev's files are."""
-
-    procfs: Path
-    sysfs: Path
-    udev: Path
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import burstwatch
+from burstwatch_exporter.capture import capture
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.serve import serve, write_once
 from burstwatch_exporter.settings import SETTINGS, parse_options, variable_of
@@ -56,6 +57,13 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=burstwatch.__version__)
     parser.add_argument(
+        "command",
+        nargs="?",
+        choices=("serve", "capture"),
+        default="serve",
+        help="serve metrics (default), or print the files that they are made of, without names, for a report",
+    )
+    parser.add_argument(
         "--once", action="store_true", help="print the metrics once and end, without serving"
     )
     for setting in SETTINGS:
@@ -81,7 +89,9 @@ def run(args: Sequence[str], world: World) -> int:
             if parsed[setting.name] is not None
         }
         options = parse_options(given, world.env)
-        if parsed["once"]:
+        if parsed["command"] == "capture":
+            world.stdout.write(capture(options.roots))
+        elif parsed["once"]:
             write_once(options, clock=world.clock, stdout=world.stdout, stop=world.stop)
         else:
             serve(options, clock=world.clock, stop=world.stop)

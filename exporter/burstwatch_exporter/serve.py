@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, write_to_textfile
 
 from burstwatch_exporter.collector import HostCollector
 from burstwatch_exporter.given import GivenVolumes, read_given
-from burstwatch_exporter.host import Host, Roots
+from burstwatch_exporter.host import Host
 from burstwatch_exporter.sources import Sources
 from burstwatch_exporter.state import read_state, write_state
 from burstwatch_exporter.web.app import App
@@ -41,7 +41,7 @@ class Exporter:
         given = read_given(options.config_file) if options.config_file else GivenVolumes()
         self.sources = Sources(clock.boot)
         self.host = Host(
-            roots=Roots(procfs=options.procfs, sysfs=options.sysfs, udev=options.udev),
+            roots=options.roots,
             clock=clock,
             sources=self.sources,
             given=given,

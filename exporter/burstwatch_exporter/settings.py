@@ -67,15 +67,22 @@ SETTINGS: tuple[Setting, ...] = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Roots:
+    """Where the kernel's and udev's files are."""
+
+    procfs: Path
+    sysfs: Path
+    udev: Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
     """The settings of ``SETTINGS``, checked. A path that is not given is None."""
 
     host: str
     port: int
     web_config_file: Path | None
-    procfs: Path
-    sysfs: Path
-    udev: Path
+    roots: Roots
     config_file: Path | None
     state_file: Path | None
     textfile: Path | None
@@ -115,9 +122,11 @@ def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
         host=host.strip("[]"),
         port=int(port),
         web_config_file=_given_path(values["web.config.file"]),
-        procfs=Path(str(values["path.procfs"])),
-        sysfs=Path(str(values["path.sysfs"])),
-        udev=Path(str(values["path.udev.data"])),
+        roots=Roots(
+            procfs=Path(str(values["path.procfs"])),
+            sysfs=Path(str(values["path.sysfs"])),
+            udev=Path(str(values["path.udev.data"])),
+        ),
         config_file=_given_path(values["config.file"]),
         state_file=_given_path(values["state.file"]),
         textfile=_given_path(values["textfile"]),

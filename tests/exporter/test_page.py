@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Metric, generate_latest
@@ -17,9 +20,14 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from prometheus_client.registry import Collector
 
 from burstwatch_exporter import metrics as m
+from burstwatch_exporter.blocks import read_blocks
+from burstwatch_exporter.capture import capture
+from burstwatch_exporter.diskstats import parse_diskstats
 from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.metrics import METRICS
-from tools.pages import TREES, page
+from burstwatch_exporter.mounts import read_mounts
+from burstwatch_exporter.settings import parse_options
+from tools.pages import TREES, flags, page, plant
 
 HOSTS = sorted(TREES.glob("*.yml"))
 
@@ -146,3 +154,28 @@ class Lines(Collector):
 
     def collect(self) -> Iterator[Metric]:
         return self.page.families()
+
+
+# A report of a host
+
+
+@pytest.mark.parametrize("tree", HOSTS, ids=lambda tree: tree.stem)
+def test_what_is_captured_is_read_as_the_host_was_and_names_nothing(
+    tree: Path, tmp_path: Path
+) -> None:
+    plant(yaml.safe_load(tree.read_text())["files"], tmp_path / "host")
+    roots = parse_options(flags(tmp_path / "host"), {}).roots
+    captured = capture(roots)
+    assert not re.findall(r"vol-?0(123456789abcdef0|[a-f])\1*", captured)
+    assert not any(name in captured for name in ("postgresql", "backup", "/data", "/shared"))
+    plant(yaml.safe_load(captured)["files"], tmp_path / "copy")
+
+    def shape(root: Path) -> object:
+        numbers = parse_diskstats((root / "proc/diskstats").read_text())
+        blocks = read_blocks(root / "sys", root / "udev", named={}, devnos=numbers.devnos)
+        mounts, _ = read_mounts(root / "proc")
+        disks = [replace(disk, volume_id="") for disk in blocks.disks.values()]
+        on = [(mount.devno, mount.fstype, mount.source) for mount in mounts]
+        return numbers, disks, blocks.stacked, blocks.problems, on
+
+    assert shape(tmp_path / "copy") == shape(tmp_path / "host")

@@ -1,0 +1,111 @@
+"""The files of this host that the exporter reads, to be sent to whoever is to mend it.
+
+Volume ids and serial numbers are replaced by others, each always by the same, and so are the names of
+mount points. What is left is names of devices, sizes and counters; look at it before you send it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from typing import TYPE_CHECKING
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from burstwatch_exporter.settings import Roots
+
+VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
+ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")
+#: What is read of a block device.
+ATTRIBUTES = (
+    "size", "hidden", "diskseq", "queue/max_sectors_kb", "device/model", "device/serial",
+    "device/devtype", "dm/name", "md/level",
+)  # fmt: skip
+#: Columns of a line of mountinfo that name files: root and mount point.
+ROOT, MOUNTPOINT = 3, 4
+
+
+def capture(roots: Roots) -> str:
+    """The files as YAML, as the tests of this project keep them.
+
+    Raises:
+        OSError: if the counters or the devices cannot be read.
+    """
+    files = {"proc/diskstats": (roots.procfs / "diskstats").read_text(encoding="ascii")}
+    files |= {name: _anonymous(content) for name, content in _blocks(roots)}
+    for of in ("1", "self"):
+        try:
+            lines = (roots.procfs / of / "mountinfo").read_text(encoding="utf-8").splitlines()
+        except OSError:
+            continue
+        # What has no device names servers and folders, and is none of ours.
+        kept = [_unnamed(line) for line in lines if ON_DEVICE.search(line)]
+        files["proc/1/mountinfo"] = "".join(f"{line}\n" for line in kept)
+        break
+    for record in sorted(_listed(f"{roots.udev}")):
+        if record.startswith("b"):
+            seen = [
+                line for line in _read(f"{roots.udev}/{record}").splitlines() if line[:2] == "I:"
+            ]
+            files[f"udev/{record}"] = "".join(f"{line}\n" for line in seen)
+    files["proc/sys/kernel/random/boot_id"] = "00000000-0000-0000-0000-000000000000\n"
+    return yaml.safe_dump(
+        {"origin": f"captured on Linux {os.uname().release}", "files": dict(sorted(files.items()))},
+        width=10_000,
+    )
+
+
+def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:
+    root = f"{roots.sysfs}/block"
+    for name in sorted(os.listdir(root)):  # noqa: PTH208 - strings, as where they are read
+        yield from (
+            (f"sys/block/{name}/{one}", content)
+            for one in ATTRIBUTES
+            if (content := _read(f"{root}/{name}/{one}"))
+        )
+        yield from (
+            (f"sys/block/{name}/slaves/{one}", "") for one in _listed(f"{root}/{name}/slaves")
+        )
+        for part in _listed(f"{root}/{name}"):
+            number = _read(f"{root}/{name}/{part}/partition")
+            if number:
+                yield f"sys/block/{name}/{part}/partition", number
+
+
+def _anonymous(content: str) -> str:
+    def other(match: re.Match[str]) -> str:
+        digest = hashlib.sha256(match[2].encode()).hexdigest()
+        return f"vol{match[1]}{digest[: len(match[2])]}"
+
+    return VOLUME.sub(other, content)
+
+
+def _unnamed(line: str) -> str:
+    columns = line.rpartition(" ")[0].split(" ") + ["rw"]
+    for column in (ROOT, MOUNTPOINT):
+        if len(columns) > column:
+            columns[column] = "/".join(_name(part) for part in columns[column].split("/"))
+    return " ".join(columns)
+
+
+def _name(part: str) -> str:
+    return f"d{hashlib.sha256(part.encode()).hexdigest()[:6]}" if part else ""
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - strings, as where they are read
+    except OSError:
+        return []
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
+            return file.read()
+    except OSError:
+        return ""
