@@ -85,7 +85,7 @@ def _anonymous(content: str) -> str:
 
 
 def _unnamed(line: str) -> str:
-    columns = line.rpartition(" ")[0].split(" ") + ["rw"]
+    columns = [*line.rpartition(" ")[0].split(" "), "rw"]
     for column in (ROOT, MOUNTPOINT):
         if len(columns) > column:
             columns[column] = "/".join(_name(part) for part in columns[column].split("/"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Protocol, get_args
 
 from prometheus_client.registry import Collector
 
@@ -14,23 +14,42 @@ from burstwatch_exporter import metrics as m
 from burstwatch_exporter.exposition import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from prometheus_client import Metric
 
     from burstwatch_exporter.host import Account, Host, Snapshot, View
     from burstwatch_exporter.promise import Promise
-    from burstwatch_exporter.sources import Sources
+    from burstwatch_exporter.sources import Attempt, Sources
 
 STATES: tuple[State, ...] = get_args(State)
+
+
+class Extra(Protocol):
+    """A source beside the kernel's files, which says something of the volumes that are there."""
+
+    @property
+    def name(self) -> str:
+        """As it is called in ``burstwatch_source_up``."""
+
+    def add_to(self, page: Page, snapshot: Snapshot, attempt: Attempt) -> None:
+        """What it says now; what is odd goes to the attempt, or is raised if nothing is left."""
 
 
 class HostCollector(Collector):
     """All that this exporter says of its host."""
 
-    def __init__(self, host: Host, sources: Sources, saved_at: Callable[[], float | None]) -> None:
+    def __init__(
+        self,
+        host: Host,
+        sources: Sources,
+        *,
+        saved_at: Callable[[], float | None],
+        extras: Sequence[Extra] = (),
+    ) -> None:
         """``saved_at`` is when the state was last written, or None."""
         self._host, self._sources, self._saved_at = host, sources, saved_at
+        self._extras = extras
 
     def describe(self) -> list[Metric]:
         """Nothing: what there is depends on the host."""
@@ -43,7 +62,11 @@ class HostCollector(Collector):
     def page(self) -> Page:
         """Read the host, and say all of it."""
         page = Page(m.METRICS)
-        add_host(page, self._host.observe())
+        snapshot = self._host.observe()
+        add_host(page, snapshot)
+        for extra in self._extras:
+            with self._sources.attempt(extra.name) as attempt:
+                extra.add_to(page, snapshot, attempt)
         page.add(m.BUILD_INFO, (burstwatch.__version__,), 1)
         for name, outcome in sorted(self._sources.outcomes.items()):
             page.add(m.SOURCE_UP, (name,), outcome.is_up)

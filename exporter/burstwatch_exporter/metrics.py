@@ -33,6 +33,10 @@ def _counter(name: str, labels: tuple[str, ...], text: str) -> Definition:
     return Definition(name=f"burstwatch_{name}", type="counter", labels=labels, help=text)
 
 
+def _histogram(name: str, labels: tuple[str, ...], text: str) -> Definition:
+    return Definition(name=f"burstwatch_{name}", type="histogram", labels=labels, help=text)
+
+
 BUILD_INFO = _gauge("exporter_build_info", ("version",), "1, with the version of the exporter.")
 SOURCE_UP = _gauge(
     "source_up",
@@ -145,9 +149,63 @@ ORIGIN = _gauge(
     "counted), unknown, contradicted (more I/O than the stated bucket allows).",
 )
 
+_LOG_PAGE = "from EBS NVMe log page 0xD0, since the attachment"
+EBS_READ_OPS = _counter("ebs_read_ops", VOLUME, f"Reads completed, {_LOG_PAGE} (total_read_ops).")
+EBS_WRITE_OPS = _counter(
+    "ebs_write_ops", VOLUME, f"Writes completed, {_LOG_PAGE} (total_write_ops)."
+)
+EBS_READ_BYTES = _counter("ebs_read_bytes", VOLUME, f"Bytes read, {_LOG_PAGE} (total_read_bytes).")
+EBS_WRITE_BYTES = _counter(
+    "ebs_write_bytes", VOLUME, f"Bytes written, {_LOG_PAGE} (total_write_bytes)."
+)
+EBS_READ_SECONDS = _counter(
+    "ebs_read_seconds", VOLUME, f"Time that all reads took together, {_LOG_PAGE} (total_read_time)."
+)
+EBS_WRITE_SECONDS = _counter(
+    "ebs_write_seconds",
+    VOLUME,
+    f"Time that all writes took together, {_LOG_PAGE} (total_write_time).",
+)
+EBS_EXCEEDED_IOPS = _counter(
+    "ebs_exceeded_iops_seconds",
+    VOLUME,
+    f"How long more IOPS were asked for than the volume has, {_LOG_PAGE} (ebs_volume_performance_exceeded_iops).",
+)
+EBS_EXCEEDED_TP = _counter(
+    "ebs_exceeded_tp_seconds",
+    VOLUME,
+    f"How long more throughput was asked for than the volume has, {_LOG_PAGE} (ebs_volume_performance_exceeded_tp).",
+)
+EBS_EC2_EXCEEDED_IOPS = _counter(
+    "ebs_ec2_exceeded_iops_seconds",
+    VOLUME,
+    f"How long more IOPS were asked for than the instance has, {_LOG_PAGE} "
+    "(ec2_instance_ebs_performance_exceeded_iops).",
+)
+EBS_EC2_EXCEEDED_TP = _counter(
+    "ebs_ec2_exceeded_tp_seconds",
+    VOLUME,
+    f"How long more throughput was asked for than the instance has, {_LOG_PAGE} "
+    "(ec2_instance_ebs_performance_exceeded_tp).",
+)
+EBS_QUEUE = _gauge(
+    "ebs_volume_queue_length",
+    VOLUME,
+    "I/O waiting now, from EBS NVMe log page 0xD0 (volume_queue_length).",
+)
+EBS_READ_LATENCY = _histogram(
+    "ebs_read_io_latency_seconds", VOLUME, f"Latency of reads, {_LOG_PAGE}, in EBS's own bins."
+)
+EBS_WRITE_LATENCY = _histogram(
+    "ebs_write_io_latency_seconds", VOLUME, f"Latency of writes, {_LOG_PAGE}, in EBS's own bins."
+)
+
 METRICS: tuple[Definition, ...] = (
     BUILD_INFO, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
     VOLUME_INFO, STACK_INFO, MOUNT_INFO, SIZE,
     READ_OPS, WRITE_OPS, READ_BYTES, WRITE_BYTES, LIMIT_OPS, LIMIT_BYTES,
     CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ORIGIN,
+    EBS_READ_OPS, EBS_WRITE_OPS, EBS_READ_BYTES, EBS_WRITE_BYTES, EBS_READ_SECONDS, EBS_WRITE_SECONDS,
+    EBS_EXCEEDED_IOPS, EBS_EXCEEDED_TP, EBS_EC2_EXCEEDED_IOPS, EBS_EC2_EXCEEDED_TP, EBS_QUEUE,
+    EBS_READ_LATENCY, EBS_WRITE_LATENCY,
 )  # fmt: skip

@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, write_to_textfile
 from burstwatch_exporter.collector import HostCollector
 from burstwatch_exporter.given import GivenVolumes, read_given
 from burstwatch_exporter.host import Host
+from burstwatch_exporter.nvme import NvmeSource
 from burstwatch_exporter.sources import Sources
 from burstwatch_exporter.state import read_state, write_state
 from burstwatch_exporter.web.app import App
@@ -49,7 +50,12 @@ class Exporter:
             slot_s=options.sample_period_s,
         )
         self.registry = CollectorRegistry(auto_describe=False)
-        self._collector = HostCollector(self.host, self.sources, lambda: self._saved_wall_s)
+        self._collector = HostCollector(
+            self.host,
+            self.sources,
+            saved_at=lambda: self._saved_wall_s,
+            extras=[NvmeSource(options.nvme_socket)] if options.nvme_socket else [],
+        )
         self.registry.register(self._collector)
         self._saved_wall_s: float | None = None
         self._saved_at = self._looked_at = clock.boot()

@@ -37,6 +37,7 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "where the intervals outlive the process; without it each start begins anew",
     ),
+    _path("nvme.socket", "", "where burstwatch-nvme-helper listens, for EBS's own statistics"),
     _path(
         "textfile",
         "",
@@ -85,6 +86,7 @@ class Options:
     roots: Roots
     config_file: Path | None
     state_file: Path | None
+    nvme_socket: Path | None
     textfile: Path | None
     sample_period_s: float
     state_period_s: float
@@ -129,6 +131,7 @@ def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
         ),
         config_file=_given_path(values["config.file"]),
         state_file=_given_path(values["state.file"]),
+        nvme_socket=_given_path(values["nvme.socket"]),
         textfile=_given_path(values["textfile"]),
         sample_period_s=float(values["sample.period"]),
         state_period_s=float(values["state.period"]),

@@ -1,0 +1,99 @@
+"""The source ``nvme``: each volume's own statistics, through the helper that may read them."""
+
+from __future__ import annotations
+
+import math
+import socket
+from typing import TYPE_CHECKING
+
+from burstwatch_exporter import metrics as m
+from burstwatch_exporter.ebs_stats import PAGE_BYTES, parse_stats
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from burstwatch_exporter.blocks import Disk
+    from burstwatch_exporter.ebs_stats import EbsStats, Latencies
+    from burstwatch_exporter.exposition import Page
+    from burstwatch_exporter.host import Snapshot
+    from burstwatch_exporter.sources import Attempt
+
+#: A disk that has not answered by now does not answer.
+PATIENCE_S = 2.0
+GOOD = b"ok\n"
+
+
+class NvmeSource:
+    """Asks the helper for each volume that is an NVMe disk."""
+
+    name = "nvme"
+
+    def __init__(self, helper: Path) -> None:
+        """``helper`` is the helper's socket."""
+        self._helper = helper
+
+    def add_to(self, page: Page, snapshot: Snapshot, attempt: Attempt) -> None:
+        """Their statistics. One that does not answer is named, and hides no other.
+
+        Raises:
+            OSError: if the helper is not there.
+        """
+        for view in snapshot.views:
+            if not view.disk.name.startswith("nvme"):
+                continue
+            answer = self._ask(view.disk)
+            try:
+                add_stats(page, view.disk, parse_stats(_content(answer)))
+            except ValueError as error:
+                attempt.problems.append(f"{view.disk.key} ({view.disk.name}): {error}")
+
+    def _ask(self, disk: Disk) -> bytes:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(PATIENCE_S)
+            try:
+                connection.connect(str(self._helper))
+                connection.sendall(f"{disk.name}\n".encode())
+                answer = b""
+                while len(answer) <= len(GOOD) + PAGE_BYTES:
+                    more = connection.recv(PAGE_BYTES)
+                    if not more:
+                        break
+                    answer += more
+            except OSError as error:
+                msg = f"the helper at {self._helper}: {error}"
+                raise OSError(msg) from error
+        return answer
+
+
+def _content(answer: bytes) -> bytes:
+    if not answer.startswith(GOOD):
+        said = answer.partition(b"\n")[0].removeprefix(b"error: ").decode("utf-8", "replace")
+        raise ValueError(said[:200] or "the helper said nothing")
+    return answer.removeprefix(GOOD)
+
+
+def add_stats(page: Page, disk: Disk, stats: EbsStats) -> None:
+    """One volume's page of statistics, under names that join with the EBS CSI driver's."""
+    labels = (disk.volume_id, disk.name)
+    for what, value in (
+        (m.EBS_READ_OPS, stats.read_ops),
+        (m.EBS_WRITE_OPS, stats.write_ops),
+        (m.EBS_READ_BYTES, stats.read_bytes),
+        (m.EBS_WRITE_BYTES, stats.write_bytes),
+        (m.EBS_READ_SECONDS, stats.read_s),
+        (m.EBS_WRITE_SECONDS, stats.write_s),
+        (m.EBS_EXCEEDED_IOPS, stats.exceeded_iops_s),
+        (m.EBS_EXCEEDED_TP, stats.exceeded_tp_s),
+        (m.EBS_EC2_EXCEEDED_IOPS, stats.ec2_exceeded_iops_s),
+        (m.EBS_EC2_EXCEEDED_TP, stats.ec2_exceeded_tp_s),
+        (m.EBS_QUEUE, stats.queue_length),
+    ):
+        page.add(what, labels, value)
+    _add_latencies(page, m.EBS_READ_LATENCY, labels, stats.read_latencies, stats.read_s)
+    _add_latencies(page, m.EBS_WRITE_LATENCY, labels, stats.write_latencies, stats.write_s)
+
+
+def _add_latencies(
+    page: Page, what: m.Definition, labels: tuple[str, str], seen: Latencies, total_s: float
+) -> None:
+    page.add_histogram(what, labels, (*seen.buckets, (math.inf, seen.count)), total=total_s)

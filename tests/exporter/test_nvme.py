@@ -1,0 +1,238 @@
+"""EBS's own statistics: the page as AWS lays it out, the helper that reads it, and the metrics."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families
+
+from burstwatch_exporter.ebs_stats import StatsError, parse_stats
+from burstwatch_exporter.nvme_helper import Helper, open_socket, read_page
+from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.settings import parse_options
+from tools.pages import TREES, Hands, flags, plant
+
+BINS = [(0, 100, 7), (100, 1_000, 3), (1_000, 2**40, 1)]
+
+
+def a_page(*, magic: int = 0x3C23B510, bins: list[tuple[int, int, int]] | None = None) -> bytes:
+    """By the offsets of AWS's table, one by one."""
+    page = bytearray(4096)
+    struct.pack_into("<I", page, 0, magic)
+    for offset, value in (
+        (8, 1_000), (16, 2_000), (24, 4_096_000), (32, 8_192_000), (40, 5_000_000), (48, 6_000_000),
+        (56, 7_000_000), (64, 8_000_000), (72, 9_000_000), (80, 10_000_000), (88, 3),
+    ):  # fmt: skip
+        struct.pack_into("<Q", page, offset, value)
+    for start in (512, 2056):
+        some = BINS if bins is None else bins
+        struct.pack_into("<Q", page, start, len(some))
+        for index, (lower, upper, count) in enumerate(some[:64]):
+            struct.pack_into("<QQI", page, start + 8 + 24 * index, lower, upper, count)
+    return bytes(page)
+
+
+def test_every_field_is_where_aws_puts_it_and_microseconds_become_seconds() -> None:
+    stats = parse_stats(a_page())
+    assert (stats.read_ops, stats.write_ops) == (1_000, 2_000)
+    assert (stats.read_bytes, stats.write_bytes) == (4_096_000, 8_192_000)
+    assert (stats.read_s, stats.write_s) == (5, 6)
+    assert (stats.exceeded_iops_s, stats.exceeded_tp_s) == (7, 8)
+    assert (stats.ec2_exceeded_iops_s, stats.ec2_exceeded_tp_s) == (9, 10)
+    assert stats.queue_length == 3
+    assert stats.read_latencies.buckets == ((1e-4, 7), (1e-3, 10), (2**40 / 1e6, 11))
+    assert stats.write_latencies.count == 11
+
+
+@pytest.mark.parametrize(
+    ("page", "named"),
+    [
+        (b"", "0 bytes, and not 4096"),
+        (a_page()[:-1], "4095 bytes"),
+        (bytes(4096), "begins with 0x00000000, and not with 0x3c23b510"),
+        (a_page(magic=0xEC2C0D7E), "an instance store"),
+        (a_page(bins=[(0, 1, 1)] * 65), "65 bins, known are 64"),
+        (a_page(bins=[(5, 5, 1)]), "bin from 5 to 5"),
+        (a_page(bins=[(0, 9, 1), (3, 12, 1)]), "bin from 3 to 12 after 9"),
+    ],
+)
+def test_a_page_of_another_make_is_refused_with_its_reason(page: bytes, named: str) -> None:
+    with pytest.raises(StatsError, match=named):
+        parse_stats(page)
+
+
+@given(st.binary(min_size=3584, max_size=3584))
+def test_no_page_makes_the_parser_fail_otherwise(rest: bytes) -> None:
+    page = a_page()[:512] + rest
+    try:
+        stats = parse_stats(page)
+    except StatsError:
+        return
+    counts = [count for _, count in stats.read_latencies.buckets]
+    assert counts == sorted(counts)
+
+
+# The helper
+
+
+class Disks:
+    """Reads pages of disks that a test thinks up."""
+
+    def __init__(self, **pages: bytes | OSError) -> None:
+        self.pages, self.asked = {f"/dev/{name}": page for name, page in pages.items()}, 0
+
+    def read(self, device: str) -> bytes:
+        self.asked += 1
+        page = self.pages.get(device, OSError(errno.ENOENT, "No such file or directory"))
+        if isinstance(page, OSError):
+            raise page
+        return page
+
+
+def test_a_disk_is_asked_at_most_once_a_second() -> None:
+    disks, now = Disks(nvme1n1=a_page()), 0.0
+    helper = Helper(disks.read, lambda: now)
+    assert helper.answer(b"nvme1n1\n") == b"ok\n" + a_page()
+    helper.answer(b"nvme1n1\n")
+    assert disks.asked == 1
+    now = 1.0
+    helper.answer(b"nvme1n1\n")
+    assert disks.asked == 2
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"sda", b"../etc/shadow", b"nvme0", b"nvme0n1p1", b"nvme0n1\x00", b"nvme00000n1"]
+)
+def test_nothing_but_a_disks_name_is_taken(line: bytes) -> None:
+    disks = Disks()
+    assert Helper(disks.read, lambda: 0.0).answer(line) == b"error: no name of an NVMe disk\n"
+    assert disks.asked == 0
+
+
+def test_the_command_is_the_one_that_aws_sends(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sent: list[bytes] = []
+
+    def ioctl(_: int, number: int, command: bytearray) -> int:
+        assert number == 0xC0484E41
+        sent.append(bytes(command))
+        address, length = (
+            struct.unpack_from("<Q", command, 24)[0],
+            struct.unpack_from("<I", command, 36)[0],
+        )
+        ctypes.memmove(address, a_page(), length)
+        return 0
+
+    monkeypatch.setattr(fcntl, "ioctl", ioctl)
+    device = tmp_path / "nvme0n1"
+    device.touch()
+    assert read_page(str(device)) == a_page()
+    (command,) = sent
+    assert len(command) == 72
+    assert command[0] == 0x02
+    assert struct.unpack_from("<I", command, 4)[0] == 1
+    assert struct.unpack_from("<I", command, 40)[0] == 0xD0 | 1024 << 16
+
+
+def test_what_the_kernel_refuses_is_an_error_with_its_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    device = tmp_path / "nvme0n1"
+    device.touch()
+    monkeypatch.setattr(fcntl, "ioctl", lambda *_: 8457)  # what an instance store answers
+    with pytest.raises(OSError, match="NVMe status 0x2109"):
+        read_page(str(device))
+
+
+# The exporter and the helper
+
+
+@contextmanager
+def helping(path: Path, disks: Disks) -> Iterator[None]:
+    listener = open_socket(str(path), {})
+    helper, stop = Helper(disks.read, lambda: 0.0), threading.Event()
+
+    def serve() -> None:
+        while not stop.is_set():
+            helper.serve_one(listener)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        with socket.socket(socket.AF_UNIX) as last:
+            last.connect(str(path))
+        thread.join()
+        listener.close()
+
+
+def scraped(tmp_path: Path) -> tuple[Exporter, str, str]:
+    tree = yaml.safe_load((TREES / "nitro.yml").read_text())
+    plant(tree["files"], tmp_path)
+    more = {"nvme.socket": str(tmp_path / "nvme.sock")}
+    exporter = Exporter(parse_options(flags(tmp_path, **more), {}), Hands().clock)
+    page = exporter.page()
+    return exporter, page.text(), page.openmetrics()
+
+
+def test_statistics_of_each_volume_join_by_its_id_and_one_that_fails_hides_no_other(
+    tmp_path: Path, program: Callable[[str], str]
+) -> None:
+    disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(magic=1), nvme2n1=a_page(), nvme4n1=a_page())
+    with helping(tmp_path / "nvme.sock", disks):
+        exporter, text, openmetrics = scraped(tmp_path)
+    volume = 'volume_id="vol-0123456789abcdef0",device="nvme0n1"'
+    for line in (
+        f"burstwatch_ebs_exceeded_iops_seconds_total{{{volume}}} 7.0",
+        f'burstwatch_ebs_read_io_latency_seconds_bucket{{{volume},le="0.0001"}} 7.0',
+        f'burstwatch_ebs_read_io_latency_seconds_bucket{{{volume},le="+Inf"}} 11.0',
+        f"burstwatch_ebs_read_io_latency_seconds_sum{{{volume}}} 5.0",
+    ):
+        assert f"{line}\n" in text
+    assert text.count("burstwatch_ebs_volume_queue_length{") == 3
+    assert exporter.sources.outcomes["nvme"].problems == (
+        "vol-0aaaaaaaaaaaaaaa1 (nvme1n1): the log page begins with 0x00000001, and not with 0x3c23b510",
+        "vol-0ddddddddddddddd4 (nvme5n1): No such file or directory",
+    )
+    assert list(parse_openmetrics(openmetrics))  # type: ignore[no-untyped-call]
+    histograms = [f for f in text_string_to_metric_families(text) if f.type == "histogram"]
+    assert len(histograms) == 2
+    checked = subprocess.run(
+        [program("promtool"), "check", "metrics"],
+        input=text.encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (checked.returncode, checked.stderr) == (0, b"")
+
+
+def test_without_its_helper_the_source_is_down_and_all_else_is_there(tmp_path: Path) -> None:
+    exporter, text, _ = scraped(tmp_path)
+    assert 'burstwatch_source_up{source="nvme"} 0' in text
+    assert "burstwatch_ebs_" not in text
+    assert "burstwatch_volume_read_ops_total{" in text
+    (problem,) = exporter.sources.outcomes["nvme"].problems
+    assert problem.startswith(f"the helper at {tmp_path / 'nvme.sock'}: ")
+
+
+def test_only_the_owner_and_the_group_may_ask_the_helper(tmp_path: Path) -> None:
+    path = tmp_path / "nvme.sock"
+    open_socket(str(path), {}).close()
+    assert oct(path.stat().st_mode & 0o777) == "0o660"
