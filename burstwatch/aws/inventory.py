@@ -43,11 +43,21 @@ class Inventory:
 
 
 def take_inventory(
-    kind: Kind, clients: Clients, unit: Unit, *, now: float, tag_filter: str = ""
+    kind: Kind,
+    clients: Clients,
+    unit: Unit,
+    *,
+    now: float,
+    tag_filter: str = "",
+    only: Sequence[Filter] = (),
 ) -> Inventory:
-    """Everything of one kind. A failed part is a problem, and the rest goes on."""
+    """Everything of one kind. A failed part is a problem, and the rest goes on.
+
+    ``only`` are filters of the listing beside the one of the tag.
+    """
     problems: list[Problem] = []
-    items, complete = _read(kind.inventory, clients, _tag_filters(kind, tag_filter), problems)
+    filters = [*_tag_filters(kind, tag_filter), *only]
+    items, complete = _read(kind.inventory, clients, filters, problems)
     lists: dict[str, list[Item]] = {"inventory": items}
     for lookup in kind.lookups:
         lists[lookup.name] = []

@@ -42,6 +42,7 @@ VOLUMES = Listing(
         "Size",
         "Iops",
         "Throughput",
+        "CreateTime",
         "Attachments[].InstanceId",
         "Attachments[].Device",
         "Attachments[].State",
@@ -76,10 +77,14 @@ MODIFICATIONS = Listing(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Volume:
-    """What ``spent`` needs of a volume: its promise and its instance's limits."""
+    """What ``spent`` needs of a volume: its promise and its instance's limits.
+
+    ``created_s`` is when it was made, which is when its bucket was full.
+    """
 
     promise: Profile
     instance: InstanceLimits | None
+    created_s: float | None = None
 
 
 def describe(
@@ -122,7 +127,11 @@ def describe(
         },
         caveats=caveats,
         history_from_s=history_from_s,
-        detail=Volume(promise=promise, instance=limits),
+        detail=Volume(
+            promise=promise,
+            instance=limits,
+            created_s=item["CreateTime"].timestamp() if "CreateTime" in item else None,
+        ),
     )
     return (resource,)
 

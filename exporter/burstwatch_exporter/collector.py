@@ -148,6 +148,12 @@ def _add_account(
     page.add(m.BINDING, (labels[0], labels[1], projection.binding), 1)
     page.add(m.HINT, labels, account.is_served_at_baseline)
     page.add(m.ORIGIN, (*labels, account.origin), 1)
+    published = account.published
+    if published is not None:
+        page.add(m.PUBLISHED, labels, published.point.ratio)
+        page.add(m.PUBLISHED_AT, labels, published.point.end_s)
+        if published.drift is not None:
+            page.add(m.DRIFT, labels, published.drift)
 
 
 def _add_state(page: Page, labels: tuple[str, str, str], state: State) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch_exporter.blocks import Blocks, read_blocks
+from burstwatch_exporter.cloud import Told
 from burstwatch_exporter.diskstats import parse_diskstats
 from burstwatch_exporter.ledger import Ledger, Reading
 from burstwatch_exporter.mounts import read_mounts
@@ -22,6 +23,7 @@ from burstwatch_exporter.state import Saved
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from burstwatch.points import LevelPoint
     from burstwatch.project import Projection
     from burstwatch.volumes import Charge, InstanceLimits
     from burstwatch_exporter.blocks import Disk, Stacked
@@ -48,6 +50,15 @@ class Account:
     charged: Charge
     origin: Origin
     is_served_at_baseline: bool
+    published: Published | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Published:
+    """The newest balance that CloudWatch has, and how far it lies outside the interval of its time."""
+
+    point: LevelPoint
+    drift: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,10 +101,11 @@ class Host:
         given: GivenVolumes,
         saved: Mapping[str, Saved],
         slot_s: float,
+        instance: InstanceLimits | None = None,
     ) -> None:
-        """``saved`` is what an earlier process left, ``slot_s`` how often ``observe`` is called."""
+        """``instance`` is what the whole host may move, where that is known; ``saved`` is what an earlier process left, ``slot_s`` how often ``observe`` is called."""
         self._roots, self._clock, self._sources, self._given = roots, clock, sources, given
-        self._slot_s = slot_s
+        self._slot_s, self._instance = slot_s, instance
         self._lock = threading.Lock()
         self._blocks = Blocks(disks={}, stacked={}, problems=())
         self._mounts: tuple[tuple[Mount, str], ...] = ()
@@ -104,11 +116,27 @@ class Host:
         # What is known of volumes that are not there now, or not yet.
         self._gone = dict(saved)
         self._wall_offset: float | None = None
+        self._told = Told(promises={}, balances={})
+        self._published: dict[str, Published] = {}
 
     def observe(self) -> Snapshot:
         """Read the counters, move every account on, and say how things are."""
         with self._lock:
             return self._observe()
+
+    def heed(self, told: Told) -> None:
+        """Go by what AWS says: types and sizes from now on, balances for the intervals."""
+        with self._lock:
+            self._told = told
+            with self._sources.attempt("config") as attempt:
+                self._make_promises(attempt)
+            self._let_go()
+            for volume_id, point in told.balances.items():
+                ledger = self._ledgers.get(volume_id)
+                before = self._published.get(volume_id)
+                if ledger is not None and (before is None or before.point != point):
+                    drift = ledger.reconcile(point)
+                    self._published[volume_id] = Published(point=point, drift=drift)
 
     def look(self) -> None:
         """Look anew at devices and mounts: what is resized keeps its name. Scrapes go on meanwhile."""
@@ -143,17 +171,18 @@ class Host:
             counters = stats.counters.get(name)
             if counters is None:
                 continue
-            reading = Reading(at=before, slack_s=slack_s, counters=counters)
+            reading = Reading(at=before, wall_s=wall_s, slack_s=slack_s, counters=counters)
             promise = self._promises.get(disk.key)
             account = None
             if promise is not None and promise.bucket is not None:
-                ledger = self._account(disk, promise, reading, wall_s)
+                ledger = self._account(disk, promise, reading)
                 account = Account(
                     interval=ledger.seen(),
-                    projection=ledger.project(wall_s=wall_s),
+                    projection=ledger.project(),
                     charged=ledger.charged,
                     origin=ledger.origin,
                     is_served_at_baseline=ledger.is_served_at_baseline(),
+                    published=self._published.get(disk.key),
                 )
             views.append(View(disk=disk, counters=counters, promise=promise, account=account))
         return Snapshot(
@@ -219,13 +248,17 @@ class Host:
         promises: dict[str, Promise] = {}
         for disk in self._blocks.disks.values():
             given = self._given.of(disk.key)
+            told = self._told.promises.get(disk.key)
+            if told is not None and (given is None or given.custom is None):
+                promises[disk.key] = told  # EC2 knows what the configuration can only say
+                continue
             if given is None:
                 continue
             try:
                 promise, oddity = promise_of(
                     given,
                     size_bytes=disk.size_bytes,
-                    instance=self._instance(),
+                    instance=self._instance,
                     source="config",
                 )
             except ValueError as error:
@@ -240,9 +273,6 @@ class Host:
             f"{key} is not on this host" for key in self._given.named() if key not in here
         ]
         self._promises = promises
-
-    def _instance(self) -> InstanceLimits | None:
-        return self._given.instance
 
     def _let_go(self) -> None:
         """Put the accounts of what is gone, replaced or promised anew aside."""
@@ -259,7 +289,7 @@ class Host:
             else:
                 ledger.go_on_with(disk, promise)
 
-    def _account(self, disk: Disk, promise: Promise, reading: Reading, wall_s: float) -> Ledger:
+    def _account(self, disk: Disk, promise: Promise, reading: Reading) -> Ledger:
         """The volume's account, moved on to the reading or begun at it."""
         ledger = self._ledgers.get(disk.key)
         if ledger is not None:
@@ -268,7 +298,7 @@ class Host:
         age_s = None
         if disk.appeared_s is not None:
             age_s = max(0.0, self._clock.awake() - disk.appeared_s)
-        moment = Moment(boot_id=self._boot_id, wall_s=wall_s, age_s=age_s)
+        moment = Moment(boot_id=self._boot_id, age_s=age_s)
         start = start_of(disk, promise, reading, moment, self._gone.pop(disk.key, None))
         self._sources.say(f"{disk.key} ({disk.name}): {start.said}")
         ledger = self._ledgers[disk.key] = Ledger(

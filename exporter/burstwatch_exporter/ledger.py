@@ -16,9 +16,11 @@ from burstwatch.spending import TOLERANCE
 from burstwatch.volumes import Charge, charge
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.pace import Pace
+from burstwatch_exporter.trail import Trail
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
+    from burstwatch.points import LevelPoint
     from burstwatch_exporter.blocks import Disk
     from burstwatch_exporter.diskstats import Counters
     from burstwatch_exporter.interval import Interval
@@ -26,7 +28,15 @@ if TYPE_CHECKING:
 
 #: What the interval rests on, from the surest to the least sure.
 Origin = Literal[
-    "restored", "reattached", "rebooted", "created", "appeared", "unknown", "contradicted"
+    "published",
+    "restored",
+    "reattached",
+    "rebooted",
+    "created",
+    "appeared",
+    "unknown",
+    "resized",
+    "contradicted",
 ]
 #: A share of the bucket: so much more spent than there was is no rounding.
 CONTRADICTION = 0.01
@@ -38,9 +48,13 @@ ALMOST_EMPTY = 0.1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """Counters at some instant from ``at`` to ``at + slack_s``, by the clock that never jumps."""
+    """Counters at some instant from ``at`` to ``at + slack_s``, by the clock that never jumps.
+
+    ``wall_s`` is the wall clock's time then.
+    """
 
     at: float
+    wall_s: float
     slack_s: float
     counters: Counters
 
@@ -82,6 +96,7 @@ class Ledger:
         self._pace = Pace(at=reading.at - seconds, slot_s=slot_s)
         if spent is not None:
             self._pace.note(reading.at, spent)
+        self._trail = Trail()
         self._last: tuple[float, float] = (0.0, 0.0)  # IOPS and MiB/s of the newest step
 
     def note(self, reading: Reading) -> None:
@@ -94,6 +109,7 @@ class Ledger:
         self.reading = reading
         if done is None:  # begun anew: what was done in between is not known
             self.interval = iv.after_unseen(self.own_bucket, self.interval, seconds=seconds)
+            self._trail = Trail()
             return
         cost = cost_of(done, self.disk, self.promise)
         if self._is_contradicted_by(cost, seconds):
@@ -109,6 +125,9 @@ class Ledger:
         self.charged = _sum(self.charged, cost)
         self._pace.note(reading.at, cost)
         self._last = (done.ops / seconds, done.bytes / MIB / seconds)
+        self._trail.note(
+            reading.wall_s, charged=self.charged, in_flight=self._in_flight(), seen=self.seen()
+        )
 
     def go_on_with(self, disk: Disk, promise: Promise) -> None:
         """The same device with the same bucket; what limits it may have changed."""
@@ -125,9 +144,16 @@ class Ledger:
             high=self.interval.high + slack,
         )
 
-    def narrow(self, *, low: float, high: float) -> None:
-        """What another source knows of the balance, in credits at the newest reading."""
-        self.interval = iv.narrowed(self.own_bucket, self.interval, low=low, high=high)
+    def reconcile(self, point: LevelPoint) -> float | None:
+        """Narrow the interval by a published balance; how far it was outside, as a share, if known."""
+        bucket = self.own_bucket
+        drift = self._trail.drift(bucket, point)
+        bounds = self._trail.now(bucket, point, wall_s=self.reading.wall_s, charged=self.charged)
+        if bounds is not None:
+            low, high = bounds
+            self.interval = iv.narrowed(bucket, self.interval, low=low, high=high)
+            self.origin = "published"
+        return drift
 
     def seen(self) -> Interval:
         """The interval at the newest reading."""
@@ -142,7 +168,7 @@ class Ledger:
         """What to expect from here on, in credits per second."""
         return expected(self._pace.lately(limit=self.promise.limit.rate), burst=self.bucket.burst)
 
-    def project(self, *, wall_s: float) -> Projection:
+    def project(self) -> Projection:
         """How long the credits last."""
         seen, demand, bucket = self.seen(), self.demand(), self.bucket
         iops, mib_s = self._last
@@ -162,7 +188,7 @@ class Ledger:
             return Projection(
                 state="unknown",
                 reason=reason,
-                at=wall_s,
+                at=self.reading.wall_s,
                 demand=demand,
                 low_s=tb.time_to_empty(bucket, level=seen.low, demand=demand.high),
                 worst_s=tb.worst_time_to_empty(bucket, level=seen.low),
@@ -173,7 +199,7 @@ class Ledger:
             bucket,
             Range(low=seen.low, likely=guess, high=seen.high),
             demand,
-            at=wall_s,
+            at=self.reading.wall_s,
             data_age_s=0.0,
             worst_level=seen.low,
             held_at_zero=guess <= 0 and is_held_at_zero(bucket, demand),

@@ -144,11 +144,24 @@ HINT = _gauge(
 ORIGIN = _gauge(
     "credit_interval_info",
     (*BUCKET, "origin"),
-    "1 with what the interval rests on: restored (saved, and all I/O since is counted), reattached or rebooted "
+    "1 with what the interval rests on: published (by CloudWatch), restored (saved, and all I/O since is counted), "
+    "reattached or rebooted "
     "(with a gap in which anything is assumed), created (a new volume), appeared (all I/O since the device came is "
-    "counted), unknown, contradicted (more I/O than the stated bucket allows).",
+    "counted), unknown, resized, contradicted (more I/O than the stated bucket allows).",
 )
 
+PUBLISHED = _gauge(
+    "cloudwatch_balance_ratio", BUCKET, "The newest BurstBalance that CloudWatch has, 0 to 1."
+)
+PUBLISHED_AT = _gauge(
+    "cloudwatch_balance_timestamp_seconds", BUCKET, "The end of the period of that BurstBalance."
+)
+DRIFT = _gauge(
+    "reconciliation_drift_ratio",
+    BUCKET,
+    "How far the published balance lay outside the host's own interval of its time, as a share of the bucket: "
+    "0 inside, above 0 if there was more than the host thought possible.",
+)
 _LOG_PAGE = "from EBS NVMe log page 0xD0, since the attachment"
 EBS_READ_OPS = _counter("ebs_read_ops", VOLUME, f"Reads completed, {_LOG_PAGE} (total_read_ops).")
 EBS_WRITE_OPS = _counter(
@@ -204,7 +217,7 @@ METRICS: tuple[Definition, ...] = (
     BUILD_INFO, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
     VOLUME_INFO, STACK_INFO, MOUNT_INFO, SIZE,
     READ_OPS, WRITE_OPS, READ_BYTES, WRITE_BYTES, LIMIT_OPS, LIMIT_BYTES,
-    CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ORIGIN,
+    CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ORIGIN, PUBLISHED, PUBLISHED_AT, DRIFT,
     EBS_READ_OPS, EBS_WRITE_OPS, EBS_READ_BYTES, EBS_WRITE_BYTES, EBS_READ_SECONDS, EBS_WRITE_SECONDS,
     EBS_EXCEEDED_IOPS, EBS_EXCEEDED_TP, EBS_EC2_EXCEEDED_IOPS, EBS_EC2_EXCEEDED_TP, EBS_QUEUE,
     EBS_READ_LATENCY, EBS_WRITE_LATENCY,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import logging
+from threading import Thread
 from typing import TYPE_CHECKING, TextIO
 
 from prometheus_client import CollectorRegistry, write_to_textfile
 
+from burstwatch.instance_types import limits_of
+from burstwatch_exporter.cloud import Cloud, make_clients
 from burstwatch_exporter.collector import HostCollector
 from burstwatch_exporter.given import GivenVolumes, read_given
 from burstwatch_exporter.host import Host
+from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.nvme import NvmeSource
 from burstwatch_exporter.sources import Sources
 from burstwatch_exporter.state import read_state, write_state
@@ -21,6 +25,7 @@ from burstwatch_exporter.web.server import Server, serving
 if TYPE_CHECKING:
     from threading import Event
 
+    from burstwatch.volumes import InstanceLimits
     from burstwatch_exporter.clock import Clock
     from burstwatch_exporter.exposition import Page
     from burstwatch_exporter.settings import Options
@@ -48,6 +53,7 @@ class Exporter:
             given=given,
             saved=self._read_state(),
             slot_s=options.sample_period_s,
+            instance=self._instance(given),
         )
         self.registry = CollectorRegistry(auto_describe=False)
         self._collector = HostCollector(
@@ -98,6 +104,34 @@ class Exporter:
             for problem in outcome.problems
         ]
 
+    def ask_aws(self, stop: Event) -> None:
+        """Ask AWS every so often, until ``stop`` is set."""
+        cloud = Cloud(
+            imds=self._options.imds,
+            with_balances=self._options.aws == "cloudwatch",
+            sources=self.sources,
+            make_clients=make_clients,
+        )
+        while not stop.is_set():
+            self.host.heed(cloud.ask(self._clock.wall()))
+            stop.wait(self._options.aws_period_s)
+
+    def _instance(self, given: GivenVolumes) -> InstanceLimits | None:
+        """What the whole instance may move: as the configuration says, or by its type."""
+        if given.instance is not None or not self._options.instance_type:
+            return given.instance
+        limits = None
+        with self.sources.attempt("instance") as attempt:
+            name = self._options.instance_type
+            if name == "imds":
+                name = read_identity(self._options.imds).instance_type
+            limits = given.instance_types.get(name) or limits_of(name)
+            if limits is None:
+                attempt.problems.append(
+                    f"the limits of {name} are not known: say them in instance_types"
+                )
+        return limits
+
     def _read_state(self) -> dict[str, Saved]:
         path = self._options.state_file
         saved: dict[str, Saved] = {}
@@ -129,6 +163,9 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         raise OSError(msg) from error
     wait = serving(server)
     LOG.info("serving on %s:%d", options.host or "every address", server.port)
+    asking = Thread(target=exporter.ask_aws, args=(stop,), name="aws", daemon=True)
+    if options.aws != "off":
+        asking.start()
     try:
         exporter.sample()
         while not stop.wait(options.sample_period_s):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstwatch.config import ConfigError, Setting
+from burstwatch_exporter.imds import ENDPOINT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,34 @@ SETTINGS: tuple[Setting, ...] = (
     _path("path.procfs", "/proc", "where the kernel's /proc is"),
     _path("path.sysfs", "/sys", "where the kernel's /sys is"),
     _path("path.udev.data", "/run/udev/data", "where udev keeps what it knows of devices"),
+    Setting(
+        name="instance.type",
+        default="",
+        help="the EC2 instance type, for its limits; imds asks the instance metadata service",
+        pattern=r"(imds|[a-z0-9-]+\.[a-z0-9-]+)?",
+        allowed="a type such as m5.large, imds, or nothing",
+    ),
+    Setting(
+        name="aws",
+        default="off",
+        help="what to ask AWS, with a role and the extra aws: ec2 (types and sizes) or cloudwatch (balances too)",
+        pattern="off|ec2|cloudwatch",
+        allowed="off, ec2 or cloudwatch",
+    ),
+    Setting(
+        name="aws.period",
+        default=300.0,
+        help="how often AWS is asked; a balance costs 0.00001 USD each time",
+        low=60,
+        high=86_400,
+    ),
+    Setting(
+        name="imds.endpoint",
+        default=ENDPOINT,
+        help="where the instance metadata service is",
+        pattern=r"http://[^\s/]+",
+        allowed="http://HOST or http://HOST:PORT",
+    ),
     _path("config.file", "", "what the volumes of this host are"),
     _path(
         "state.file",
@@ -84,6 +113,10 @@ class Options:
     port: int
     web_config_file: Path | None
     roots: Roots
+    instance_type: str
+    aws: str
+    aws_period_s: float
+    imds: str
     config_file: Path | None
     state_file: Path | None
     nvme_socket: Path | None
@@ -129,6 +162,10 @@ def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
             sysfs=Path(str(values["path.sysfs"])),
             udev=Path(str(values["path.udev.data"])),
         ),
+        instance_type=str(values["instance.type"]),
+        aws=str(values["aws"]),
+        aws_period_s=float(values["aws.period"]),
+        imds=str(values["imds.endpoint"]),
         config_file=_given_path(values["config.file"]),
         state_file=_given_path(values["state.file"]),
         nvme_socket=_given_path(values["nvme.socket"]),

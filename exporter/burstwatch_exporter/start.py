@@ -26,13 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
-    """When a volume is first read: in which start of the host, and by the wall clock.
+    """When a volume is first read: in which start of the host.
 
     ``age_s`` is how long the device has been there, or None where nobody knows.
     """
 
     boot_id: str
-    wall_s: float
     age_s: float | None
 
 
@@ -60,20 +59,25 @@ def start_of(
         raise ValueError(msg)
     since = _Since(bucket, disk, promise, reading, moment.age_s)
     refused = ""
+    if saved is not None and saved.bucket != bucket:
+        said = (
+            "resized or retyped since it was saved, and what that does to the balance is not known"
+        )
+        return Start(interval=iv.unknown(bucket), origin="resized", said=said)
     if saved is not None:
         start, refused = _from_saved(saved, since, moment)
         if start is not None:
             return start
     why = f"{refused}; " if refused else ""
     created = promise.created_s
-    if created is not None and created <= moment.wall_s:
-        gap = moment.wall_s - created
+    if created is not None and created <= reading.wall_s:
+        gap = reading.wall_s - created
         said = f"{why}made {span(gap)} ago and full then"
         return Start(interval=since.gap(iv.full(bucket), gap), origin="created", said=said)
     if moment.age_s is None:
         said = f"{why}nothing is known of the time before"
         return Start(interval=iv.unknown(bucket), origin="unknown", said=said)
-    said = f"{why}counted since the device appeared {span(moment.age_s)} ago, not known before"
+    said = f"{why}counted since the device appeared {span(moment.age_s)} ago, if it has been of this type and size since; not known before"
     return Start(interval=since.appeared(iv.unknown(bucket)), origin="appeared", said=said)
 
 
@@ -111,10 +115,8 @@ class _Since:
 
 def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | None, str]:
     """A start from what was saved, or None and why not."""
-    if saved.bucket != since.bucket:
-        return None, "the saved balance is of another type or size"
     same_boot = saved.boot_id == moment.boot_id
-    gap = since.reading.at - saved.at if same_boot else moment.wall_s - saved.wall_s
+    gap = since.reading.at - saved.at if same_boot else since.reading.wall_s - saved.wall_s
     is_device = (saved.name, saved.sequence) == (since.disk.name, since.disk.sequence)
     if same_boot and is_device:
         counted = since.counted(saved)

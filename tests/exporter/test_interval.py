@@ -52,7 +52,7 @@ def a_ledger(start: Interval, promise: Promise | None = None) -> Ledger:
         promise or a_promise(),
         start=start,
         origin="unknown",
-        reading=Reading(at=0.0, slack_s=0.0, counters=done()),
+        reading=Reading(wall_s=0.0, at=0.0, slack_s=0.0, counters=done()),
         slot_s=1.0,
     )
 
@@ -126,7 +126,9 @@ def test_the_truth_never_leaves_the_interval(
             ebs.take(size, merged)
         ebs.finish(completed)
         now = true_at
-        ledger.note(Reading(at=true_at - slack * within, slack_s=slack, counters=ebs.counters))
+        ledger.note(
+            Reading(wall_s=0.0, at=true_at - slack * within, slack_s=slack, counters=ebs.counters),
+        )
         seen = ledger.seen()
         assert seen.low <= ebs.level + 1e-6
         assert ebs.level <= seen.high + 1e-6
@@ -146,25 +148,27 @@ def test_a_gap_in_which_anything_was_done_still_holds_the_truth(
 
 def test_after_the_time_of_a_refill_without_io_the_bucket_is_known_to_be_full() -> None:
     ledger = a_ledger(iv.unknown(BUCKET))
-    ledger.note(Reading(at=100.0, slack_s=0.0, counters=done()))
+    ledger.note(Reading(wall_s=0.0, at=100.0, slack_s=0.0, counters=done()))
     assert ledger.seen() == Interval(low=1_000, high=1_000, likely=1_000)
 
 
 def test_what_is_full_and_does_small_random_io_is_charged_one_credit_each_as_is_likely() -> None:
     ledger = a_ledger(iv.full(BUCKET))
     for second in range(1, 11):
-        ledger.note(Reading(at=second, slack_s=0.0, counters=done(60 * second, 960 * second)))
+        ledger.note(
+            Reading(wall_s=0.0, at=second, slack_s=0.0, counters=done(60 * second, 960 * second)),
+        )
     seen = ledger.seen()
     assert seen.likely == 500  # ten seconds of 60 spent and 10 gained
     assert seen.low < 500 < seen.high
-    projection = ledger.project(wall_s=0.0)
+    projection = ledger.project()
     assert projection.state == "finite"
     assert projection.time_to_empty_s == pytest.approx(10.0)
 
 
 def test_large_sequential_io_is_charged_its_bytes() -> None:
     ledger = a_ledger(iv.full(BUCKET))
-    ledger.note(Reading(at=1.0, slack_s=0.0, counters=done(40, 40 * 256)))
+    ledger.note(Reading(wall_s=0.0, at=1.0, slack_s=0.0, counters=done(40, 40 * 256)))
     seen = ledger.seen()
     assert seen.likely == seen.high == 970  # 40 pieces of 256 KiB, and what came in meanwhile
     assert seen.low == 920  # or 80, if the requests were of odd sizes
@@ -172,7 +176,7 @@ def test_large_sequential_io_is_charged_its_bytes() -> None:
 
 def test_io_in_flight_may_be_charged_already() -> None:
     ledger = a_ledger(iv.full(BUCKET))
-    ledger.note(Reading(at=1.0, slack_s=0.0, counters=done(in_flight=5)))
+    ledger.note(Reading(wall_s=0.0, at=1.0, slack_s=0.0, counters=done(in_flight=5)))
     assert ledger.seen().low == 1_000 - 5 * 4  # four pieces of 256 KiB in a megabyte
 
 
@@ -195,8 +199,8 @@ def test_another_source_narrows_the_interval_and_wins_where_they_exclude_each_ot
 
 def test_counters_that_begin_anew_leave_a_gap_and_not_a_mistake() -> None:
     ledger = a_ledger(iv.full(BUCKET))
-    ledger.note(Reading(at=1.0, slack_s=0.0, counters=done(50, 800)))
-    ledger.note(Reading(at=2.0, slack_s=0.0, counters=done(3, 48)))
+    ledger.note(Reading(wall_s=0.0, at=1.0, slack_s=0.0, counters=done(50, 800)))
+    ledger.note(Reading(wall_s=0.0, at=2.0, slack_s=0.0, counters=done(3, 48)))
     assert ledger.seen().low == pytest.approx(1_000 - 50 - 3.125 + 10 - 105)
 
 
@@ -206,19 +210,26 @@ def test_more_io_than_the_bucket_lets_through_is_no_io_of_this_bucket(rate: int)
     ledger = a_ledger(iv.full(BUCKET))
     for second in range(1, 60):
         ledger.note(
-            Reading(at=second, slack_s=0.0, counters=done(rate * second, rate * 256 * second))
+            Reading(
+                wall_s=0.0,
+                at=second,
+                slack_s=0.0,
+                counters=done(rate * second, rate * 256 * second),
+            )
         )
         if ledger.origin == "contradicted":
             break
     assert ledger.origin == "contradicted"
-    assert ledger.project(wall_s=0.0).state == "unknown"
+    assert ledger.project().state == "unknown"
 
 
 def test_what_is_served_above_its_baseline_with_nothing_left_costs_less_than_was_thought() -> None:
     ledger = a_ledger(iv.full(BUCKET))
     for second in range(1, 31):  # 60 small I/O a second, merged by EBS: they never get slower
-        ledger.note(Reading(at=second, slack_s=0.0, counters=done(60 * second, 960 * second)))
-    projection = ledger.project(wall_s=0.0)
+        ledger.note(
+            Reading(wall_s=0.0, at=second, slack_s=0.0, counters=done(60 * second, 960 * second)),
+        )
+    projection = ledger.project()
     assert projection.state == "unknown"
     assert "costs less" in projection.reason
     assert projection.low_s == 0.0
@@ -228,17 +239,24 @@ def test_a_bucket_that_is_empty_and_asked_for_more_is_exhausted_and_hints_so() -
     ledger = a_ledger(Interval(low=0, high=20, likely=0))
     for second in range(1, 31):
         ledger.note(
-            Reading(at=second, slack_s=0.0, counters=done(10 * second, 160 * second, in_flight=4))
+            Reading(
+                wall_s=0.0,
+                at=second,
+                slack_s=0.0,
+                counters=done(10 * second, 160 * second, in_flight=4),
+            )
         )
-    assert ledger.project(wall_s=0.0).state == "exhausted"
+    assert ledger.project().state == "exhausted"
     assert ledger.is_served_at_baseline()
 
 
 def test_a_volume_under_its_baseline_never_empties_whatever_is_left() -> None:
     ledger = a_ledger(iv.unknown(BUCKET))
     for second in range(1, 4):
-        ledger.note(Reading(at=second, slack_s=0.0, counters=done(5 * second, 80 * second)))
-    projection = ledger.project(wall_s=0.0)
+        ledger.note(
+            Reading(wall_s=0.0, at=second, slack_s=0.0, counters=done(5 * second, 80 * second)),
+        )
+    projection = ledger.project()
     assert projection.state == "infinite"
     assert projection.low_s == math.inf
     assert projection.time_to_full_s == pytest.approx((1_000 - ledger.seen().low) / 5)
@@ -247,12 +265,12 @@ def test_a_volume_under_its_baseline_never_empties_whatever_is_left() -> None:
 # Where it begins
 
 
-def moment(*, age_s: float | None = None, wall_s: float = 10_000.0, boot: str = "b") -> Moment:
-    return Moment(boot_id=boot, wall_s=wall_s, age_s=age_s)
+def moment(*, age_s: float | None = None) -> Moment:
+    return Moment(boot_id="b", age_s=age_s)
 
 
 def test_what_was_counted_since_the_device_appeared_narrows_the_very_first_reading() -> None:
-    reading = Reading(at=500.0, slack_s=0.0, counters=done(100, 1_600))
+    reading = Reading(wall_s=10_000.0, at=500.0, slack_s=0.0, counters=done(100, 1_600))
     start = start_of(a_disk(), a_promise(), reading, moment(age_s=500.0), None)
     assert start.origin == "appeared"
     assert start.interval.low == 1_000 - 106.25
@@ -263,7 +281,7 @@ def test_a_new_volume_is_full_when_it_is_made() -> None:
     said = Given(custom=CustomBucket(bucket=BUCKET), created_s=9_990.0)
     promise, _ = promise_of(said, size_bytes=GIB, instance=None, source="config")
     assert promise is not None
-    reading = Reading(at=500.0, slack_s=0.0, counters=done(20, 320))
+    reading = Reading(wall_s=10_000.0, at=500.0, slack_s=0.0, counters=done(20, 320))
     start = start_of(a_disk(), promise, reading, moment(age_s=8.0), None)
     assert start.origin == "created"
     # Two seconds of anything, then twenty small reads.

@@ -355,7 +355,12 @@ def _filter_values(params: dict[str, Any], name: str) -> set[str] | None:
 
 def _matches(volume: dict[str, Any], filters: Sequence[dict[str, Any]]) -> bool:
     tags = {tag["Key"]: tag["Value"] for tag in volume["Tags"]}
+    instances = {attached["InstanceId"] for attached in volume["Attachments"]}
     for entry in filters:
+        if entry["Name"] == "attachment.instance-id":
+            if not instances & set(entry["Values"]):
+                return False
+            continue
         if not entry["Name"].startswith("tag:"):
             raise WireError("InvalidParameterValue", f"the fake has no filter {entry['Name']}")
         if tags.get(entry["Name"].removeprefix("tag:")) not in entry["Values"]:

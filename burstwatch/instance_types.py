@@ -1,0 +1,44 @@
+"""What some EC2 instance types move to all their volumes at most, for hosts that may not ask EC2.
+
+Most types are not here; an owner can say any type's limits, and EC2 itself
+(DescribeInstanceTypes) knows them all.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from burstwatch.sources import Source
+from burstwatch.volumes import InstanceLimits
+
+OPTIMIZED_PAGE = Source(
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html",
+    read="2026-04",
+    note="columns maximum bandwidth in Mbps and maximum IOPS",
+)
+#: A Mbps is a million bits, and limits are MiB a second here.
+MIB_S_PER_MBPS = 1_000_000 / 8 / 1024 / 1024
+#: Maximum Mbps and maximum IOPS by type.
+MAXIMA = MappingProxyType(
+    {
+        "t3.nano": (2_085, 11_800),
+        "t3.micro": (2_085, 11_800),
+        "t3.small": (2_085, 11_800),
+        "t3.medium": (2_085, 11_800),
+        "t3.large": (2_780, 15_700),
+        "m5.large": (4_750, 18_750),
+        "c5.large": (4_750, 20_000),
+        "m6i.large": (10_000, 40_000),
+        "m7g.large": (10_000, 40_000),
+        "m6i.4xlarge": (10_000, 40_000),
+    }
+)
+
+
+def limits_of(instance_type: str) -> InstanceLimits | None:
+    """The limits of a type, or None where they are not known here."""
+    maxima = MAXIMA.get(instance_type)
+    if maxima is None:
+        return None
+    mbps, iops = maxima
+    return InstanceLimits(iops=float(iops), mib_s=mbps * MIB_S_PER_MBPS)

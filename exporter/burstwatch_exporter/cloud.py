@@ -1,0 +1,175 @@
+"""What AWS may be asked, where the extra ``aws`` and a role are there: types, sizes, balances.
+
+Never asked on a scrape, but every so often beside it. What it said stays good until it says
+otherwise; that it cannot be asked is told, and counts for nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from burstwatch.cadence import COARSE_S, FINE_S
+from burstwatch.kinds.ebs_volume import KIND, Volume
+from burstwatch.points import LevelPoint
+from burstwatch_exporter.imds import read_identity
+from burstwatch_exporter.promise import Promise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from burstwatch.aws.session import Clients
+    from burstwatch.observe import Resource
+    from burstwatch_exporter.sources import Sources
+
+#: Datapoints of so long are asked for: CloudWatch may be ten minutes late, and give one each five.
+LOOK_BACK_S = 1800.0
+PATIENCE_S = 30.0
+
+
+class ExtraMissingError(ValueError):
+    """boto3 is not installed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """What AWS said: promises and the newest balances by volume id; empty where it said nothing."""
+
+    promises: Mapping[str, Promise]
+    balances: Mapping[str, LevelPoint]
+
+
+class Cloud:
+    """Asks EC2 about the volumes of this instance and, if wanted, CloudWatch about their balances."""
+
+    def __init__(
+        self,
+        *,
+        imds: str,
+        with_balances: bool,
+        sources: Sources,
+        make_clients: Callable[[str], Clients],
+    ) -> None:
+        """``make_clients`` gives clients for a region."""
+        self._imds, self._with_balances = imds, with_balances
+        self._sources, self._make_clients = sources, make_clients
+        self._clients: Clients | None = None
+        self._resources: Sequence[Resource] = ()
+        self._told = Told(promises={}, balances={})
+
+    def ask(self, now: float) -> Told:
+        """Everything anew; what cannot be had stays as it was said last."""
+        with self._sources.attempt("ec2") as attempt:
+            resources = self._describe(now, attempt.problems)
+            self._told = replace(
+                self._told,
+                promises={one.id: promise for one in resources if (promise := _promise(one))},
+            )
+        if self._with_balances:
+            with self._sources.attempt("cloudwatch") as attempt:
+                balances = self._balances(now, attempt.problems)
+                self._told = replace(self._told, balances=balances)
+        return self._told
+
+    def _describe(self, now: float, problems: list[str]) -> Sequence[Resource]:
+        from burstwatch.aws.inventory import take_inventory  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.session import Unit  # noqa: PLC0415 - the same
+
+        identity = read_identity(self._imds)
+        if self._clients is None:
+            self._clients = self._make_clients(identity.region)
+        mine: dict[str, object] = {
+            "Name": "attachment.instance-id",
+            "Values": [identity.instance_id],
+        }
+        unit = Unit(account=identity.account, region=identity.region)
+        inventory = take_inventory(KIND, self._clients, unit, now=now, only=[mine])
+        problems += [f"{problem.part}: {problem.error}" for problem in inventory.problems]
+        if not inventory.complete:
+            msg = "the volumes of this instance could not be listed"
+            raise ValueError(msg)
+        self._resources = inventory.resources
+        return inventory.resources
+
+    def _balances(self, now: float, problems: list[str]) -> dict[str, LevelPoint]:
+        from burstwatch.aws.metrics import Query, read_metrics  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.session import Deadline  # noqa: PLC0415 - the same
+
+        if self._clients is None:
+            msg = "EC2 has not said yet what volumes there are"
+            raise ValueError(msg)
+        asked = [one for one in self._resources if one.bucket is not None]
+        queries = [
+            Query(
+                namespace=KIND.namespace,
+                metric=one.level_metric,
+                dimension=KIND.dimension,
+                resource_id=one.id,
+                statistic=one.statistic,
+            )
+            for one in asked
+        ]
+        answers = read_metrics(
+            self._clients,
+            queries,
+            start_s=now - LOOK_BACK_S,
+            end_s=now,
+            period_s=int(FINE_S),
+            deadline=Deadline(lambda: 0.0, at=PATIENCE_S),
+        )
+        problems += [f"{problem.part}: {problem.error}" for problem in answers.problems]
+        return {
+            one.id: newest
+            for one in asked
+            if (newest := _newest(one, answers.series.get((one.id, one.level_metric), [])))
+        }
+
+
+def make_clients(region: str) -> Clients:
+    """Clients by the environment's credentials.
+
+    Raises:
+        ExtraMissingError: if boto3 is not installed.
+    """
+    try:
+        from burstwatch.aws.session import Clients  # noqa: PLC0415 - boto3 is an extra
+    except ModuleNotFoundError as error:
+        msg = f"{error.name} is not installed, this needs: pip install 'burstwatch[exporter,aws]'"
+        raise ExtraMissingError(msg) from None
+    return Clients(region)
+
+
+def _promise(resource: Resource) -> Promise | None:
+    volume = resource.detail
+    if not isinstance(volume, Volume):
+        return None
+    own = resource.bucket
+    if own is not None and volume.promise.bucket is not None:
+        # Elsewhere it may be spent as fast as the volume itself allows.
+        own = replace(own, burst=max(own.burst, volume.promise.bucket.burst))
+    return Promise(
+        volume=volume,
+        own_bucket=own,
+        bucket=resource.bucket,
+        limit=resource.limit,
+        source="ec2",
+        created_s=volume.created_s,
+    )
+
+
+def _newest(resource: Resource, series: Sequence[tuple[float, float]]) -> LevelPoint | None:
+    """The last datapoint, with the period that the datapoints really have."""
+    cut = resource.history_from_s
+    points = [one for one in series if cut is None or one[0] >= cut]
+    if not points:
+        return None
+    start_s, percent = points[-1]
+    # Of five minutes, unless two datapoints show that they are finer: both hold for that.
+    is_fine = any(after[0] - before[0] < COARSE_S for before, after in pairwise(points))
+    return LevelPoint(
+        start_s=start_s,
+        period_s=FINE_S if is_fine else COARSE_S,
+        ratio=percent / 100,
+        statistic=resource.statistic,
+    )

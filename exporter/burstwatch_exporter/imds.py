@@ -1,0 +1,66 @@
+"""Which instance this is, from the instance metadata service, version 2 only."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from urllib.parse import urlsplit
+
+#: Where every instance finds it.
+ENDPOINT = "http://169.254.169.254"
+PATIENCE_S = 2.0
+TOKEN_TTL_S = 60
+TOKEN, DOCUMENT = "/latest/api/token", "/latest/dynamic/instance-identity/document"
+OK = 200
+
+
+class ImdsError(ValueError):
+    """The metadata service is not there, or does not answer as one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """An instance, as it knows itself."""
+
+    instance_id: str
+    instance_type: str
+    region: str
+    account: str
+
+
+def read_identity(endpoint: str) -> Identity:
+    """Ask the service, with a token.
+
+    Raises:
+        ImdsError: if it cannot be reached, or says something else.
+    """
+    try:
+        headers = {"X-aws-ec2-metadata-token-ttl-seconds": str(TOKEN_TTL_S)}
+        token = _ask(endpoint, "PUT", TOKEN, headers)
+        document = _ask(endpoint, "GET", DOCUMENT, {"X-aws-ec2-metadata-token": token})
+        said = json.loads(document)
+        return Identity(
+            instance_id=str(said["instanceId"]),
+            instance_type=str(said["instanceType"]),
+            region=str(said["region"]),
+            account=str(said["accountId"]),
+        )
+    except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
+        msg = f"instance metadata at {endpoint}: {type(error).__name__}: {error}"
+        raise ImdsError(msg) from error
+
+
+def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
+    parts = urlsplit(endpoint)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
+    try:
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        body = answer.read(65_536).decode()
+    finally:
+        connection.close()
+    if answer.status != OK:
+        msg = f"{method} {path} answers {answer.status}"
+        raise ValueError(msg)
+    return body

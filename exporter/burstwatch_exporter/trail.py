@@ -1,0 +1,106 @@
+"""Where a volume's interval was in the last while, to be compared with what CloudWatch says late.
+
+A datapoint speaks of a period that is over. What was spent since is known between bounds, as
+all I/O is; so a balance of ten minutes ago narrows the interval of now, and the interval of
+then tells how far the host's count and AWS's are apart.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch.spending import BALANCE_STEP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from burstwatch.bucket import Bucket
+    from burstwatch.points import LevelPoint
+    from burstwatch.volumes import Charge
+    from burstwatch_exporter.interval import Interval
+
+#: A datapoint that is older has nothing to say any more.
+KEPT_S = 3600.0
+#: One step for each of so many seconds is enough: datapoints have minutes.
+STEP_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An instant by the wall clock: what had been charged until then, and the interval."""
+
+    wall_s: float
+    least: float
+    most: float
+    in_flight: float
+    low: float
+    high: float
+
+
+class Trail:
+    """The steps of the last hour, in order."""
+
+    def __init__(self) -> None:
+        """Nothing is known before the first step."""
+        self._steps: deque[Step] = deque()
+
+    def note(self, wall_s: float, *, charged: Charge, in_flight: float, seen: Interval) -> None:
+        """One step more, if the last is old enough; a clock that was set back begins anew."""
+        steps = self._steps
+        if steps and wall_s < steps[-1].wall_s:
+            steps.clear()
+        if steps and wall_s - steps[-1].wall_s < STEP_S:
+            return
+        steps.append(Step(wall_s, charged.least, charged.most, in_flight, seen.low, seen.high))
+        while steps[0].wall_s < wall_s - KEPT_S:
+            steps.popleft()
+
+    def drift(self, bucket: Bucket, point: LevelPoint) -> float | None:
+        """How far the published balance lies outside the interval of its time, as a share.
+
+        0 inside, above 0 if more is published than the host thought possible. None where the
+        host did not look then.
+        """
+        around = list(self._around(point))
+        if not around:
+            return None
+        error = BALANCE_STEP * bucket.capacity
+        level = point.ratio * bucket.capacity
+        low, high = min(step.low for step in around), max(step.high for step in around)
+        if level > high + error:
+            return (level - high) / bucket.capacity
+        return (level - low) / bucket.capacity if level < low - error else 0.0
+
+    def now(
+        self, bucket: Bucket, point: LevelPoint, *, wall_s: float, charged: Charge
+    ) -> tuple[float, float] | None:
+        """Between what credits the balance lies now, by a datapoint and what was done since.
+
+        None where what was done since is not known.
+        """
+        before = next((s for s in reversed(self._steps) if s.wall_s <= point.start_s), None)
+        after = next((s for s in self._steps if s.wall_s >= point.end_s), None)
+        if before is None or after is None:
+            return None
+        error = BALANCE_STEP * bucket.capacity
+        level = point.ratio * bucket.capacity
+        # It was so at some instant of the period, and a Minimum at none lower: what came in
+        # since its start is known then, and since its end else.
+        since_s = point.start_s if point.statistic == "Minimum" else point.end_s
+        came_in = bucket.refill * max(0.0, wall_s - since_s)
+        low = min(bucket.capacity, level - error + came_in) - (charged.most - before.most)
+        high = level + error + bucket.refill * max(0.0, wall_s - point.start_s)
+        high -= max(0.0, charged.least - after.least - after.in_flight)
+        return max(0.0, low), min(bucket.capacity, max(0.0, high))
+
+    def _around(self, point: LevelPoint) -> Iterator[Step]:
+        """The steps of a datapoint's period, if there is one on either side of it too."""
+        steps = self._steps
+        if not steps or steps[0].wall_s > point.start_s or steps[-1].wall_s < point.end_s:
+            return
+        margin = STEP_S
+        for step in steps:
+            if point.start_s - margin <= step.wall_s <= point.end_s + margin:
+                yield step

@@ -1,0 +1,316 @@
+"""What AWS says of this host's volumes, and what the host makes of it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch.aws.session import Clients
+from burstwatch.instance_types import MAXIMA, limits_of
+from burstwatch.points import LevelPoint, Statistic
+from burstwatch_exporter import interval as iv
+from burstwatch_exporter.cloud import Cloud, Told
+from burstwatch_exporter.imds import ImdsError, read_identity
+from burstwatch_exporter.ledger import Reading
+from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.settings import parse_options
+from tests.conftest import Cloud as Account
+from tests.exporter.test_interval import BUCKET, HostileEbs, a_ledger
+from tools.pages import Hands, flags, plant
+
+TOKEN = "AQAAtoken"
+
+
+class Metadata(HTTPServer):
+    """IMDSv2: a document for whoever brings the token that it gave."""
+
+    document: bytes = b""
+    refused = False
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Metadata
+
+    def do_PUT(self) -> None:
+        ttl = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds")
+        good = self.path == "/latest/api/token" and ttl is not None and not self.server.refused
+        self.answer(200 if good else 403, TOKEN.encode())
+
+    def do_GET(self) -> None:
+        good = self.headers.get("X-aws-ec2-metadata-token") == TOKEN
+        good = good and self.path == "/latest/dynamic/instance-identity/document"
+        self.answer(200 if good else 401, self.server.document)
+
+    def answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def metadata() -> Iterator[Metadata]:
+    server = Metadata(("127.0.0.1", 0), Handler)
+    server.document = json.dumps(
+        {"instanceId": "i-1", "instanceType": "m5.large", "region": "us-east-1", "accountId": "1"}
+    ).encode()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_the_instance_is_asked_for_with_a_token(metadata: Metadata) -> None:
+    identity = read_identity(metadata.url)
+    assert (identity.instance_id, identity.instance_type) == ("i-1", "m5.large")
+
+
+@pytest.mark.parametrize("document", [b"", b"[]", b"{}", b"<html>", b'{"instanceId": "i-1"}'])
+def test_what_is_no_identity_is_an_error_that_names_the_service(
+    metadata: Metadata, document: bytes
+) -> None:
+    metadata.document = document
+    with pytest.raises(ImdsError, match=f"instance metadata at {metadata.url}"):
+        read_identity(metadata.url)
+    metadata.refused = True
+    with pytest.raises(ImdsError, match="answers 403"):
+        read_identity(metadata.url)
+
+
+def test_every_type_of_the_table_has_limits_and_another_has_none() -> None:
+    assert all(limits_of(name) for name in MAXIMA)
+    limits = limits_of("m5.large")
+    assert limits is not None
+    assert (limits.iops, round(limits.mib_s, 2)) == (18_750, 566.24)
+    assert limits_of("x9.huge") is None
+
+
+# A host of the fake account
+
+
+@dataclass
+class Rig:
+    """An instance with one gp2 volume, which EC2 and the host's own files show."""
+
+    account: Account
+    metadata: Metadata
+    root: Path
+    hands: Hands = field(default_factory=Hands)
+    ops: int = 0
+
+    def __post_init__(self) -> None:
+        instance = self.account.aws.add_instance("m5.large")
+        self.volume_id = self.account.aws.add_volume("gp2", 100, instance_id=instance)
+        self.account.aws.add_volume("gp2", 50)  # somebody else's
+        document = json.loads(self.metadata.document) | {"instanceId": instance}
+        self.metadata.document = json.dumps(document).encode()
+        block = "sys/block/nvme1n1/"
+        plant(
+            {
+                "proc/1/mountinfo": "", "proc/sys/kernel/random/boot_id": "b",
+                block + "size": str(100 * 2**21), block + "queue/max_sectors_kb": "256",
+                block + "device/model": "Amazon Elastic Block Store", block + "diskseq": "2",
+                block + "device/serial": self.volume_id.replace("-", ""),
+            },
+            self.root,
+        )  # fmt: skip
+        self.does(0)
+        self.exporter = Exporter(parse_options(flags(self.root), {}), self.hands.clock)
+        self.cloud = Cloud(
+            imds=self.metadata.url,
+            with_balances=True,
+            sources=self.exporter.sources,
+            make_clients=lambda region: Clients(region, endpoint_url=self.account.url),
+        )
+
+    def does(self, ops: int, *, seconds: float = 0.0) -> None:
+        self.ops += ops
+        self.hands.move(seconds)
+        self.account.clock.now = self.hands.wall
+        plant(
+            {"proc/diskstats": f"259 1 nvme1n1 {self.ops} 0 {self.ops * 32} 0 0 0 0 0 0 0 0\n"},
+            self.root,
+        )
+
+    def publishes(self, percent: float, at: float) -> None:
+        where = {"VolumeId": self.volume_id}
+        self.account.aws.put("AWS/EBS", "BurstBalance", where, at, percent)
+
+    def asks(self) -> Told:
+        told = self.cloud.ask(self.hands.wall)
+        self.exporter.host.heed(told)
+        return told
+
+    def problems(self, source: str) -> str:
+        return "; ".join(self.exporter.sources.outcomes[source].problems)
+
+
+@pytest.fixture
+def rig(cloud: Account, metadata: Metadata, tmp_path: Path) -> Rig:
+    return Rig(cloud, metadata, tmp_path)
+
+
+def test_type_size_and_the_instances_limits_come_from_ec2(rig: Rig) -> None:
+    rig.exporter.host.observe()
+    assert "burstwatch_credit_capacity" not in rig.exporter.page().text()
+    told = rig.asks()
+    assert list(told.promises) == [rig.volume_id]
+    text = rig.exporter.page().text()
+    assert 'volume_type="gp2",type_source="ec2"} 1' in text
+    assert (
+        f'burstwatch_credit_refill_per_second{{volume_id="{rig.volume_id}",device="nvme1n1",bucket="io"}} 300'
+        in text
+    )
+
+
+def test_a_new_volume_is_known_to_be_nearly_full(rig: Rig) -> None:
+    made = datetime.fromtimestamp(rig.hands.wall - 60, tz=UTC)
+    rig.account.aws.regions["us-east-1"].volumes[rig.volume_id]["CreateTime"] = made
+    rig.exporter.host.observe()
+    rig.asks()
+    (view,) = rig.exporter.host.observe().views
+    assert view.account is not None
+    assert view.account.origin == "created"
+    assert view.account.interval.low == 5_400_000 - 60 * (1.05 * 3_000 - 300)
+
+
+def test_a_published_balance_narrows_the_interval_and_its_drift_is_told(rig: Rig) -> None:
+    rig.exporter.host.observe()
+    rig.asks()
+    start = rig.hands.wall
+    for _ in range(60):  # ten minutes at 1,000 IOPS of 16 KiB
+        rig.does(10_000, seconds=10)
+        rig.exporter.host.observe()
+    for minute in range(5):
+        rig.publishes(50 - minute * 60 * 700 / 54_000, start + minute * 60)
+    rig.asks()
+    (view,) = rig.exporter.host.observe().views
+    assert view.account is not None
+    low, high = view.account.interval.low, view.account.interval.high
+    truth = 2_700_000 - 600 * 700
+    assert low < truth < high
+    assert high - low < 700_000  # of 5,400,000: what merging may have saved since then
+    assert view.account.origin == "published"
+    text = rig.exporter.page().text()
+    labels = f'volume_id="{rig.volume_id}",device="nvme1n1",bucket="io"'
+    assert f"burstwatch_reconciliation_drift_ratio{{{labels}}} 0.0" in text
+    assert f"burstwatch_cloudwatch_balance_timestamp_seconds{{{labels}}} {start + 300}" in text
+
+
+def test_a_balance_that_the_host_thought_impossible_is_believed_and_its_drift_shown(
+    rig: Rig,
+) -> None:
+    rig.exporter.host.observe()
+    rig.asks()
+    start = rig.hands.wall
+    for _ in range(60):  # large I/O: at least 100 credits a second, of 300 that come in
+        rig.does(0, seconds=10)
+        rig.exporter.host.observe()
+    ledger = rig.exporter.host._ledgers[rig.volume_id]
+    ledger.interval = iv.full(ledger.own_bucket)
+    for _ in range(30):
+        rig.does(0, seconds=10)
+        rig.exporter.host.observe()
+    rig.publishes(20, start + 780)
+    rig.publishes(20, start + 840)
+    rig.asks()
+    (view,) = rig.exporter.host.observe().views
+    assert view.account is not None
+    assert view.account.published is not None
+    assert view.account.published.drift == pytest.approx(-0.8)
+    assert view.account.interval.high < 0.25 * 5_400_000
+
+
+@pytest.mark.parametrize("denied", ["DescribeVolumes", "GetMetricData"])
+def test_what_aws_refuses_is_named_and_the_rest_goes_on(rig: Rig, denied: str) -> None:
+    rig.exporter.host.observe()
+    rig.asks()
+    rig.account.aws.denied.add(denied)
+    rig.asks()
+    source = "ec2" if denied == "DescribeVolumes" else "cloudwatch"
+    assert denied in rig.problems(source)
+    assert rig.exporter.host.observe().views[0].account is not None  # as it was said before
+
+
+def test_without_metadata_nothing_is_known_and_rates_are_served(rig: Rig) -> None:
+    rig.metadata.refused = True
+    rig.exporter.host.observe()
+    rig.asks()
+    assert "instance metadata at" in rig.problems("ec2")
+    assert "EC2 has not said yet" in rig.problems("cloudwatch")
+    assert "burstwatch_volume_read_ops_total" in rig.exporter.page().text()
+
+
+def test_the_instances_limits_come_by_its_type_where_ec2_may_not_be_asked(
+    rig: Rig, tmp_path: Path
+) -> None:
+    more = {"imds.endpoint": rig.metadata.url, "instance.type": "imds"}
+    exporter = Exporter(parse_options(flags(tmp_path, **more), {}), Hands().clock)
+    assert exporter.sources.outcomes["instance"].is_up
+    exporter = Exporter(
+        parse_options(flags(tmp_path, **{"instance.type": "x9.huge"}), {}), Hands().clock
+    )
+    assert "limits of x9.huge are not known" in exporter.sources.outcomes["instance"].problems[0]
+
+
+# The truth stays in the interval, however late a datapoint is
+
+ios = st.lists(st.tuples(st.integers(1, 1_024), st.floats(0, 1)), max_size=10)
+
+
+@given(
+    st.floats(0, 1),
+    st.lists(st.tuples(st.floats(10, 40), ios, st.integers(0, 20)), min_size=8, max_size=20),
+    st.integers(0, 5),
+    st.sampled_from(["Minimum", "Average"]),
+)
+def test_a_late_datapoint_never_drives_the_truth_out_of_the_interval(
+    ratio: float,
+    steps: list[tuple[float, list[tuple[int, float]], int]],
+    first: int,
+    statistic: Statistic,
+) -> None:
+    ebs = HostileEbs(level=ratio * BUCKET.capacity)
+    ledger, now, seen = a_ledger(iv.unknown(BUCKET)), 0.0, [(0.0, ebs.level)]
+    for seconds, sizes, completed in steps:
+        ebs.refill(seconds)
+        now += seconds
+        seen.append((now, ebs.level))
+        for size, merged in sizes:
+            ebs.take(size, merged)
+        seen.append((now, ebs.level))
+        ebs.finish(completed)
+        ledger.note(Reading(at=now, wall_s=now, slack_s=0.0, counters=ebs.counters))
+    instants = sorted({at for at, _ in seen})
+    start_s, end_s = instants[first + 1], instants[first + 3]
+    levels = [level for at, level in seen if start_s <= at <= end_s]
+    value = min(levels) if statistic == "Minimum" else max(levels) / 2 + min(levels) / 2
+    ledger.reconcile(
+        LevelPoint(
+            start_s=start_s,
+            period_s=end_s - start_s,
+            ratio=value / BUCKET.capacity,
+            statistic=statistic,
+        )
+    )
+    interval = ledger.seen()
+    assert interval.low <= ebs.level + 1e-6
+    assert ebs.level <= interval.high + 1e-6
