@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -281,15 +281,18 @@ ios = st.lists(st.tuples(st.integers(1, 1_024), st.floats(0, 1)), max_size=10)
     st.lists(st.tuples(st.floats(10, 40), ios, st.integers(0, 20)), min_size=8, max_size=20),
     st.integers(0, 5),
     st.sampled_from(["Minimum", "Average"]),
+    st.sampled_from([0.01, 10.0]),
 )
 def test_a_late_datapoint_never_drives_the_truth_out_of_the_interval(
     ratio: float,
     steps: list[tuple[float, list[tuple[int, float]], int]],
     first: int,
     statistic: Statistic,
+    refill: float,
 ) -> None:
-    ebs = HostileEbs(level=ratio * BUCKET.capacity)
-    ledger, now, seen = a_ledger(iv.unknown(BUCKET)), 0.0, [(0.0, ebs.level)]
+    bucket = replace(BUCKET, refill=refill)
+    ebs = HostileEbs(level=ratio * bucket.capacity, bucket=bucket)
+    ledger, now, seen = a_ledger(iv.unknown(bucket), a_promise(bucket)), 0.0, [(0.0, ebs.level)]
     for seconds, sizes, completed in steps:
         ebs.refill(seconds)
         now += seconds

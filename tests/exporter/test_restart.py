@@ -181,6 +181,19 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     assert read_state(path) == {"vol-0123456789abcdef0": some(3.0)}
 
 
+def test_a_state_is_on_the_disk_before_it_takes_the_place_of_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    sync, replace = os.fsync, Path.replace
+    monkeypatch.setattr(os, "fsync", lambda handle: done.append("sync") or sync(handle))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(
+        Path, "replace", lambda one, other: done.append("replace") or replace(one, other)
+    )  # type: ignore[func-returns-value]
+    write_state(tmp_path / "state.json", [some(1.0)])
+    assert done == ["sync", "replace", "sync"]  # the file, then its name
+
+
 BAD = {
     "empty": "",
     "half": '{"format": 1, "volumes": [{"key": "vol',
