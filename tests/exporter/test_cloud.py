@@ -24,7 +24,7 @@ from burstwatch_exporter.ledger import Reading
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
 from tests.conftest import Cloud as Account
-from tests.exporter.test_interval import BUCKET, HostileEbs, a_ledger
+from tests.exporter.test_interval import BUCKET, HostileEbs, a_ledger, a_promise
 from tools.pages import Hands, flags, plant
 
 TOKEN = "AQAAtoken"

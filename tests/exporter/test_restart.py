@@ -186,10 +186,17 @@ def test_a_state_is_on_the_disk_before_it_takes_the_place_of_the_one_before(
 ) -> None:
     done: list[str] = []
     sync, replace = os.fsync, Path.replace
-    monkeypatch.setattr(os, "fsync", lambda handle: done.append("sync") or sync(handle))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(
-        Path, "replace", lambda one, other: done.append("replace") or replace(one, other)
-    )  # type: ignore[func-returns-value]
+
+    def synced(handle: int) -> None:
+        done.append("sync")
+        sync(handle)
+
+    def replaced(one: Path, other: Path) -> Path:
+        done.append("replace")
+        return replace(one, other)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", replaced)
     write_state(tmp_path / "state.json", [some(1.0)])
     assert done == ["sync", "replace", "sync"]  # the file, then its name
 
