@@ -93,22 +93,24 @@ class HostileEbs:
         )
 
 
+#: Exact as often as not: a bound is only tried where it is close.
+shares = st.sampled_from([0.0, 1.0]) | st.floats(0, 1)
 ios = st.tuples(st.integers(1, 1_024), st.floats(0, 1))
 steps = st.lists(
     st.tuples(
         st.floats(0.01, 60),  # before this step's reading
         st.lists(ios, max_size=12),  # charged before the credits come in
         st.lists(ios, max_size=12),  # and after
-        st.integers(0, 30),  # how many complete
+        st.sampled_from([0, 2, 30]),  # how many complete
         st.floats(0, 0.5),  # how long reading takes
-        st.floats(0, 1),  # when within that the counters are of
+        shares,  # when within that the counters are of
     ),
     min_size=1,
     max_size=30,
 )
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 0.5), steps)
+@given(shares, shares, shares, st.floats(0, 0.5), steps)
 def test_the_truth_never_leaves_the_interval(
     ratio: float,
     below: float,
