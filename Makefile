@@ -54,12 +54,13 @@ gen: setup ## write the generated files anew: catalog, example, requirements, RE
 	@$(BIN)/burstwatch catalog --json > cdk/catalog.json
 	@$(BIN)/burstwatch catalog --member-role > cdk/member-role.json
 	@$(UV) export --quiet --frozen --extra lambda --no-dev --no-emit-project --no-header > lambdas/requirements.txt
+	@$(UV) export --quiet --frozen --extra exporter --extra aws --no-dev --no-emit-project --no-header > exporter/requirements.txt
 	@$(BIN)/python -m tools.make_example
 	@$(BIN)/python -m tools.golden
 	@$(BIN)/python -m tools.readme
 
 .PHONY: test
-test: check test-cdk test-wheel test-disk test-cloud ## everything, in about a quarter of an hour
+test: check test-cdk test-wheel test-chart test-disk test-cloud ## everything, in about a quarter of an hour
 
 .PHONY: test-cdk
 test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promises
@@ -77,6 +78,17 @@ test-wheel: setup ## the built wheel, without extras, in an environment of its o
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt .cache/wheel/*.whl pytest hypothesis
 	@cp -r tests .cache/wheel/tests
 	@cd .cache/wheel && PYTHONSAFEPATH=1 PYTHONPATH=. venv/bin/python -m pytest -q -c /dev/null --rootdir . --noconftest -p no:cacheprovider tests/unit
+
+HELM_VERSION := v3.22.0
+.PHONY: test-chart
+test-chart: setup .cache/go/helm ## the chart, rendered by helm; without helm or go it says that it is left out
+	@$(BIN)/pytest -q tests/exporter/test_install.py
+
+.cache/go/helm:
+	@mkdir -p .cache/go
+	@if command -v helm >/dev/null; then ln -sf "$$(command -v helm)" $@; \
+	elif command -v go >/dev/null; then echo "building helm $(HELM_VERSION)"; \
+	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
 
 .PHONY: test-disk
 test-disk: setup ## the exporter on a real disk that the kernel throttles, with fio; needs root
