@@ -60,7 +60,7 @@ gen: setup ## write the generated files anew: catalog, example, requirements, RE
 	@$(BIN)/python -m tools.readme
 
 .PHONY: test
-test: check test-cdk test-wheel test-chart test-disk test-cloud ## everything, in about a quarter of an hour
+test: check test-cdk test-wheel test-chart test-disk test-cloud ## everything, in about twenty minutes
 
 .PHONY: test-cdk
 test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promises

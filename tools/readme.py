@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstwatch.config import SETTINGS
+from burstwatch_exporter.metrics import METRICS
+from burstwatch_exporter.settings import SETTINGS as FLAGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+EXPORTER = ROOT / "docs" / "exporter.md"
 BACKTEST = ROOT / "docs" / "backtest.md"
 RESULTS = ROOT / "benchmarks" / "results"
 #: The stack itself fills these in.
@@ -141,11 +144,52 @@ def alarm_text() -> str:
     )
 
 
+def flags_table() -> str:
+    """The flags of the exporter."""
+    lines = ["| flag | default | meaning |", "| --- | --- | --- |"]
+    for flag in FLAGS:
+        default = f"{flag.default:g}" if isinstance(flag.default, float) else flag.default
+        lines.append(f"| `--{flag.name}` | {f'`{default}`' if default else 'none'} | {flag.help} |")
+    return "\n".join(lines) + "\n"
+
+
+def metrics_table() -> str:
+    """Every metric of the exporter."""
+    lines = ["| metric | type | labels | |", "| --- | --- | --- | --- |"]
+    for one in METRICS:
+        labels = ", ".join(one.labels) or "-"
+        lines.append(
+            f"| `{one.printed}` | {one.type} | {labels} | {one.help.replace('|', ' or ')} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def exporter_cost_table() -> str:
+    """The exporter beside node_exporter, measured in one run."""
+    record = json.loads((RESULTS / "exporter.json").read_text(encoding="utf-8"))
+    lines = [
+        "| devices | program | CPU a scrape | median scrape | 99th percentile | memory |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for one in record["records"]:
+        cells = (
+            f"{one['devices']:,}", one["program"], f"{one['cpu_ms_per_scrape']:.0f} ms",
+            f"{one['p50_ms']:.0f} ms", f"{one['p99_ms']:.0f} ms", f"{one['resident_mib']:.0f} MiB",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     README: {
         "settings": settings_table,
         "alarm": alarm_text,
         "backtest-fresh": lambda: backtest_table("fresh"),
+    },
+    EXPORTER: {
+        "flags": flags_table,
+        "metrics": metrics_table,
+        "cost": exporter_cost_table,
     },
     BACKTEST: {
         "fresh": lambda: backtest_table("fresh"),

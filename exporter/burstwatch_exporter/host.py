@@ -102,10 +102,11 @@ class Host:
         saved: Mapping[str, Saved],
         slot_s: float,
         instance: InstanceLimits | None = None,
+        reconciles: bool = False,
     ) -> None:
-        """``instance`` is what the whole host may move, where that is known; ``saved`` is what an earlier process left, ``slot_s`` how often ``observe`` is called."""
+        """``reconciles`` is whether balances will be told; ``instance`` is what the whole host may move, where that is known; ``saved`` is what an earlier process left, ``slot_s`` how often ``observe`` is called."""
         self._roots, self._clock, self._sources, self._given = roots, clock, sources, given
-        self._slot_s, self._instance = slot_s, instance
+        self._slot_s, self._instance, self._reconciles = slot_s, instance, reconciles
         self._lock = threading.Lock()
         self._blocks = Blocks(disks={}, stacked={}, problems=())
         self._mounts: tuple[tuple[Mount, str], ...] = ()
@@ -309,6 +310,7 @@ class Host:
             reading=reading,
             slot_s=self._slot_s,
             lately=start.lately,
+            with_trail=self._reconciles,
         )
         return ledger
 

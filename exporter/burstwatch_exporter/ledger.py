@@ -75,10 +75,12 @@ class Ledger:
         reading: Reading,
         slot_s: float,
         lately: tuple[float, Charge] | None = None,
+        with_trail: bool = False,
     ) -> None:
         """``start`` is the interval at ``reading``. The promise must have a bucket.
 
         ``lately`` is what was spent in so many seconds before, where that is known.
+        ``with_trail`` is whether balances will come to be reconciled: it costs memory.
         """
         if promise.bucket is None or promise.own_bucket is None:
             msg = f"{disk.key} has no bucket to account for"
@@ -96,7 +98,7 @@ class Ledger:
         self._pace = Pace(at=reading.at - seconds, slot_s=slot_s)
         if spent is not None:
             self._pace.note(reading.at, spent)
-        self._trail = Trail()
+        self._trail = Trail() if with_trail else None
         self._last: tuple[float, float] = (0.0, 0.0)  # IOPS and MiB/s of the newest step
 
     def note(self, reading: Reading) -> None:
@@ -109,7 +111,7 @@ class Ledger:
         self.reading = reading
         if done is None:  # begun anew: what was done in between is not known
             self.interval = iv.after_unseen(self.own_bucket, self.interval, seconds=seconds)
-            self._trail = Trail()
+            self._trail = None if self._trail is None else Trail()
             return
         cost = cost_of(done, self.disk, self.promise)
         if self._is_contradicted_by(cost, seconds):
@@ -125,9 +127,10 @@ class Ledger:
         self.charged = _sum(self.charged, cost)
         self._pace.note(reading.at, cost)
         self._last = (done.ops / seconds, done.bytes / MIB / seconds)
-        self._trail.note(
-            reading.wall_s, charged=self.charged, in_flight=self._in_flight(), seen=self.seen()
-        )
+        if self._trail is not None:
+            self._trail.note(
+                reading.wall_s, charged=self.charged, in_flight=self._in_flight(), seen=self.seen()
+            )
 
     def go_on_with(self, disk: Disk, promise: Promise) -> None:
         """The same device with the same bucket; what limits it may have changed."""
@@ -147,6 +150,8 @@ class Ledger:
     def reconcile(self, point: LevelPoint) -> float | None:
         """Narrow the interval by a published balance; how far it was outside, as a share, if known."""
         bucket = self.own_bucket
+        if self._trail is None:
+            return None
         drift = self._trail.drift(bucket, point)
         bounds = self._trail.now(bucket, point, wall_s=self.reading.wall_s, charged=self.charged)
         if bounds is not None:

@@ -54,6 +54,7 @@ class Exporter:
             saved=self._read_state(),
             slot_s=options.sample_period_s,
             instance=self._instance(given),
+            reconciles=options.aws == "cloudwatch",
         )
         self.registry = CollectorRegistry(auto_describe=False)
         self._collector = HostCollector(

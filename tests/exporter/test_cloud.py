@@ -133,7 +133,9 @@ class Rig:
             self.root,
         )  # fmt: skip
         self.does(0)
-        self.exporter = Exporter(parse_options(flags(self.root), {}), self.hands.clock)
+        self.exporter = Exporter(
+            parse_options(flags(self.root, aws="cloudwatch"), {}), self.hands.clock
+        )
         self.cloud = Cloud(
             imds=self.metadata.url,
             with_balances=True,

@@ -56,6 +56,7 @@ def a_ledger(
         origin="unknown",
         reading=Reading(wall_s=0.0, at=at, slack_s=slack_s, counters=done()),
         slot_s=1.0,
+        with_trail=True,
     )
 
 
