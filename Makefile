@@ -42,7 +42,7 @@ check: setup ## the inner loop: format, lint, types, walls and the fast tests
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo >.cache/walls.txt || { cat .cache/walls.txt; exit 1; }
 	@npm run --silent check
-	@$(BIN)/pytest -q -n 2 -m "not local_cloud and not real_disk"
+	@$(BIN)/pytest -q -n 2 --dist worksteal -m "not local_cloud and not real"
 
 .PHONY: fix
 fix: setup ## format and mend what can be mended
@@ -60,7 +60,7 @@ gen: setup ## write the generated files anew: catalog, example, requirements, RE
 	@$(BIN)/python -m tools.readme
 
 .PHONY: test
-test: check test-cdk test-wheel test-chart test-disk test-cloud ## everything, in about twenty minutes
+test: check test-cdk test-wheel test-chart test-real test-cloud ## everything, in about twenty minutes
 
 .PHONY: test-cdk
 test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promises
@@ -90,9 +90,9 @@ test-chart: setup .cache/go/helm ## the chart, rendered by helm; without helm or
 	elif command -v go >/dev/null; then echo "building helm $(HELM_VERSION)"; \
 	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
 
-.PHONY: test-disk
-test-disk: setup ## the exporter on a real disk that the kernel throttles, with fio; needs root
-	@$(BIN)/pytest -q -m real_disk
+.PHONY: test-real
+test-real: setup ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus
+	@$(BIN)/pytest -q -m real
 
 .PHONY: test-cloud
 test-cloud: setup .cache/localcloud.stamp ## the demo and the dead-man switch on the local cloud

@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from burstwatch.bucket import Bucket
 from tests.exporter.throttled import TICK_S, NoDiskError, ThrottledDisk, throttled_disk
 
-pytestmark = pytest.mark.real_disk
+pytestmark = pytest.mark.real
 
 #: Full, it lasts 40 s at full burst.
 BUCKET = Bucket(capacity=108_000, refill=300, burst=3_000)

@@ -336,6 +336,7 @@ def test_a_new_certificate_is_taken_while_it_runs(
     assert fetch(port, new, basic("prometheus", PASSWORD)) == 200
 
 
+@pytest.mark.real
 def test_a_real_prometheus_scrapes_it_through_tls_and_a_password(
     certificates: Path, running: Callable[[Path], int], program: Callable[[str], str]
 ) -> None:
