@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ENV_PREFIX = "BURSTWATCH_"
+#: The host exporter's, which may run beside; its settings are its own.
+EXPORTER_ENV_PREFIX = "BURSTWATCH_EXPORTER_"
 
 Value = str | float
 
@@ -232,6 +234,6 @@ def config_from_env(env: Mapping[str, str]) -> Config:
         {
             name.removeprefix(ENV_PREFIX).lower(): text
             for name, text in env.items()
-            if name.startswith(ENV_PREFIX)
+            if name.startswith(ENV_PREFIX) and not name.startswith(EXPORTER_ENV_PREFIX)
         }
     )

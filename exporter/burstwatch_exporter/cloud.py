@@ -155,6 +155,7 @@ def _promise(resource: Resource) -> Promise | None:
         limit=resource.limit,
         source="ec2",
         created_s=volume.created_s,
+        changed_s=resource.history_from_s,
     )
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from burstwatch.load import AT_LIMIT, MIB
 from burstwatch_exporter.blocks import Blocks, read_blocks
 from burstwatch_exporter.cloud import Told
 from burstwatch_exporter.diskstats import parse_diskstats
+from burstwatch_exporter.interval import after_unseen
 from burstwatch_exporter.ledger import Ledger, Reading
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.promise import promise_of
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
     from burstwatch.points import LevelPoint
     from burstwatch.project import Projection
-    from burstwatch.volumes import Charge, InstanceLimits
+    from burstwatch.volumes import Binding, Charge, InstanceLimits
     from burstwatch_exporter.blocks import Disk, Stacked
     from burstwatch_exporter.clock import Clock
     from burstwatch_exporter.diskstats import Counters, DiskStats
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 
 #: The wall clock may be off by so much from one reading to the next before it has jumped.
 JUMP_S = 2.0
+#: More than this of an instance's limit is a volume that has just been attached, and no load.
+NOT_BELIEVED = 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,7 +109,11 @@ class Host:
         instance: InstanceLimits | None = None,
         reconciles: bool = False,
     ) -> None:
-        """``reconciles`` is whether balances will be told; ``instance`` is what the whole host may move, where that is known; ``saved`` is what an earlier process left, ``slot_s`` how often ``observe`` is called."""
+        """``saved`` is what an earlier process left, ``slot_s`` how often ``observe`` is called.
+
+        ``instance`` is what the whole host may move, where that is known; ``reconciles``
+        whether published balances will be told.
+        """
         self._roots, self._clock, self._sources, self._given = roots, clock, sources, given
         self._slot_s, self._instance, self._reconciles = slot_s, instance, reconciles
         self._lock = threading.Lock()
@@ -117,6 +126,7 @@ class Host:
         # What is known of volumes that are not there now, or not yet.
         self._gone = dict(saved)
         self._wall_offset: float | None = None
+        self._total = (float("inf"), 0, 0.0)  # when, operations and MiB of all volumes
         self._told = Told(promises={}, balances={})
         self._published: dict[str, Published] = {}
 
@@ -152,6 +162,9 @@ class Host:
         """What a later process needs, as of the newest reading."""
         with self._lock:
             wall_s = self._clock.wall()
+            self._gone = {
+                key: one for key, one in self._gone.items() if _says_something(one, wall_s)
+            }
             here = [self._saved(ledger, wall_s) for ledger in self._ledgers.values()]
             return [*here, *(one for key, one in self._gone.items() if key not in self._ledgers)]
 
@@ -167,6 +180,7 @@ class Host:
         if stats is None:
             return Snapshot(views=(), stacked=(), mounts=())
         self._refresh(stats)
+        instance_binding = self._instance_binding(stats, at=before)
         views: list[View] = []
         for name, disk in self._blocks.disks.items():
             counters = stats.counters.get(name)
@@ -179,7 +193,7 @@ class Host:
                 ledger = self._account(disk, promise, reading)
                 account = Account(
                     interval=ledger.seen(),
-                    projection=ledger.project(),
+                    projection=ledger.project(instance_binding=instance_binding),
                     charged=ledger.charged,
                     origin=ledger.origin,
                     is_served_at_baseline=ledger.is_served_at_baseline(),
@@ -205,6 +219,23 @@ class Host:
                 )
         return wall_s
 
+    def _instance_binding(self, stats: DiskStats, *, at: float) -> Binding:
+        """The instance's limit that all volumes together lie at, if they do."""
+        totals = [stats.counters[name] for name in self._blocks.disks if name in stats.counters]
+        now = (at, sum(one.ops for one in totals), sum(one.bytes for one in totals) / MIB)
+        before, self._total = self._total, now
+        seconds = now[0] - before[0]
+        promises = self._promises.values()
+        limits = next((one.volume.instance for one in promises if one.volume.instance), None)
+        if limits is None or seconds <= 0:
+            return "none"
+        uses: list[tuple[float, Binding]] = [
+            ((now[1] - before[1]) / seconds / limits.iops, "instance_iops"),
+            ((now[2] - before[2]) / seconds / limits.mib_s, "instance_throughput"),
+        ]
+        use, binding = max(uses, key=itemgetter(0))
+        return binding if AT_LIMIT <= use <= NOT_BELIEVED else "none"
+
     def _refresh(self, stats: DiskStats) -> None:
         """Look at once at what devices there are, where one has come, gone or begun anew."""
         devnos = stats.devnos
@@ -215,8 +246,9 @@ class Host:
     def _read_devices(self, devnos: Mapping[str, str]) -> _Devices:
         """What devices there are, and what is mounted where; takes long where there are many."""
         blocks, mounts = self._blocks, self._mounts
-        with self._sources.attempt("sysfs") as attempt:
+        with self._sources.attempt("boot_id"):
             self._boot_id = self._read_boot_id()
+        with self._sources.attempt("sysfs") as attempt:
             blocks = read_blocks(
                 self._roots.sysfs, self._roots.udev, named=self._given.devices, devnos=devnos
             )
@@ -298,7 +330,8 @@ class Host:
             return ledger
         age_s = None
         if disk.appeared_s is not None:
-            age_s = max(0.0, self._clock.awake() - disk.appeared_s)
+            awake_s = self._clock.awake() - (self._clock.boot() - reading.at)
+            age_s = max(0.0, awake_s - disk.appeared_s)
         moment = Moment(boot_id=self._boot_id, age_s=age_s)
         start = start_of(disk, promise, reading, moment, self._gone.pop(disk.key, None))
         self._sources.say(f"{disk.key} ({disk.name}): {start.said}")
@@ -326,6 +359,13 @@ class Host:
             bucket=ledger.own_bucket,
             interval=ledger.kept(),
         )
+
+
+def _says_something(saved: Saved, wall_s: float) -> bool:
+    """Whether what was saved is more than nothing by now."""
+    seconds = max(0.0, wall_s - saved.wall_s)
+    after = after_unseen(saved.bucket, saved.interval, seconds=seconds)
+    return after.low > 0 or after.high < saved.bucket.capacity
 
 
 def _on_volumes(

@@ -12,7 +12,7 @@ where the interval is looked at (``seen_at``), and never in the interval itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.spending import TOLERANCE
@@ -66,23 +66,41 @@ def after_seen(
     return _guessed(bucket, low, high, likely)
 
 
-def after_unseen(bucket: Bucket, interval: Interval, *, seconds: float) -> Interval:
-    """After ``seconds`` in which anything may have been done, by this host or another."""
-    spent = (TOLERANCE * bucket.burst - bucket.refill) * seconds
+def after_unseen(
+    bucket: Bucket,
+    interval: Interval,
+    *,
+    seconds: float,
+    uncounted: float = 0.0,
+    in_flight: float = 0.0,
+) -> Interval:
+    """After ``seconds`` in which anything may have been done, by this host or another.
+
+    ``uncounted`` is the most that was in flight when it was last looked at: it may have
+    been charged before, and will never be counted. ``in_flight`` is as in ``after_seen``.
+    """
+    spent = (TOLERANCE * bucket.burst - bucket.refill) * seconds + uncounted
     gained = bucket.refill * seconds
     low = max(0.0, interval.low - spent)
-    high = min(bucket.capacity, interval.high + gained)
+    high = min(bucket.capacity, interval.high + gained) + in_flight
     likely = interval.likely
     if high - low > NARROW * bucket.capacity:
         likely = None  # what was likely says nothing any more
     return _guessed(bucket, low, high, likely)
 
 
-def narrowed(bucket: Bucket, interval: Interval, *, low: float, high: float) -> Interval:
-    """With what another source knows; where the two exclude each other, the other's."""
-    at_least, at_most = max(interval.low, low), min(interval.high, high)
+def begun(interval: Interval, *, in_flight: float) -> Interval:
+    """As it is kept, of a balance that is known at an instant (see the top of this page)."""
+    return replace(interval, high=interval.high + in_flight)
+
+
+def narrowed(
+    bucket: Bucket, interval: Interval, *, low: float, high: float, in_flight: float = 0.0
+) -> Interval:
+    """With what another source knows of the balance; where the two exclude each other, the other's."""
+    at_least, at_most = max(interval.low, low), min(interval.high, high + in_flight)
     if at_least > at_most:
-        at_least, at_most = max(0.0, low), min(bucket.capacity, high)
+        at_least, at_most = max(0.0, low), min(bucket.capacity, high) + in_flight
     likely = interval.likely
     if likely is None:
         likely = (at_least + at_most) / 2

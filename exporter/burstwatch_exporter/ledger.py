@@ -21,6 +21,7 @@ from burstwatch_exporter.trail import Trail
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
     from burstwatch.points import LevelPoint
+    from burstwatch.volumes import Binding
     from burstwatch_exporter.blocks import Disk
     from burstwatch_exporter.diskstats import Counters
     from burstwatch_exporter.interval import Interval
@@ -88,9 +89,10 @@ class Ledger:
         self.disk, self.promise = disk, promise
         self.bucket: Bucket = promise.bucket
         self.own_bucket: Bucket = promise.own_bucket
-        self.interval, self.origin, self.reading = start, origin, reading
+        self.origin, self.reading = origin, reading
         self.charged = Charge(least=0.0, nominal=0.0, most=0.0)
         self._pieces = pieces_of(disk, promise)
+        self.interval = iv.begun(start, in_flight=self._in_flight())
         self._slack_s = reading.slack_s
         # Credits charged beyond what there can have been, at the least and as is likely.
         self._overdrawn = self._beyond = 0.0
@@ -108,14 +110,21 @@ class Ledger:
             return
         done = reading.counters.since(self.reading.counters)
         self._slack_s = max(self._slack_s, reading.slack_s)
-        self.reading = reading
+        before, self.reading = self._in_flight(), reading
         if done is None:  # begun anew: what was done in between is not known
-            self.interval = iv.after_unseen(self.own_bucket, self.interval, seconds=seconds)
+            self.interval = iv.after_unseen(
+                self.own_bucket,
+                self.interval,
+                seconds=seconds,
+                uncounted=before,
+                in_flight=self._in_flight(),
+            )
             self._trail = None if self._trail is None else Trail()
             return
         cost = cost_of(done, self.disk, self.promise)
         if self._is_contradicted_by(cost, seconds):
-            self.interval, self.origin = iv.unknown(self.own_bucket), "contradicted"
+            self.interval = iv.begun(iv.unknown(self.own_bucket), in_flight=self._in_flight())
+            self.origin = "contradicted"
         else:
             self.interval = iv.after_seen(
                 self.own_bucket,
@@ -139,11 +148,14 @@ class Ledger:
         self._pieces = pieces_of(disk, promise)
 
     def kept(self) -> Interval:
-        """The interval for a later process, which knows nothing of this one's slack."""
+        """The interval for a later process, which knows nothing of this one's slack.
+
+        Nor will it see what is in flight now, if its counters begin anew.
+        """
         slack = self.own_bucket.refill * self._slack_s
         return replace(
             self.interval,
-            low=max(0.0, self.interval.low - slack),
+            low=max(0.0, self.interval.low - slack - self._in_flight()),
             high=self.interval.high + slack,
         )
 
@@ -156,7 +168,9 @@ class Ledger:
         bounds = self._trail.now(bucket, point, wall_s=self.reading.wall_s, charged=self.charged)
         if bounds is not None:
             low, high = bounds
-            self.interval = iv.narrowed(bucket, self.interval, low=low, high=high)
+            self.interval = iv.narrowed(
+                bucket, self.interval, low=low, high=high, in_flight=self._in_flight()
+            )
             self.origin = "published"
         return drift
 
@@ -173,11 +187,13 @@ class Ledger:
         """What to expect from here on, in credits per second."""
         return expected(self._pace.lately(limit=self.promise.limit.rate), burst=self.bucket.burst)
 
-    def project(self) -> Projection:
-        """How long the credits last."""
+    def project(self, *, instance_binding: Binding) -> Projection:
+        """How long the credits last; ``instance_binding`` is what the instance holds all back by."""
         seen, demand, bucket = self.seen(), self.demand(), self.bucket
         iops, mib_s = self._last
         binding = held_back(self.promise.volume, iops=iops, mib_s=mib_s)
+        if binding == "none" and iops > 0:
+            binding = instance_binding
         likely, reason = (
             seen.likely,
             "more is spent than comes in, and how much is left is not known",

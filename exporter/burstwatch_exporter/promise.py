@@ -27,7 +27,8 @@ class Promise:
     """A volume's type and size, the bucket that this host can spend from, and its limits.
 
     ``own_bucket`` is the volume's whatever it is attached to: elsewhere it may be spent
-    faster than this instance can. ``source`` is who said so: ``config`` or ``ec2``.
+    faster than this instance can. ``source`` is who said so: ``config`` or ``ec2``. ``created_s`` is when
+    it was made, and ``changed_s`` when it last got another type or size, if it ever did.
     """
 
     volume: Volume
@@ -36,6 +37,7 @@ class Promise:
     limit: Limit
     source: str
     created_s: float | None = None
+    changed_s: float | None = None
 
     @property
     def profile(self) -> Profile:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.config import ConfigError, Setting
+from burstwatch.config import EXPORTER_ENV_PREFIX, ConfigError, Setting
 from burstwatch_exporter.imds import ENDPOINT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ENV_PREFIX = "BURSTWATCH_EXPORTER_"
 LAST_PORT = 65_535
 
 
@@ -139,7 +138,7 @@ def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
     for variable, text in env.items():
         if variable in by_variable:
             texts[by_variable[variable]] = text
-        elif variable.startswith(ENV_PREFIX):
+        elif variable.startswith(EXPORTER_ENV_PREFIX):
             problems.append(f"unknown variable {variable}, allowed are {', '.join(by_variable)}")
     texts |= given
     values = {name: setting.default for name, setting in known.items()}
@@ -178,7 +177,7 @@ def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
 
 def variable_of(name: str) -> str:
     """The environment variable of a setting."""
-    return ENV_PREFIX + name.upper().replace(".", "_").replace("-", "_")
+    return EXPORTER_ENV_PREFIX + name.upper().replace(".", "_").replace("-", "_")
 
 
 def _given_path(value: str | float) -> Path | None:

@@ -61,6 +61,9 @@ class Sources:
         except (OSError, ValueError) as error:
             attempt.problems.append(str(error) or type(error).__name__)
             attempt.has_failed = True
+        except Exception as error:  # noqa: BLE001 - a mistake in one source must not end the others
+            attempt.problems.append(f"{type(error).__name__}: {error}")
+            attempt.has_failed = True
         outcome = Outcome(
             seconds=self._timer() - started,
             problems=tuple(dict.fromkeys(attempt.problems)),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.words import span
 from burstwatch_exporter import interval as iv
-from burstwatch_exporter.ledger import cost_of
+from burstwatch_exporter.ledger import cost_of, pieces_of
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
@@ -69,6 +69,12 @@ def start_of(
         if start is not None:
             return start
     why = f"{refused}; " if refused else ""
+    changed = promise.changed_s
+    if changed is not None and (
+        moment.age_s is None or changed > reading.wall_s - moment.age_s or promise.created_s
+    ):
+        said = f"{why}resized or retyped {span(max(0.0, reading.wall_s - changed))} ago, and nothing is known of the balance since"
+        return Start(interval=iv.unknown(bucket), origin="resized", said=said)
     created = promise.created_s
     if created is not None and created <= reading.wall_s:
         gap = reading.wall_s - created
@@ -94,7 +100,13 @@ class _Since:
     def appeared(self, start: Interval) -> Interval:
         """From when the device appeared: all that its counters say."""
         cost = cost_of(self.reading.counters, self.disk, self.promise)
-        return iv.after_seen(self.bucket, start, seconds=self.age_s or 0.0, charge=cost)
+        return iv.after_seen(
+            self.bucket,
+            start,
+            seconds=self.age_s or 0.0,
+            charge=cost,
+            in_flight=self._in_flight(),
+        )
 
     def gap(self, start: Interval, seconds: float) -> Interval:
         """From so many seconds ago: unseen until the device appeared, counted from then on."""
@@ -110,12 +122,22 @@ class _Since:
         if seconds < 0 or done is None:
             return None
         cost = cost_of(done, self.disk, self.promise)
-        return iv.after_seen(self.bucket, saved.interval, seconds=seconds, charge=cost), cost
+        interval = iv.after_seen(
+            self.bucket,
+            saved.interval,
+            seconds=seconds,
+            charge=cost,
+            in_flight=self._in_flight(),
+        )
+        return interval, cost
+
+    def _in_flight(self) -> float:
+        return self.reading.counters.in_flight * pieces_of(self.disk, self.promise)
 
 
 def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | None, str]:
     """A start from what was saved, or None and why not."""
-    same_boot = saved.boot_id == moment.boot_id
+    same_boot = moment.boot_id != "" and saved.boot_id == moment.boot_id
     gap = since.reading.at - saved.at if same_boot else since.reading.wall_s - saved.wall_s
     is_device = (saved.name, saved.sequence) == (since.disk.name, since.disk.sequence)
     if same_boot and is_device:
@@ -124,6 +146,8 @@ def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | No
             interval, cost = counted
             said = f"saved {span(gap)} ago, and all I/O since is counted"
             return Start(interval=interval, origin="restored", said=said, lately=(gap, cost)), ""
+    if not since.disk.volume_id:
+        return None, "the device names no volume, so it may be another than was saved"
     if gap < 0:
         return None, "the saved balance is of later than now: the clock was set back"
     unseen = gap if since.age_s is None or since.age_s > gap else gap - since.age_s

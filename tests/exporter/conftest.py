@@ -13,7 +13,7 @@ def program() -> Callable[[str], str]:
 
     def find(name: str) -> str:
         path = shutil.which(name)
-        if path is None and os.environ.get("BURSTWATCH_REQUIRE_PROGRAMS"):
+        if path is None and os.environ.get("REQUIRE_PROGRAMS"):
             pytest.fail(f"{name} is not installed, and every test must run here")
         if path is None:
             pytest.skip(f"{name} is not installed (Debian's packages prometheus, fio, openssl)")

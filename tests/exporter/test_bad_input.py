@@ -107,7 +107,7 @@ def test_a_disk_that_vanishes_while_it_is_looked_at_hides_no_other(machine: Mach
     exporter = machine.starts()
     plant(
         {
-            "config.yml": CONFIG.replace("}}}", "}}, sdc: {type: gp2}}"),
+            "config.yml": CONFIG + "  sdc: {type: gp2}\n",
             "sys/block/sdc/device/model": "",
         },
         machine.root,
@@ -147,10 +147,10 @@ def test_the_same_reason_is_logged_once_until_it_is_gone(
 
 
 def test_a_volume_of_the_configuration_that_is_not_here_is_named(machine: Machine) -> None:
-    plant({"config.yml": CONFIG + "volumes: {vol-0123456789abcdef0: {type: st1}}\n"}, machine.root)
+    plant({"config.yml": CONFIG + "volumes: {vol-0aaaaaaaaaaaaaaaa: {type: st1}}\n"}, machine.root)
     exporter = machine.starts()
     exporter.host.observe()
-    assert problems(exporter, "config") == "vol-0123456789abcdef0 is not on this host"
+    assert problems(exporter, "config") == "vol-0aaaaaaaaaaaaaaaa is not on this host"
 
 
 def test_a_size_that_a_type_is_not_made_in_is_named_and_the_others_have_their_buckets(
@@ -158,7 +158,7 @@ def test_a_size_that_a_type_is_not_made_in_is_named_and_the_others_have_their_bu
 ) -> None:
     plant(
         {
-            "config.yml": CONFIG.replace("}}}", "}}, sdc: {type: st1}}"),
+            "config.yml": CONFIG + "  sdc: {type: st1}\n",
             "sys/block/sdc/size": "2097152",
             "proc/diskstats": f"{LINE}\n{LINE.replace('sdb', 'sdc')}\n",
         },
@@ -277,5 +277,8 @@ def test_once_prints_the_page_and_ends(machine: Machine) -> None:
         "--config.file", f"{root}/config.yml", "--state.file", f"{root}/state.json",
     )  # fmt: skip
     assert code == 0
-    assert 'burstwatch_credit_capacity{volume_id="",device="sdb",bucket="io"} 100000.0\n' in out
+    assert (
+        'burstwatch_credit_capacity{volume_id="vol-0123456789abcdef0",device="sdb",bucket="io"} 100000.0\n'
+        in out
+    )
     assert (root / "state.json").exists()

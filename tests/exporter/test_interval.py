@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import example, given
@@ -19,6 +19,7 @@ from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import Ledger, Reading
 from burstwatch_exporter.promise import Promise, promise_of
 from burstwatch_exporter.start import Moment, start_of
+from burstwatch_exporter.state import Saved
 
 BUCKET = Bucket(capacity=1_000, refill=10, burst=100)
 GIB = 2**30
@@ -169,7 +170,7 @@ def test_what_is_full_and_does_small_random_io_is_charged_one_credit_each_as_is_
     seen = ledger.seen()
     assert seen.likely == 500  # ten seconds of 60 spent and 10 gained
     assert seen.low < 500 < seen.high
-    projection = ledger.project()
+    projection = ledger.project(instance_binding="none")
     assert projection.state == "finite"
     assert projection.time_to_empty_s == pytest.approx(10.0)
 
@@ -228,7 +229,7 @@ def test_more_io_than_the_bucket_lets_through_is_no_io_of_this_bucket(rate: int)
         if ledger.origin == "contradicted":
             break
     assert ledger.origin == "contradicted"
-    assert ledger.project().state == "unknown"
+    assert ledger.project(instance_binding="none").state == "unknown"
 
 
 def test_what_is_served_above_its_baseline_with_nothing_left_costs_less_than_was_thought() -> None:
@@ -237,7 +238,7 @@ def test_what_is_served_above_its_baseline_with_nothing_left_costs_less_than_was
         ledger.note(
             Reading(wall_s=0.0, at=second, slack_s=0.0, counters=done(60 * second, 960 * second)),
         )
-    projection = ledger.project()
+    projection = ledger.project(instance_binding="none")
     assert projection.state == "unknown"
     assert "costs less" in projection.reason
     assert projection.low_s == 0.0
@@ -254,7 +255,7 @@ def test_a_bucket_that_is_empty_and_asked_for_more_is_exhausted_and_hints_so() -
                 counters=done(10 * second, 160 * second, in_flight=4),
             )
         )
-    assert ledger.project().state == "exhausted"
+    assert ledger.project(instance_binding="none").state == "exhausted"
     assert ledger.is_served_at_baseline()
 
 
@@ -264,7 +265,7 @@ def test_a_volume_under_its_baseline_never_empties_whatever_is_left() -> None:
         ledger.note(
             Reading(wall_s=0.0, at=second, slack_s=0.0, counters=done(5 * second, 80 * second)),
         )
-    projection = ledger.project()
+    projection = ledger.project(instance_binding="none")
     assert projection.state == "infinite"
     assert projection.low_s == math.inf
     assert projection.time_to_full_s == pytest.approx((1_000 - ledger.seen().low) / 5)
@@ -300,3 +301,122 @@ def test_a_new_volume_is_full_when_it_is_made() -> None:
 def test_what_is_kept_for_a_later_process_allows_for_what_this_one_could_not_time() -> None:
     ledger = a_ledger(Interval(low=500, high=600, likely=550), slack_s=0.5)
     assert ledger.kept() == Interval(low=495, high=605, likely=550)
+
+
+class Life:
+    """A hostile volume on a host whose exporter and kernel start anew now and then."""
+
+    def __init__(self, level: float) -> None:
+        self.ebs = HostileEbs(level=level)
+        self.now, self.boot = 0.0, 1
+        self.appeared: float | None = 0.0
+        self.ledger = self.begin(None)
+
+    def reading(self) -> Reading:
+        return Reading(at=self.now, wall_s=self.now, slack_s=0.0, counters=self.ebs.counters)
+
+    def begin(self, saved: Saved | None) -> Ledger:
+        disk, promise = a_disk(), a_promise()
+        age_s = None if self.appeared is None else self.now - self.appeared
+        moment = Moment(boot_id=f"boot {self.boot}", age_s=age_s)
+        start = start_of(disk, promise, self.reading(), moment, saved)
+        return Ledger(
+            disk,
+            promise,
+            start=start.interval,
+            origin=start.origin,
+            reading=self.reading(),
+            slot_s=1.0,
+        )
+
+    def saved(self) -> Saved:
+        ledger = self.ledger
+        return Saved(
+            key=ledger.disk.key,
+            name=ledger.disk.name,
+            sequence=ledger.disk.sequence,
+            boot_id=f"boot {self.boot}",
+            at=ledger.reading.at,
+            wall_s=ledger.reading.wall_s,
+            counters=replace(ledger.reading.counters, in_flight=0),
+            bucket=BUCKET,
+            interval=ledger.kept(),
+        )
+
+    def does(self, seconds: float, sizes: list[tuple[int, float]], completed: int) -> None:
+        for size, merged in sizes:
+            self.ebs.take(size, merged)
+        self.ebs.refill(seconds)
+        self.now += seconds
+        self.ebs.finish(completed)
+
+    def reboots(self, seconds: float, rate: float) -> None:
+        """Gone for so long, while others spend; what was in flight is never counted."""
+        self.ebs.refill(seconds)
+        self.ebs.level -= min(self.ebs.level, rate * seconds)
+        self.ebs.waiting.clear()
+        self.ebs.counters = done()
+        self.now += seconds
+        self.boot += 1
+
+
+@given(
+    shares,
+    st.booleans(),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["look", "restart", "reboot"]),
+            st.floats(0.1, 30),
+            st.lists(ios, max_size=10),
+            st.sampled_from([0, 2, 30]),
+            st.sampled_from([0.0, 100.0]),
+        ),
+        min_size=2,
+        max_size=12,
+    ),
+)
+def test_no_restart_and_no_reboot_lets_the_truth_out_of_the_interval(
+    ratio: float,
+    has_udev: bool,  # noqa: FBT001 - drawn
+    steps: list[tuple[str, float, list[tuple[int, float]], int, float]],
+) -> None:
+    life = Life(ratio * BUCKET.capacity)
+    for what, seconds, sizes, completed, rate in steps:
+        kept = life.saved()
+        life.does(seconds, sizes, completed)
+        if what == "look":
+            life.ledger.note(life.reading())
+        elif what == "restart":
+            life.ledger = life.begin(kept)
+        else:
+            life.reboots(seconds, rate)
+            life.appeared = life.now if has_udev else None
+            life.does(seconds, sizes, completed)
+            life.ledger = life.begin(kept)
+        seen = life.ledger.seen()
+        assert seen.low <= life.ebs.level + 1e-6
+        assert life.ebs.level <= seen.high + 1e-6
+
+
+def test_the_instance_holds_a_volume_back_though_none_alone_reaches_its_limit() -> None:
+    ledger = a_ledger(iv.full(BUCKET))
+    ledger.note(Reading(wall_s=0.0, at=1.0, slack_s=0.0, counters=done(50, 800)))
+    assert ledger.project(instance_binding="instance_iops").binding == "instance_iops"
+    ledger.note(Reading(wall_s=0.0, at=2.0, slack_s=0.0, counters=done(50, 800)))
+    assert ledger.project(instance_binding="instance_iops").binding == "none"  # idle itself
+
+
+@pytest.mark.parametrize(("age_s", "created_s"), [(500.0, None), (None, None), (5.0, 9_000.0)])
+def test_what_was_resized_since_it_appeared_or_was_made_is_known_no_more(
+    age_s: float | None, created_s: float | None
+) -> None:
+    promise = replace(a_promise(), changed_s=9_600.0, created_s=created_s)
+    reading = Reading(wall_s=10_000.0, at=500.0, slack_s=0.0, counters=done(20, 320))
+    start = start_of(a_disk(), promise, reading, moment(age_s=age_s), None)
+    assert (start.origin, start.interval) == ("resized", iv.unknown(BUCKET))
+
+
+def test_what_was_resized_before_it_appeared_is_counted_since() -> None:
+    promise = replace(a_promise(), changed_s=9_400.0)
+    reading = Reading(wall_s=10_000.0, at=500.0, slack_s=0.0, counters=done(20, 320))
+    assert start_of(a_disk(), promise, reading, moment(age_s=500.0), None).origin == "appeared"

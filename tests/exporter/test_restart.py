@@ -19,7 +19,10 @@ from burstwatch_exporter.state import StateError, read_state, write_state
 from tests.exporter.states import some
 from tools.pages import Hands, flags, plant
 
-CONFIG = "devices: {sdb: {bucket: {capacity: 100000, refill: 100, burst: 1000}}}\n"
+CONFIG = """
+devices:
+  sdb: {volume_id: vol-0123456789abcdef0, bucket: {capacity: 100000, refill: 100, burst: 1000}}
+"""
 BOOT_A, BOOT_B = "aaaa\n", "bbbb\n"
 
 
@@ -279,3 +282,65 @@ def test_killed_before_any_of_its_calls_a_write_leaves_the_state_before_or_the_n
     assert len(survived) > 20  # calls, each of which the write was killed before
     assert survived == sorted(survived)  # the one before, and from some call on the new one
     assert {survived[0], survived[-1]} == {1.0, 2.0}
+
+
+def test_a_disk_that_names_no_volume_may_be_another_after_a_reboot(machine: Machine) -> None:
+    plant({"config.yml": CONFIG.replace("volume_id: vol-0123456789abcdef0, ", "")}, machine.root)
+    first = machine.starts()
+    machine.hands.move(2_000)
+    first.host.observe()
+    first.save()
+    assert seen(machine.starts())[2] == "restored"  # in the same start of the host it is the same
+    machine.reboots(down_s=30)
+    assert seen(machine.starts()) == (1_000, 100_000, "appeared")
+
+
+def test_without_a_boot_id_nothing_is_taken_for_the_same_start_of_the_host(
+    machine: Machine,
+) -> None:
+    (machine.root / "proc/sys/kernel/random/boot_id").unlink()
+    first = machine.starts()
+    machine.hands.move(2_000)
+    assert seen(first)[2] == "appeared"
+    assert not first.sources.outcomes["boot_id"].is_up
+    first.save()
+    machine.does(10, seconds=1)
+    assert seen(machine.starts())[2] == "rebooted"
+
+
+def test_the_page_is_written_for_the_textfile_collector_and_a_folder_that_is_not_there_is_named(
+    machine: Machine,
+) -> None:
+    options = flags(machine.root, textfile=str(machine.root / "out" / "burstwatch.prom"))
+    exporter = Exporter(parse_options(options, {}), machine.hands.clock)
+    exporter.sample()
+    assert "No such file" in exporter.sources.outcomes["textfile"].problems[0]
+    (machine.root / "out").mkdir()
+    exporter.sample()
+    page = (machine.root / "out" / "burstwatch.prom").read_text()
+    assert 'burstwatch_source_up{source="textfile"} 0.0' in page  # as of the time before
+    exporter.sample()
+    page = (machine.root / "out" / "burstwatch.prom").read_text()
+    assert 'burstwatch_source_up{source="textfile"} 1.0' in page
+    assert list(machine.root.glob("out/*")) == [machine.root / "out" / "burstwatch.prom"]
+
+
+def test_told_to_stop_it_saves_and_ends_well(machine: Machine) -> None:
+    root = machine.root
+    process = subprocess.Popen(
+        [
+            Path(sys.executable).with_name("burstwatch-exporter"), "--web.listen-address=127.0.0.1:0",
+            *(f"--{name}={value}" for name, value in flags(root).items()),
+            f"--config.file={root}/config.yml", f"--state.file={root}/state.json",
+        ],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "appeared" in line:
+            break
+    process.terminate()
+    assert process.wait(timeout=10) == 0
+    assert "stopped" in process.stderr.read()
+    process.stderr.close()
+    assert list(read_state(root / "state.json")) == ["vol-0123456789abcdef0"]

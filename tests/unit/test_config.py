@@ -64,3 +64,7 @@ def test_a_wrong_environment_is_one_line_and_exit_code_2() -> None:
     assert run(["config"], stdout=out, stderr=err, env=env, clock=lambda: 0.0) == 2
     assert err.getvalue().count("\n") == 1
     assert "'lead'" in err.getvalue()
+
+
+def test_the_settings_of_the_exporter_are_its_own() -> None:
+    assert config_from_env({"BURSTWATCH_EXPORTER_SAMPLE_PERIOD": "5"}) == Config()
