@@ -79,9 +79,9 @@ def after_unseen(
     ``uncounted`` is the most that was in flight when it was last looked at: it may have
     been charged before, and will never be counted. ``in_flight`` is as in ``after_seen``.
     """
-    spent = (TOLERANCE * bucket.burst - bucket.refill) * seconds + uncounted
+    spent = TOLERANCE * bucket.burst * seconds + uncounted
     gained = bucket.refill * seconds
-    low = max(0.0, interval.low - spent)
+    low = max(0.0, min(bucket.capacity, interval.low + gained) - spent)
     high = min(bucket.capacity, interval.high + gained) + in_flight
     likely = interval.likely
     if high - low > NARROW * bucket.capacity:

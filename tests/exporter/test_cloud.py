@@ -191,7 +191,7 @@ def test_a_new_volume_is_known_to_be_nearly_full(rig: Rig) -> None:
     (view,) = rig.exporter.host.observe().views
     assert view.account is not None
     assert view.account.origin == "created"
-    assert view.account.interval.low == 5_400_000 - 60 * (1.05 * 3_000 - 300)
+    assert view.account.interval.low == 5_400_000 - 60 * 1.05 * 3_000
 
 
 def test_a_published_balance_narrows_the_interval_and_its_drift_is_told(rig: Rig) -> None:

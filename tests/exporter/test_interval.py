@@ -294,7 +294,7 @@ def test_a_new_volume_is_full_when_it_is_made() -> None:
     start = start_of(a_disk(), promise, reading, moment(age_s=8.0), None)
     assert start.origin == "created"
     # Two seconds of anything, then twenty small reads.
-    assert start.interval.low == pytest.approx(1_000 - 2 * 95 + 8 * 10 - 21.25)
+    assert start.interval.low == pytest.approx(1_000 - 2 * 105 + 8 * 10 - 21.25)
     assert start.interval.high == 1_000
 
 
