@@ -310,8 +310,14 @@ def test_a_late_datapoint_never_drives_the_truth_out_of_the_interval(
         ledger.note(Reading(at=now, wall_s=now, slack_s=0.0, counters=ebs.counters))
     instants = sorted({at for at, _ in seen})
     start_s, end_s = instants[first + 1], instants[first + 3]
-    levels = [level for at, level in seen if start_s <= at <= end_s]
-    value = min(levels) if statistic == "Minimum" else max(levels) / 2 + min(levels) / 2
+    # Of each instant the level before its I/O and the one after it.
+    inside = [one for one in seen if start_s <= one[0] <= end_s][1:-1]
+    if statistic == "Minimum":
+        value = min(level for _, level in inside)
+    else:
+        pairs = list(zip(inside[::2], inside[1::2], strict=True))
+        areas = [(one + other) / 2 * (end - start) for (start, one), (end, other) in pairs]
+        value = sum(areas) / (end_s - start_s)
     ledger.reconcile(
         LevelPoint(
             start_s=start_s,
