@@ -79,12 +79,14 @@ MODIFICATIONS = Listing(
 class Volume:
     """What ``spent`` needs of a volume: its promise and its instance's limits.
 
-    ``created_s`` is when it was made, which is when its bucket was full.
+    ``created_s`` is when it was made, which is when its bucket was full; ``is_changing``
+    while a resize or retype is not settled.
     """
 
     promise: Profile
     instance: InstanceLimits | None
     created_s: float | None = None
+    is_changing: bool = False
 
 
 def describe(
@@ -97,7 +99,8 @@ def describe(
     attachment = _attachment(item)
     instance_id = attachment.get("InstanceId", "")
     instance_type, limits, statistic = _instance(instance_id, found)
-    bucket, history_from_s = _settling(promise, found["modifications"].get(item["VolumeId"]), now)
+    change = found["modifications"].get(item["VolumeId"], {})
+    bucket, history_from_s = _settling(promise, change, now)
     bucket, limit = on_instance(promise, bucket, limits)
     caveats = () if limits or not instance_id else ("the instance's own limits are not known",)
     tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
@@ -131,6 +134,7 @@ def describe(
             promise=promise,
             instance=limits,
             created_s=item["CreateTime"].timestamp() if "CreateTime" in item else None,
+            is_changing=change.get("ModificationState") in UNSETTLED,
         ),
     )
     return (resource,)
@@ -237,15 +241,13 @@ def held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
     return binding if use >= AT_LIMIT else "none"
 
 
-def _settling(
-    promise: Profile, change: Item | None, now: float
-) -> tuple[Bucket | None, float | None]:
+def _settling(promise: Profile, change: Item, now: float) -> tuple[Bucket | None, float | None]:
     """The bucket to reckon with, and from when on history belongs to it.
 
     A resize or retype takes minutes to a day. Until it is completed the volume may
     behave as either: the smaller refill and the larger burst of both are assumed.
     """
-    if change is None or change.get("ModificationState") == "failed":
+    if not change or change.get("ModificationState") == "failed":
         return promise.bucket, None
     started = change["StartTime"].timestamp()
     if change.get("ModificationState") not in UNSETTLED:

@@ -6,6 +6,7 @@ otherwise; that it cannot be asked is told, and counts for nothing else.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -73,12 +74,12 @@ class Cloud:
         return self._told
 
     def _describe(self, now: float, problems: list[str]) -> Sequence[Resource]:
-        from burstwatch.aws.inventory import take_inventory  # noqa: PLC0415 - boto3 is an extra
-        from burstwatch.aws.session import Unit  # noqa: PLC0415 - the same
-
         identity = read_identity(self._imds)
         if self._clients is None:
             self._clients = self._make_clients(identity.region)
+        from burstwatch.aws.inventory import take_inventory  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.session import Unit  # noqa: PLC0415 - the same
+
         mine: dict[str, object] = {
             "Name": "attachment.instance-id",
             "Values": [identity.instance_id],
@@ -116,7 +117,7 @@ class Cloud:
             start_s=now - LOOK_BACK_S,
             end_s=now,
             period_s=int(FINE_S),
-            deadline=Deadline(lambda: 0.0, at=PATIENCE_S),
+            deadline=Deadline(time.monotonic, at=time.monotonic() + PATIENCE_S),
         )
         problems += [f"{problem.part}: {problem.error}" for problem in answers.problems]
         return {
@@ -156,6 +157,7 @@ def _promise(resource: Resource) -> Promise | None:
         source="ec2",
         created_s=volume.created_s,
         changed_s=resource.history_from_s,
+        is_changing=volume.is_changing,
     )
 
 

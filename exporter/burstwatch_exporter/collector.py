@@ -89,7 +89,7 @@ def add_host(page: Page, snapshot: Snapshot) -> None:
         for disk in under[one.name]:
             page.add(m.STACK_INFO, (one.name, one.label, ids[disk], disk), 1)
     mounted = {
-        (mount.mountpoint, device, mount.fstype, ids[disk])
+        (mount.mountpoint, device, mount.fstype, ids[disk], disk)
         for mount, device in snapshot.mounts
         for disk in under.get(device, ())
     }

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 #: The wall clock may be off by so much from one reading to the next before it has jumped.
 JUMP_S = 2.0
+#: A jump is told for so long, or no scrape would see it.
+TOLD_S = 600.0
 #: More than this of an instance's limit is a volume that has just been attached, and no load.
 NOT_BELIEVED = 2.0
 
@@ -126,6 +128,7 @@ class Host:
         # What is known of volumes that are not there now, or not yet.
         self._gone = dict(saved)
         self._wall_offset: float | None = None
+        self._jump = ("", 0.0)  # what happened, and until when it is told
         self._total = (float("inf"), 0, 0.0)  # when, operations and MiB of all volumes
         self._told = Told(promises={}, balances={})
         self._published: dict[str, Published] = {}
@@ -214,14 +217,22 @@ class Host:
             before, self._wall_offset = self._wall_offset, offset
             if before is not None and abs(offset - before) > JUMP_S:
                 way = "forward" if offset > before else "back"
-                attempt.problems.append(
-                    f"the wall clock was set {way} by {abs(offset - before):.0f} s"
-                )
+                jump = f"the wall clock was set {way} by {abs(offset - before):.0f} s"
+                self._jump = (jump, self._clock.boot() + TOLD_S)
+                for ledger in self._ledgers.values():
+                    ledger.forget_trail()
+            jump, until = self._jump
+            if self._clock.boot() < until:
+                attempt.problems.append(jump)
         return wall_s
 
     def _instance_binding(self, stats: DiskStats, *, at: float) -> Binding:
         """The instance's limit that all volumes together lie at, if they do."""
-        totals = [stats.counters[name] for name in self._blocks.disks if name in stats.counters]
+        totals = [
+            stats.counters[name]
+            for name, disk in self._blocks.disks.items()
+            if name in stats.counters and not self._is_custom(disk)
+        ]
         now = (at, sum(one.ops for one in totals), sum(one.bytes for one in totals) / MIB)
         before, self._total = self._total, now
         seconds = now[0] - before[0]
@@ -235,6 +246,10 @@ class Host:
         ]
         use, binding = max(uses, key=itemgetter(0))
         return binding if AT_LIMIT <= use <= NOT_BELIEVED else "none"
+
+    def _is_custom(self, disk: Disk) -> bool:
+        given = self._given.of(disk.key)
+        return given is not None and given.custom is not None
 
     def _refresh(self, stats: DiskStats) -> None:
         """Look at once at what devices there are, where one has come, gone or begun anew."""
@@ -317,6 +332,8 @@ class Host:
                 or promise is None
                 or (disk.name, disk.sequence) != (ledger.disk.name, ledger.disk.sequence)
                 or promise.own_bucket != ledger.own_bucket
+                or promise.promised != ledger.promise.promised
+                or promise.changed_s != ledger.promise.changed_s
             ):
                 self._gone[key] = self._saved(self._ledgers.pop(key), self._clock.wall())
             else:
@@ -357,6 +374,7 @@ class Host:
             wall_s=wall_s - (self._clock.boot() - ledger.reading.at),
             counters=replace(ledger.reading.counters, in_flight=0),
             bucket=ledger.own_bucket,
+            promised=ledger.promise.promised,
             interval=ledger.kept(),
         )
 

@@ -119,7 +119,7 @@ class Ledger:
                 uncounted=before,
                 in_flight=self._in_flight(),
             )
-            self._trail = None if self._trail is None else Trail()
+            self.forget_trail()
             return
         cost = cost_of(done, self.disk, self.promise)
         if self._is_contradicted_by(cost, seconds):
@@ -133,6 +133,8 @@ class Ledger:
                 charge=cost,
                 in_flight=self._in_flight(),
             )
+        if self.promise.is_changing:  # refill and capacity may be those of either type
+            self.interval = iv.begun(iv.unknown(self.own_bucket), in_flight=self._in_flight())
         self.charged = _sum(self.charged, cost)
         self._pace.note(reading.at, cost)
         self._last = (done.ops / seconds, done.bytes / MIB / seconds)
@@ -146,6 +148,10 @@ class Ledger:
         self.disk, self.promise = disk, promise
         self.bucket = promise.bucket or self.bucket
         self._pieces = pieces_of(disk, promise)
+
+    def forget_trail(self) -> None:
+        """The wall clock was set: what was noted by it is of no use."""
+        self._trail = None if self._trail is None else Trail()
 
     def kept(self) -> Interval:
         """The interval for a later process, which knows nothing of this one's slack.
@@ -198,6 +204,14 @@ class Ledger:
             seen.likely,
             "more is spent than comes in, and how much is left is not known",
         )
+        if not self._pace.has_looked:
+            return Projection(
+                state="unknown",
+                reason="seen once, and what is asked of it is not known yet",
+                at=self.reading.wall_s,
+                low_s=tb.worst_time_to_empty(bucket, level=seen.low),
+                worst_s=tb.worst_time_to_empty(bucket, level=seen.low),
+            )
         if self._is_cheaper():
             likely, reason = (
                 None,

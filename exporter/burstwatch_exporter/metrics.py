@@ -64,7 +64,7 @@ STACK_INFO = _gauge(
 )
 MOUNT_INFO = _gauge(
     "mount_info",
-    ("mountpoint", "device", "fstype", "volume_id"),
+    ("mountpoint", "device", "fstype", "volume_id", "volume_device"),
     "1 for each volume under a mounted file system.",
 )
 SIZE = _gauge("volume_size_bytes", VOLUME, "Size of the device.")

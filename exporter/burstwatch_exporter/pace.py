@@ -36,6 +36,11 @@ class Pace:
         self._minutes: deque[float] = deque(maxlen=MINUTES)
         self._hour_high = 0.0
 
+    @property
+    def has_looked(self) -> bool:
+        """Whether there is any time of which it is known what was spent."""
+        return self._now[0] > self._slots[0][0]
+
     def note(self, at: float, charge: Charge) -> None:
         """So much was spent since the last time."""
         _, least, nominal, most = self._now

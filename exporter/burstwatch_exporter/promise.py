@@ -28,7 +28,8 @@ class Promise:
 
     ``own_bucket`` is the volume's whatever it is attached to: elsewhere it may be spent
     faster than this instance can. ``source`` is who said so: ``config`` or ``ec2``. ``created_s`` is when
-    it was made, and ``changed_s`` when it last got another type or size, if it ever did.
+    it was made, and ``changed_s`` when it last got another type or size, if it ever did;
+    ``is_changing`` while that is not settled: then it may behave as either.
     """
 
     volume: Volume
@@ -38,6 +39,12 @@ class Promise:
     source: str
     created_s: float | None = None
     changed_s: float | None = None
+    is_changing: bool = False
+
+    @property
+    def promised(self) -> str:
+        """Type and size: two volumes of other sizes may have the same bucket."""
+        return f"{self.profile.volume_type} {self.profile.size_gib:g} GiB"
 
     @property
     def profile(self) -> Profile:
@@ -65,6 +72,8 @@ def promise_of(
         )
     else:
         return None, ""
+    if given.custom is not None:
+        instance = None  # no EBS volume, so what EBS gives the instance is not for it
     bucket, limit = on_instance(own, own.bucket, instance)
     promise = Promise(
         volume=Volume(promise=own, instance=instance),

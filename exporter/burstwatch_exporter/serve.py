@@ -23,6 +23,7 @@ from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.server import Server, serving
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from threading import Event
 
     from burstwatch.volumes import InstanceLimits
@@ -151,19 +152,7 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
     """
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
     exporter = Exporter(options, clock)
-    app = App(
-        exporter.page,
-        Passwords(web.users),
-        is_ready=exporter.is_ready,
-        problems=exporter.problems,
-    )
-    try:
-        server = Server(app, host=options.host, port=options.port, tls=web.tls)
-    except OSError as error:
-        msg = f"web.listen-address {options.host}:{options.port}: {error}"
-        raise OSError(msg) from error
-    wait = serving(server)
-    LOG.info("serving on %s:%d", options.host or "every address", server.port)
+    end = None if options.port is None else _open(exporter, web, options.host, options.port)
     asking = Thread(target=exporter.ask_aws, args=(stop,), name="aws", daemon=True)
     if options.aws != "off":
         asking.start()
@@ -172,11 +161,34 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         while not stop.wait(options.sample_period_s):
             exporter.sample()
     finally:
-        server.stop()
-        wait()
+        if end is not None:
+            end()
         exporter.host.observe()
         exporter.save()
     LOG.info("stopped")
+
+
+def _open(exporter: Exporter, web: WebConfig, host: str, port: int) -> Callable[[], None]:
+    """Serve from now on, until what is returned is called."""
+    app = App(
+        exporter.page,
+        Passwords(web.users),
+        is_ready=exporter.is_ready,
+        problems=exporter.problems,
+    )
+    try:
+        server = Server(app, host=host, port=port, tls=web.tls)
+    except OSError as error:
+        msg = f"web.listen-address {host}:{port}: {error}"
+        raise OSError(msg) from error
+    wait = serving(server)
+    LOG.info("serving on %s:%d", host or "every address", server.port)
+
+    def end() -> None:
+        server.stop()
+        wait()
+
+    return end
 
 
 def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LAST_PORT = 65_535
+#: What Kubernetes sets for a service that is called as this program is.
+OF_KUBERNETES = re.compile(r"_(SERVICE_HOST|SERVICE_PORT\w*|PORT\w*)$")
 
 
 def _path(name: str, default: str, text: str) -> Setting:
@@ -23,9 +26,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="web.listen-address",
         default="127.0.0.1:10047",
-        help="where to serve; the host may be left out, which serves to everybody",
-        pattern=r"(\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*):\d{1,5}",
-        allowed="HOST:PORT, [IPv6]:PORT or :PORT",
+        help="where to serve; without the host to everybody, and nothing serves nobody",
+        pattern=r"((\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*):\d{1,5})?",
+        allowed="HOST:PORT, [IPv6]:PORT, :PORT or nothing",
     ),
     _path("web.config.file", "", "TLS and passwords, in the exporter toolkit's format"),
     _path("path.procfs", "/proc", "where the kernel's /proc is"),
@@ -106,10 +109,10 @@ class Roots:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """The settings of ``SETTINGS``, checked. A path that is not given is None."""
+    """The settings of ``SETTINGS``, checked. A path that is not given is None, as is the port of nothing."""
 
     host: str
-    port: int
+    port: int | None
     web_config_file: Path | None
     roots: Roots
     instance_type: str
@@ -138,7 +141,7 @@ def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
     for variable, text in env.items():
         if variable in by_variable:
             texts[by_variable[variable]] = text
-        elif variable.startswith(EXPORTER_ENV_PREFIX):
+        elif variable.startswith(EXPORTER_ENV_PREFIX) and not OF_KUBERNETES.search(variable):
             problems.append(f"unknown variable {variable}, allowed are {', '.join(by_variable)}")
     texts |= given
     values = {name: setting.default for name, setting in known.items()}
@@ -147,14 +150,15 @@ def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
             values[name] = known[name].parse(text)
         except ValueError as error:
             problems.append(f"{name} is {text!r}, allowed is {error}")
-    host, _, port = str(values["web.listen-address"]).rpartition(":")
-    if int(port) > LAST_PORT:
+    listen = str(values["web.listen-address"])
+    host, _, port = listen.rpartition(":")
+    if listen and int(port) > LAST_PORT:
         problems.append(f"web.listen-address has port {port}, allowed is 0 to {LAST_PORT}")
     if problems:
         raise ConfigError("; ".join(problems))
     return Options(
         host=host.strip("[]"),
-        port=int(port),
+        port=int(port) if listen else None,
         web_config_file=_given_path(values["web.config.file"]),
         roots=Roots(
             procfs=Path(str(values["path.procfs"])),

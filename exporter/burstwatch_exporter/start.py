@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from burstwatch.words import span
 from burstwatch_exporter import interval as iv
+from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import cost_of, pieces_of
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
     from burstwatch.volumes import Charge
     from burstwatch_exporter.blocks import Disk
-    from burstwatch_exporter.interval import Interval
     from burstwatch_exporter.ledger import Origin, Reading
     from burstwatch_exporter.promise import Promise
     from burstwatch_exporter.state import Saved
@@ -58,23 +58,15 @@ def start_of(
         msg = f"{disk.key} has no bucket"
         raise ValueError(msg)
     since = _Since(bucket, disk, promise, reading, moment.age_s)
-    refused = ""
-    if saved is not None and saved.bucket != bucket:
-        said = (
-            "resized or retyped since it was saved, and what that does to the balance is not known"
-        )
-        return Start(interval=iv.unknown(bucket), origin="resized", said=said)
+    changed = _changed(promise, reading, moment, saved)
+    if changed:
+        return Start(interval=iv.unknown(bucket), origin="resized", said=changed)
+    why = ""
     if saved is not None:
         start, refused = _from_saved(saved, since, moment)
         if start is not None:
             return start
-    why = f"{refused}; " if refused else ""
-    changed = promise.changed_s
-    if changed is not None and (
-        moment.age_s is None or changed > reading.wall_s - moment.age_s or promise.created_s
-    ):
-        said = f"{why}resized or retyped {span(max(0.0, reading.wall_s - changed))} ago, and nothing is known of the balance since"
-        return Start(interval=iv.unknown(bucket), origin="resized", said=said)
+        why = f"{refused}; "
     created = promise.created_s
     if created is not None and created <= reading.wall_s:
         gap = reading.wall_s - created
@@ -85,6 +77,28 @@ def start_of(
         return Start(interval=iv.unknown(bucket), origin="unknown", said=said)
     said = f"{why}counted since the device appeared {span(moment.age_s)} ago, if it has been of this type and size since; not known before"
     return Start(interval=since.appeared(iv.unknown(bucket)), origin="appeared", said=said)
+
+
+def _changed(promise: Promise, reading: Reading, moment: Moment, saved: Saved | None) -> str:
+    """Why a change of type or size leaves nothing to go by, or nothing.
+
+    AWS does not say what such a change does to the balance.
+    """
+    if promise.is_changing:
+        return "being resized or retyped"
+    changed = promise.changed_s
+    if saved is not None:
+        same = (saved.bucket, saved.promised) == (promise.own_bucket, promise.promised)
+        if not same or (changed is not None and changed > saved.wall_s):
+            return "resized or retyped since it was saved"
+        return ""
+    if changed is None:
+        return ""
+    is_older = moment.age_s is None or changed > reading.wall_s - moment.age_s
+    if is_older or promise.created_s is not None:
+        ago = span(max(0.0, reading.wall_s - changed))
+        return f"resized or retyped {ago} ago, and nothing is known of the balance since"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +112,23 @@ class _Since:
     age_s: float | None
 
     def appeared(self, start: Interval) -> Interval:
-        """From when the device appeared: all that its counters say."""
+        """From when the device appeared: all that its counters say.
+
+        udev notes a device late, and not while the host sleeps: so long it has been there at
+        least. At most it has been there since the host was started.
+        """
+        later, earlier = (
+            self._appeared(start, self.age_s or 0.0),
+            self._appeared(start, self.reading.at),
+        )
+        return Interval(low=later.low, high=max(later.high, earlier.high), likely=later.likely)
+
+    def _appeared(self, start: Interval, seconds: float) -> Interval:
         cost = cost_of(self.reading.counters, self.disk, self.promise)
         return iv.after_seen(
             self.bucket,
             start,
-            seconds=self.age_s or 0.0,
+            seconds=seconds,
             charge=cost,
             in_flight=self._in_flight(),
         )
@@ -140,6 +165,8 @@ def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | No
     same_boot = moment.boot_id != "" and saved.boot_id == moment.boot_id
     gap = since.reading.at - saved.at if same_boot else since.reading.wall_s - saved.wall_s
     is_device = (saved.name, saved.sequence) == (since.disk.name, since.disk.sequence)
+    if not since.disk.sequence:  # before Linux 5.15 only its age tells it from a later one
+        is_device = is_device and since.age_s is not None and since.age_s >= gap
     if same_boot and is_device:
         counted = since.counted(saved)
         if counted is not None:

@@ -31,7 +31,8 @@ class StateError(ValueError):
 class Saved:
     """A volume's interval at one instant: ``at`` since the start ``boot_id``, ``wall_s`` for people.
 
-    ``name`` and ``sequence`` tell the device that ``counters`` are of.
+    ``name`` and ``sequence`` tell the device that ``counters`` are of; ``bucket`` and
+    ``promised`` (type and size) what the volume was then.
     """
 
     key: str
@@ -42,6 +43,7 @@ class Saved:
     wall_s: float
     counters: Counters
     bucket: Bucket
+    promised: str
     interval: Interval
 
 
@@ -93,7 +95,7 @@ def _saved(entry: Mapping[str, Any]) -> Saved:
     interval = Interval(**{name: _number(entry["interval"][name]) for name in ("low", "high")})
     likely = entry["interval"]["likely"]
     saved = Saved(
-        **{name: _text(entry[name]) for name in ("key", "name", "sequence", "boot_id")},
+        **{name: _text(entry[name]) for name in ("key", "name", "sequence", "boot_id", "promised")},
         at=_number(entry["at"]),
         wall_s=_number(entry["wall_s"]),
         counters=Counters(**{name: _count(value) for name, value in entry["counters"].items()}),

@@ -270,6 +270,32 @@ def test_the_environment_sets_what_the_flags_do_not_and_a_misspelt_variable_is_a
     assert "unknown variable BURSTWATCH_EXPORTER_SAMPLE_PERIODE" in err
 
 
+def test_what_kubernetes_sets_for_a_service_of_that_name_is_none_of_ours() -> None:
+    env = {
+        "BURSTWATCH_EXPORTER_SERVICE_HOST": "10.0.0.1", "BURSTWATCH_EXPORTER_SERVICE_PORT_METRICS": "1",
+        "BURSTWATCH_EXPORTER_PORT": "tcp://10.0.0.1:1", "BURSTWATCH_EXPORTER_PORT_1_TCP_ADDR": "10.0.0.1",
+    }  # fmt: skip
+    assert parse_options({}, env) == parse_options({}, {})
+
+
+def test_with_no_address_nobody_is_served_and_the_textfile_is_written(machine: Machine) -> None:
+    root = machine.root
+    code, _, err = outcome(
+        "--web.listen-address", "", "--textfile", f"{root}/page.prom",
+        "--path.procfs", f"{root}/proc", "--path.sysfs", f"{root}/sys",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "burstwatch_exporter_build_info" in (root / "page.prom").read_text()
+
+
+def test_what_ebs_gives_an_instance_is_not_for_a_disk_that_is_none_of_ebs(machine: Machine) -> None:
+    plant({"config.yml": CONFIG + "instance: {iops: 300, mib_s: 5}\n"}, machine.root)
+    (view,) = machine.starts().host.observe().views
+    assert view.promise is not None
+    assert view.promise.bucket is not None
+    assert view.promise.bucket.burst == 1_000
+
+
 def test_once_prints_the_page_and_ends(machine: Machine) -> None:
     root = machine.root
     code, out, _ = outcome(

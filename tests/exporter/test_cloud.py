@@ -241,6 +241,49 @@ def test_a_balance_that_the_host_thought_impossible_is_believed_and_its_drift_sh
     assert view.account.interval.high < 0.25 * 5_400_000
 
 
+def test_while_ec2_resizes_a_volume_nothing_is_known_of_its_balance(rig: Rig) -> None:
+    rig.exporter.host.observe()
+    rig.asks()
+    rig.does(0, seconds=20_000)
+    assert rig.exporter.host.observe().views[0].account is not None
+    volumes = rig.account.aws.regions["us-east-1"]
+    volumes.modifications[rig.volume_id] = {
+        "VolumeId": rig.volume_id, "ModificationState": "optimizing",
+        "OriginalVolumeType": "gp2", "OriginalSize": 100, "TargetVolumeType": "gp2", "TargetSize": 200,
+        "StartTime": datetime.fromtimestamp(rig.hands.wall - 5, tz=UTC),
+    }  # fmt: skip
+    rig.asks()
+    for _ in range(3):
+        rig.does(0, seconds=30_000)
+        (view,) = rig.exporter.host.observe().views
+        assert view.account is not None
+        assert (view.account.interval.low, view.account.interval.high) == (0, 5_400_000)
+        assert view.account.origin == "resized"
+
+
+def test_a_wall_clock_that_was_set_takes_no_old_datapoint_for_a_new_one(rig: Rig) -> None:
+    rig.exporter.host.observe()
+    rig.asks()
+    for _ in range(30):
+        rig.does(10_000, seconds=10)
+        rig.exporter.host.observe()
+    rig.hands.wall += 1_000
+    for _ in range(3):
+        rig.does(10_000, seconds=10)
+        rig.exporter.host.observe()
+    before = rig.exporter.host.observe().views[0].account
+    for minute in range(2):
+        rig.publishes(90, rig.hands.wall - 900 + minute * 60)
+    rig.account.clock.now = rig.hands.wall
+    rig.asks()
+    after = rig.exporter.host.observe().views[0].account
+    assert before is not None
+    assert after is not None
+    assert after.interval == before.interval
+    assert after.published is not None
+    assert after.published.drift is None
+
+
 @pytest.mark.parametrize("denied", ["DescribeVolumes", "GetMetricData"])
 def test_what_aws_refuses_is_named_and_the_rest_goes_on(rig: Rig, denied: str) -> None:
     rig.exporter.host.observe()

@@ -340,6 +340,7 @@ class Life:
             wall_s=ledger.reading.wall_s,
             counters=replace(ledger.reading.counters, in_flight=0),
             bucket=BUCKET,
+            promised=ledger.promise.promised,
             interval=ledger.kept(),
         )
 

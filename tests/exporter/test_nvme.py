@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -221,6 +222,27 @@ def test_statistics_of_each_volume_join_by_its_id_and_one_that_fails_hides_no_ot
         check=False,
     )
     assert (checked.returncode, checked.stderr) == (0, b"")
+
+
+def test_a_disk_that_hangs_is_named_and_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.nvme.PATIENCE_S", 0.2)
+    disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(), nvme2n1=a_page(), nvme4n1=a_page())
+    read = disks.read
+
+    def hangs(device: str) -> bytes:
+        if device == "/dev/nvme1n1":
+            time.sleep(0.3)
+        return read(device)
+
+    monkeypatch.setattr(disks, "read", hangs)
+    with helping(tmp_path / "nvme.sock", disks):
+        exporter, text, _ = scraped(tmp_path)
+    assert "vol-0aaaaaaaaaaaaaaa1 (nvme1n1): the helper does not answer: timed out" in str(
+        exporter.sources.outcomes["nvme"].problems
+    )
+    assert text.count("burstwatch_ebs_volume_queue_length{") == 3
 
 
 def test_without_its_helper_the_source_is_down_and_all_else_is_there(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.state import StateError, read_state, write_state
@@ -159,8 +160,10 @@ def test_a_wall_clock_that_jumps_is_told_and_moves_no_balance(
     machine.hands.wall += jump
     machine.does(1_000, seconds=1)
     assert seen(exporter)[:2] == (99_000, 100_000)
-    assert not exporter.sources.outcomes["clock"].is_up
-    machine.hands.move(1)
+    machine.hands.move(300)
+    exporter.host.observe()
+    assert not exporter.sources.outcomes["clock"].is_up  # or no scrape would see it
+    machine.hands.move(300)
     exporter.host.observe()
     assert exporter.sources.outcomes["clock"].is_up
 
@@ -344,3 +347,67 @@ def test_told_to_stop_it_saves_and_ends_well(machine: Machine) -> None:
     assert "stopped" in process.stderr.read()
     process.stderr.close()
     assert list(read_state(root / "state.json")) == ["vol-0123456789abcdef0"]
+
+
+def test_without_a_disk_sequence_one_that_came_later_is_another(machine: Machine) -> None:
+    (machine.root / "sys/block/sdb/diskseq").unlink()  # before Linux 5.15
+    first = machine.starts()
+    machine.hands.move(2_000)
+    first.host.observe()
+    first.save()
+    machine.does(400, seconds=10)
+    assert seen(machine.starts())[2] == "restored"
+    machine.hands.move(7_200)  # detached, drained elsewhere, and back ten seconds ago
+    plant({"udev/b8:16": f"I:{int((machine.hands.boot - 10) * 1e6)}\n"}, machine.root)
+    machine.does(100)
+    low, high, origin = seen(machine.starts())
+    assert (low, origin) == (1_000 - 500, "reattached")
+    assert high == 100_000
+
+
+def test_another_size_begins_anew_though_its_bucket_is_the_same(machine: Machine) -> None:
+    plant(
+        {
+            "config.yml": "devices: {sdb: {volume_id: vol-0123456789abcdef0, type: gp2}}\n",
+            "sys/block/sdb/size": f"{8 * 2**21}\n",
+        },
+        machine.root,
+    )
+    exporter = machine.starts()
+    machine.hands.move(60_000)
+    assert seen(exporter) == (5_400_000, 5_400_000, "appeared")
+    plant({"sys/block/sdb/size": f"{30 * 2**21}\n"}, machine.root)
+    exporter.host.look()
+    assert seen(exporter) == (0, 5_400_000, "resized")
+
+
+def test_while_the_host_sleeps_credits_come_in(machine: Machine) -> None:
+    """udev's clock stops then, so a device's age is the least that it can be."""
+    hands = machine.hands
+    asleep_s = 28_800.0
+    hands.boot = 36_000.0
+    machine.ops = 0
+    plant({"udev/b8:16": "I:1000000\n"}, machine.root)
+    plant(
+        {"proc/diskstats": f"8 16 sdb {450_000} 0 {450_000 * 512} 0 0 0 0 0 0 0 0\n"}, machine.root
+    )
+    exporter = machine.starts()
+    clock = exporter._clock
+    sleepy = Clock(boot=clock.boot, awake=lambda: clock.boot() - asleep_s, wall=clock.wall)
+    exporter.host._clock = sleepy
+    low, high, _ = seen(exporter)
+    assert high == 100_000  # 450,000 spent in two hours awake, and all night to fill
+    assert low == 0
+
+
+def test_after_one_reading_nobody_says_that_it_will_never_run_dry(machine: Machine) -> None:
+    exporter = machine.starts()
+    (view,) = exporter.host.observe().views
+    assert view.account is not None
+    assert view.account.projection.state == "unknown"
+    assert view.account.projection.low_s == view.account.projection.worst_s
+    assert view.account.projection.time_to_empty_s is None
+    machine.does(0, seconds=1)
+    (view,) = exporter.host.observe().views
+    assert view.account is not None
+    assert view.account.projection.state == "idle"

@@ -203,6 +203,10 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
             "tls_server_config: {cert_file: a, key_file: b, client_ca_file: c}",
             "client_ca_file is of no use",
         ),
+        ("", "must be a mapping"),
+        ("{}", "the file says nothing"),
+        ("tls_server_config:", "tls_server_config must be a mapping"),
+        ("basic_auth_users:", "must be names with bcrypt hashes"),
         ("basic_auth_users: {bob: secret}", "basic_auth_users.bob is no bcrypt hash"),
         ("basic_auth_users: [bob]", "must be names with bcrypt hashes"),
         ("- a", "must be a mapping"),
@@ -388,3 +392,17 @@ def test_a_real_prometheus_scrapes_it_through_tls_and_a_password(
     finally:
         prometheus.terminate()
         prometheus.wait(timeout=20)
+
+
+def test_one_who_trickles_a_request_is_cut_off(
+    exporter: Exporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.web.server.ALL_S", 0.3)
+    app = App(exporter.page, Passwords({}), is_ready=exporter.is_ready, problems=exporter.problems)
+    server = Server(app, host="127.0.0.1", port=0, tls=None)
+    wait = serving(server)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as slow:
+        slow.sendall(b"GET /metrics HTTP/1.0\r\nX: ")
+        assert slow.recv(1) == b""
+    server.stop()
+    wait()

@@ -93,11 +93,15 @@ def read_web_config(path: Path) -> WebConfig:
         msg = f"{path}: {' '.join(str(error).split())}"
         raise WebConfigError(msg) from error
     problems: list[str] = []
-    parts = _keys(content or {}, "the file", ("tls_server_config", "basic_auth_users"), problems)
+    parts = _keys(content, "the file", ("tls_server_config", "basic_auth_users"), problems)
+    if not parts and not problems:
+        problems.append("the file says nothing; leave it out to serve without TLS and passwords")
     tls = None
-    if parts.get("tls_server_config") is not None:
+    if "tls_server_config" in parts:
         tls = _tls(parts["tls_server_config"], path.parent, problems)
-    users = _users(parts.get("basic_auth_users"), problems)
+    users = {}
+    if "basic_auth_users" in parts:
+        users = _users(parts["basic_auth_users"], problems)
     if not problems and tls is not None:
         try:
             tls.context()
@@ -131,8 +135,6 @@ def _tls(entry: object, folder: Path, problems: list[str]) -> Tls | None:
 
 
 def _users(entry: object, problems: list[str]) -> dict[str, str]:
-    if entry is None:
-        return {}
     if not isinstance(entry, Mapping) or not entry:
         problems.append("basic_auth_users must be names with bcrypt hashes")
         return {}

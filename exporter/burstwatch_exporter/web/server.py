@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import ssl
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("burstwatch_exporter")
 #: A client that is silent for so long is let go.
 PATIENCE_S = 15.0
+#: And a whole request with its answer takes no longer than this.
+ALL_S = 60.0
 #: Connections at a time; one more is closed at once.
 CONNECTIONS = 64
 #: How often it looks whether it is to stop.
@@ -87,16 +90,25 @@ class Server(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - socketserver's
-        """What the thread does."""
+        """What the thread does. Who trickles a request, or an answer's taking, is cut off."""
+        end = threading.Timer(ALL_S, _cut_off, args=(request,))
+        end.daemon = True
+        end.start()
         try:
             super().process_request_thread(request, client_address)
         finally:
+            end.cancel()
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - socketserver's
         """A client that went away or speaks no TLS is its own affair."""
         del request
         LOG.debug("connection from %s failed", client_address, exc_info=sys.exception())
+
+
+def _cut_off(request: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        request.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(WSGIRequestHandler):
