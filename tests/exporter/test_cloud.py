@@ -19,6 +19,7 @@ from burstwatch.instance_types import MAXIMA, limits_of
 from burstwatch.points import LevelPoint, Statistic
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.cloud import Cloud, Told
+from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.imds import ImdsError, read_identity
 from burstwatch_exporter.ledger import Reading
 from burstwatch_exporter.serve import Exporter
@@ -372,3 +373,13 @@ def test_a_late_datapoint_never_drives_the_truth_out_of_the_interval(
     interval = ledger.seen()
     assert interval.low <= ebs.level + 1e-6
     assert ebs.level <= interval.high + 1e-6
+
+
+def test_of_an_average_only_the_end_of_its_period_is_sure() -> None:
+    ledger = a_ledger(iv.unknown(BUCKET))  # empty, and filling by ten a second
+    for now in range(10, 90, 10):
+        ledger.note(Reading(at=now, wall_s=now, slack_s=0.0, counters=Counters(0, 0, 0, 0, 0, 0)))
+    ledger.interval = iv.unknown(BUCKET)
+    ledger.reconcile(LevelPoint(start_s=10, period_s=20, ratio=0.2, statistic="Average"))
+    seen = ledger.seen()
+    assert (seen.low, seen.high) == (699, 901)  # and 800 are left

@@ -389,14 +389,14 @@ def test_while_the_host_sleeps_credits_come_in(machine: Machine) -> None:
     machine.ops = 0
     plant({"udev/b8:16": "I:1000000\n"}, machine.root)
     plant(
-        {"proc/diskstats": f"8 16 sdb {450_000} 0 {450_000 * 512} 0 0 0 0 0 0 0 0\n"}, machine.root
+        {"proc/diskstats": f"8 16 sdb {900_000} 0 {900_000 * 512} 0 0 0 0 0 0 0 0\n"}, machine.root
     )
     exporter = machine.starts()
     clock = exporter._clock
     sleepy = Clock(boot=clock.boot, awake=lambda: clock.boot() - asleep_s, wall=clock.wall)
     exporter.host._clock = sleepy
     low, high, _ = seen(exporter)
-    assert high == 100_000  # 450,000 spent in two hours awake, and all night to fill
+    assert high == 100_000  # 900,000 spent in two hours awake, and all night to fill
     assert low == 0
 
 
