@@ -78,6 +78,10 @@ test-wheel: setup ## the built wheel, without extras, in an environment of its o
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt .cache/wheel/*.whl pytest hypothesis
 	@cp -r tests .cache/wheel/tests
 	@cd .cache/wheel && PYTHONSAFEPATH=1 PYTHONPATH=. venv/bin/python -m pytest -q -c /dev/null --rootdir . --noconftest -p no:cacheprovider tests/unit
+	@# as pipx installs it
+	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt "$$(ls .cache/wheel/*.whl)[exporter]"
+	@.cache/wheel/venv/bin/burstwatch-exporter --once --sample.period=0.2 | grep -q burstwatch_exporter_build_info
+	@.cache/wheel/venv/bin/burstwatch-nvme-helper --help >/dev/null
 
 HELM_VERSION := v3.22.0
 .PHONY: test-chart
