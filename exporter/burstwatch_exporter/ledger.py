@@ -39,7 +39,7 @@ Origin = Literal[
     "resized",
     "contradicted",
 ]
-#: A share of the bucket: so much more spent than there was is no rounding.
+#: A share of the bucket: less is rounding, of what is left as of what was spent beyond it.
 CONTRADICTION = 0.01
 #: Served this close to the refill, a volume may be held at it; published drains sit there.
 AT_BASELINE = (0.97, 1.06)
@@ -265,7 +265,7 @@ class Ledger:
         It moves what is likely, and no bound.
         """
         return (
-            low <= 0
+            low <= CONTRADICTION * self.own_bucket.capacity
             and likely <= ALMOST_EMPTY * self.own_bucket.capacity
             and self.is_served_at_baseline()
         )

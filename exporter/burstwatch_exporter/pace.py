@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from burstwatch.volumes import Charge
 
 MINUTE_S = 60.0
+STEADY_S = 5.0
 MINUTES = round(SLOW_WINDOW_S / MINUTE_S)
 
 Sums = tuple[float, float, float, float]  # time, least, nominal, most
@@ -88,11 +89,15 @@ class Pace:
         return _rates(self._slots[0], self._now)[1]
 
     def newest(self) -> float | None:
-        """The lower of the last two slots' likely rates, or None before there are two."""
+        """The likely rate of the last two slots, or of as many as make ``STEADY_S``; None without.
+
+        A shorter time shows how a limit is kept, and not what it is.
+        """
         slots = self._slots
-        if len(slots) < 3:  # noqa: PLR2004 - a pair of slots has three ends
-            return None
-        return min(_rates(slots[-3], slots[-2])[1], _rates(slots[-2], slots[-1])[1])
+        for back in range(3, len(slots) + 1):
+            if slots[-1][0] - slots[-back][0] >= STEADY_S:
+                return _rates(slots[-back], slots[-1])[1]
+        return None
 
 
 def _rates(before: Sums, after: Sums) -> tuple[float, float, float]:

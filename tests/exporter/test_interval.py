@@ -245,7 +245,7 @@ def test_what_is_served_above_its_baseline_with_nothing_left_costs_less_than_was
 
 
 def test_a_bucket_that_is_empty_and_asked_for_more_is_exhausted_and_hints_so() -> None:
-    ledger = a_ledger(Interval(low=0, high=20, likely=0))
+    ledger = a_ledger(Interval(low=5, high=20, likely=8))
     for second in range(1, 31):
         ledger.note(
             Reading(
