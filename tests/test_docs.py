@@ -46,11 +46,12 @@ def test_the_role_of_a_member_account_only_reads_what_a_look_needs() -> None:
     assert set(statement["Action"]) <= set(catalog()["read_actions"])
 
 
-def test_the_package_of_the_function_is_pinned_as_the_project_is() -> None:
+@pytest.mark.parametrize("of", ["lambdas", "exporter"])
+def test_the_function_and_the_image_are_pinned_as_the_project_is(of: str) -> None:
     lock = tomllib.loads((ROOT / "uv.lock").read_text())
     versions = {entry["name"]: entry.get("version") for entry in lock["package"]}
     pins = re.findall(
-        r"^([a-z0-9-]+)==(\S+)", (ROOT / "lambdas" / "requirements.txt").read_text(), re.MULTILINE
+        r"^([a-z0-9-]+)==(\S+)", (ROOT / of / "requirements.txt").read_text(), re.MULTILINE
     )
     assert pins
     assert all(versions[name] == version for name, version in pins), "run 'make gen'"
