@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from burstwatch.load import MIB_PER_MB
 from burstwatch.sources import Source
 from burstwatch.volumes import InstanceLimits
 
 OPTIMIZED_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html",
     read="2026-04",
-    note="columns maximum bandwidth in Mbps and maximum IOPS",
+    note="says how long the maximum lasts, not how large the bucket is",
 )
-#: A Mbps is a million bits, and limits are MiB a second here.
-MIB_S_PER_MBPS = 1_000_000 / 8 / 1024 / 1024
-#: Maximum Mbps and maximum IOPS by type.
+BITS_PER_BYTE = 8
+#: Maximum bandwidth in Mbps and maximum IOPS by type, from ``OPTIMIZED_PAGE``.
 MAXIMA = MappingProxyType(
     {
         "t3.nano": (2_085, 11_800),
@@ -41,4 +41,4 @@ def limits_of(instance_type: str) -> InstanceLimits | None:
     if maxima is None:
         return None
     mbps, iops = maxima
-    return InstanceLimits(iops=float(iops), mib_s=mbps * MIB_S_PER_MBPS)
+    return InstanceLimits(iops=float(iops), mib_s=mbps / BITS_PER_BYTE * MIB_PER_MB)

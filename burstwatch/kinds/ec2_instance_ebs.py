@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from burstwatch.bucket import Bucket
 from burstwatch.ec2 import instance_types, instances
 from burstwatch.fixes import Fix, less_load
+from burstwatch.instance_types import OPTIMIZED_PAGE
 from burstwatch.kind import Item, Kind, Lookup
 from burstwatch.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
 from burstwatch.observe import Limit, Resource
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
     from burstwatch.load import Load
     from burstwatch.volumes import Binding
 
-OPTIMIZED_PAGE = Source(
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html",
-    read="2026-04",
-    note="says how long the maximum lasts, not how large the bucket is",
-)
 METRICS_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html",
     read="2026-04",

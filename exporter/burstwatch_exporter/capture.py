@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from burstwatch_exporter.mounts import read_mountinfo
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -33,19 +35,14 @@ def capture(roots: Roots) -> str:
     """The files as YAML, as the tests of this project keep them.
 
     Raises:
-        OSError: if the counters or the devices cannot be read.
+        OSError: if the counters, the devices or the mounts cannot be read.
     """
     files = {"proc/diskstats": (roots.procfs / "diskstats").read_text(encoding="ascii")}
     files |= {name: _anonymous(content) for name, content in _blocks(roots)}
-    for of in ("1", "self"):
-        try:
-            lines = (roots.procfs / of / "mountinfo").read_text(encoding="utf-8").splitlines()
-        except OSError:
-            continue
-        # What has no device names servers and folders, and is none of ours.
-        kept = [_unnamed(line) for line in lines if ON_DEVICE.search(line)]
-        files["proc/1/mountinfo"] = "".join(f"{line}\n" for line in kept)
-        break
+    # What has no device names servers and folders, and is none of ours.
+    mounts = read_mountinfo(roots.procfs).splitlines()
+    kept = [_unnamed(line) for line in mounts if ON_DEVICE.search(line)]
+    files["proc/1/mountinfo"] = "".join(f"{line}\n" for line in kept)
     for record in sorted(_listed(f"{roots.udev}")):
         if record.startswith("b"):
             seen = [

@@ -7,12 +7,13 @@ device comes, goes or begins anew.
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from burstwatch.load import AT_LIMIT, MIB
+from burstwatch.load import AT_LIMIT
 from burstwatch_exporter.blocks import Blocks, read_blocks
 from burstwatch_exporter.cloud import Told
 from burstwatch_exporter.diskstats import parse_diskstats
@@ -20,6 +21,7 @@ from burstwatch_exporter.interval import after_unseen
 from burstwatch_exporter.ledger import Ledger, Reading
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.promise import promise_of
+from burstwatch_exporter.rate import Rate
 from burstwatch_exporter.start import Moment, start_of
 from burstwatch_exporter.state import Saved
 
@@ -40,12 +42,11 @@ if TYPE_CHECKING:
     from burstwatch_exporter.settings import Roots
     from burstwatch_exporter.sources import Attempt, Sources
 
+LOG = logging.getLogger("burstwatch_exporter")
 #: The wall clock may be off by so much from one reading to the next before it has jumped.
 JUMP_S = 2.0
 #: A jump is told for so long, or no scrape would see it.
 TOLD_S = 600.0
-#: More than this of an instance's limit is a volume that has just been attached, and no load.
-NOT_BELIEVED = 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,7 +130,7 @@ class Host:
         self._gone = dict(saved)
         self._wall_offset: float | None = None
         self._jump = ("", 0.0)  # what happened, and until when it is told
-        self._total = (float("inf"), 0, 0.0)  # when, operations and MiB of all volumes
+        self._rates: dict[Disk, Rate] = {}
         self._told = Told(promises={}, balances={})
         self._published: dict[str, Published] = {}
 
@@ -183,7 +184,8 @@ class Host:
         if stats is None:
             return Snapshot(views=(), stacked=(), mounts=())
         self._refresh(stats)
-        instance_binding = self._instance_binding(stats, at=before)
+        self._note_rates(stats, at=before)
+        instance_binding = self._instance_binding()
         views: list[View] = []
         for name, disk in self._blocks.disks.items():
             counters = stats.counters.get(name)
@@ -196,7 +198,7 @@ class Host:
                 ledger = self._account(disk, promise, reading)
                 account = Account(
                     interval=ledger.seen(),
-                    projection=ledger.project(instance_binding=instance_binding),
+                    projection=ledger.project(self._rates[disk].load, instance_binding),
                     charged=ledger.charged,
                     origin=ledger.origin,
                     is_served_at_baseline=ledger.is_served_at_baseline(),
@@ -226,30 +228,31 @@ class Host:
                 attempt.problems.append(jump)
         return wall_s
 
-    def _instance_binding(self, stats: DiskStats, *, at: float) -> Binding:
-        """The instance's limit that all volumes together lie at, if they do."""
-        totals = [
-            stats.counters[name]
-            for name, disk in self._blocks.disks.items()
-            if name in stats.counters and not self._is_custom(disk)
-        ]
-        now = (at, sum(one.ops for one in totals), sum(one.bytes for one in totals) / MIB)
-        before, self._total = self._total, now
-        seconds = now[0] - before[0]
+    def _note_rates(self, stats: DiskStats, *, at: float) -> None:
+        """How fast each disk moves now; what has just come moves nothing yet."""
+        rates: dict[Disk, Rate] = {}
+        for name, disk in self._blocks.disks.items():
+            counters = stats.counters.get(name)
+            if counters is not None:
+                rates[disk] = self._rates.get(disk) or Rate(at, counters)
+                rates[disk].note(at, counters)
+        self._rates = rates
+
+    def _instance_binding(self) -> Binding:
+        """The instance's limit that all its volumes together lie at, if they do."""
         promises = self._promises.values()
-        limits = next((one.volume.instance for one in promises if one.volume.instance), None)
-        if limits is None or seconds <= 0:
+        known = (promise.volume.instance for promise in promises)
+        limits = next((one for one in known if one is not None), None)
+        if limits is None:
             return "none"
+        others = {key for key, promise in self._promises.items() if not promise.is_of_ebs}
+        loads = [rate.load for disk, rate in self._rates.items() if disk.key not in others]
         uses: list[tuple[float, Binding]] = [
-            ((now[1] - before[1]) / seconds / limits.iops, "instance_iops"),
-            ((now[2] - before[2]) / seconds / limits.mib_s, "instance_throughput"),
+            (sum(load.iops for load in loads) / limits.iops, "instance_iops"),
+            (sum(load.mib_s for load in loads) / limits.mib_s, "instance_throughput"),
         ]
         use, binding = max(uses, key=itemgetter(0))
-        return binding if AT_LIMIT <= use <= NOT_BELIEVED else "none"
-
-    def _is_custom(self, disk: Disk) -> bool:
-        given = self._given.of(disk.key)
-        return given is not None and given.custom is not None
+        return binding if use >= AT_LIMIT else "none"
 
     def _refresh(self, stats: DiskStats) -> None:
         """Look at once at what devices there are, where one has come, gone or begun anew."""
@@ -304,10 +307,7 @@ class Host:
                 continue
             try:
                 promise, oddity = promise_of(
-                    given,
-                    size_bytes=disk.size_bytes,
-                    instance=self._instance,
-                    source="config",
+                    given, size_bytes=disk.size_bytes, instance=self._instance
                 )
             except ValueError as error:
                 attempt.problems.append(f"{disk.key} ({disk.name}): {error}")
@@ -351,7 +351,7 @@ class Host:
             age_s = max(0.0, awake_s - disk.appeared_s)
         moment = Moment(boot_id=self._boot_id, age_s=age_s)
         start = start_of(disk, promise, reading, moment, self._gone.pop(disk.key, None))
-        self._sources.say(f"{disk.key} ({disk.name}): {start.said}")
+        LOG.info("%s (%s): %s", disk.key, disk.name, start.said)
         ledger = self._ledgers[disk.key] = Ledger(
             disk,
             promise,

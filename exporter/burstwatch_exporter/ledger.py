@@ -20,6 +20,7 @@ from burstwatch_exporter.trail import Trail
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
+    from burstwatch.load import Load
     from burstwatch.points import LevelPoint
     from burstwatch.volumes import Binding
     from burstwatch_exporter.blocks import Disk
@@ -94,14 +95,12 @@ class Ledger:
         self._pieces = pieces_of(disk, promise)
         self.interval = iv.begun(start, in_flight=self._in_flight())
         self._slack_s = reading.slack_s
-        # Credits charged beyond what there can have been, at the least and as is likely.
         self._overdrawn = self._beyond = 0.0
         seconds, spent = lately or (0.0, None)
         self._pace = Pace(at=reading.at - seconds, slot_s=slot_s)
         if spent is not None:
             self._pace.note(reading.at, spent)
         self._trail = Trail() if with_trail else None
-        self._last: tuple[float, float] = (0.0, 0.0)  # IOPS and MiB/s of the newest step
 
     def note(self, reading: Reading) -> None:
         """Go on to a later reading of the same device."""
@@ -122,22 +121,21 @@ class Ledger:
             self.forget_trail()
             return
         cost = cost_of(done, self.disk, self.promise)
+        self._tally(cost, seconds)
+        self.interval = iv.after_seen(
+            self.own_bucket,
+            self.interval,
+            seconds=seconds,
+            charge=cost,
+            in_flight=self._in_flight(),
+        )
         if self._is_contradicted_by(cost, seconds):
-            self.interval = iv.begun(iv.unknown(self.own_bucket), in_flight=self._in_flight())
             self.origin = "contradicted"
-        else:
-            self.interval = iv.after_seen(
-                self.own_bucket,
-                self.interval,
-                seconds=seconds,
-                charge=cost,
-                in_flight=self._in_flight(),
-            )
-        if self.promise.is_changing:  # refill and capacity may be those of either type
-            self.interval = iv.begun(iv.unknown(self.own_bucket), in_flight=self._in_flight())
+            self._know_nothing()
+        elif self.promise.is_changing:  # refill and capacity may be those of either type
+            self._know_nothing()
         self.charged = _sum(self.charged, cost)
         self._pace.note(reading.at, cost)
-        self._last = (done.ops / seconds, done.bytes / MIB / seconds)
         if self._trail is not None:
             self._trail.note(
                 reading.wall_s, charged=self.charged, in_flight=self._in_flight(), seen=self.seen()
@@ -193,32 +191,26 @@ class Ledger:
         """What to expect from here on, in credits per second."""
         return expected(self._pace.lately(limit=self.promise.limit.rate), burst=self.bucket.burst)
 
-    def project(self, *, instance_binding: Binding) -> Projection:
-        """How long the credits last; ``instance_binding`` is what the instance holds all back by."""
-        seen, demand, bucket = self.seen(), self.demand(), self.bucket
-        iops, mib_s = self._last
-        binding = held_back(self.promise.volume, iops=iops, mib_s=mib_s)
-        if binding == "none" and iops > 0:
-            binding = instance_binding
-        likely, reason = (
-            seen.likely,
-            "more is spent than comes in, and how much is left is not known",
-        )
+    def project(self, load: Load, instance_binding: Binding) -> Projection:
+        """How long the credits last.
+
+        ``load`` is what the volume moves now, ``instance_binding`` what holds all volumes back.
+        """
+        seen, bucket = self.seen(), self.bucket
         if not self._pace.has_looked:
+            soonest = tb.worst_time_to_empty(bucket, level=seen.low)
             return Projection(
                 state="unknown",
                 reason="seen once, and what is asked of it is not known yet",
                 at=self.reading.wall_s,
-                low_s=tb.worst_time_to_empty(bucket, level=seen.low),
-                worst_s=tb.worst_time_to_empty(bucket, level=seen.low),
+                low_s=soonest,
+                worst_s=soonest,
             )
-        if self._is_cheaper():
-            likely, reason = (
-                None,
-                "more is served than an empty bucket gives: I/O costs less than each one credit",
-            )
-        if likely is not None and self._is_likely_empty(seen.low, likely):
-            likely = 0.0
+        demand = self.demand()
+        binding = held_back(self.promise.volume, iops=load.iops, mib_s=load.mib_s)
+        if binding == "none" and load.iops > 0:
+            binding = instance_binding
+        likely, reason = self._likely(seen)
         if likely is None and demand.high > bucket.refill:
             return Projection(
                 state="unknown",
@@ -259,16 +251,22 @@ class Ledger:
             return False
         return self.reading.counters.in_flight > 0 or self._pace.recent() > high
 
-    def _is_likely_empty(self, low: float, likely: float) -> bool:
-        """Whether the hint is to be believed: the bucket may be empty, and little is left by count.
+    def _likely(self, seen: Interval) -> tuple[float | None, str]:
+        """The likely level, or None and why it cannot be said.
 
-        It moves what is likely, and no bound.
+        The hint is believed where the bucket may be empty and little is left by count: it moves
+        what is likely, and no bound.
         """
-        return (
-            low <= CONTRADICTION * self.own_bucket.capacity
-            and likely <= ALMOST_EMPTY * self.own_bucket.capacity
-            and self.is_served_at_baseline()
-        )
+        if self._is_cheaper():
+            return (
+                None,
+                "more is served than an empty bucket gives: I/O costs less than each one credit",
+            )
+        likely, capacity = seen.likely, self.own_bucket.capacity
+        if likely is None:
+            return None, "more is spent than comes in, and how much is left is not known"
+        may_be_empty = seen.low <= CONTRADICTION * capacity and likely <= ALMOST_EMPTY * capacity
+        return (0.0 if may_be_empty and self.is_served_at_baseline() else likely), ""
 
     def _is_cheaper(self) -> bool:
         """Whether more was served than the likely level and an empty bucket can have given."""
@@ -282,19 +280,24 @@ class Ledger:
     def _in_flight(self) -> float:
         return self.reading.counters.in_flight * self._pieces
 
-    def _is_contradicted_by(self, cost: Charge, seconds: float) -> bool:
-        """Whether this I/O cannot have been that of the bucket as it was stated."""
-        bucket = self.own_bucket
-        there = bucket.refill * seconds
+    def _know_nothing(self) -> None:
+        self.interval = iv.begun(iv.unknown(self.own_bucket), in_flight=self._in_flight())
+        self._overdrawn = self._beyond = 0.0
+
+    def _tally(self, cost: Charge, seconds: float) -> None:
+        """What was charged beyond all that there can have been, at the least and as is likely."""
+        there = self.own_bucket.refill * seconds
         over = cost.least - self.interval.high - there
         self._overdrawn = self._overdrawn + over if over > 0 else 0.0
         likely = self.interval.likely
         beyond = 0.0 if likely is None else cost.nominal - likely - there
         self._beyond = self._beyond + beyond if beyond > 0 else 0.0
-        if self._overdrawn > CONTRADICTION * bucket.capacity:
-            self._overdrawn = 0.0
-            return True
-        return cost.least > TOLERANCE * bucket.burst * (seconds + self._slack_s + 1.0)
+
+    def _is_contradicted_by(self, cost: Charge, seconds: float) -> bool:
+        """Whether this I/O cannot have been that of the bucket as it was stated."""
+        bucket = self.own_bucket
+        fastest = TOLERANCE * bucket.burst * (seconds + self._slack_s + 1.0)
+        return self._overdrawn > CONTRADICTION * bucket.capacity or cost.least > fastest
 
 
 def cost_of(done: Counters, disk: Disk, promise: Promise) -> Charge:

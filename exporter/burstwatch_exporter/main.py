@@ -95,6 +95,8 @@ def run(args: Sequence[str], world: World) -> int:
             write_once(options, clock=world.clock, stdout=world.stdout, stop=world.stop)
         else:
             serve(options, clock=world.clock, stop=world.stop)
+    except BrokenPipeError:
+        raise
     except (ValueError, OSError) as error:
         text = " ".join(str(error).split()) or type(error).__name__
         print(f"burstwatch-exporter: {text}", file=world.stderr)
@@ -112,4 +114,10 @@ def main() -> NoReturn:
     world = World(
         stdout=sys.stdout, stderr=sys.stderr, env=os.environ, clock=system_clock(), stop=stop
     )
-    sys.exit(run(sys.argv[1:], world))
+    try:
+        code = run(sys.argv[1:], world)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `burstwatch-exporter --once | head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = OK
+    sys.exit(code)

@@ -24,19 +24,27 @@ class Mount:
     fstype: str
 
 
-def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
-    """The mounts that the first process sees, or else this one; and lines not understood.
+def read_mountinfo(procfs: Path) -> str:
+    """The mounts that the first process sees, or else this one, as the kernel writes them.
 
     Raises:
         OSError: if neither can be read.
     """
     try:
-        text = (procfs / "1" / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+        return (procfs / "1" / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:  # another's, with /proc hidden
-        text = (procfs / "self" / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+        return (procfs / "self" / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
+    """Where what is mounted, and the lines that are not understood.
+
+    Raises:
+        OSError: if neither can be read.
+    """
     mounts: list[Mount] = []
     problems: list[str] = []
-    for line in text.splitlines():
+    for line in read_mountinfo(procfs).splitlines():
         before, separator, after = line.partition(" - ")
         head, tail = before.split(" "), after.split(" ")
         if not separator or len(head) < LEAST_BEFORE or len(tail) < LEAST_AFTER:

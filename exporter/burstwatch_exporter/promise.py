@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from burstwatch_exporter.given import CustomBucket, Given
 
 GIB = 2**30
+#: The type of what is known by its bucket alone.
+CUSTOM = "custom"
 #: Sizes of a volume are whole GiB; a device may be off by what its table takes.
 SIZE_TOLERANCE = 0.01
 
@@ -47,15 +49,20 @@ class Promise:
         return f"{self.profile.volume_type} {self.profile.size_gib:g} GiB"
 
     @property
+    def is_of_ebs(self) -> bool:
+        """Whether it is an EBS volume at all."""
+        return self.profile.volume_type != CUSTOM
+
+    @property
     def profile(self) -> Profile:
         """By type and size."""
         return self.volume.promise
 
 
 def promise_of(
-    given: Given, *, size_bytes: int, instance: InstanceLimits | None, source: str
+    given: Given, *, size_bytes: int, instance: InstanceLimits | None
 ) -> tuple[Promise | None, str]:
-    """What is promised, or None with nothing to go by; and what is odd about it, or nothing.
+    """What the configuration says is promised, or None with nothing to go by; and what is odd about it, or nothing.
 
     The device knows its size: what is said of it only serves to be compared.
 
@@ -65,6 +72,7 @@ def promise_of(
     if given.custom is not None:
         own = custom_profile(given.custom, size_bytes / GIB)
         oddity = ""
+        instance = None  # no EBS volume, so what EBS gives the instance is not for it
     elif given.volume_type is not None:
         size_gib, oddity = _size(given, size_bytes)
         own = profile(
@@ -72,15 +80,13 @@ def promise_of(
         )
     else:
         return None, ""
-    if given.custom is not None:
-        instance = None  # no EBS volume, so what EBS gives the instance is not for it
     bucket, limit = on_instance(own, own.bucket, instance)
     promise = Promise(
         volume=Volume(promise=own, instance=instance),
         own_bucket=own.bucket,
         bucket=bucket,
         limit=limit,
-        source=source,
+        source="config",
         created_s=given.created_s,
     )
     return promise, oddity
@@ -91,7 +97,7 @@ def custom_profile(custom: CustomBucket, size_gib: float) -> Profile:
     unit: Unit = "MiB" if custom.unit == "MiB" else "io"
     bucket = custom.bucket
     return Profile(
-        volume_type="custom",
+        volume_type=CUSTOM,
         size_gib=size_gib,
         unit=unit,
         io_kib=custom.io_kib,

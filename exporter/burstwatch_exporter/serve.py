@@ -57,6 +57,12 @@ class Exporter:
             instance=self._instance(given),
             reconciles=options.aws == "cloudwatch",
         )
+        self._cloud = Cloud(
+            imds=options.imds,
+            with_balances=options.aws == "cloudwatch",
+            sources=self.sources,
+            make_clients=make_clients,
+        )
         self.registry = CollectorRegistry(auto_describe=False)
         self._collector = HostCollector(
             self.host,
@@ -106,17 +112,9 @@ class Exporter:
             for problem in outcome.problems
         ]
 
-    def ask_aws(self, stop: Event) -> None:
-        """Ask AWS every so often, until ``stop`` is set."""
-        cloud = Cloud(
-            imds=self._options.imds,
-            with_balances=self._options.aws == "cloudwatch",
-            sources=self.sources,
-            make_clients=make_clients,
-        )
-        while not stop.is_set():
-            self.host.heed(cloud.ask(self._clock.wall()))
-            stop.wait(self._options.aws_period_s)
+    def ask_aws(self) -> None:
+        """Ask AWS what it may be asked, and go by that."""
+        self.host.heed(self._cloud.ask(self._clock.wall()))
 
     def _instance(self, given: GivenVolumes) -> InstanceLimits | None:
         """What the whole instance may move: as the configuration says, or by its type."""
@@ -153,9 +151,9 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
     exporter = Exporter(options, clock)
     end = None if options.port is None else _open(exporter, web, options.host, options.port)
-    asking = Thread(target=exporter.ask_aws, args=(stop,), name="aws", daemon=True)
     if options.aws != "off":
-        asking.start()
+        asking = (exporter, options.aws_period_s, stop)
+        Thread(target=_keep_asking, args=asking, name="aws", daemon=True).start()
     try:
         exporter.sample()
         while not stop.wait(options.sample_period_s):
@@ -166,6 +164,13 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         exporter.host.observe()
         exporter.save()
     LOG.info("stopped")
+
+
+def _keep_asking(exporter: Exporter, period_s: float, stop: Event) -> None:
+    """Ask AWS every so often, beside all else: it may take its time."""
+    while not stop.is_set():
+        exporter.ask_aws()
+        stop.wait(period_s)
 
 
 def _open(exporter: Exporter, web: WebConfig, host: str, port: int) -> Callable[[], None]:
@@ -195,6 +200,9 @@ def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -
     """Two readings, a sample period apart, and the metrics to ``stdout`` or the text file."""
     exporter = Exporter(options, clock)
     exporter.host.observe()
+    if options.aws != "off":
+        exporter.ask_aws()
+        exporter.host.observe()
     LOG.info("reading for %g s", options.sample_period_s)
     stop.wait(options.sample_period_s)
     if options.textfile is not None:

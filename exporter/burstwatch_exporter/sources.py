@@ -71,10 +71,6 @@ class Sources:
         )
         self._note(name, outcome)
 
-    def say(self, text: str) -> None:
-        """Tell whoever reads the log."""
-        LOG.info("%s", text)
-
     def _note(self, name: str, outcome: Outcome) -> None:
         problems = outcome.problems
         before = self.outcomes.get(name)

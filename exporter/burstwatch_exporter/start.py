@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
     from burstwatch.volumes import Charge
     from burstwatch_exporter.blocks import Disk
+    from burstwatch_exporter.diskstats import Counters
     from burstwatch_exporter.ledger import Origin, Reading
     from burstwatch_exporter.promise import Promise
     from burstwatch_exporter.state import Saved
@@ -117,21 +118,10 @@ class _Since:
         udev notes a device late, and not while the host sleeps: so long it has been there at
         least. At most it has been there since the host was started.
         """
-        later, earlier = (
-            self._appeared(start, self.age_s or 0.0),
-            self._appeared(start, self.reading.at),
-        )
+        cost = self._cost(self.reading.counters)
+        later = self._after(start, self.age_s or 0.0, cost)
+        earlier = self._after(start, self.reading.at, cost)
         return Interval(low=later.low, high=max(later.high, earlier.high), likely=later.likely)
-
-    def _appeared(self, start: Interval, seconds: float) -> Interval:
-        cost = cost_of(self.reading.counters, self.disk, self.promise)
-        return iv.after_seen(
-            self.bucket,
-            start,
-            seconds=seconds,
-            charge=cost,
-            in_flight=self._in_flight(),
-        )
 
     def gap(self, start: Interval, seconds: float) -> Interval:
         """From so many seconds ago: unseen until the device appeared, counted from then on."""
@@ -146,18 +136,15 @@ class _Since:
         done = self.reading.counters.since(saved.counters)
         if seconds < 0 or done is None:
             return None
-        cost = cost_of(done, self.disk, self.promise)
-        interval = iv.after_seen(
-            self.bucket,
-            saved.interval,
-            seconds=seconds,
-            charge=cost,
-            in_flight=self._in_flight(),
-        )
-        return interval, cost
+        cost = self._cost(done)
+        return self._after(saved.interval, seconds, cost), cost
 
-    def _in_flight(self) -> float:
-        return self.reading.counters.in_flight * pieces_of(self.disk, self.promise)
+    def _cost(self, done: Counters) -> Charge:
+        return cost_of(done, self.disk, self.promise)
+
+    def _after(self, start: Interval, seconds: float, cost: Charge) -> Interval:
+        in_flight = self.reading.counters.in_flight * pieces_of(self.disk, self.promise)
+        return iv.after_seen(self.bucket, start, seconds=seconds, charge=cost, in_flight=in_flight)
 
 
 def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | None, str]:

@@ -29,8 +29,9 @@ class StateError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Saved:
-    """A volume's interval at one instant: ``at`` since the start ``boot_id``, ``wall_s`` for people.
+    """A volume's interval at one instant: ``at`` since the start ``boot_id``.
 
+    ``wall_s`` is the same by the wall clock, which is what goes on across a reboot.
     ``name`` and ``sequence`` tell the device that ``counters`` are of; ``bucket`` and
     ``promised`` (type and size) what the volume was then.
     """
@@ -92,8 +93,7 @@ def write_state(path: Path, volumes: Iterable[Saved]) -> None:
 
 
 def _saved(entry: Mapping[str, Any]) -> Saved:
-    interval = Interval(**{name: _number(entry["interval"][name]) for name in ("low", "high")})
-    likely = entry["interval"]["likely"]
+    bounds = entry["interval"]
     saved = Saved(
         **{name: _text(entry[name]) for name in ("key", "name", "sequence", "boot_id", "promised")},
         at=_number(entry["at"]),
@@ -101,9 +101,9 @@ def _saved(entry: Mapping[str, Any]) -> Saved:
         counters=Counters(**{name: _count(value) for name, value in entry["counters"].items()}),
         bucket=Bucket(**{name: _number(value) for name, value in entry["bucket"].items()}),
         interval=Interval(
-            low=interval.low,
-            high=interval.high,
-            likely=None if likely is None else _number(likely),
+            low=_number(bounds["low"]),
+            high=_number(bounds["high"]),
+            likely=None if bounds["likely"] is None else _number(bounds["likely"]),
         ),
     )
     if not 0 <= saved.interval.low <= saved.interval.high:

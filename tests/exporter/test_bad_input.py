@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -308,3 +310,20 @@ def test_once_prints_the_page_and_ends(machine: Machine) -> None:
         in out
     )
     assert (root / "state.json").exists()
+
+
+def test_who_has_seen_enough_of_the_page_is_no_error(machine: Machine) -> None:
+    root = machine.root
+    process = subprocess.Popen(
+        [
+            Path(sys.executable).with_name("burstwatch-exporter"), "--once", "--sample.period=0.1",
+            f"--path.procfs={root}/proc", f"--path.sysfs={root}/sys",
+        ],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    said = process.stderr.read().decode()
+    process.stderr.close()
+    assert (process.wait(timeout=10), "Error" in said, "pipe" in said) == (0, False, False)

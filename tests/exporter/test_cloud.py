@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from burstwatch_exporter.cloud import Cloud, Told
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.imds import ImdsError, read_identity
 from burstwatch_exporter.ledger import Reading
-from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.serve import Exporter, write_once
 from burstwatch_exporter.settings import parse_options
 from tests.conftest import Cloud as Account
 from tests.exporter.test_interval import BUCKET, HostileEbs, a_ledger, a_promise, shares
@@ -294,6 +295,16 @@ def test_what_aws_refuses_is_named_and_the_rest_goes_on(rig: Rig, denied: str) -
     source = "ec2" if denied == "DescribeVolumes" else "cloudwatch"
     assert denied in rig.problems(source)
     assert rig.exporter.host.observe().views[0].account is not None  # as it was said before
+
+
+def test_asked_once_it_asks_aws_once(rig: Rig) -> None:
+    out, stop = io.StringIO(), threading.Event()
+    stop.set()
+    more = {"imds.endpoint": rig.metadata.url, "aws": "ec2"}
+    options = parse_options(flags(rig.root, **more), {})
+    write_once(options, clock=rig.hands.clock, stdout=out, stop=stop)
+    assert 'volume_type="gp2",type_source="ec2"} 1' in out.getvalue()
+    assert "burstwatch_credit_capacity" in out.getvalue()
 
 
 def test_without_metadata_nothing_is_known_and_rates_are_served(rig: Rig) -> None:

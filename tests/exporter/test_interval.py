@@ -18,6 +18,7 @@ from burstwatch_exporter.given import CustomBucket, Given
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import Ledger, Reading
 from burstwatch_exporter.promise import Promise, promise_of
+from burstwatch_exporter.rate import STILL, Rate
 from burstwatch_exporter.start import Moment, start_of
 from burstwatch_exporter.state import Saved
 
@@ -38,7 +39,7 @@ def a_disk(*, largest_kib: float = 1_024, appeared_s: float | None = None) -> Di
 
 def a_promise(bucket: Bucket = BUCKET, unit: str = "io") -> Promise:
     said = Given(custom=CustomBucket(bucket=bucket, unit=unit))
-    promise, _ = promise_of(said, size_bytes=100 * GIB, instance=None, source="config")
+    promise, _ = promise_of(said, size_bytes=100 * GIB, instance=None)
     assert promise is not None
     return promise
 
@@ -170,7 +171,7 @@ def test_what_is_full_and_does_small_random_io_is_charged_one_credit_each_as_is_
     seen = ledger.seen()
     assert seen.likely == 500  # ten seconds of 60 spent and 10 gained
     assert seen.low < 500 < seen.high
-    projection = ledger.project(instance_binding="none")
+    projection = ledger.project(STILL, "none")
     assert projection.state == "finite"
     assert projection.time_to_empty_s == pytest.approx(10.0)
 
@@ -229,7 +230,7 @@ def test_more_io_than_the_bucket_lets_through_is_no_io_of_this_bucket(rate: int)
         if ledger.origin == "contradicted":
             break
     assert ledger.origin == "contradicted"
-    assert ledger.project(instance_binding="none").state == "unknown"
+    assert ledger.project(STILL, "none").state == "unknown"
 
 
 def test_what_is_served_above_its_baseline_with_nothing_left_costs_less_than_was_thought() -> None:
@@ -238,7 +239,7 @@ def test_what_is_served_above_its_baseline_with_nothing_left_costs_less_than_was
         ledger.note(
             Reading(wall_s=0.0, at=second, slack_s=0.0, counters=done(60 * second, 960 * second)),
         )
-    projection = ledger.project(instance_binding="none")
+    projection = ledger.project(STILL, "none")
     assert projection.state == "unknown"
     assert "costs less" in projection.reason
     assert projection.low_s == 0.0
@@ -255,7 +256,7 @@ def test_a_bucket_that_is_empty_and_asked_for_more_is_exhausted_and_hints_so() -
                 counters=done(10 * second, 160 * second, in_flight=4),
             )
         )
-    assert ledger.project(instance_binding="none").state == "exhausted"
+    assert ledger.project(STILL, "none").state == "exhausted"
     assert ledger.is_served_at_baseline()
 
 
@@ -265,7 +266,7 @@ def test_a_volume_under_its_baseline_never_empties_whatever_is_left() -> None:
         ledger.note(
             Reading(wall_s=0.0, at=second, slack_s=0.0, counters=done(5 * second, 80 * second)),
         )
-    projection = ledger.project(instance_binding="none")
+    projection = ledger.project(STILL, "none")
     assert projection.state == "infinite"
     assert projection.low_s == math.inf
     assert projection.time_to_full_s == pytest.approx((1_000 - ledger.seen().low) / 5)
@@ -288,7 +289,7 @@ def test_what_was_counted_since_the_device_appeared_narrows_the_very_first_readi
 
 def test_a_new_volume_is_full_when_it_is_made() -> None:
     said = Given(custom=CustomBucket(bucket=BUCKET), created_s=9_990.0)
-    promise, _ = promise_of(said, size_bytes=GIB, instance=None, source="config")
+    promise, _ = promise_of(said, size_bytes=GIB, instance=None)
     assert promise is not None
     reading = Reading(wall_s=10_000.0, at=500.0, slack_s=0.0, counters=done(20, 320))
     start = start_of(a_disk(), promise, reading, moment(age_s=8.0), None)
@@ -401,9 +402,21 @@ def test_no_restart_and_no_reboot_lets_the_truth_out_of_the_interval(
 def test_the_instance_holds_a_volume_back_though_none_alone_reaches_its_limit() -> None:
     ledger = a_ledger(iv.full(BUCKET))
     ledger.note(Reading(wall_s=0.0, at=1.0, slack_s=0.0, counters=done(50, 800)))
-    assert ledger.project(instance_binding="instance_iops").binding == "instance_iops"
-    ledger.note(Reading(wall_s=0.0, at=2.0, slack_s=0.0, counters=done(50, 800)))
-    assert ledger.project(instance_binding="instance_iops").binding == "none"  # idle itself
+    busy = replace(STILL, read_iops=50.0)
+    assert ledger.project(busy, "instance_iops").binding == "instance_iops"
+    assert ledger.project(STILL, "instance_iops").binding == "none"  # idle itself
+
+
+def test_two_scrapes_at_once_are_no_time_to_judge_a_rate_by() -> None:
+    rate = Rate(0.0, done())
+    rate.note(10.0, done(500, 8_192))
+    assert (rate.load.iops, rate.load.mib_s) == (50, 0.8)
+    rate.note(10.01, done(501, 8_208))
+    assert rate.load.iops == 50
+    rate.note(20.0, done(3, 48))  # begun anew
+    assert rate.load == STILL
+    rate.note(21.0, done(9, 144))
+    assert rate.load.iops == 6
 
 
 @pytest.mark.parametrize(("age_s", "created_s"), [(500.0, None), (None, None), (5.0, 9_000.0)])
