@@ -57,6 +57,7 @@ gen: setup ## write the generated files anew: catalog, example, requirements, RE
 	@$(UV) export --quiet --frozen --extra exporter --extra aws --no-dev --no-emit-project --no-header > exporter/requirements.txt
 	@$(BIN)/python -m tools.make_example
 	@$(BIN)/python -m tools.golden
+	@$(BIN)/python -m tools.measured
 	@$(BIN)/python -m tools.readme
 
 .PHONY: test

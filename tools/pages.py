@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
 
 TREES = Path(__file__).parents[1] / "tests" / "exporter" / "trees"
+#: Results of measurements, as they were written on a disk that the kernel throttled.
+MEASURED = TREES.with_name("measured")
 #: A host that has been up for 25 hours, and is looked at twice, a minute apart.
 UP_S, WALL_S, LATER_S = 90_000.0, 1_790_000_040.0, 60.0
 
@@ -60,7 +63,11 @@ def page(tree: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         plant({**content["files"], "config.yml": content["config"]}, root)
-        options = parse_options(flags(root, **{"config.file": str(root / "config.yml")}), {})
+        (root / "measured").mkdir()
+        for name in content.get("measured", []):
+            shutil.copy(MEASURED / name, root / "measured")
+        given = {"config.file": str(root / "config.yml"), "measure.results": str(root / "measured")}
+        options = parse_options(flags(root, **given), {})
         exporter = Exporter(options, hands.clock)
         exporter.host.observe()
         plant(content["later"], root)

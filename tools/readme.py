@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from burstwatch.config import SETTINGS
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
+from tools import measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+MEASURING = ROOT / "docs" / "measuring.md"
 EXPORTER = ROOT / "docs" / "exporter.md"
 BACKTEST = ROOT / "docs" / "backtest.md"
 RESULTS = ROOT / "benchmarks" / "results"
@@ -190,6 +192,13 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "flags": flags_table,
         "metrics": metrics_table,
         "cost": exporter_cost_table,
+    },
+    MEASURING: {
+        "profiles": measured.profiles_table,
+        "drain": measured.example_text,
+        "published-summary": measured.published_summary,
+        "published": measured.published_table,
+        "measure-flags": measured.flags_table,
     },
     BACKTEST: {
         "fresh": lambda: backtest_table("fresh"),

@@ -37,9 +37,13 @@ DRILL = "drill"
 DELETE_BATCH = 100
 
 
+#: What the names of all alarms of all deployments begin with.
+EVERY_ALARM = "burstwatch/"
+
+
 def alarm_prefix(deployment: str) -> str:
     """What the names of all alarms that sweeps of this deployment make begin with."""
-    return f"burstwatch/{deployment}/"
+    return f"{EVERY_ALARM}{deployment}/"
 
 
 def alarm_name(config: Config, unit: Unit, subject: tuple[str, str], severity: Verdict) -> str:

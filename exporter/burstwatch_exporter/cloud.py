@@ -73,6 +73,25 @@ class Cloud:
                 self._told = replace(self._told, balances=balances)
         return self._told
 
+    def alarms_up(self) -> dict[str, str]:
+        """The alarms that sweeps have raised on volumes, by volume id; ``cloudwatch:DescribeAlarms``.
+
+        Raises:
+            ValueError: if AWS cannot be asked.
+        """
+        from burstwatch.aws.alarms import EVERY_ALARM, read_alarms  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.session import AWS_ERRORS, describe_error  # noqa: PLC0415 - the same
+
+        if self._clients is None:
+            msg = "EC2 has not said which instance this is, so its alarms are not known"
+            raise ValueError(msg)
+        try:
+            alarms = read_alarms(self._clients, EVERY_ALARM)
+        except AWS_ERRORS as error:
+            msg = f"whether an alarm is up cannot be asked: {describe_error(error)}"
+            raise ValueError(msg) from error
+        return {one.resource_id: one.name for one in alarms if one.state == "ALARM"}
+
     def _describe(self, now: float, problems: list[str]) -> Sequence[Resource]:
         identity = read_identity(self._imds)
         if self._clients is None:

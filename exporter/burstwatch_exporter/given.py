@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from burstwatch.bucket import Bucket
+from burstwatch.other_disks import OTHER_DISKS
 from burstwatch.volume_types import find_type
 from burstwatch.volumes import InstanceLimits
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Stands for every EBS volume that is not named itself.
 EVERY = "*"
@@ -52,6 +51,14 @@ class Given:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MeasureRules:
+    """Where ``measure`` may write, and the volumes that it may empty, by id or ``device:NAME``."""
+
+    directories: tuple[Path, ...] = ()
+    drain: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GivenVolumes:
     """The whole file. ``devices`` has for a device the volume id it is to have, or nothing."""
 
@@ -61,6 +68,7 @@ class GivenVolumes:
     instance_types: Mapping[str, InstanceLimits] = field(
         default_factory=lambda: MappingProxyType({})
     )
+    measure: MeasureRules = MeasureRules()
 
     def of(self, key: str) -> Given | None:
         """What is said of a volume by its id or ``device:NAME``, or of every volume."""
@@ -104,7 +112,7 @@ class _Reader:
 
     def whole(self, content: object) -> GivenVolumes:
         parts = self._mapping(
-            content, "the file", ("volumes", "devices", "instance", "instance_types")
+            content, "the file", ("volumes", "devices", "instance", "instance_types", "measure")
         )
         volumes = {
             str(name): self._volume(entry, f"volumes.{name}")
@@ -129,18 +137,40 @@ class _Reader:
             devices=devices,
             instance=None if instance is None else self._limits(instance, "instance"),
             instance_types={name: limits for name, limits in types.items() if limits is not None},
+            measure=self._rules(parts.get("measure")),
         )
+
+    def _rules(self, entry: object) -> MeasureRules:
+        if entry is None:
+            return MeasureRules()
+        fields = self._mapping(entry, "measure", ("directories", "drain"))
+        directories = self._texts(fields.get("directories"), "measure.directories")
+        for directory in directories:
+            if not directory.startswith("/"):
+                self._wrong("measure.directories", directory, "a path that begins with /")
+        return MeasureRules(
+            directories=tuple(Path(one) for one in directories),
+            drain=frozenset(self._texts(fields.get("drain"), "measure.drain")),
+        )
+
+    def _texts(self, entry: object, at: str) -> list[str]:
+        if entry is None:
+            return []
+        if not isinstance(entry, list) or not all(isinstance(one, str) and one for one in entry):
+            self._wrong(at, entry, "a list of texts")
+            return []
+        return entry
 
     def _volume(self, entry: object, at: str) -> Given:
         fields = self._mapping(
             entry, at, ("type", "size_gib", "iops", "mib_s", "bucket", "created")
         )
         volume_type = fields.get("type")
-        if volume_type is not None:
+        if volume_type is not None and volume_type not in OTHER_DISKS:
             try:
                 find_type(str(volume_type))
             except ValueError as error:
-                self.problems.append(f"{at}.type: {error}")
+                self.problems.append(f"{at}.type: {error}, {', '.join(OTHER_DISKS)}")
                 volume_type = None
         custom = fields.get("bucket")
         if custom is not None and volume_type is not None:

@@ -1,6 +1,6 @@
 """The program: what each command line does, and errors as one line.
 
-Exit codes: 0 fine, 2 wrong input or configuration.
+Exit codes: 0 fine, 1 a measurement that did not go to its end, 2 wrong input or configuration.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 import burstwatch
 from burstwatch_exporter.capture import capture
 from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.measure.command import measure
+from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_SETTINGS
+from burstwatch_exporter.measure.settings import SWITCHES, parse_wishes
 from burstwatch_exporter.serve import serve, write_once
-from burstwatch_exporter.settings import SETTINGS, parse_options, variable_of
+from burstwatch_exporter.settings import OF_HOST, SETTINGS, parse_options, variable_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from burstwatch.config import Setting
     from burstwatch_exporter.clock import Clock
 
 OK, WRONG_INPUT = 0, 2
@@ -59,36 +63,51 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=("serve", "capture"),
+        choices=("serve", "capture", "measure"),
         default="serve",
-        help="serve metrics (default), or print the files that they are made of, without names, for a report",
+        help="serve metrics (default), print the files that they are made of, without names, for a report, "
+        "or measure a disk (measure --help)",
     )
     parser.add_argument(
         "--once", action="store_true", help="print the metrics once and end, without serving"
     )
     for setting in SETTINGS:
-        shown = f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
-        default = f" (default {shown})" if shown else ""
-        text = f"{setting.help}{default}; or {variable_of(setting.name)}"
-        parser.add_argument(
-            f"--{setting.name}",
-            dest=setting.name,
-            metavar="VALUE",
-            help=text.replace("%", "%%"),
-        )
+        _add_flag(parser, setting, f"; or {variable_of(setting.name)}")
     return parser
+
+
+def build_measure_parser() -> argparse.ArgumentParser:
+    """The flags of ``measure``, and those that say what the host is."""
+    parser = _Parser(
+        prog="burstwatch-exporter measure",
+        description="Measure a disk under a budget of credits, and say whether it is what its type promises.",
+    )
+    for name, text in SWITCHES.items():
+        parser.add_argument(f"--{name}", action="store_true", help=text)
+    for setting in MEASURE_SETTINGS:
+        _add_flag(parser, setting)
+    for setting in SETTINGS:
+        if setting.name in OF_HOST:
+            _add_flag(parser, setting, f"; or {variable_of(setting.name)}")
+    return parser
+
+
+def _add_flag(parser: argparse.ArgumentParser, setting: Setting, beside: str = "") -> None:
+    shown = f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
+    default = f" (default {shown})" if shown else ""
+    text = f"{setting.help}{default}{beside}"
+    parser.add_argument(
+        f"--{setting.name}", dest=setting.name, metavar="VALUE", help=text.replace("%", "%%")
+    )
 
 
 def run(args: Sequence[str], world: World) -> int:
     """The whole program, with its world as an argument. Returns the exit code."""
     try:
+        if args[:1] == ["measure"]:
+            return _measure(args[1:], world)
         parsed = vars(build_parser().parse_args(args))
-        given = {
-            setting.name: parsed[setting.name]
-            for setting in SETTINGS
-            if parsed[setting.name] is not None
-        }
-        options = parse_options(given, world.env)
+        options = parse_options(_given(parsed, SETTINGS), world.env)
         if parsed["command"] == "capture":
             world.stdout.write(capture(options.roots))
         elif parsed["once"]:
@@ -102,6 +121,24 @@ def run(args: Sequence[str], world: World) -> int:
         print(f"burstwatch-exporter: {text}", file=world.stderr)
         return WRONG_INPUT
     return OK
+
+
+def _measure(args: Sequence[str], world: World) -> int:
+    parsed = vars(build_measure_parser().parse_args(args))
+    wishes = parse_wishes(_given(parsed, MEASURE_SETTINGS))
+    of_host = [setting for setting in SETTINGS if setting.name in OF_HOST]
+    options = parse_options(_given(parsed, of_host), world.env)
+    switches = {name for name in SWITCHES if parsed[name.replace("-", "_")]}
+    return measure(
+        wishes, switches, options, clock=world.clock, stop=world.stop, stdout=world.stdout
+    )
+
+
+def _given(parsed: Mapping[str, str | None], settings: Iterable[Setting]) -> dict[str, str]:
+    """What was said on the command line, by setting."""
+    return {
+        setting.name: text for setting in settings if (text := parsed[setting.name]) is not None
+    }
 
 
 def main() -> NoReturn:

@@ -213,6 +213,41 @@ EBS_WRITE_LATENCY = _histogram(
     "ebs_write_io_latency_seconds", VOLUME, f"Latency of writes, {_LOG_PAGE}, in EBS's own bins."
 )
 
+RUN = (*VOLUME, "profile")
+STEP = (*RUN, "step")
+FIO_RUN_AT = _gauge("fio_last_run_timestamp_seconds", RUN, "When the newest measurement ended.")
+FIO_AGE = _gauge("fio_result_age_seconds", RUN, "How old the newest measurement is.")
+FIO_SUCCESS = _gauge(
+    "fio_success", RUN, "1 if it went to its end, 0 if it failed or was stopped on the way."
+)
+FIO_SECONDS = _gauge("fio_duration_seconds", RUN, "How long it took, with its scratch file.")
+FIO_CREDITS = _gauge(
+    "fio_credits_spent",
+    (*RUN, "bound"),
+    "Credits that the volume was charged meanwhile, by whoever asked, at the least and at the most.",
+)
+FIO_IOPS = _gauge(
+    "fio_ops_per_second", (*STEP, "direction"), "Operations a second, by fio's count."
+)
+FIO_BYTES = _gauge("fio_bytes_per_second", (*STEP, "direction"), "Bytes a second, by fio's count.")
+FIO_MEAN = _gauge("fio_latency_mean_seconds", (*STEP, "direction"), "Mean latency of an operation.")
+FIO_LATENCY = _gauge(
+    "fio_latency_seconds",
+    (*STEP, "direction", "percentile"),
+    "Completion latency that so many percent of the operations stayed within.",
+)
+FIO_PROMISED = _gauge(
+    "fio_promised_ops_per_second",
+    STEP,
+    "What the volume promises for this step, both directions together.",
+)
+FIO_VERDICT = _gauge(
+    "fio_verdict_info",
+    (*STEP, "verdict"),
+    "1 with the verdict: bursting, at baseline, instance-limited, as promised, as asked, below its promise, "
+    "not this type, no promise, too short.",
+)
+
 METRICS: tuple[Definition, ...] = (
     BUILD_INFO, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
     VOLUME_INFO, STACK_INFO, MOUNT_INFO, SIZE,
@@ -221,4 +256,6 @@ METRICS: tuple[Definition, ...] = (
     EBS_READ_OPS, EBS_WRITE_OPS, EBS_READ_BYTES, EBS_WRITE_BYTES, EBS_READ_SECONDS, EBS_WRITE_SECONDS,
     EBS_EXCEEDED_IOPS, EBS_EXCEEDED_TP, EBS_EC2_EXCEEDED_IOPS, EBS_EC2_EXCEEDED_TP, EBS_QUEUE,
     EBS_READ_LATENCY, EBS_WRITE_LATENCY,
+    FIO_RUN_AT, FIO_AGE, FIO_SUCCESS, FIO_SECONDS, FIO_CREDITS, FIO_IOPS, FIO_BYTES, FIO_MEAN, FIO_LATENCY,
+    FIO_PROMISED, FIO_VERDICT,
 )  # fmt: skip

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstwatch.kinds.ebs_volume import Volume, on_instance
+from burstwatch.other_disks import OTHER_DISKS
 from burstwatch.volume_types import find_type
 from burstwatch.volumes import Profile, profile
+from burstwatch_exporter.given import DEFAULT_IO_KIB
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
     from burstwatch.observe import Limit
+    from burstwatch.other_disks import OtherDisk
     from burstwatch.volume_types import Unit
     from burstwatch.volumes import InstanceLimits
     from burstwatch_exporter.given import CustomBucket, Given
@@ -51,7 +54,7 @@ class Promise:
     @property
     def is_of_ebs(self) -> bool:
         """Whether it is an EBS volume at all."""
-        return self.profile.volume_type != CUSTOM
+        return self.profile.volume_type not in {CUSTOM, *OTHER_DISKS}
 
     @property
     def profile(self) -> Profile:
@@ -73,6 +76,10 @@ def promise_of(
         own = custom_profile(given.custom, size_bytes / GIB)
         oddity = ""
         instance = None  # no EBS volume, so what EBS gives the instance is not for it
+    elif given.volume_type is not None and given.volume_type in OTHER_DISKS:
+        size_gib, oddity = _size(given, size_bytes)
+        own = other_profile(OTHER_DISKS[given.volume_type], size_gib)
+        instance = None  # the same
     elif given.volume_type is not None:
         size_gib, oddity = _size(given, size_bytes)
         own = profile(
@@ -108,6 +115,25 @@ def custom_profile(custom: CustomBucket, size_gib: float) -> Profile:
         limit_iops=bucket.burst if unit == "io" else math.inf,
         limit_mib_s=bucket.burst if unit == "MiB" else math.inf,
         limit_mib_s_when_empty=bucket.refill if unit == "MiB" else math.inf,
+    )
+
+
+def other_profile(disk: OtherDisk, size_gib: float) -> Profile:
+    """A disk that is no EBS volume: limits, as far as they are known, and no bucket."""
+    ways = disk.of_size(size_gib)
+    iops, mib_s = max(ways.read_iops, ways.write_iops), max(ways.read_mib_s, ways.write_mib_s)
+    return Profile(
+        volume_type=disk.name,
+        size_gib=size_gib,
+        unit="io",
+        io_kib=DEFAULT_IO_KIB,
+        baseline=iops,
+        burst=iops,
+        bucket=None,
+        no_bucket_reason=f"{disk.name} has no credits",
+        limit_iops=iops,
+        limit_mib_s=mib_s,
+        limit_mib_s_when_empty=mib_s,
     )
 
 

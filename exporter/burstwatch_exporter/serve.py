@@ -14,6 +14,7 @@ from burstwatch_exporter.collector import HostCollector
 from burstwatch_exporter.given import GivenVolumes, read_given
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
+from burstwatch_exporter.measure.source import MeasureSource
 from burstwatch_exporter.nvme import NvmeSource
 from burstwatch_exporter.sources import Sources
 from burstwatch_exporter.state import read_state, write_state
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from burstwatch.volumes import InstanceLimits
     from burstwatch_exporter.clock import Clock
+    from burstwatch_exporter.collector import Extra
     from burstwatch_exporter.exposition import Page
     from burstwatch_exporter.settings import Options
     from burstwatch_exporter.state import Saved
@@ -45,16 +47,17 @@ class Exporter:
             GivenError: if the configuration cannot be used.
         """
         self._options, self._clock = options, clock
-        given = read_given(options.config_file) if options.config_file else GivenVolumes()
+        self.given = read_given(options.config_file) if options.config_file else GivenVolumes()
+        self.instance_type = options.instance_type
         self.sources = Sources(clock.boot)
         self.host = Host(
             roots=options.roots,
             clock=clock,
             sources=self.sources,
-            given=given,
+            given=self.given,
             saved=self._read_state(),
             slot_s=options.sample_period_s,
-            instance=self._instance(given),
+            instance=self._instance(self.given),
             reconciles=options.aws == "cloudwatch",
         )
         self._cloud = Cloud(
@@ -68,7 +71,7 @@ class Exporter:
             self.host,
             self.sources,
             saved_at=lambda: self._saved_wall_s,
-            extras=[NvmeSource(options.nvme_socket)] if options.nvme_socket else [],
+            extras=self._extras(),
         )
         self.registry.register(self._collector)
         self._saved_wall_s: float | None = None
@@ -116,6 +119,23 @@ class Exporter:
         """Ask AWS what it may be asked, and go by that."""
         self.host.heed(self._cloud.ask(self._clock.wall()))
 
+    def alarms_up(self) -> dict[str, str]:
+        """The alarms of ours that are up, by volume id.
+
+        Raises:
+            ValueError: if AWS cannot be asked: nobody is to take that for none.
+        """
+        return self._cloud.alarms_up()
+
+    def _extras(self) -> list[Extra]:
+        """What is said beside the kernel's files, as far as it was asked for."""
+        found: list[Extra] = []
+        if self._options.nvme_socket is not None:
+            found.append(NvmeSource(self._options.nvme_socket))
+        if self._options.measure_results is not None:
+            found.append(MeasureSource(self._options.measure_results, wall=self._clock.wall))
+        return found
+
     def _instance(self, given: GivenVolumes) -> InstanceLimits | None:
         """What the whole instance may move: as the configuration says, or by its type."""
         if given.instance is not None or not self._options.instance_type:
@@ -124,7 +144,7 @@ class Exporter:
         with self.sources.attempt("instance") as attempt:
             name = self._options.instance_type
             if name == "imds":
-                name = read_identity(self._options.imds).instance_type
+                name = self.instance_type = read_identity(self._options.imds).instance_type
             limits = given.instance_types.get(name) or limits_of(name)
             if limits is None:
                 attempt.problems.append(

@@ -74,6 +74,11 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "write the metrics to this file each sample, for node_exporter's textfile collector",
     ),
+    _path(
+        "measure.results",
+        "",
+        "where `measure` keeps the newest result of each profile and volume, which is then exported",
+    ),
     Setting(
         name="sample.period",
         default=10.0,
@@ -96,6 +101,15 @@ SETTINGS: tuple[Setting, ...] = (
         high=3_600,
     ),
 )
+
+
+#: Those that ``measure`` heeds too: what the host and its volumes are, and where its results go.
+OF_HOST = frozenset(
+    {
+        "path.procfs", "path.sysfs", "path.udev.data", "instance.type", "aws", "imds.endpoint",
+        "config.file", "state.file", "measure.results",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,6 +137,7 @@ class Options:
     state_file: Path | None
     nvme_socket: Path | None
     textfile: Path | None
+    measure_results: Path | None
     sample_period_s: float
     state_period_s: float
     refresh_period_s: float
@@ -173,6 +188,7 @@ def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
         state_file=_given_path(values["state.file"]),
         nvme_socket=_given_path(values["nvme.socket"]),
         textfile=_given_path(values["textfile"]),
+        measure_results=_given_path(values["measure.results"]),
         sample_period_s=float(values["sample.period"]),
         state_period_s=float(values["state.period"]),
         refresh_period_s=float(values["refresh.period"]),

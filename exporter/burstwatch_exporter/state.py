@@ -10,14 +10,14 @@ import json
 import math
 import os
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from burstwatch.bucket import Bucket
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
 FORMAT = 1
@@ -79,9 +79,18 @@ def write_state(path: Path, volumes: Iterable[Saved]) -> None:
         OSError: if that cannot be done; what was there before is there still.
     """
     whole = {"format": FORMAT, "volumes": [asdict(one) for one in volumes]}
+    put_in_place(path, lambda file: json.dump(whole, file, allow_nan=False))
+
+
+def put_in_place(path: Path, write: Callable[[TextIO], object]) -> None:
+    """Write a file beside itself, bring it to the disk, and put it in the place of the one before.
+
+    Raises:
+        OSError: if that cannot be done; what was there before is there still.
+    """
     draft = path.with_name(f"{path.name}.new")
     with draft.open("w", encoding="utf-8") as file:
-        json.dump(whole, file, allow_nan=False)
+        write(file)
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)

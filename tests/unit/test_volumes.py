@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from pathlib import Path
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ from burstwatch.sources import Figure
 from burstwatch.volume_types import CATALOGUE, GP2, SizeOutOfRangeError, UnknownVolumeTypeError
 from burstwatch.volumes import Access, charge, credits_per_op, profile
 
-PUBLISHED = Path(__file__).parents[1] / "data" / "published"
+PUBLISHED = files("burstwatch") / "published"
 
 
 def rows(name: str) -> list[dict[str, str]]:

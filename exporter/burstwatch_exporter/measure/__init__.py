@@ -1,0 +1,1 @@
+"""Measurements of a real disk under a budget of credits."""

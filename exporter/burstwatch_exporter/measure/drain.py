@@ -1,0 +1,134 @@
+"""Where a volume falls from its burst to its baseline, and what that says of its bucket. Pure.
+
+Of a run that asks for all it can have, from some level until it is held at its baseline: what
+was served beyond the baseline up to the knee is what was in the bucket at the start.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch_exporter.interval import Interval
+
+#: Served less than this share of what it was before, it has fallen.
+FALLEN = 0.75
+#: It has to stay down for so long before it is believed, and is watched for as long.
+SURE_S = 10.0
+#: The beginning of a run is not yet its rate, and neither is the sample that the knee is in.
+SETTLING_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """What was served in the ``seconds`` that ended at ``at``, in credits a second."""
+
+    at: float
+    seconds: float
+    rate: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Knee:
+    """When it fell, and the rates on either side."""
+
+    at: float
+    burst: float
+    baseline: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Estimate:
+    """The bucket as a drain shows it. ``capacity`` rests on how full it was at the start.
+
+    ``refill`` is what a rest brought in, by the burst that came after it; None without a rest.
+    """
+
+    knee: Knee
+    drained: float
+    capacity: float | None
+    refill: float | None = None
+
+
+def find_knee(samples: Sequence[Sample]) -> Knee | None:
+    """The knee, if there is one: the split into two levels that fits best.
+
+    The instant is finer than a sample: the one that the knee lies in was partly served at
+    either rate.
+    """
+    if not samples:
+        return None
+    begun = samples[0].at - samples[0].seconds
+    usable = [one for one in samples if one.at - one.seconds >= begun + SETTLING_S]
+    split = _best_split([one.rate for one in usable])
+    if split == 0:
+        return None
+    before, after = usable[:split], usable[split:]
+    burst, baseline = (median(one.rate for one in part) for part in (before, after))
+    if baseline >= FALLEN * burst or sum(one.seconds for one in after) < SURE_S / 2:
+        return None
+    # What was served above the baseline around the split, as time at the burst.
+    around = [*before[-2:], *after[:2]]
+    above = math.fsum(max(0.0, one.rate - baseline) * one.seconds for one in around)
+    at = around[0].at - around[0].seconds + above / (burst - baseline)
+    return Knee(at=at, burst=burst, baseline=baseline)
+
+
+def has_fallen(samples: Sequence[Sample]) -> bool:
+    """Whether it has been down for long enough that the knee is behind. Cheap, for each sample."""
+    if not samples:
+        return False
+    now = samples[-1].at
+    late = [one.rate for one in samples if one.at > now - SURE_S]
+    early = [one.rate for one in samples if samples[0].at + SETTLING_S < one.at <= now - SURE_S]
+    return bool(early) and max(late) < FALLEN * median(early) and now - samples[0].at > SURE_S
+
+
+def estimate(samples: Sequence[Sample], *, left: Interval, capacity: float) -> Estimate | None:
+    """The bucket of a run that began with ``left`` credits of the ``capacity`` that is promised.
+
+    The capacity is what was drained, divided by the share that was there: known only if that is.
+    """
+    knee = find_knee(samples)
+    if knee is None:
+        return None
+    # The sample that the knee lies in was above the baseline only before it.
+    drained = math.fsum(
+        (one.rate - knee.baseline) * one.seconds
+        for one in samples
+        if one.at - one.seconds < knee.at
+    )
+    share = (left.low + left.high) / 2 / capacity
+    return Estimate(knee=knee, drained=drained, capacity=drained / share if left.low > 0 else None)
+
+
+def refill_after(samples: Sequence[Sample], knee: Knee, *, rested_s: float) -> float | None:
+    """Credits that came in each second of a rest, from the burst that follows it.
+
+    ``samples`` are of the second burst, with the same rates; all that it serves beyond the
+    baseline came in while it rested.
+    """
+    if rested_s <= 0 or not samples:
+        return None
+    beyond = math.fsum(max(0.0, one.rate - knee.baseline) * one.seconds for one in samples)
+    return beyond / rested_s
+
+
+def _best_split(rates: Sequence[float]) -> int:
+    """Where two means, one for each side, leave the least squares; 0 for too few."""
+    totals = [0.0, *accumulate(rates)]
+    squares = [0.0, *accumulate(rate * rate for rate in rates)]
+
+    def spread(start: int, end: int) -> float:
+        total = totals[end] - totals[start]
+        return squares[end] - squares[start] - total * total / (end - start)
+
+    whole = len(rates)
+    splits = range(2, whole - 1)
+    return min(splits, key=lambda i: spread(0, i) + spread(i, whole), default=0)

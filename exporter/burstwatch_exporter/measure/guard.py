@@ -1,0 +1,148 @@
+"""What a measurement is refused for, before anything is written. All of it is said at once."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from burstwatch.words import number, span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from burstwatch_exporter.given import MeasureRules
+    from burstwatch_exporter.host import View
+    from burstwatch_exporter.measure.plan import Plan
+    from burstwatch_exporter.measure.profiles import Profile
+    from burstwatch_exporter.measure.target import Target
+
+#: A volume that runs dry within this is nothing to measure on: what the sweep pages at.
+SOON_S = 900.0
+#: Of the free space of a file system, so much stays.
+KEPT_FREE = 0.1
+MIB = 2**20
+
+
+class RefusedError(ValueError):
+    """A measurement that is not begun, and every reason."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Circumstances:
+    """What else there is to know: who runs it, what the configuration allows, and which alarms are up.
+
+    ``alarms`` are the names of those that are in ALARM, by volume id.
+    """
+
+    rules: MeasureRules
+    is_root: bool
+    allows_root: bool
+    floor_ratio: float
+    alarms: dict[str, str] = field(default_factory=dict)
+
+
+def check(
+    profile: Profile, target: Target, plan: Plan, at: Circumstances, *, drains: str | None = None
+) -> None:
+    """Let it go on, or not. ``drains`` is the volume that is confirmed to be emptied, if it is to be.
+
+    Raises:
+        RefusedError: with every reason, each naming the value and what is allowed.
+    """
+    reasons = [*_place(target, at), *_space(target.directory, plan)]
+    if profile.raid0 and target.members == 1:
+        reasons.append(
+            f"{profile.name} needs an md RAID0 of two volumes or more, {target.device} is none"
+        )
+    for view in target.views:
+        reasons += _volume(view, at, drains=drains is not None)
+    if drains is not None:
+        reasons += _drain(target.views, at, drains)
+    elif plan.purse is not None and plan.layout_credits >= plan.purse.budget:
+        reasons.append(
+            f"writing the scratch file costs {number(plan.layout_credits)} credits, "
+            f"the budget is {number(plan.purse.budget)}: take a smaller --size-mib or a larger --budget-percent"
+        )
+    if reasons:
+        raise RefusedError("; ".join(reasons))
+
+
+def _place(target: Target, at: Circumstances) -> list[str]:
+    reasons = []
+    allowed = [directory.resolve() for directory in at.rules.directories]
+    if not any(target.directory.is_relative_to(one) for one in allowed):
+        names = (
+            ", ".join(map(str, allowed)) or "none: name one in measure.directories of --config.file"
+        )
+        reasons.append(f"directory {target.directory} is not allowed, allowed are {names}")
+    if at.is_root and not at.allows_root:
+        reasons.append(
+            "this is root, which needs no right to write anywhere: run it as another user, or with --allow-root"
+        )
+    if not os.access(target.directory, os.W_OK | os.X_OK):
+        reasons.append(f"directory {target.directory} cannot be written to")
+    return reasons
+
+
+def _space(directory: Path, plan: Plan) -> list[str]:
+    found = os.statvfs(directory)
+    free = found.f_bavail * found.f_frsize / MIB
+    needed = max(plan.layout_mib, max((one.step.size_mib for one in plan.steps), default=0.0))
+    if needed <= free * (1 - KEPT_FREE):
+        return []
+    reason = (
+        f"the scratch file is {number(needed)} MiB, {directory} has {number(free)} MiB free "
+        "of which a tenth stays: take a smaller --size-mib"
+    )
+    return [reason]
+
+
+def _volume(view: View, at: Circumstances, *, drains: bool) -> list[str]:
+    key, account = view.disk.key, view.account
+    if view.promise is None:
+        return [f"the type of {key} is not known, so its cost is not: name it in --config.file"]
+    reasons = []
+    if key in at.alarms:
+        reasons.append(f"{key} is in alarm: {at.alarms[key]}")
+    if account is None or view.promise.own_bucket is None:
+        return reasons
+    projection = account.projection
+    likely_s = projection.time_to_empty_s
+    left_s = projection.low_s if likely_s is None else likely_s
+    if projection.state == "exhausted":
+        reasons.append(f"{key} has no credits left")
+    elif left_s is not None and left_s < SOON_S:
+        word = "may run" if likely_s is None else "runs"
+        reasons.append(
+            f"{key} {word} dry in {span(left_s)} already, allowed is {span(SOON_S)} or more"
+        )
+    low, high = (
+        part / view.promise.own_bucket.capacity
+        for part in (account.interval.low, account.interval.high)
+    )
+    if not drains and low < at.floor_ratio:
+        reasons.append(
+            f"the balance of {key} is from {low:.0%} to {high:.0%}, allowed is {at.floor_ratio:.0%} or more for certain"
+        )
+    return reasons
+
+
+def _drain(views: Sequence[View], at: Circumstances, confirmed: str) -> list[str]:
+    keys = [view.disk.key for view in views]
+    reasons = [
+        f"{key} may not be drained: name it in measure.drain of --config.file"
+        for key in keys
+        if key not in at.rules.drain
+    ]
+    if len(keys) > 1:
+        reasons.append(f"{', '.join(keys)} would be drained together, allowed is one volume")
+    elif confirmed not in keys:
+        reasons.append(f"confirm-drain is {confirmed!r}, the volume there is {keys[0]}")
+    reasons += [
+        f"{view.disk.key} has no bucket to drain: {view.promise.profile.no_bucket_reason}"
+        for view in views
+        if view.promise is not None and view.account is None
+    ]
+    return reasons

@@ -1,0 +1,137 @@
+"""What the volumes under a measurement have spent since it began, and what is left of each.
+
+A ledger of its own for each, so that a reading costs one file and a line of it. All I/O
+of the volume counts, whoever asked for it: a host cannot tell them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch.volumes import Charge
+from burstwatch_exporter.diskstats import Counters, parse_diskstats
+from burstwatch_exporter.ledger import Ledger, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from burstwatch_exporter.clock import Clock
+    from burstwatch_exporter.host import View
+    from burstwatch_exporter.interval import Interval
+    from burstwatch_exporter.settings import Roots
+
+NOTHING = Charge(least=0.0, nominal=0.0, most=0.0)
+SLOT_S = 1.0
+
+
+class GoneError(Exception):
+    """A volume that was measured is not there any more."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """The volumes at one instant. ``counters`` are of all together, since the meter began.
+
+    ``spent`` and ``left`` are by device, and empty of those without a bucket.
+    """
+
+    at: float
+    wall_s: float
+    counters: Counters
+    spent: dict[str, Charge]
+    left: dict[str, Interval]
+
+    @property
+    def spent_most(self) -> float:
+        """The most that any one of them may have spent."""
+        return max((charge.most for charge in self.spent.values()), default=0.0)
+
+
+class Meter:
+    """Reads on from where a look at the host ended."""
+
+    def __init__(self, views: Sequence[View], roots: Roots, clock: Clock) -> None:
+        """Begins now, with what the host knows of each volume."""
+        self._path, self._clock = roots.procfs / "diskstats", clock
+        self._views = views
+        self._sequences = {
+            view.disk.name: (roots.sysfs / "block" / view.disk.name / "diskseq", view.disk.sequence)
+            for view in views
+        }
+        reading = self._read()
+        self._first = {name: one.counters for name, one in reading.items()}
+        self._ledgers = {
+            view.disk.name: Ledger(
+                view.disk,
+                view.promise,
+                start=view.account.interval,
+                origin=view.account.origin,
+                reading=reading[view.disk.name],
+                slot_s=SLOT_S,
+            )
+            for view in views
+            if view.account is not None and view.promise is not None
+        }
+
+    def look(self) -> Seen:
+        """Read anew.
+
+        Raises:
+            GoneError: if one of the volumes is not there, or is another than before.
+        """
+        readings = self._read()
+        for name, ledger in self._ledgers.items():
+            ledger.note(readings[name])
+        done = [one.counters.since(self._first[name]) for name, one in readings.items()]
+        if None in done:
+            msg = f"{', '.join(readings)}: the counters began anew"
+            raise GoneError(msg)
+        any_reading = next(iter(readings.values()))
+        return Seen(
+            at=any_reading.at,
+            wall_s=any_reading.wall_s,
+            counters=_sum([one for one in done if one is not None]),
+            spent={name: ledger.charged for name, ledger in self._ledgers.items()},
+            left={name: ledger.seen() for name, ledger in self._ledgers.items()},
+        )
+
+    def _read(self) -> dict[str, Reading]:
+        before = self._clock.boot()
+        text = self._path.read_text(encoding="ascii", errors="replace")
+        slack_s = self._clock.boot() - before
+        names = [view.disk.name for view in self._views]
+        wanted = "\n".join(
+            line for line in text.splitlines() if line.split()[2:3] in [[name] for name in names]
+        )
+        counters = parse_diskstats(wanted).counters
+        for name in names:
+            path, sequence = self._sequences[name]
+            if name not in counters or _sequence(path) != sequence:
+                msg = f"{name} is gone: the volume was detached or replaced"
+                raise GoneError(msg)
+        return {
+            name: Reading(
+                at=before, wall_s=self._clock.wall(), slack_s=slack_s, counters=counters[name]
+            )
+            for name in names
+        }
+
+
+def _sequence(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _sum(parts: Sequence[Counters]) -> Counters:
+    return Counters(
+        read_ops=sum(one.read_ops for one in parts),
+        read_bytes=sum(one.read_bytes for one in parts),
+        write_ops=sum(one.write_ops for one in parts),
+        write_bytes=sum(one.write_bytes for one in parts),
+        other_ops=sum(one.other_ops for one in parts),
+        in_flight=sum(one.in_flight for one in parts),
+    )

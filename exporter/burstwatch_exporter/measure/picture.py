@@ -1,0 +1,180 @@
+"""A result as one page of HTML with its pictures in it: what was served when, and how far more jobs bring more."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from html import escape
+from typing import TYPE_CHECKING
+
+from burstwatch.chart import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
+from burstwatch.words import number, span
+from burstwatch_exporter.measure.report import (
+    HEADINGS,
+    cells,
+    drain_lines,
+    ends,
+    heading,
+    reasons,
+    spent_line,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstwatch_exporter.measure.record import Record, StepRecord
+
+#: The end of a step's name that is its number of jobs.
+JOBS = re.compile(r"(.+)-(\d+)")
+COLORS = (BLUE, ORANGE, GREEN, RED, GREY)
+#: Room above the highest point.
+HEADROOM = 1.15
+MS = 1e3
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>body{{font:15px/1.5 sans-serif;color:#222;background:#fff;max-width:60rem;margin:2rem auto;padding:0 1rem}}
+table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #ddd}}td:not(:last-child){{white-space:nowrap}}
+.wide{{overflow-x:auto}}svg{{width:100%;height:auto}}h1{{font-size:1.2rem;overflow-wrap:anywhere}}</style>
+<h1>{title}</h1>
+{body}
+</html>
+"""
+
+
+def page(record: Record) -> str:
+    """The whole page; it needs nothing from anywhere."""
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells(step))}</tr>"
+        for step in record.steps
+    )
+    heads = "".join(f"<th>{escape(name)}</th>" for name in HEADINGS)
+    charts = [
+        *scaling_charts(record),
+        *(chart for step in record.steps for chart in step_charts(step, record)),
+    ]
+    lines = reasons(record)
+    if record.drain is not None:
+        lines += drain_lines(record.drain, record.volumes[0].unit)
+    lines += [*(spent_line(volume) for volume in record.volumes), *ends(record)]
+    parts = [
+        f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>',
+        f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>",
+        picture(charts) if charts else "<p>nothing was sampled</p>",
+    ]
+    return PAGE.format(title=escape(heading(record)), body="\n".join(parts))
+
+
+def step_charts(step: StepRecord, record: Record) -> Iterator[Chart]:
+    """Operations over time with the limits and the knee, and latency over time."""
+    if len(step.samples) > 1:
+        yield _iops_chart(step, record)
+    points = [(at, seconds * MS) for at, seconds in step.latencies]
+    if len(points) > 1:
+        top = max(value for _, value in points) * HEADROOM or 1.0
+        chart = Chart(
+            title=f"{step.name}: mean latency, ms",
+            x_range=(0.0, points[-1][0]),
+            y_range=(0.0, top),
+            height=180.0,
+        )
+        chart.axes(x_text=lambda value: f"{value:g} s", y_text=number)
+        chart.line(points, ORANGE)
+        yield chart
+
+
+def scaling_charts(record: Record) -> Iterator[Chart]:
+    """Operations and latency by number of jobs, a line a pattern, where a profile has such steps."""
+    series: dict[str, list[tuple[int, StepRecord]]] = defaultdict(list)
+    for step in record.steps:
+        match = JOBS.fullmatch(step.name)
+        if match and step.iops is not None and step.tool == "fio" and int(match[2]) == step.jobs:
+            series[match[1]].append((step.jobs, step))
+    curves = {
+        name: sorted(found, key=lambda pair: pair[0])
+        for name, found in series.items()
+        if len(found) > 1
+    }
+    if not curves:
+        return
+    yield _scaling("IOPS by number of jobs", {
+        name: [(jobs, step.iops or 0.0) for jobs, step in found] for name, found in curves.items()
+    })  # fmt: skip
+    latencies = {
+        name: [(jobs, step.mean_s * MS) for jobs, step in found if step.mean_s is not None]
+        for name, found in curves.items()
+    }
+    if all(latencies.values()):
+        yield _scaling("mean latency by number of jobs, ms", latencies)
+
+
+def _iops_chart(step: StepRecord, record: Record) -> Chart:
+    """With the limits of the volumes, and with the knee of a drain."""
+    points = [(at, iops) for at, iops, _ in step.samples]
+    limits = _limits(step, record)
+    top = max([value for _, value in points] + [value for _, value in limits]) * HEADROOM
+    chart = Chart(
+        title=f"{step.name}: operations a second",
+        x_range=(0.0, points[-1][0]),
+        y_range=(0.0, top or 1.0),
+        right=110.0,
+    )
+    chart.axes(x_text=lambda value: f"{value:g} s", y_text=number)
+    for name, value in limits:
+        chart.line([(0.0, value), (points[-1][0], value)], GREY, dashes="4 4")
+        chart.text(
+            chart.width - 104,
+            chart.y(value) + 4,
+            f"{name} {number(value)}",
+            anchor="start",
+            small=True,
+        )
+    chart.line(points, BLUE)
+    if record.drain is not None and step is record.steps[0]:
+        knee = record.drain.knee_s
+        chart.line([(knee, 0.0), (knee, top)], RED, dashes="2 3")
+        chart.text(chart.x(knee), 30, f"knee at {span(knee)}", color=RED, small=True)
+    return chart
+
+
+def _limits(step: StepRecord, record: Record) -> list[tuple[str, float]]:
+    """The burst and the baseline as operations of this step, where they can be said."""
+    volume = record.volumes[0] if record.volumes else None
+    if volume is None or volume.purse is None:
+        promised = step.verdict.promised_iops if step.verdict else None
+        return [] if promised is None else [("promised", promised)]
+    members = len(record.volumes) if record.stripe.startswith("raid0") else 1
+    factor = members * (1.0 if volume.unit == "io" else 1024 / step.block_kib)
+    return [("burst", volume.purse.burst * factor), ("baseline", volume.purse.refill * factor)]
+
+
+def _scaling(
+    title: str, curves: dict[str, Sequence[tuple[int, float]]] | dict[str, list[tuple[int, float]]]
+) -> Chart:
+    counts = sorted({jobs for found in curves.values() for jobs, _ in found})
+    place = {jobs: float(i) for i, jobs in enumerate(counts)}
+    top = max(value for found in curves.values() for _, value in found) * HEADROOM or 1.0
+    chart = Chart(title=title, x_range=(0.0, len(counts) - 1.0), y_range=(0.0, top), right=130.0)
+    chart.axes(
+        x_text=lambda value: str(counts[round(value)]),
+        y_text=number,
+        x_name="jobs",
+        x_ticks=[place[jobs] for jobs in counts],
+    )
+    heights: list[float] = []
+    for (name, found), color in zip(curves.items(), COLORS * len(curves), strict=False):
+        points = [(place[jobs], value) for jobs, value in found]
+        chart.line(points, color)
+        for x, value in points:
+            chart.dot(x, value, color, radius=3)
+        heights.append(_free(chart.y(points[-1][1]) + 4, heights))
+        chart.text(chart.width - 124, heights[-1], name, anchor="start", small=True, color=color)
+    return chart
+
+
+def _free(wanted: float, taken: Sequence[float]) -> float:
+    """The nearest height at or below ``wanted`` at which no other name stands."""
+    place = wanted
+    while any(abs(place - one) < 12 for one in taken):  # noqa: PLR2004 - a line of small text
+        place += 12
+    return place

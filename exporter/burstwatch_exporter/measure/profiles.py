@@ -1,0 +1,129 @@
+"""Every measurement by name: fio's from the job files, dbench's and dd's from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from burstwatch_exporter.measure.jobs import Step, read_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULT = "probe"
+#: What ``--drain`` runs, by the unit that the bucket counts.
+DRAINS = MappingProxyType({"io": "drain", "MiB": "drain-hdd"})
+
+
+class UnknownProfileError(ValueError):
+    """A profile that there is not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """A measurement: what for, and its steps one after the other.
+
+    ``published`` is the table of published figures that it reproduces, if any; ``raid0``
+    whether it wants a stripe of at least two volumes.
+    """
+
+    name: str
+    help: str
+    steps: tuple[Step, ...]
+    published: str = ""
+    raid0: bool = False
+
+
+def find_profile(name: str) -> Profile:
+    """The profile of that name.
+
+    Raises:
+        UnknownProfileError: naming the ones there are.
+    """
+    found = profiles().get(name)
+    if found is None:
+        msg = f"unknown profile {name!r}, allowed are {', '.join(profiles())}"
+        raise UnknownProfileError(msg)
+    return found
+
+
+@cache
+def profiles() -> Mapping[str, Profile]:
+    """All of them. A file in ``jobs`` is a profile by being there."""
+    published = {
+        "fio-4k-qd4": "fio_4k_qd4",
+        "fio-16k-4jobs": "fio_16k_4jobs",
+        "fio-16k-16jobs": "fio_16k_16jobs",
+        "scaling": "gce_pd_2017",
+    }
+    found: dict[str, Profile] = {}
+    for path in sorted(
+        files("burstwatch_exporter").joinpath("jobs").iterdir(), key=lambda p: p.name
+    ):
+        name = path.name.removesuffix(".fio")
+        if name != path.name:
+            text, steps = read_jobs(path)
+            found[name] = Profile(
+                name=name, help=text, steps=steps, published=published.get(name, "")
+            )
+    others = (
+        _dbench(),
+        _dd_drain(),
+        replace(_dd_drain(), name="dd-drain-raid0", help=_ON_RAID0, raid0=True),
+    )
+    return MappingProxyType(found | {one.name: one for one in others})
+
+
+def _dbench() -> Profile:
+    """What a file server does, by one client and by four.
+
+    Its loads come from memory for the most part; what reaches the disk is its flushes. The
+    figures of a step are what is assumed of that: small writes, one at a time.
+    """
+    return Profile(
+        name="dbench",
+        help="What a file server does, by 1 and by 4 clients, as published in 2014: mostly in memory.",
+        steps=tuple(
+            Step(
+                name=f"clients-{clients}",
+                tool="dbench",
+                is_random=True,
+                read_share=0.0,
+                block_kib=4.0,
+                jobs=clients,
+                depth=1,
+                runtime_s=60.0,
+                size_mib=32.0 * clients,
+            )
+            for clients in (1, 4)
+        ),
+        published="dbench_mb_s",
+    )
+
+
+_ON_RAID0 = "The same drain over an md RAID0 of two volumes or more, which spends from all of them."
+
+
+def _dd_drain() -> Profile:
+    """Writes of 512 bytes without cache. One dd waits for each; four ask for more than 3,000 a second."""
+    return Profile(
+        name="dd-drain",
+        help="Writes of 512 bytes by dd for an hour, with a reading a minute, as published in 2016.",
+        steps=(
+            Step(
+                name="write512",
+                tool="dd",
+                is_random=False,
+                read_share=0.0,
+                block_kib=0.5,
+                jobs=4,
+                depth=1,
+                runtime_s=3_600.0,
+                size_mib=256.0,
+            ),
+        ),
+        published="gp2_observed_drain",
+    )

@@ -1,0 +1,263 @@
+"""A plan and a result as people read them: on a terminal, and as Markdown."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from burstwatch.words import number, span, table
+from burstwatch_exporter.measure.verdict import LEAST_S
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch_exporter.measure.plan import Plan
+    from burstwatch_exporter.measure.profiles import Profile
+    from burstwatch_exporter.measure.record import DrainRecord, Record, StepRecord, VolumeRecord
+
+MINUTE_S = 60.0
+FEW_STEPS = 6
+AS_EXPECTED = {"bursting", "as promised", "as asked", "too short"}
+HEADINGS = ("step", "IOPS", "MiB/s", "mean", "p95", "promised", "verdict")
+
+
+def plan_text(profile: Profile, plan: Plan, what: str) -> str:
+    """What it would cost, and what that leaves."""
+    lines = [f"{profile.name} on {what}: {profile.help}"]
+    headings = ["step", "at most", "MiB/s", "needs", "runs", "credits", "full bucket lasts"]
+    rows = [
+        [
+            one.step.name,
+            _rate(one.expected.best.iops, "IOPS"),
+            _rate(one.expected.best.mib_s, ""),
+            span(one.step.runtime_s),
+            span(one.runs_s),
+            number(one.credits) if plan.purse else "-",
+            span(one.until_empty_s) if plan.purse else "-",
+        ]
+        for one in plan.steps
+    ]
+    lines += [table(headings, rows)]
+    if plan.purse is None:
+        return "\n".join([*lines, "no credits to spend: it is limited by time alone", ""])
+    bucket = plan.purse.bucket
+    lines.append(
+        f"in all {number(plan.credits)} credits of {number(bucket.capacity)} ({plan.credits / bucket.capacity:.1%}), "
+        f"of which {number(plan.layout_credits)} for the scratch file"
+    )
+    budget = (
+        f"the budget is {number(plan.purse.budget)} ({plan.purse.budget / bucket.capacity:.1%}): "
+    )
+    if math.isinf(plan.purse.budget):
+        budget = "it empties the bucket: "
+    lines.append(f"{budget}{number(plan.spends)} will be spent at most, in {span(plan.seconds)}")
+    short = sum(one.runs_s < min(LEAST_S, one.step.runtime_s) for one in plan.steps)
+    if short:
+        lines.append(
+            f"the budget leaves {short} of {len(plan.steps)} steps less than {LEAST_S:g} s, which do not tell"
+        )
+    left = plan.purse.left
+    lines.append(
+        f"balance {left.low / bucket.capacity:.1%} to {left.high / bucket.capacity:.1%}; after it at least "
+        f"{plan.balance_after or 0:.1%}; at full burst that lasts {span(plan.left_s)} now, {span(plan.left_after_s)} then"
+    )
+    return "\n".join([*lines, ""])
+
+
+def plan_json(profile: Profile, plan: Plan) -> dict[str, object]:
+    """The same for programs; never is null."""
+    bucket = plan.purse.bucket if plan.purse else None
+    return {
+        "profile": profile.name,
+        "seconds": plan.seconds,
+        "credits": plan.credits if plan.purse else None,
+        "budget": _finite(plan.purse.budget) if plan.purse else None,
+        "spends": plan.spends if plan.purse else None,
+        "layout_credits": plan.layout_credits if plan.purse else None,
+        "capacity": bucket.capacity if bucket else None,
+        "balance_low": plan.purse.left.low / bucket.capacity if plan.purse and bucket else None,
+        "balance_high": plan.purse.left.high / bucket.capacity if plan.purse and bucket else None,
+        "balance_after": plan.balance_after,
+        "worst_time_to_empty_s": _finite(plan.left_s),
+        "worst_time_to_empty_after_s": _finite(plan.left_after_s),
+        "steps": [
+            {
+                "name": one.step.name,
+                "iops": _finite(one.expected.best.iops),
+                "mib_s": _finite(one.expected.best.mib_s),
+                "latency_s": one.expected.best.latency_s,
+                "binding": one.expected.best.holds,
+                "iops_when_empty": one.expected.empty.iops if one.expected.empty else None,
+                "runtime_s": one.step.runtime_s,
+                "runs_s": one.runs_s,
+                "credits": one.credits if plan.purse else None,
+                "credits_per_s": one.credits_per_s if plan.purse else None,
+                "time_to_empty_s": _finite(one.until_empty_s),
+            }
+            for one in plan.steps
+        ],
+    }
+
+
+def record_text(record: Record) -> str:
+    """The result on a terminal."""
+    lines = [heading(record), table(HEADINGS, [cells(step) for step in record.steps])]
+    lines += reasons(record)
+    lines += [line for step in record.steps for line in minutes(step)]
+    if record.drain is not None:
+        lines += drain_lines(record.drain, _unit(record.volumes))
+    lines += [spent_line(volume) for volume in record.volumes]
+    lines += ends(record)
+    return "\n".join([*lines, ""])
+
+
+def record_markdown(record: Record) -> str:
+    """The same as Markdown, with the published figures of each step."""
+    lines = [
+        f"# {heading(record)}",
+        "",
+        *_rows(HEADINGS, [cells(step) for step in record.steps]),
+        "",
+    ]
+    lines += [f"- {line}" for line in reasons(record)]
+    beside = [
+        (
+            step.name,
+            one.row,
+            one.what,
+            f"{number(one.published)} {one.unit}",
+            _or_dash(one.measured, one.unit),
+        )
+        for step in record.steps
+        for one in step.published
+    ]
+    if beside:
+        lines += ["", *_rows(("step", "published for", "figure", "published", "measured"), beside)]
+    minutely = [line for step in record.steps for line in minutes(step)]
+    lines += ["", *(f"- {line}" for line in minutely)] if minutely else []
+    if record.drain is not None:
+        lines += ["", *(f"- {line}" for line in drain_lines(record.drain, _unit(record.volumes)))]
+    lines += ["", *(f"- {spent_line(volume)}" for volume in record.volumes)]
+    lines += [f"- {line}" for line in ends(record)]
+    return "\n".join([*lines, ""])
+
+
+def heading(record: Record) -> str:
+    """What was measured where."""
+    what = ", ".join(
+        f"{one.key} ({one.volume_type or 'type unknown'} {one.size_gib:.4g} GiB)"
+        for one in record.volumes
+    )
+    on = f" over {record.stripe}" if record.stripe else ""
+    return f"{record.profile} on {what}{on}, {record.host}"
+
+
+def cells(step: StepRecord) -> tuple[str, ...]:
+    """One row of the table of results."""
+    found = [way for way in (step.read, step.write) if way is not None]
+    tails = [way.percentiles_s["95"] for way in found if "95" in way.percentiles_s]
+    promised = step.verdict.promised_iops if step.verdict else None
+    word = step.failed or (step.verdict.word if step.verdict else "")
+    if step.files_mib_s is not None:
+        word = f"{number(step.files_mib_s)} MiB/s given to the file system"
+    if step.stopped:
+        word = f"{word}, " if word else ""
+        word += f"after {step.ran_s:.1f} of {step.wanted_s:g} s: {step.stopped}"
+    return (
+        step.name,
+        _rate(step.iops, ""),
+        _rate(step.mib_s, ""),
+        _ms(step.mean_s),
+        _ms(max(tails, default=None)),
+        _rate(promised, ""),
+        word,
+    )
+
+
+def reasons(record: Record) -> list[str]:
+    """Why each verdict is what it is; of many, those that are no good news."""
+    return [
+        f"{step.name}: {step.verdict.reason}"
+        for step in record.steps
+        if step.verdict and (len(record.steps) <= FEW_STEPS or step.verdict.word not in AS_EXPECTED)
+    ]
+
+
+def minutes(step: StepRecord) -> list[str]:
+    """The readings of each whole minute, of a step that has several."""
+    found: list[str] = []
+    until, ops, seconds = MINUTE_S, 0.0, 0.0
+    before = 0.0
+    for at, iops, _ in step.samples:
+        ops, seconds, before = ops + iops * (at - before), seconds + at - before, at
+        if at >= until:
+            found.append(number(ops / seconds))
+            until, ops, seconds = until + MINUTE_S, 0.0, 0.0
+    return [f"{step.name}, IOPS minute by minute: {'; '.join(found)}"] if len(found) > 1 else []
+
+
+def drain_lines(drain: DrainRecord, unit: str) -> list[str]:
+    """What the run says of the bucket, beside the catalogue."""
+
+    def beside(name: str, found: float | None, said: float) -> str:
+        if found is None:
+            return f"{name}: cannot be said; the catalogue has {number(said)}"
+        return f"{name} {number(found)}, the catalogue has {number(said)} ({found / said - 1:+.1%})"
+
+    per_s = "IOPS" if unit == "io" else "MiB/s"
+    return [
+        f"the knee is {span(drain.knee_s)} after the start, when {number(drain.drained)} credits more were spent than came in",
+        beside(f"burst ({per_s})", drain.burst, drain.catalogue_burst),
+        beside(f"baseline ({per_s})", drain.baseline, drain.catalogue_baseline),
+        beside("capacity (credits)", drain.capacity, drain.catalogue_capacity),
+        beside("refill (credits a second of rest)", drain.refill, drain.catalogue_baseline),
+    ]
+
+
+def spent_line(volume: VolumeRecord) -> str:
+    """What it cost one volume."""
+    purse = volume.purse
+    if purse is None:
+        return f"{volume.key}: no credits to spend"
+    least, most = number(purse.spent_least), number(purse.spent_most)
+    return (
+        f"{volume.key}: {least} to {most} credits spent ({purse.spent_most / purse.capacity:.2%} at most, by all I/O "
+        f"of the volume), balance {purse.before_low:.1%} to {purse.before_high:.1%} before, "
+        f"{purse.after_low:.1%} to {purse.after_high:.1%} after"
+    )
+
+
+def ends(record: Record) -> list[str]:
+    """How it ended, if not at its end."""
+    return [
+        f"{name}: {text}"
+        for name, text in (("stopped", record.stopped), ("failed", record.failed))
+        if text
+    ]
+
+
+def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
+
+
+def _unit(volumes: Sequence[VolumeRecord]) -> str:
+    return volumes[0].unit if volumes else "io"
+
+
+def _rate(value: float | None, unit: str) -> str:
+    if value is None:
+        return "-"
+    return f"{number(value)} {unit}".strip() if math.isfinite(value) else "not known"
+
+
+def _or_dash(value: float | None, unit: str) -> str:
+    return "-" if value is None else f"{number(value)} {unit}"
+
+
+def _ms(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1000:.3g} ms"
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,324 @@
+"""One measurement from its plan to its record. What happens on the way ends it, and loses nothing."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstwatch.other_disks import OTHER_DISKS
+from burstwatch_exporter.measure import record as rec
+from burstwatch_exporter.measure.drain import estimate, has_fallen, refill_after
+from burstwatch_exporter.measure.expect import Given
+from burstwatch_exporter.measure.plan import ask_of
+from burstwatch_exporter.measure.published import published_of
+from burstwatch_exporter.measure.run import HUNG, Place, Run, run_step
+from burstwatch_exporter.measure.scratch import lay_out, remove_left_behind, scratch_file
+from burstwatch_exporter.measure.verdict import Credits, judge
+from burstwatch_exporter.measure.watch import BUDGET_SPENT
+from burstwatch_exporter.promise import GIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch_exporter.host import View
+    from burstwatch_exporter.measure.jobs import Step
+    from burstwatch_exporter.measure.meter import Seen
+    from burstwatch_exporter.measure.outcome import Way
+    from burstwatch_exporter.measure.plan import Plan
+    from burstwatch_exporter.measure.profiles import Profile
+    from burstwatch_exporter.measure.target import Target
+    from burstwatch_exporter.measure.watch import Served, Watch
+
+#: How long to wait for what is still on its way to the disk when all has ended.
+QUIET_S = 5.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class About:
+    """Where it is measured, for whoever reads the record."""
+
+    host: str
+    kernel: str
+    instance_type: str
+    floor_ratio: float
+    vcpus: int
+
+
+class Session:
+    """A measurement under way."""
+
+    def __init__(
+        self, profile: Profile, target: Target, plan: Plan, watch: Watch, about: About,
+        *, programs: dict[str, str],
+    ) -> None:  # fmt: skip
+        """``watch`` has begun with what the volumes had before anything was written."""
+        self._profile, self._target, self._plan, self._watch = profile, target, plan, watch
+        self._about, self._programs = about, programs
+        self._given = given_of(target, vcpus=about.vcpus)
+        self._steps: list[rec.StepRecord] = []
+        self._drain: rec.DrainRecord | None = None
+        self._stopped = self._failed = ""
+        self._drains = False
+
+    def run(self, *, recover_s: float | None = None) -> rec.Record:
+        """All steps; with ``recover_s`` it is a drain, with so long a rest after it."""
+        self._drains = recover_s is not None
+        directory = self._target.directory
+        remove_left_behind(directory)
+        try:
+            with scratch_file(directory) as fd, tempfile.TemporaryDirectory() as notes:
+                place = Place(fd=fd, directory=directory, notes=Path(notes))
+                if self._lay_out(fd):
+                    if recover_s is None:
+                        self._run_all(place)
+                    else:
+                        self._run_drain(place, recover_s)
+        except OSError as error:
+            self._failed = f"{directory}: {error.strerror or error}"
+        self._settle()
+        return self._record()
+
+    def _lay_out(self, fd: int) -> bool:
+        self._watch.begin("scratch file")
+        allowed = self._watch.bounds.budget
+
+        def go_on(_: float) -> bool:
+            self._stopped = self._watch.reason(allowed)
+            return not self._stopped
+
+        return self._plan.layout_mib == 0 or lay_out(fd, self._plan.layout_mib, go_on=go_on)
+
+    def _run_all(self, place: Place) -> None:
+        """Each with an even share of what is left of the budget; one that fails ends no other."""
+        steps = [one.step for one in self._plan.steps]
+        for i, step in enumerate(steps):
+            spent = self._watch.now.spent_most
+            share = (self._watch.bounds.budget - spent) / (len(steps) - i)
+            run = run_step(step, place, self._watch, programs=self._programs, allowed=spent + share)
+            self._note(step, run)
+            if self._is_over(run):
+                return
+
+    def _run_drain(self, place: Place, recover_s: float) -> None:
+        step = self._plan.steps[0].step
+        bucket = self._plan.purse
+        before = self._watch.now
+
+        def until(samples: Sequence[Served]) -> bool:
+            return has_fallen([one.credits for one in samples])
+
+        run = run_step(
+            step, place, self._watch, programs=self._programs,
+            allowed=self._watch.bounds.budget, until=until,
+        )  # fmt: skip
+        self._note(step, run)
+        device = self._target.views[0].disk.name
+        found = bucket and estimate(
+            [one.credits for one in run.samples],
+            left=before.left[device],
+            capacity=bucket.bucket.capacity,
+        )
+        if not found or bucket is None:
+            self._stopped = self._stopped or "no knee was found"
+            return
+        refill = None
+        if not self._is_over(run) and recover_s > 0:
+            rested_s = self._rest(recover_s)
+            again = Run(ran_s=0, spent=0, samples=(), device_iops=0, device_mib_s=0)
+            if not self._stopped:
+                second = replace(step, name=f"{step.name}-after-rest")
+                again = run_step(
+                    second, place, self._watch, programs=self._programs,
+                    allowed=self._watch.bounds.budget, until=until,
+                )  # fmt: skip
+                self._note(second, again)
+            refill = refill_after(
+                [one.credits for one in again.samples], found.knee, rested_s=rested_s
+            )
+        self._drain = rec.DrainRecord(
+            knee_s=found.knee.at,
+            burst=found.knee.burst,
+            baseline=found.knee.baseline,
+            drained=found.drained,
+            capacity=found.capacity,
+            refill=refill,
+            catalogue_burst=bucket.bucket.burst,
+            catalogue_baseline=bucket.bucket.refill,
+            catalogue_capacity=bucket.bucket.capacity,
+        )
+
+    def _rest(self, seconds: float) -> float:
+        """Do nothing for so long; how long it was."""
+        self._watch.begin("rest")
+        while self._watch.elapsed_s < seconds and not self._stopped:
+            self._watch.pause()
+            self._stopped = self._watch.reason(self._watch.bounds.budget)
+        return self._watch.elapsed_s
+
+    def _is_over(self, run: Run) -> bool:
+        """Whether what stopped this step stops all that would follow."""
+        if run.stopped in {"", BUDGET_SPENT, HUNG}:
+            return False
+        self._stopped = run.stopped
+        return True
+
+    def _settle(self) -> None:
+        """What was asked for is charged even if nobody waits for it."""
+        self._watch.begin("settling")
+        while self._watch.elapsed_s < QUIET_S and not self._watch.is_gone:
+            self._watch.pause()
+            self._watch.look()
+            if self._watch.now.counters.in_flight == 0:
+                break
+
+    def _note(self, step: Step, run: Run) -> None:
+        found = run.outcome
+        by_itself = found is not None and (found.read is not None or found.write is not None)
+        iops = mib_s = mean_s = None
+        if found is not None:
+            iops = found.iops if by_itself else run.device_iops
+            mib_s = found.mib_s if by_itself else run.device_mib_s
+            mean_s = found.mean_s
+        verdict = None
+        is_judged = step.tool != "dbench" and not self._drains and not run.failed
+        if iops is not None and is_judged:
+            verdict = judge(
+                ask_of(step), self._given, iops=iops, ran_s=run.ran_s, left=self._credits()
+            )
+        self._steps.append(
+            rec.StepRecord(
+                name=step.name,
+                tool=step.tool,
+                version="" if found is None else found.version,
+                block_kib=step.block_kib,
+                jobs=step.jobs,
+                depth=step.depth,
+                read_share=step.read_share,
+                is_random=step.is_random,
+                rate_iops=step.rate_iops,
+                wanted_s=step.runtime_s,
+                ran_s=run.ran_s,
+                spent=run.spent,
+                stopped=run.stopped,
+                failed=run.failed,
+                iops=iops,
+                mib_s=mib_s,
+                mean_s=mean_s,
+                files_mib_s=None if found is None else found.files_mib_s,
+                read=_way(None if found is None else found.read),
+                write=_way(None if found is None else found.write),
+                verdict=None
+                if verdict is None
+                else rec.VerdictRecord(
+                    word=verdict.word,
+                    reason=verdict.reason,
+                    promised_iops=verdict.promised_iops,
+                    promised_mib_s=verdict.promised_mib_s,
+                    promised_latency_s=verdict.promised_latency_s,
+                ),
+                published=published_of(self._profile.published, step.name, self._type(), found),
+                samples=[[one.at, one.iops, one.mib_s] for one in run.samples],
+                latencies=[list(pair) for pair in (found.latencies if found else ())],
+                raw=None if found is None else found.raw,
+            )
+        )
+
+    def _credits(self) -> Credits | None:
+        """What is left of the volume that has the least."""
+        shares = [
+            Credits(
+                low=left.low / view.promise.own_bucket.capacity,
+                high=left.high / view.promise.own_bucket.capacity,
+            )
+            for view in self._target.views
+            if view.promise is not None and view.promise.own_bucket is not None
+            for left in [self._watch.now.left[view.disk.name]]
+        ]
+        return min(shares, key=lambda one: one.low, default=None)
+
+    def _type(self) -> str:
+        promise = self._target.views[0].promise
+        return "" if promise is None else promise.profile.volume_type
+
+    def _record(self) -> rec.Record:
+        watch, target = self._watch, self._target
+        budget = watch.bounds.budget
+        return rec.Record(
+            format=rec.FORMAT,
+            profile=self._profile.name,
+            host=self._about.host,
+            kernel=self._about.kernel,
+            instance_type=self._about.instance_type,
+            directory=str(target.directory),
+            device=target.device,
+            fstype=target.fstype,
+            stripe=""
+            if target.stripe is None
+            else f"{target.stripe.level} of {target.stripe.members}",
+            began_s=watch.began.wall_s,
+            ended_s=watch.now.wall_s,
+            budget=budget if self._plan.purse is not None and math.isfinite(budget) else None,
+            predicted=self._plan.spends,
+            floor_ratio=self._about.floor_ratio,
+            stopped=self._stopped,
+            failed=self._failed,
+            volumes=[_volume(view, watch.began, watch.now) for view in target.views],
+            steps=self._steps,
+            drain=self._drain,
+        )
+
+
+def given_of(target: Target, *, vcpus: int) -> Given:
+    """What the volumes under a directory promise together; they are taken to be alike."""
+    promise = target.views[0].promise
+    if promise is None:
+        return Given()
+    other = OTHER_DISKS.get(promise.profile.volume_type)
+    if other is not None:
+        return Given(
+            ways=other.of_size(promise.profile.size_gib),
+            cap=other.cap(vcpus),
+            members=target.members,
+        )
+    return Given(profile=promise.profile, instance=promise.volume.instance, members=target.members)
+
+
+def _way(way: Way | None) -> rec.WayRecord | None:
+    if way is None:
+        return None
+    return rec.WayRecord(
+        iops=way.iops,
+        mib_s=way.mib_s,
+        mean_s=way.mean_s,
+        percentiles_s={f"{percent:g}": value for percent, value in way.percentiles_s.items()},
+    )
+
+
+def _volume(view: View, before: Seen, after: Seen) -> rec.VolumeRecord:
+    name, promise = view.disk.name, view.promise
+    purse = None
+    if promise is not None and promise.own_bucket is not None and name in before.left:
+        bucket, spent = promise.own_bucket, after.spent[name]
+        purse = rec.PurseRecord(
+            capacity=bucket.capacity,
+            refill=bucket.refill,
+            burst=bucket.burst,
+            before_low=before.left[name].low / bucket.capacity,
+            before_high=before.left[name].high / bucket.capacity,
+            after_low=after.left[name].low / bucket.capacity,
+            after_high=after.left[name].high / bucket.capacity,
+            spent_least=spent.least,
+            spent_nominal=spent.nominal,
+            spent_most=spent.most,
+        )
+    return rec.VolumeRecord(
+        volume_id=view.disk.volume_id,
+        device=name,
+        volume_type="" if promise is None else promise.profile.volume_type,
+        size_gib=view.disk.size_bytes / GIB,
+        unit="" if promise is None else promise.profile.unit,
+        purse=purse,
+    )

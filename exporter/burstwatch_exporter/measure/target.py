@@ -1,0 +1,95 @@
+"""Where to measure: a directory, the device under it, and the volumes under that."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch_exporter.diskstats import parse_diskstats
+from burstwatch_exporter.measure.stripe import Stripe, read_stripe
+from burstwatch_exporter.mounts import read_mounts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from burstwatch_exporter.host import Snapshot, View
+    from burstwatch_exporter.settings import Roots
+
+
+class TargetError(ValueError):
+    """A place that nothing can be measured in, and why."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """A directory on a device that lies on volumes of this host."""
+
+    directory: Path
+    fstype: str
+    device: str
+    views: tuple[View, ...]
+    stripe: Stripe | None = None
+
+    @property
+    def members(self) -> int:
+        """Over how many volumes alike every run is spread evenly: 1 unless it is a stripe."""
+        return len(self.views) if self.stripe is not None and self.stripe.is_even else 1
+
+
+def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
+    """What lies under a directory.
+
+    Raises:
+        TargetError: if it is no directory, or on nothing that this host has a volume under.
+    """
+    try:
+        found = directory.resolve(strict=True)
+        status = found.stat()
+    except OSError as error:
+        msg = f"directory {directory}: {error.strerror or error}"
+        raise TargetError(msg) from error
+    if stat.S_ISBLK(status.st_mode):
+        msg = f"directory {directory} is a block device, allowed is a directory: its content would be lost"
+        raise TargetError(msg)
+    if not stat.S_ISDIR(status.st_mode):
+        msg = f"directory {directory} is no directory"
+        raise TargetError(msg)
+    stats = parse_diskstats(
+        (roots.procfs / "diskstats").read_text(encoding="ascii", errors="replace")
+    )
+    devno = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
+    fstype, source = _mounted(found, roots)
+    name = next((one for one, number in stats.devnos.items() if number == devno), None)
+    if name is None:  # btrfs has numbers of its own, but names its device
+        name = source.rpartition("/")[2] if fstype == "btrfs" else None
+    by_name = {view.disk.name: view for view in snapshot.views}
+    under = {one.name: one.disks for one in snapshot.stacked} | {one: (one,) for one in by_name}
+    views = tuple(by_name[disk] for disk in under.get(name or "", ()) if disk in by_name)
+    if not views or name is None:
+        what = f"{fstype} of {source}" if name is None else f"{name} ({fstype})"
+        msg = (
+            f"directory {directory} is on {what}, which is no volume of this host, "
+            "allowed are EBS volumes and the devices of the configuration"
+        )
+        raise TargetError(msg)
+    return Target(
+        directory=found,
+        fstype=fstype,
+        device=name,
+        views=views,
+        stripe=read_stripe(roots.sysfs, name),
+    )
+
+
+def _mounted(directory: Path, roots: Roots) -> tuple[str, str]:
+    """The type and the source of the file system that a directory is on."""
+    found = ("an unknown file system", "")
+    longest = -1
+    for mount in read_mounts(roots.procfs)[0]:
+        point = mount.mountpoint
+        inside = directory.is_relative_to(point)
+        if inside and len(point) >= longest:  # the newest of two at one place hides the other
+            longest, found = len(point), (mount.fstype, mount.source)
+    return found

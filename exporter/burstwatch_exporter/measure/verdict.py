@@ -1,0 +1,161 @@
+"""Whether a run is what the disk promises, in one word and with the reason."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from burstwatch.volumes import serve
+from burstwatch.words import number
+from burstwatch_exporter.measure.expect import expect
+
+if TYPE_CHECKING:
+    from burstwatch_exporter.measure.expect import Ask, Expectation, Given, Rates
+
+Word = Literal[
+    "bursting",
+    "at baseline",
+    "instance-limited",
+    "as promised",
+    "as asked",
+    "below its promise",
+    "not this type",
+    "no promise",
+    "too short",
+]
+#: A measured rate this close to a promised one, as a share, is that one.
+NEAR = 0.1
+#: What a program asks for as it begins says nothing of what it is served.
+LEAST_S = 3.0
+MS = 1e3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """The word, why, and the promise that it rests on; None where nothing is promised."""
+
+    word: Word
+    reason: str
+    promised_iops: float | None
+    promised_mib_s: float | None
+    promised_latency_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Credits:
+    """What was left by count when a run ended, as shares of the bucket."""
+
+    low: float
+    high: float
+
+
+def judge(ask: Ask, given: Given, *, iops: float, ran_s: float, left: Credits | None) -> Verdict:
+    """What to make of ``iops`` in ``ran_s`` seconds; ``left`` is None for a disk without a bucket."""
+    expected = expect(ask, given)
+    best = expected.best
+    if ran_s < LEAST_S:
+        reason = f"it ran {ran_s:.1f} s, and less than {LEAST_S:g} s do not tell"
+        return _verdict("too short", reason, best if math.isfinite(best.iops) else None)
+    if not math.isfinite(best.iops):
+        return _verdict("no promise", "nobody publishes what this disk gives", None)
+    if best.holds == "asked":
+        return _asked(ask, iops, best)
+    if iops > (1 + NEAR) * best.iops:
+        return _above(ask, given, iops, best)
+    if _is_near(iops, best.iops):
+        return _at_best(given, iops, expected)
+    return _below(ask, iops, expected, left)
+
+
+def _below(ask: Ask, iops: float, expected: Expectation, left: Credits | None) -> Verdict:
+    best, empty = expected.best, expected.empty
+    if empty is not None and _is_near(iops, empty.iops):
+        return _verdict("at baseline", f"{_beside(iops, empty)}{_about(left)}", empty)
+    in_flight = "nothing was served"
+    if iops > 0:
+        in_flight = f"{ask.in_flight} in flight that take {ask.in_flight / iops * MS:.2g} ms each"
+    if empty is not None and iops > empty.iops:
+        reason = (
+            f"{number(iops)} IOPS: above the baseline of {number(empty.iops)}, so it spends credits, and under the "
+            f"{number(best.iops)} that it may have: {in_flight} ask for no more, or the credits ran out on the way"
+        )
+        return _verdict("bursting", reason, best)
+    floor = best if empty is None else empty
+    reason = (
+        f"{_beside(iops, floor)}: {in_flight}; more at a time would tell whether latency holds it back, or "
+        "blocks of a snapshot that are read for the first time, other load, or a limit on this host"
+    )
+    return _verdict("below its promise", reason, floor)
+
+
+def _asked(ask: Ask, iops: float, best: Rates) -> Verdict:
+    if iops >= (1 - NEAR) * best.iops:
+        return _verdict("as asked", f"{number(iops)} IOPS, and no more were asked for", best)
+    reason = (
+        f"{number(iops)} of {number(best.iops)} IOPS asked for: "
+        f"{ask.in_flight} in flight {'is' if ask.in_flight == 1 else 'are'} not enough, or the disk is busy"
+    )
+    return _verdict("below its promise", reason, best)
+
+
+def _above(ask: Ask, given: Given, iops: float, best: Rates) -> Verdict:
+    profile = given.profile
+    if profile is not None and not ask.is_random:
+        merged = serve(
+            profile,
+            iops=math.inf,
+            io_kib=ask.block_kib,
+            access="sequential",
+            instance=given.instance,
+        )
+        if iops <= (1 + NEAR) * merged.iops * given.members:
+            reason = (
+                f"{_beside(iops, best)} with each counted: in sequence some were merged, as AWS allows, "
+                f"up to {number(merged.iops * given.members)}"
+            )
+            return _verdict("bursting" if profile.bucket else "as promised", reason, best)
+    reason = f"{_beside(iops, best)}: a cache on the way answered, or the volume is of another type or size"
+    return _verdict("not this type", reason, best)
+
+
+def _at_best(given: Given, iops: float, expected: Expectation) -> Verdict:
+    best = expected.best
+    if best.holds in {"instance_iops", "instance_throughput"}:
+        reason = f"{_beside(iops, best)}: the instance's limit, which is under the volume's"
+        return _verdict("instance-limited", reason, best)
+    if expected.empty is None or given.profile is None:
+        return _verdict("as promised", _beside(iops, best), best)
+    if expected.empty.iops >= (1 - NEAR) * best.iops:
+        return _verdict("as promised", f"{_beside(iops, best)}, with credits or without", best)
+    spent = best.credits_per_s / given.members - given.profile.baseline
+    reason = f"{_beside(iops, best)}: it spends {number(max(0.0, spent))} credits a second more than come in"
+    return _verdict("bursting", reason, best)
+
+
+def _is_near(iops: float, promised: float) -> bool:
+    return abs(iops - promised) <= NEAR * promised
+
+
+def _beside(iops: float, promise: Rates) -> str:
+    return f"{number(iops)} IOPS, promised are {number(promise.iops)}"
+
+
+def _about(left: Credits | None) -> str:
+    """What the count of credits says of it."""
+    if left is None or left.low <= 0:
+        return ": out of credits"
+    return (
+        f", though by count {left.low:.0%} to {left.high:.0%} of the credits are left: a limit of the "
+        "instance, a snapshot that is read for the first time or a cgroup look the same"
+    )
+
+
+def _verdict(word: Word, reason: str, promise: Rates | None) -> Verdict:
+    return Verdict(
+        word=word,
+        reason=reason,
+        promised_iops=None if promise is None else promise.iops,
+        promised_mib_s=None if promise is None else promise.mib_s,
+        promised_latency_s=None if promise is None else promise.latency_s,
+    )

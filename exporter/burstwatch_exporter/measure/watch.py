@@ -1,0 +1,185 @@
+"""Looks at the volumes while something runs on them, and says when it has to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch_exporter.measure.drain import Sample
+from burstwatch_exporter.measure.meter import GoneError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from threading import Event
+
+    from burstwatch_exporter.measure.meter import Meter, Seen
+
+#: How often it looks, and how long it takes a program to end that is told to.
+TICK_S, ENDING_S = 0.05, 0.1
+#: A sample a second; of more than so many, each two become one, and later ones are twice as long.
+SAMPLE_S, MOST_SAMPLES = 1.0, 3_600
+BUDGET_SPENT = "its share of the budget is spent"
+MIB = 2**20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
+    """What no volume may pass: credits to spend in all, and credits that stay, by device.
+
+    ``budget`` is ``inf`` where there are no credits to spend.
+    """
+
+    budget: float
+    floors: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Served:
+    """What the devices did in the ``seconds`` that ended ``at`` seconds after the step began.
+
+    ``credits_per_s`` is what is likely of that volume that was charged the most.
+    """
+
+    at: float
+    seconds: float
+    iops: float
+    mib_s: float
+    credits_per_s: float
+
+    @property
+    def credits(self) -> Sample:
+        """In the currency of the bucket."""
+        return Sample(at=self.at, seconds=self.seconds, rate=self.credits_per_s)
+
+
+class Watch:
+    """The eye on one measurement, from its beginning to its end."""
+
+    def __init__(
+        self,
+        meter: Meter,
+        bounds: Bounds,
+        *,
+        stop: Event,
+        told: Callable[[str, Seen, Served | None], None] = lambda *_: None,
+    ) -> None:
+        """``stop`` is set when the user wants it to end; ``told`` hears of each sample."""
+        self._meter, self.bounds, self._stop, self._told = meter, bounds, stop, told
+        self.began = self.now = meter.look()
+        self._gone = ""
+        self._step, self._since, self._sampled = "", self.now, self.now
+        self._sample_s = SAMPLE_S
+        self.samples: list[Served] = []
+
+    def begin(self, step: str) -> None:
+        """A step begins: its samples are its own."""
+        self.look()
+        self._step, self._sample_s = step, SAMPLE_S
+        self._since = self._sampled = self.now
+        self.samples = []
+
+    def look(self) -> None:
+        """Read the counters; what is gone stays as it was last seen."""
+        if self._gone:
+            return
+        try:
+            self.now = self._meter.look()
+        except GoneError as error:
+            self._gone = str(error)
+        except OSError as error:
+            self._gone = f"the counters cannot be read: {error}"
+
+    def pause(self) -> None:
+        """Wait for a moment, or until it is to end."""
+        self._stop.wait(TICK_S)
+
+    def reason(self, allowed: float) -> str:
+        """Look, and say why it has to stop, or nothing. ``allowed`` is the most that may be spent by now.
+
+        What is spent until it has ended counts: at the rate of this moment, for so long.
+        """
+        before = self.now
+        self.look()
+        now = self.now
+        self._note()
+        if self._gone:
+            return self._gone
+        if self._stop.is_set():
+            return "interrupted"
+        for device, floor in self.bounds.floors.items():
+            if now.left[device].low < floor:
+                return f"the balance of {device} may be under its floor"
+        seconds = now.at - before.at
+        rate = (now.spent_most - before.spent_most) / seconds if seconds > 0 else 0.0
+        if now.spent_most + rate * (TICK_S + ENDING_S) >= min(allowed, self.bounds.budget):
+            return BUDGET_SPENT
+        return ""
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since the step began."""
+        return self.now.at - self._since.at
+
+    @property
+    def spent(self) -> float:
+        """In this step, at the most."""
+        return self.now.spent_most - self._since.spent_most
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Operations and MiB a second of the devices, over the whole step."""
+        served = _served(self._since, self.now, self._since.at)
+        return (0.0, 0.0) if served is None else (served.iops, served.mib_s)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether a volume is not there any more."""
+        return bool(self._gone)
+
+    def _note(self) -> None:
+        if self.now.at - self._sampled.at < self._sample_s:
+            return
+        served = _served(self._sampled, self.now, self._since.at)
+        if served is not None:
+            self.samples.append(served)
+        if len(self.samples) >= MOST_SAMPLES:
+            self.samples = [
+                _joined(*two) for two in zip(self.samples[::2], self.samples[1::2], strict=True)
+            ]
+            self._sample_s *= 2
+        self._sampled = self.now
+        self._told(self._step, self.now, served)
+
+
+def _joined(one: Served, other: Served) -> Served:
+    """Two samples as one."""
+    seconds = one.seconds + other.seconds
+
+    def mean(a: float, b: float) -> float:
+        return (a * one.seconds + b * other.seconds) / seconds
+
+    return Served(
+        at=other.at,
+        seconds=seconds,
+        iops=mean(one.iops, other.iops),
+        mib_s=mean(one.mib_s, other.mib_s),
+        credits_per_s=mean(one.credits_per_s, other.credits_per_s),
+    )
+
+
+def _served(before: Seen, now: Seen, since: float) -> Served | None:
+    seconds = now.at - before.at
+    done = now.counters.since(before.counters)
+    if seconds <= 0 or done is None:
+        return None
+    spent = max(
+        (charge.nominal - before.spent[name].nominal for name, charge in now.spent.items()),
+        default=0.0,
+    )
+    return Served(
+        at=now.at - since,
+        seconds=seconds,
+        iops=done.ops / seconds,
+        mib_s=done.bytes / MIB / seconds,
+        credits_per_s=spent / seconds,
+    )

@@ -1,0 +1,149 @@
+"""A host that is made of files, with a real directory as its gp2 volume: nothing of it needs root.
+
+The directory's own device number stands in the planted ``/proc/diskstats`` as an NVMe volume,
+so that what runs there is real, and what the counters say of it is up to the test.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.main import World, run
+
+VOLUME = "vol-0aaaaaaaaaaaaaaa1"
+DISK = "nvme1n1"
+SECTORS = 100 * 2**30 // 512
+
+
+@dataclass
+class Planted:
+    """The host, and what was last printed."""
+
+    root: Path
+    data: Path
+    stop: threading.Event = field(default_factory=threading.Event)
+    ops: int = 0
+    out: str = ""
+    err: str = ""
+
+    def write(self) -> None:
+        """The counters, as of now, in one stroke."""
+        number = self.data.stat().st_dev
+        line = f"{os.major(number)} {os.minor(number)} {DISK} {self.ops} 0 {self.ops * 32} 0 0 0 0 0 0 0 0"
+        path = self.root / "proc" / "diskstats"
+        draft = path.with_suffix(".new")
+        draft.write_text(f"{line}\n")
+        draft.replace(path)
+
+    def detach(self) -> None:
+        """The volume is gone."""
+        path = self.root / "proc" / "diskstats"
+        draft = path.with_suffix(".new")
+        draft.write_text("")
+        draft.replace(path)
+
+    def config(self, **more: object) -> None:
+        """What the configuration says."""
+        content = {
+            "volumes": {VOLUME: {"type": "gp2", "created": datetime.now(tz=UTC).isoformat()}},
+            "measure": {"directories": [str(self.data)], "drain": [VOLUME]},
+            **more,
+        }
+        (self.root / "config.yml").write_text(json.dumps(content))
+
+    def measure(self, *args: str, path: Path | None = None) -> int:
+        """Run the program's ``measure``; ``path`` stands first in PATH."""
+        out, err = io.StringIO(), io.StringIO()
+        before = os.environ["PATH"]
+        if path is not None:
+            os.environ["PATH"] = f"{path}:{before}"
+        try:
+            code = run(
+                [
+                    "measure", f"--path.procfs={self.root}/proc", f"--path.sysfs={self.root}/sys",
+                    f"--path.udev.data={self.root}/udev", f"--config.file={self.root}/config.yml",
+                    f"--directory={self.data}", f"--measure.results={self.root}/results", *args,
+                ],
+                World(stdout=out, stderr=err, env={}, clock=system_clock(), stop=self.stop),
+            )  # fmt: skip
+        finally:
+            os.environ["PATH"] = before
+            self.out, self.err = out.getvalue(), err.getvalue()
+        return code
+
+    def record(self, profile: str = "probe") -> dict[str, object]:
+        """The result that was kept."""
+        found: dict[str, object] = json.loads(
+            (self.root / "results" / f"{profile}-{VOLUME}.json").read_text()
+        )
+        return found
+
+    def left_behind(self) -> list[str]:
+        """What is in the directory."""
+        return sorted(path.name for path in self.data.iterdir())
+
+    @contextmanager
+    def load(self, ops_per_s: float) -> Iterator[None]:
+        """Somebody else uses the volume, from now on."""
+        end = threading.Event()
+
+        def go_on() -> None:
+            while not end.wait(0.02):
+                self.ops += round(ops_per_s * 0.02)
+                self.write()
+
+        thread = threading.Thread(target=go_on)
+        thread.start()
+        try:
+            yield
+        finally:
+            end.set()
+            thread.join()
+
+    def after(self, seconds: float, act: Callable[[], object]) -> threading.Timer:
+        """Something happens in so long."""
+        timer = threading.Timer(seconds, act)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+
+def plant_host(root: Path, data: Path) -> Planted:
+    """A host with one volume, on which ``data`` lies."""
+    files: Mapping[str, str] = {
+        "proc/1/mountinfo": f"26 1 0:1 / / rw - tmpfs tmpfs rw\n27 26 0:2 / {data} rw - ext4 /dev/{DISK} rw\n",
+        "proc/sys/kernel/random/boot_id": "11111111-2222-3333-4444-555555555555\n",
+        f"sys/block/{DISK}/size": f"{SECTORS}\n",
+        f"sys/block/{DISK}/diskseq": "7\n",
+        f"sys/block/{DISK}/device/model": "Amazon Elastic Block Store\n",
+        f"sys/block/{DISK}/device/serial": VOLUME.replace("-", "") + "\n",
+        f"sys/block/{DISK}/queue/max_sectors_kb": "256\n",
+    }
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    data.mkdir(parents=True, exist_ok=True)
+    host = Planted(root=root, data=data)
+    host.config()
+    host.write()
+    return host
+
+
+def fake_program(folder: Path, name: str, lines: Sequence[str]) -> Path:
+    """A program of that name that does what ``lines`` of a shell say. Returns its folder."""
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return folder

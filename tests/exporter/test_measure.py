@@ -1,0 +1,492 @@
+"""Measurements of a directory with real fio and dbench, and everything that can go wrong with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from burstwatch_exporter.measure import command
+from burstwatch_exporter.measure.jobs import JobError, read_jobs
+from burstwatch_exporter.measure.profiles import profiles
+from burstwatch_exporter.measure.scratch import (
+    LOCK,
+    PREFIX,
+    lay_out,
+    remove_left_behind,
+    scratch_file,
+    scratch_folder,
+)
+from burstwatch_exporter.measure.stripe import StripeError, read_stripe
+from tests.exporter.planted import DISK, VOLUME, Planted, fake_program, plant_host
+
+JOBS = Path(__file__).parents[2] / "exporter" / "jobs"
+GOOD = Path(__file__).parent / "fio_output" / "mix.json"
+#: A fio that knows its version, and finds the file that its result is to go to.
+VERSION = 'if [ "$1" = --version ]; then echo fio-3.33; exit 0; fi'
+OUTPUT = 'for arg in "$@"; do case "$arg" in --output=*) out="${arg#--output=}";; esac; done'
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planted:
+    monkeypatch.setattr(os, "geteuid", lambda: 1_000)
+    monkeypatch.setattr(command, "LOOK_S", 0.05)
+    return plant_host(tmp_path / "host", tmp_path / "data")
+
+
+def fio(host: Planted, *lines: str) -> Path:
+    return fake_program(host.root / "bin", "fio", [VERSION, OUTPUT, *lines])
+
+
+def step(host: Planted, profile: str = "probe", index: int = 0) -> Any:
+    steps = host.record(profile)["steps"]
+    assert isinstance(steps, list)
+    return steps[index]
+
+
+# Real programs
+
+
+SHORT = {
+    "probe": "--runtime-s=1", "probe-hdd": "--runtime-s=1", "fio-16k-16jobs": "--runtime-s=0.3",
+    "dd-drain": "--runtime-s=0.5", "dbench": "--runtime-s=2", "fio-4k-qd4": "--runtime-s=0.3",
+    "fio-16k-4jobs": "--runtime-s=0.3", "scaling": "--runtime-s=0.05",
+}  # fmt: skip
+#: Many steps, or long ones: not for the inner loop.
+LONG = {*SHORT} - {"probe", "dd-drain"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[pytest.mark.real] if one in LONG else []) for one in SHORT],
+)
+def test_every_profile_runs_to_its_end_and_leaves_nothing_behind(
+    name: str, host: Planted, program: Callable[[str], str]
+) -> None:
+    program("dbench" if name == "dbench" else "dd" if name == "dd-drain" else "fio")
+    code = host.measure(
+        f"--profile={name}", "--size-mib=32", SHORT[name],
+        f"--html={host.root}/page.html", f"--markdown={host.root}/page.md",
+    )  # fmt: skip
+    assert (code, host.err) == (0, "")
+    record = host.record(name)
+    steps = record["steps"]
+    assert isinstance(steps, list)
+    assert [one["name"] for one in steps] == [one.name for one in profiles()[name].steps]
+    assert all(not one["failed"] and not one["stopped"] for one in steps)
+    assert all(one["read"] or one["write"] or one["files_mib_s"] for one in steps)
+    assert host.left_behind() == []
+    assert VOLUME in (host.root / "page.html").read_text()
+    assert f"| {steps[-1]['name']} |" in (host.root / "page.md").read_text()
+
+
+def test_all_profiles_but_drains_and_stripes_are_run_above() -> None:
+    elsewhere = {"drain", "drain-hdd", "dd-drain-raid0"}
+    assert set(SHORT) | elsewhere == set(profiles())
+
+
+@pytest.mark.parametrize("path", sorted(JOBS.glob("*.fio")), ids=lambda path: path.stem)
+def test_fio_itself_takes_every_job_file(path: Path, program: Callable[[str], str]) -> None:
+    checked = subprocess.run(
+        [program("fio"), "--parse-only", path],
+        env={"SCRATCH": "/nowhere", "JOBS": "4", "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_the_result_is_shown_and_drawn_again_from_its_file(
+    host: Planted, program: Callable[[str], str]
+) -> None:
+    program("fio")
+    assert host.measure("--runtime-s=1", "--json") == 0
+    first = json.loads(host.out)
+    kept = host.root / "results" / f"probe-{VOLUME}.json"
+    assert host.measure(f"--from={kept}", "--json") == 0
+    assert json.loads(host.out) == first
+    assert first["steps"][0]["verdict"]["word"] == "too short"
+
+
+# What is refused
+
+
+def refused(host: Planted, *args: str) -> str:
+    before = host.left_behind()
+    assert host.measure(*args) == 2
+    assert host.left_behind() == before
+    assert not (host.root / "results").exists()
+    return host.err
+
+
+def test_outside_of_what_is_allowed_nothing_is_written(host: Planted) -> None:
+    host.config(measure={"directories": ["/somewhere/else"]})
+    assert "is not allowed, allowed are /somewhere/else" in refused(host)
+    host.config(measure=None)
+    assert "name one in measure.directories" in refused(host)
+    (host.data / "below").mkdir()
+    host.config()
+    fake = fio(host, f'cp {GOOD} "$out"')
+    assert host.measure("--size-mib=1", f"--directory={host.data}/below", path=fake) == 0
+
+
+def test_root_is_refused_unless_it_is_allowed(
+    host: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "this is root" in refused(host)
+    assert host.measure("--allow-root", path=fio(host, f'cp {GOOD} "$out"')) == 0
+
+
+def test_a_block_device_a_file_and_nothing_are_no_directory(
+    host: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (host.data / "file").write_text("")
+    assert "is no directory" in refused(host, f"--directory={host.data}/file")
+    assert "No such file" in refused(host, f"--directory={host.data}/nothing")
+    monkeypatch.setattr("stat.S_ISBLK", lambda _: True)
+    assert "is a block device" in refused(host)
+
+
+def test_tmpfs_is_no_volume(host: Planted) -> None:
+    host.detach()
+    mounts = host.root / "proc" / "1" / "mountinfo"
+    mounts.write_text(f"27 1 0:2 / {host.data} rw - tmpfs tmpfs rw\n")
+    assert "is on tmpfs of tmpfs, which is no volume of this host" in refused(host)
+
+
+def test_a_volume_of_which_nobody_says_the_type_has_no_price(host: Planted) -> None:
+    host.config(volumes={})
+    assert f"the type of {VOLUME} is not known" in refused(host)
+
+
+def test_with_less_than_the_floor_for_certain_it_does_not_begin(host: Planted) -> None:
+    host.config(volumes={VOLUME: {"type": "gp2"}})  # from empty to full
+    assert "from 0% to 100%, allowed is 50% or more for certain" in refused(host)
+    assert host.measure("--floor-percent=0", path=fio(host, f'cp {GOOD} "$out"')) == 0
+
+
+def test_a_volume_that_runs_dry_soon_is_left_alone(
+    host: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "LOOK_S", 1.0)
+    bucket = {"capacity": 200_000, "refill": 10, "burst": 3_000}
+    made = datetime.now(tz=UTC).isoformat()
+    host.config(
+        volumes={}, devices={DISK: {"bucket": bucket, "volume_id": VOLUME, "created": made}}
+    )
+    with host.load(2_000):
+        assert re.search(r"runs dry in \d+ s already, allowed is 15 min", refused(host))
+    host.config(volumes={VOLUME: {"type": "gp2"}})
+    with host.load(2_000):
+        assert "may run dry in 0 s already" in refused(host, "--floor-percent=0")
+
+
+def test_a_scratch_file_that_does_not_fit_is_refused(host: Planted) -> None:
+    free = os.statvfs(host.data)
+    size = free.f_bavail * free.f_frsize / 2**20
+    if size > 900_000:
+        pytest.skip("the disk is larger than the largest scratch file")
+    host.config()
+    args = ("--profile=fio-16k-4jobs", f"--size-mib={size:.0f}")
+    if size < 5_120:
+        assert "MiB free" in refused(host, *args)
+
+
+def test_a_budget_under_the_price_of_the_scratch_file_is_refused(host: Planted) -> None:
+    said = refused(host, "--profile=fio-4k-qd4", "--budget-percent=0.01")
+    assert "writing the scratch file costs 4,096 credits, the budget is 540" in said
+
+
+def test_a_stripe_is_wanted_where_the_profile_is_of_one(host: Planted) -> None:
+    assert f"{DISK} is none" in refused(host, "--profile=dd-drain-raid0", "--size-mib=1")
+
+
+def test_every_reason_is_said_at_once(host: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    host.config(volumes={VOLUME: {"type": "gp2"}}, measure={"directories": ["/a"]})
+    said = refused(host)
+    assert all(part in said for part in ("is not allowed", "this is root", "from 0% to 100%"))
+
+
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        (
+            "--budget-percent=0",
+            "budget-percent is '0', allowed is a number of percent from 0.001 to 100",
+        ),
+        ("--budget-percent=-1", "allowed is a number"),
+        ("--floor-percent=nan", "allowed is a number"),
+        ("--profile=nothing", "unknown profile 'nothing', allowed are"),
+        ("--profile=../x", "allowed is the name of a profile"),
+        ("--type=gp2", "type is for --plan alone"),
+        ("--web.listen-address=:1", "unrecognized arguments"),
+    ],
+)
+def test_a_wrong_flag_is_named(host: Planted, flag: str, said: str) -> None:
+    assert said in refused(host, flag)
+
+
+def test_a_drain_takes_a_word_in_the_configuration_and_one_on_the_command_line(
+    host: Planted,
+) -> None:
+    assert "confirm-drain is ''" in refused(host, "--drain")
+    assert "confirm-drain is 'vol-0b'" in refused(host, "--drain", "--confirm-drain=vol-0b")
+    host.config(measure={"directories": [str(host.data)]})
+    said = refused(host, "--drain", f"--confirm-drain={VOLUME}")
+    assert f"{VOLUME} may not be drained" in said
+    host.config(volumes={VOLUME: {"type": "gp3"}})
+    assert "has no bucket to drain" in refused(host, "--drain", f"--confirm-drain={VOLUME}")
+
+
+@pytest.mark.parametrize("version", ["fio-2.21", "nonsense"])
+def test_a_fio_that_will_not_do_is_named(host: Planted, version: str) -> None:
+    path = fake_program(host.root / "bin", "fio", [f"echo {version}"])
+    assert host.measure(path=path) == 2
+    assert version in host.err
+
+
+def test_without_fio_it_says_so(host: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(host.root))
+    assert "not installed: fio" in refused(host)
+
+
+# What goes wrong on the way
+
+FAILURES = {
+    "kill -9 $$": "was killed by signal 9",
+    f'head -c 300 {GOOD} > "$out"': "not whole",
+    f'cp {GOOD} "$out"; echo "fio: it hurts" >&2; exit 1': "ended with exit status 1: fio: it hurts",
+    'echo "fio: words" > "$out"': "printed no result, but: fio: words",
+    "exit 0": "printed no result",
+    f"""sed 's/"error" : 0/"error" : 5/' {GOOD} > "$out\"""": "error 5",
+}
+
+
+@pytest.mark.parametrize("does", FAILURES, ids=lambda does: FAILURES[does])
+def test_a_fio_that_fails_is_an_error_and_what_was_spent_is_counted(
+    does: str, host: Planted
+) -> None:
+    with host.load(500):
+        code = host.measure("--size-mib=1", path=fio(host, "sleep 0.4", does))
+    assert code == 1
+    assert FAILURES[does] in step(host)["failed"]
+    volumes: Any = host.record()["volumes"]
+    assert 100 < volumes[0]["purse"]["spent_most"] < 2_000
+    assert host.left_behind() == []
+
+
+def test_words_before_the_json_are_no_failure(host: Planted) -> None:
+    path = fio(host, f'(echo "fio: a word"; cat {GOOD}) > "$out"')
+    assert host.measure("--size-mib=1", path=path) == 0
+
+
+def test_one_step_that_fails_ends_no_other(host: Planted) -> None:
+    path = fio(host, f'case "$*" in *randread*) exit 1;; esac; cp {GOOD} "$out"')
+    assert host.measure("--profile=fio-4k-qd4", "--size-mib=1", path=path) == 1
+    failed = {one["name"] for one in host.record("fio-4k-qd4")["steps"] if one["failed"]}  # type: ignore[attr-defined]
+    assert failed == {"randread"}
+
+
+def test_a_full_disk_and_a_read_only_one_are_named(
+    host: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    path = fio(host, f'cp {GOOD} "$out"')
+    monkeypatch.setattr(os, "pwrite", full)
+    assert host.measure("--size-mib=1", path=path) == 1
+    assert "No space left on device" in str(host.record()["failed"])
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "geteuid", lambda: 1_000)
+
+    def read_only(*_: object) -> int:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("burstwatch_exporter.measure.session.scratch_file", read_only)
+    assert host.measure("--size-mib=1", path=path) == 1
+    assert "Read-only file system" in str(host.record()["failed"])
+    assert host.left_behind() == []
+
+
+def test_a_volume_that_is_detached_ends_it(host: Planted) -> None:
+    host.after(0.7, host.detach)
+    began = time.monotonic()
+    assert host.measure("--size-mib=1", path=fio(host, "sleep 30")) == 1
+    assert time.monotonic() - began < 6
+    assert f"{DISK} is gone" in str(host.record()["stopped"])
+    assert host.left_behind() == []
+
+
+def test_control_c_ends_it_and_keeps_what_was_spent(
+    host: Planted, program: Callable[[str], str]
+) -> None:
+    program("fio")
+    host.after(1.2, host.stop.set)
+    with host.load(200):
+        code = host.measure("--size-mib=1")
+    assert code == 1
+    assert host.record()["stopped"] == "interrupted"
+    assert step(host)["read"]["iops"] > 10
+    volumes: Any = host.record()["volumes"]
+    assert 100 < volumes[0]["purse"]["spent_most"] < 1_000
+
+
+def test_it_stops_within_two_seconds_when_others_take_the_balance_under_the_floor(
+    host: Planted, program: Callable[[str], str]
+) -> None:
+    """With 5.4 M credits and a floor of 99.3 %, 20,000 a second are there in 2 s."""
+    program("fio")
+    with host.load(20_000):
+        host.measure("--size-mib=1", "--floor-percent=99.3", "--budget-percent=100")
+    record: Any = host.record()
+    assert "may be under its floor" in record["stopped"]
+    purse = record["volumes"][0]["purse"]
+    seconds_late = (0.993 - purse["after_low"]) * 5_400_000 / 20_000
+    assert 0 < seconds_late < 1
+
+
+def test_the_budget_ends_a_step_and_the_next_one_has_its_share(
+    host: Planted, program: Callable[[str], str]
+) -> None:
+    program("fio")
+    with host.load(9_000):
+        code = host.measure("--profile=fio-16k-16jobs", "--size-mib=1", "--budget-percent=0.2")
+    assert code == 0
+    record: Any = host.record("fio-16k-16jobs")
+    assert all("budget is spent" in one["stopped"] for one in record["steps"])
+    shares = [one["spent"] for one in record["steps"]]
+    assert shares == pytest.approx([5_400, 5_400], rel=0.25)
+    assert record["volumes"][0]["purse"]["spent_most"] <= 10_800 * 1.1
+
+
+# The scratch file and the folder
+
+
+def test_a_scratch_file_has_no_name_and_is_full_of_what_is_not_zero(tmp_path: Path) -> None:
+    with scratch_file(tmp_path) as fd:
+        assert lay_out(fd, 3, go_on=lambda share: share < 2)
+        assert list(tmp_path.iterdir()) == []
+        assert os.fstat(fd).st_size == 3 * 2**20
+        assert os.fstat(fd).st_blocks * 512 >= 3 * 2**20
+        assert b"\0" * 4_096 not in os.pread(fd, 2**20, 2**21)
+
+
+def test_writing_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    with scratch_file(tmp_path) as fd:
+        assert not lay_out(fd, 100, go_on=lambda share: share < 0.02)
+        assert os.fstat(fd).st_size == 2 * 2**20
+
+
+def test_folders_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path: Path) -> None:
+    dead, other = tmp_path / f"{PREFIX}dead", tmp_path / "precious"
+    for folder in (dead, other):
+        folder.mkdir()
+        (folder / "data").write_text("x")
+    (dead / LOCK).write_text("")
+    with scratch_folder(tmp_path) as living:
+        assert remove_left_behind(tmp_path) == [dead]
+        assert living.exists()
+    assert sorted(tmp_path.iterdir()) == [other]
+
+
+# Plans without a volume
+
+
+def test_a_plan_of_a_type_needs_no_volume(host: Planted) -> None:
+    assert (
+        host.measure("--plan", "--type=gp2", "--size-gib=100", "--profile=dd-drain", "--json") == 0
+    )
+    plan = json.loads(host.out)
+    assert plan["steps"][0]["time_to_empty_s"] == pytest.approx(2_000)
+    assert plan["budget"] == 108_000
+    assert host.measure("--plan", "--type=gp3", "--size-gib=100") == 0
+    assert "no credits to spend" in host.out
+    assert host.measure("--plan", "--type=gp2") == 2
+    assert "size-gib is missing" in host.err
+
+
+def test_a_plan_of_the_volume_that_is_there_says_what_it_will_leave(host: Planted) -> None:
+    assert host.measure("--plan", "--profile=fio-16k-16jobs") == 0
+    assert "the budget is 108,000 (2.0%)" in host.out
+    assert host.left_behind() == []
+
+
+def test_the_profiles_are_listed(host: Planted) -> None:
+    assert host.measure("--list") == 0
+    assert len(host.out.splitlines()) == len(profiles())
+
+
+# Job files and stripes
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[a]\nrw=read\n", "must have filename=${SCRATCH}"),
+        ("[a]\nfilename=${SCRATCH}\nsize=1m\nruntime=1\n", "[a] has no rw"),
+        ("[a]\nfilename=${SCRATCH}\nrw=trim\nsize=1m\nruntime=1\n", "rw=trim, allowed are"),
+        ("[a]\nfilename=${SCRATCH}\nrw=read\nsize=lots\nruntime=1\n", "size=lots, allowed is"),
+        ("[a]\nfilename=${SCRATCH}\nrw=read\nsize=1m\nruntime=0\n", "runtime=0, allowed is"),
+        ("[global]\nrw=read\n", "no section but global"),
+        ("rw=read\n", "no section headers"),
+    ],
+)
+def test_a_job_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "a.fio"
+    path.write_text(text)
+    with pytest.raises(JobError, match=re.escape(said)):
+        read_jobs(path)
+
+
+@pytest.fixture
+def md(tmp_path: Path) -> Path:
+    files = {"level": "raid0\n", "raid_disks": "2\n", "chunk_size": "524288\n"}
+    folder = tmp_path / "block" / "md0" / "md"
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        (folder / name).write_text(content)
+    (tmp_path / "block" / "md0" / "md0p1").mkdir()
+    slaves = tmp_path / "block" / "dm-0" / "slaves"
+    slaves.mkdir(parents=True)
+    (slaves / "md0").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["md0", "md0p1", "dm-0"])
+def test_a_stripe_is_seen_through_what_lies_on_it(md: Path, name: str) -> None:
+    stripe = read_stripe(md, name)
+    assert stripe is not None
+    assert (stripe.level, stripe.members, stripe.chunk_kib, stripe.is_even) == (
+        "raid0",
+        2,
+        512,
+        True,
+    )
+
+
+def test_a_mirror_is_no_stripe_and_a_disk_is_none_at_all(md: Path) -> None:
+    (md / "block" / "md0" / "md" / "level").write_text("raid1\n")
+    mirror = read_stripe(md, "md0")
+    assert mirror is not None
+    assert not mirror.is_even
+    (md / "block" / "sda").mkdir()
+    assert read_stripe(md, "sda") is None
+    assert read_stripe(md, "nothing") is None
+
+
+def test_a_stripe_that_cannot_be_is_refused(md: Path) -> None:
+    (md / "block" / "md0" / "md" / "raid_disks").write_text("many\n")
+    with pytest.raises(StripeError, match="raid_disks 'many'"):
+        read_stripe(md, "md0")

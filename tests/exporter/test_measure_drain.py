@@ -1,0 +1,101 @@
+"""Where a volume falls, and what that says of its bucket."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.measure.drain import (
+    Sample,
+    estimate,
+    find_knee,
+    has_fallen,
+    refill_after,
+)
+
+
+def drained(
+    *, burst: float, baseline: float, capacity: float, share: float = 1.0, noise: float = 0.0,
+    after_s: int = 12, seed: int = 0,
+) -> list[Sample]:  # fmt: skip
+    """What a volume serves second by second, from so full on."""
+    rng = random.Random(seed)  # noqa: S311 - noise, and no secret
+    empty_at = share * capacity / (burst - baseline)
+    samples = []
+    for second in range(int(empty_at) + 1 + after_s):
+        inside = min(1.0, max(0.0, empty_at - second))
+        rate = (burst * inside + baseline * (1 - inside)) * (1 + noise * rng.uniform(-1, 1))
+        samples.append(Sample(at=second + 1, seconds=1, rate=rate))
+    return samples
+
+
+@given(
+    burst=st.floats(500, 20_000),
+    ratio=st.floats(0.01, 0.6),
+    seconds=st.floats(8, 400),
+    share=st.floats(0.3, 1),
+    noise=st.floats(0, 0.05),
+    seed=st.integers(0, 1_000),
+)
+def test_burst_baseline_and_capacity_are_found_through_noise(
+    burst: float, ratio: float, seconds: float, share: float, noise: float, seed: int
+) -> None:
+    baseline = ratio * burst
+    capacity = (burst - baseline) * seconds / share
+    samples = drained(
+        burst=burst, baseline=baseline, capacity=capacity, share=share, noise=noise, seed=seed
+    )
+    left = Interval(low=share * capacity, high=share * capacity)
+    found = estimate(samples, left=left, capacity=capacity)
+    assert found is not None
+    assert found.knee.at == pytest.approx(seconds, abs=1)
+    assert found.knee.burst == pytest.approx(burst, rel=0.05)
+    assert found.knee.baseline == pytest.approx(baseline, rel=0.05)
+    tolerance = 0.02 + 2 * noise
+    assert found.capacity == pytest.approx(capacity, rel=tolerance)
+
+
+def test_a_run_that_never_falls_has_no_knee() -> None:
+    steady = [Sample(at=second + 1, seconds=1, rate=3_000) for second in range(60)]
+    assert find_knee(steady) is None
+    assert not has_fallen(steady)
+    assert estimate(steady, left=Interval(low=1, high=1), capacity=1) is None
+
+
+def test_a_dip_of_some_seconds_is_no_knee() -> None:
+    rates = [3_000.0] * 20 + [300.0] * 4 + [3_000.0] * 20
+    samples = [Sample(at=i + 1, seconds=1, rate=rate) for i, rate in enumerate(rates)]
+    assert not any(has_fallen(samples[:end]) for end in range(1, len(samples) + 1))
+
+
+def test_a_fall_is_believed_after_ten_seconds() -> None:
+    samples = drained(burst=3_000, baseline=300, capacity=108_000, after_s=20)
+    first = next(end for end in range(1, len(samples) + 1) if has_fallen(samples[:end]))
+    assert samples[first - 1].at == pytest.approx(40 + 11, abs=1)
+
+
+def test_no_samples_are_no_knee() -> None:
+    assert find_knee([]) is None
+    assert not has_fallen([])
+    assert find_knee(drained(burst=3_000, baseline=300, capacity=9_000)[:3]) is None
+
+
+def test_without_a_known_start_there_is_no_capacity() -> None:
+    samples = drained(burst=3_000, baseline=300, capacity=108_000)
+    found = estimate(samples, left=Interval(low=0, high=108_000), capacity=108_000)
+    assert found is not None
+    assert found.capacity is None
+    assert found.drained == pytest.approx(108_000, rel=0.01)
+
+
+def test_what_came_in_while_it_rested_is_what_it_bursts_with_again() -> None:
+    first = drained(burst=3_000, baseline=300, capacity=108_000)
+    knee = find_knee(first)
+    assert knee is not None
+    again = drained(burst=3_000, baseline=300, capacity=6_000)
+    assert refill_after(again, knee, rested_s=20) == pytest.approx(300, rel=0.02)
+    assert refill_after(again, knee, rested_s=0) is None
