@@ -42,7 +42,7 @@ check: setup ## the inner loop: format, lint, types, walls and the fast tests
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo >.cache/walls.txt || { cat .cache/walls.txt; exit 1; }
 	@npm run --silent check
-	@$(BIN)/pytest -q -n 2 --dist worksteal -m "not local_cloud and not real"
+	@$(BIN)/pytest -q -n 2 --dist worksteal -m "not local_cloud and not real and not slow"
 
 .PHONY: fix
 fix: setup ## format and mend what can be mended
@@ -96,8 +96,8 @@ test-chart: setup .cache/go/helm ## the chart, rendered by helm; without helm or
 	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
 
 .PHONY: test-real
-test-real: setup ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus
-	@$(BIN)/pytest -q -m real
+test-real: setup ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
+	@$(BIN)/pytest -q -m "real or slow"
 
 .PHONY: test-cloud
 test-cloud: setup .cache/localcloud.stamp ## the demo and the dead-man switch on the local cloud

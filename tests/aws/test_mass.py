@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 from burstwatch.aws.alarms import read_alarms
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.config import Config
@@ -197,6 +199,7 @@ def test_no_sweep_makes_more_than_fifty_alarms_and_the_next_makes_the_rest(cloud
     assert len(run_sweep(cloud, config=with_mass(50)).created) == 10
 
 
+@pytest.mark.slow
 def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_none(
     cloud: Cloud,
 ) -> None:
