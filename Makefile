@@ -82,6 +82,7 @@ test-wheel: setup ## the built wheel, without extras, in an environment of its o
 	@# as pipx installs it
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt "$$(ls .cache/wheel/*.whl)[exporter]"
 	@.cache/wheel/venv/bin/burstwatch-exporter --once --sample.period=0.2 | grep -q burstwatch_exporter_build_info
+	@.cache/wheel/venv/bin/burstwatch-exporter measure --plan --profile=fio-4k-qd4 --type=gp2 --size-gib=100 | grep -q mix70
 	@.cache/wheel/venv/bin/burstwatch-nvme-helper --help >/dev/null
 
 HELM_VERSION := v3.22.0

@@ -16,7 +16,9 @@ def program() -> Callable[[str], str]:
         if path is None and os.environ.get("REQUIRE_PROGRAMS"):
             pytest.fail(f"{name} is not installed, and every test must run here")
         if path is None:
-            pytest.skip(f"{name} is not installed (Debian's packages prometheus, fio, openssl)")
+            pytest.skip(
+                f"{name} is not installed (Debian's packages prometheus, fio, dbench, openssl)"
+            )
         return path
 
     return find

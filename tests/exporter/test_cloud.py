@@ -394,3 +394,25 @@ def test_of_an_average_only_the_end_of_its_period_is_sure() -> None:
     ledger.reconcile(LevelPoint(start_s=10, period_s=20, ratio=0.2, statistic="Average"))
     seen = ledger.seen()
     assert (seen.low, seen.high) == (699, 901)  # and 800 are left
+
+
+def test_the_alarms_that_are_up_are_known_by_volume(rig: Rig) -> None:
+    with pytest.raises(ValueError, match="its alarms are not known"):
+        rig.cloud.alarms_up()
+    rig.asks()
+    name = f"burstwatch/prod/1/us-east-1/ebs_volume/{rig.volume_id}/critical"
+    where = {"Kind": "ebs_volume", "ResourceId": rig.volume_id}
+    rig.account.clients("cloudwatch").put_metric_alarm(
+        AlarmName=name, Namespace="Burstwatch", MetricName="Severity", Statistic="Maximum",
+        Dimensions=[{"Name": key, "Value": value} for key, value in where.items()],
+        Period=60, EvaluationPeriods=1, Threshold=3, TreatMissingData="ignore",
+        ComparisonOperator="GreaterThanOrEqualToThreshold",
+    )  # fmt: skip
+    assert rig.cloud.alarms_up() == {}
+    rig.account.aws.regions["us-east-1"].alarms[name]["StateValue"] = "ALARM"
+    assert rig.cloud.alarms_up() == {rig.volume_id: name}
+    rig.account.aws.denied.add("DescribeAlarms")
+    with pytest.raises(
+        ValueError, match=r"whether an alarm is up cannot be asked: .*DescribeAlarms"
+    ):
+        rig.cloud.alarms_up()

@@ -20,7 +20,9 @@ from burstwatch_exporter.settings import SETTINGS, parse_options
 ROOT = Path(__file__).parents[2]
 EXPORTER = ROOT / "exporter"
 UNITS = sorted(
-    path for path in (EXPORTER / "systemd").iterdir() if path.suffix in {".service", ".socket"}
+    path
+    for path in (EXPORTER / "systemd").iterdir()
+    if path.suffix in {".service", ".socket", ".timer"}
 )
 SERVICES = [unit for unit in UNITS if unit.suffix == ".service"]
 

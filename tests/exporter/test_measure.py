@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -14,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.measure import command
 from burstwatch_exporter.measure.jobs import JobError, read_jobs
 from burstwatch_exporter.measure.profiles import profiles
@@ -26,6 +29,8 @@ from burstwatch_exporter.measure.scratch import (
     scratch_folder,
 )
 from burstwatch_exporter.measure.stripe import StripeError, read_stripe
+from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.settings import parse_options
 from tests.exporter.planted import DISK, VOLUME, Planted, fake_program, plant_host
 
 JOBS = Path(__file__).parents[2] / "exporter" / "jobs"
@@ -490,3 +495,99 @@ def test_a_stripe_that_cannot_be_is_refused(md: Path) -> None:
     (md / "block" / "md0" / "md" / "raid_disks").write_text("many\n")
     with pytest.raises(StripeError, match="raid_disks 'many'"):
         read_stripe(md, "md0")
+
+
+# What the exporter shows of it
+
+
+def page_of(host: Planted) -> str:
+    out = io.StringIO()
+    flags = {
+        "path.procfs": "proc", "path.sysfs": "sys", "path.udev.data": "udev",
+        "config.file": "config.yml", "measure.results": "results",
+    }  # fmt: skip
+    options = parse_options({name: f"{host.root}/{path}" for name, path in flags.items()}, {})
+    exporter = Exporter(options, system_clock())
+    out.write(exporter.page().text())
+    return out.getvalue()
+
+
+def test_the_exporter_shows_the_newest_result_of_each_profile_and_hides_none_for_a_broken_one(
+    host: Planted,
+) -> None:
+    path = fio(host, f'cp {GOOD} "$out"')
+    assert host.measure("--size-mib=1", path=path) == 0
+    assert host.measure("--size-mib=1", "--profile=probe-hdd", path=path) == 0
+    (host.root / "results" / "half.json").write_text('{"format": 1,')
+    (host.root / "results" / "note.txt").write_text("not a result")
+    page = page_of(host)
+    of = f'volume_id="{VOLUME}",device="{DISK}"'
+    assert 'burstwatch_source_up{source="measure"} 0' in page
+    assert f'burstwatch_fio_success{{{of},profile="probe"}} 1' in page
+    assert f'burstwatch_fio_success{{{of},profile="probe-hdd"}} 1' in page
+    assert (
+        f'burstwatch_fio_ops_per_second{{{of},profile="probe",step="randread",direction="read"}}'
+        in page
+    )
+    (age,) = re.findall(rf'burstwatch_fio_result_age_seconds{{{of},profile="probe"}} (\S+)', page)
+    assert 0 <= float(age) < 60
+
+
+def test_a_result_of_a_volume_that_is_gone_is_not_shown(host: Planted) -> None:
+    assert host.measure("--size-mib=1", path=fio(host, f'cp {GOOD} "$out"')) == 0
+    host.detach()
+    assert "burstwatch_fio_" not in page_of(host)
+
+
+def test_a_result_that_failed_is_no_success_and_has_no_figures(host: Planted) -> None:
+    assert host.measure("--size-mib=1", path=fio(host, "exit 1")) == 1
+    page = page_of(host)
+    assert "burstwatch_fio_success{" in page
+    assert 'profile="probe"} 0\n' in page
+    assert "burstwatch_fio_ops_per_second{" not in page
+
+
+def test_disks_of_other_makers_have_limits_and_no_bucket(host: Planted) -> None:
+    host.config(volumes={}, devices={DISK: {"type": "pd-ssd", "volume_id": VOLUME}})
+    assert host.measure("--size-mib=1", path=fio(host, f'cp {GOOD} "$out"')) == 0
+    record: Any = host.record()
+    assert record["volumes"][0]["purse"] is None
+    assert record["budget"] is None
+    page = page_of(host)
+    assert (
+        f'burstwatch_volume_limit_ops_per_second{{volume_id="{VOLUME}",device="{DISK}"}} 3000'
+        in page
+    )
+    host.config(volumes={}, devices={DISK: {"type": "pd-hdd", "volume_id": VOLUME}})
+    assert host.measure() == 2
+    assert "allowed are gp2, st1" in host.err
+    assert "instance-store, pd-ssd, local-ssd" in host.err
+
+
+def test_the_wrong_rules_of_a_configuration_are_named(host: Planted) -> None:
+    host.config(measure={"directories": ["data"], "drain": "vol-1", "floor": 2})
+    assert host.measure() == 2
+    assert "measure.directories is 'data', allowed is a path that begins with /" in host.err
+    assert "measure.drain is 'vol-1', allowed is a list of texts" in host.err
+    assert "measure has 'floor', allowed are directories, drain" in host.err
+
+
+def test_with_an_alarm_up_it_does_not_begin(host: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Exporter, "ask_aws", lambda _: None)
+    monkeypatch.setattr(Exporter, "alarms_up", lambda _: {VOLUME: "burstwatch/a/critical"})
+    assert f"{VOLUME} is in alarm: burstwatch/a/critical" in refused(host, "--aws=ec2")
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "geteuid", lambda: 1_000)
+    monkeypatch.setattr(Exporter, "ask_aws", lambda _: None)
+    assert "its alarms are not known" in refused(host, "--aws=ec2")
+
+
+def test_the_units_flags_are_known() -> None:
+    folder = JOBS.parent / "systemd"
+    unit = (folder / "burstwatch-exporter-measure.service").read_text()
+    default = (folder / "burstwatch-exporter-measure.default").read_text()
+    (line,) = re.findall(r"^ExecStart=\S+ measure (.*) \$ARGS$", unit, re.MULTILINE)
+    (args,) = re.findall(r'^ARGS="(.*)"$', default, re.MULTILINE)
+    parsed = vars(build_measure_parser().parse_args([*line.split(), *args.split()]))
+    assert parsed["directory"] == "/data/burstwatch"
+    assert parsed["measure.results"] == "${STATE_DIRECTORY}/measured"

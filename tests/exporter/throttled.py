@@ -23,7 +23,9 @@ from burstwatch.bucket import Bucket
 V1, V2 = Path("/sys/fs/cgroup/blkio"), Path("/sys/fs/cgroup")
 MIB = 2**20
 TICK_S = 0.02
-LOSETUP = shutil.which("losetup") or "/sbin/losetup"
+LOSETUP, MKFS, MOUNT, UMOUNT = (
+    shutil.which(name) or f"/sbin/{name}" for name in ("losetup", "mkfs.ext4", "mount", "umount")
+)
 JOIN = """
 import os, sys
 with open(sys.argv[1], "w") as members:
@@ -91,6 +93,27 @@ class ThrottledDisk:
                 self.throttle.limit(limit)
                 self._limit = limit
             return self.level
+
+    def ops(self) -> int:
+        """All that it has ever done."""
+        return self._done()
+
+    def fill(self) -> None:
+        """It is as good as new."""
+        with self._lock:
+            self.level = self.bucket.capacity
+            self.emptied_at = None
+
+    @contextmanager
+    def mounted(self, folder: Path) -> Iterator[Path]:
+        """A file system on it, which flushes nothing: no flush costs a credit here."""
+        folder.mkdir()
+        subprocess.run([MKFS, "-q", "-F", self.path], check=True)
+        subprocess.run([MOUNT, "-o", "barrier=0", self.path, folder], check=True)
+        try:
+            yield folder
+        finally:
+            subprocess.run([UMOUNT, folder], check=True)
 
     def between(self, start: float, end: float) -> tuple[float, float]:
         """The least and the most that was left in that time, as far as it was looked at."""

@@ -90,6 +90,14 @@ def has_fallen(samples: Sequence[Sample]) -> bool:
     return bool(early) and max(late) < FALLEN * median(early) and now - samples[0].at > SURE_S
 
 
+def is_down(samples: Sequence[Sample], knee: Knee) -> bool:
+    """Whether a later run of the same volume has been at its baseline for long enough."""
+    if not samples or samples[-1].at < SURE_S:
+        return False
+    late = [one.rate for one in samples if one.at > samples[-1].at - SURE_S / 2]
+    return max(late) < FALLEN * knee.burst
+
+
 def estimate(samples: Sequence[Sample], *, left: Interval, capacity: float) -> Estimate | None:
     """The bucket of a run that began with ``left`` credits of the ``capacity`` that is promised.
 

@@ -52,6 +52,14 @@ class StepPlan:
     runs_s: float
     until_empty_s: float
 
+    @property
+    def in_flight(self) -> float:
+        """What the operations cost that it has on the way at a time, in credits."""
+        best = self.expected.best
+        return (
+            0.0 if best.credits_per_s <= 0 else self.step.in_flight * best.credits_per_s / best.iops
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:

@@ -114,10 +114,14 @@ def run_step(
     *,
     programs: dict[str, str],
     allowed: float,
+    in_flight: float,
     until: Callable[[Sequence[Served]], bool] = lambda _: False,
 ) -> Run:
-    """Run it until its time is over, the volumes have spent ``allowed`` in all, or ``until`` is so."""
-    watch.begin(step.name)
+    """Run it until its time is over, the volumes have spent ``allowed`` in all, or ``until`` is so.
+
+    ``in_flight`` is what the operations cost that it has on the way at a time.
+    """
+    watch.begin(step.name, in_flight=in_flight)
     stopped, is_enough = "", False
     with ExitStack() as stack:
         began = time.monotonic()
@@ -191,12 +195,16 @@ class _Process:
             start_new_session=True,
         )
 
+    def tell(self, number: signal.Signals) -> None:
+        """A signal to it and all that it has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
     def end(self, first: signal.Signals) -> bool:
         """Tell it and all that it has started to end, then kill them."""
         for number, patience_s in ((first, PATIENCE_S), (signal.SIGKILL, DEAD_S)):
             if self.process.poll() is None or number is signal.SIGKILL:
-                with suppress(ProcessLookupError):
-                    os.killpg(self.process.pid, number)
+                self.tell(number)
             try:
                 self.process.wait(timeout=patience_s)
             except subprocess.TimeoutExpired:
@@ -338,6 +346,8 @@ class _Dd:
 
     def end(self) -> bool:
         self._failed = [copy for copy in self._copies if copy.process.poll()]
+        for copy in self._copies:  # all at once, or the last would go on meanwhile
+            copy.tell(signal.SIGINT)
         ended = [copy.end(signal.SIGINT) for copy in self._copies]
         return all(ended)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.other_disks import OTHER_DISKS
 from burstwatch_exporter.measure import record as rec
-from burstwatch_exporter.measure.drain import estimate, has_fallen, refill_after
+from burstwatch_exporter.measure.drain import estimate, has_fallen, is_down, refill_after
 from burstwatch_exporter.measure.expect import Given
 from burstwatch_exporter.measure.plan import ask_of
 from burstwatch_exporter.measure.published import published_of
@@ -93,11 +93,14 @@ class Session:
 
     def _run_all(self, place: Place) -> None:
         """Each with an even share of what is left of the budget; one that fails ends no other."""
-        steps = [one.step for one in self._plan.steps]
-        for i, step in enumerate(steps):
-            spent = self._watch.now.spent_most
+        steps = self._plan.steps
+        for i, planned in enumerate(steps):
+            step, spent = planned.step, self._watch.now.spent_most
             share = (self._watch.bounds.budget - spent) / (len(steps) - i)
-            run = run_step(step, place, self._watch, programs=self._programs, allowed=spent + share)
+            run = run_step(
+                step, place, self._watch, programs=self._programs, allowed=spent + share,
+                in_flight=planned.in_flight,
+            )  # fmt: skip
             self._note(step, run)
             if self._is_over(run):
                 return
@@ -112,7 +115,7 @@ class Session:
 
         run = run_step(
             step, place, self._watch, programs=self._programs,
-            allowed=self._watch.bounds.budget, until=until,
+            allowed=self._watch.bounds.budget, in_flight=0.0, until=until,
         )  # fmt: skip
         self._note(step, run)
         device = self._target.views[0].disk.name
@@ -132,7 +135,8 @@ class Session:
                 second = replace(step, name=f"{step.name}-after-rest")
                 again = run_step(
                     second, place, self._watch, programs=self._programs,
-                    allowed=self._watch.bounds.budget, until=until,
+                    allowed=self._watch.bounds.budget, in_flight=0.0,
+                    until=lambda samples: is_down([one.credits for one in samples], found.knee),
                 )  # fmt: skip
                 self._note(second, again)
             refill = refill_after(

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from burstwatch_exporter.measure.meter import Meter, Seen
 
-#: How often it looks, and how long it takes a program to end that is told to.
-TICK_S, ENDING_S = 0.05, 0.1
+#: How often it looks.
+TICK_S = 0.05
 #: A sample a second; of more than so many, each two become one, and later ones are twice as long.
 SAMPLE_S, MOST_SAMPLES = 1.0, 3_600
 BUDGET_SPENT = "its share of the budget is spent"
@@ -68,13 +68,13 @@ class Watch:
         self.began = self.now = meter.look()
         self._gone = ""
         self._step, self._since, self._sampled = "", self.now, self.now
-        self._sample_s = SAMPLE_S
+        self._sample_s, self._in_flight = SAMPLE_S, 0.0
         self.samples: list[Served] = []
 
-    def begin(self, step: str) -> None:
-        """A step begins: its samples are its own."""
+    def begin(self, step: str, *, in_flight: float = 0.0) -> None:
+        """A step begins: its samples are its own. It has at most ``in_flight`` credits on the way."""
         self.look()
-        self._step, self._sample_s = step, SAMPLE_S
+        self._step, self._sample_s, self._in_flight = step, SAMPLE_S, in_flight
         self._since = self._sampled = self.now
         self.samples = []
 
@@ -96,7 +96,7 @@ class Watch:
     def reason(self, allowed: float) -> str:
         """Look, and say why it has to stop, or nothing. ``allowed`` is the most that may be spent by now.
 
-        What is spent until it has ended counts: at the rate of this moment, for so long.
+        What will be spent until the next look counts, and what is then still on its way.
         """
         before = self.now
         self.look()
@@ -111,7 +111,8 @@ class Watch:
                 return f"the balance of {device} may be under its floor"
         seconds = now.at - before.at
         rate = (now.spent_most - before.spent_most) / seconds if seconds > 0 else 0.0
-        if now.spent_most + rate * (TICK_S + ENDING_S) >= min(allowed, self.bounds.budget):
+        soon = now.spent_most + rate * TICK_S + self._in_flight
+        if soon >= min(allowed, self.bounds.budget):
             return BUDGET_SPENT
         return ""
 

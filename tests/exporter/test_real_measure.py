@@ -1,0 +1,183 @@
+"""Measurements of a disk that the kernel throttles like a gp2 volume: what they cost, and what they find."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from burstwatch.bucket import Bucket
+from burstwatch_exporter.measure.profiles import profiles
+from tests.exporter.throttled import LOSETUP, NoDiskError, ThrottledDisk, throttled_disk
+
+pytestmark = pytest.mark.real
+
+#: Full, it lasts 20 s at full burst.
+BUCKET = Bucket(capacity=54_000, refill=300, burst=3_000)
+#: Each operation costs one credit here, however large the kernel makes it.
+LARGEST_KIB = 1_280
+
+
+@dataclass
+class Bench:
+    """The disk, where it is mounted, and what is kept of results."""
+
+    disk: ThrottledDisk
+    data: Path
+    folder: Path
+
+    @property
+    def key(self) -> str:
+        return f"device:{self.disk.name}"
+
+    def start(self, *args: str) -> subprocess.Popen[str]:
+        """Measure a volume that is full now."""
+        bucket = {
+            "capacity": BUCKET.capacity, "refill": BUCKET.refill, "burst": BUCKET.burst,
+            "io_kib": LARGEST_KIB,
+        }  # fmt: skip
+        self.disk.truth()
+        self.disk.fill()
+        config = {
+            "devices": {
+                self.disk.name: {"bucket": bucket, "created": datetime.now(tz=UTC).isoformat()}
+            },
+            "measure": {"directories": [str(self.data)], "drain": [self.key]},
+        }
+        (self.folder / "config.yml").write_text(json.dumps(config))
+        return subprocess.Popen(
+            self.disk.throttle.command(
+                Path(sys.executable).with_name("burstwatch-exporter"), "measure", "--allow-root",
+                f"--config.file={self.folder / 'config.yml'}", f"--directory={self.data}",
+                "--json", *args,
+            ),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def measure(self, *args: str) -> tuple[dict[str, Any], int]:
+        """The result, and how many operations the disk has really done for it."""
+        before = self.disk.ops()
+        process = self.start(*args)
+        out, err = process.communicate(timeout=150)
+        assert process.returncode in {0, 1}, err
+        return json.loads(out), self.disk.ops() - before
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    folder = tmp_path_factory.mktemp("bench")
+    try:
+        with throttled_disk(BUCKET, folder) as disk, disk.mounted(folder / "data") as data:
+            yield Bench(disk=disk, data=data, folder=folder)
+    except NoDiskError as error:
+        pytest.skip(f"no throttled disk here: {error}")
+    assert str(folder) not in subprocess.check_output([LOSETUP, "--list"], text=True)
+
+
+BUDGET = 0.2
+WITH_A_BUDGET = sorted(set(profiles()) - {"drain", "drain-hdd", "dd-drain-raid0"})
+
+
+@pytest.mark.parametrize("name", WITH_A_BUDGET)
+def test_the_budget_is_kept_within_two_percent_of_the_bucket(
+    name: str, bench: Bench, program: Callable[[str], str]
+) -> None:
+    program("dbench")
+    record, spent = bench.measure(
+        f"--profile={name}", "--size-mib=32", f"--budget-percent={BUDGET * 100}",
+        *(["--runtime-s=3"] if name.startswith("probe") else []),
+    )  # fmt: skip
+    assert not record["failed"]
+    assert not record["stopped"]
+    allowed = min(BUDGET * BUCKET.capacity, record["predicted"])
+    print(
+        f"{name}: {spent} of {allowed:.0f}, {(spent - allowed) / BUCKET.capacity:+.2%} of the bucket"
+    )
+    assert abs(spent - allowed) <= 0.02 * BUCKET.capacity
+    purse = record["volumes"][0]["purse"]
+    # What the file system writes before and after is not of the measurement.
+    assert purse["spent_most"] == pytest.approx(spent, abs=0.01 * BUCKET.capacity)
+    assert sorted(path.name for path in bench.data.iterdir()) == ["lost+found"]
+
+
+def test_killed_it_takes_fio_along_and_leaves_nothing(
+    bench: Bench, program: Callable[[str], str]
+) -> None:
+    program("fio")
+    began = bench.disk.ops()
+    process = bench.start(
+        "--profile=fio-16k-16jobs", "--size-mib=32", "--budget-percent=100", "--floor-percent=0"
+    )
+    while bench.disk.ops() < began + 3_000:
+        assert process.poll() is None, "it has ended before"
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    time.sleep(0.5)
+    before = bench.disk.ops()
+    time.sleep(1)
+    assert bench.disk.ops() - before < 50
+    assert sorted(path.name for path in bench.data.iterdir()) == ["lost+found"]
+    free = shutil.disk_usage(bench.data)
+    assert free.used < 16 * 2**20  # the scratch file's 32 MiB are given back
+
+
+@pytest.mark.timeout(180)
+def test_a_drain_finds_burst_baseline_and_capacity_within_five_percent(
+    bench: Bench, program: Callable[[str], str]
+) -> None:
+    program("fio")
+    record, _ = bench.measure(
+        "--drain", f"--confirm-drain={bench.key}", "--recover-s=15", "--size-mib=32"
+    )
+    found = record["drain"]
+    print({name: round(value, 1) for name, value in found.items()})
+    assert found["burst"] == pytest.approx(BUCKET.burst, rel=0.05)
+    assert found["baseline"] == pytest.approx(BUCKET.refill, rel=0.05)
+    assert found["capacity"] == pytest.approx(BUCKET.capacity, rel=0.05)
+    assert found["refill"] == pytest.approx(BUCKET.refill, rel=0.1)
+    assert found["knee_s"] == pytest.approx(20, abs=1)
+
+
+def test_it_stops_by_itself_within_two_seconds_when_others_take_the_balance_under_the_floor(
+    bench: Bench, program: Callable[[str], str]
+) -> None:
+    """Another fio takes 2,700 a second net: from full to half in 10 s."""
+    fio = program("fio")
+    floor = 0.75
+    process = bench.start(
+        "--size-mib=32", "--runtime-s=60", "--rate-iops=50", f"--floor-percent={floor * 100}",
+        "--budget-percent=100", "--profile=fio-4k-qd4",
+    )  # fmt: skip
+    time.sleep(2)
+    other = subprocess.Popen(
+        bench.disk.throttle.command(
+            fio, "--name=other", f"--filename={bench.disk.path}", "--rw=randread", "--bs=16k",
+            "--direct=1", "--ioengine=libaio", "--iodepth=8", "--time_based", "--runtime=30",
+            "--size=200m", "--eta=never",
+        ),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        while bench.disk.truth() > floor * BUCKET.capacity:
+            assert process.poll() is None, "it has ended before"
+            time.sleep(0.02)
+        under_at = time.monotonic()
+        out, _ = process.communicate(timeout=10)
+        late = time.monotonic() - under_at
+    finally:
+        other.terminate()
+        other.wait(timeout=20)
+    print(f"ended {late:.2f} s after the balance fell under the floor")
+    assert process.returncode == 1
+    assert "under its floor" in json.loads(out)["stopped"]
+    assert late < 2
