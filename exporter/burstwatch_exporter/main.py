@@ -130,8 +130,9 @@ def _measure(args: Sequence[str], world: World) -> int:
     options = parse_options(_given(parsed, of_host), world.env)
     switches = {name for name in SWITCHES if parsed[name.replace("-", "_")]}
     return measure(
-        wishes, switches, options, clock=world.clock, stop=world.stop, stdout=world.stdout
-    )
+        wishes, switches, options, clock=world.clock, stop=world.stop,
+        stdout=world.stdout, stderr=world.stderr,
+    )  # fmt: skip
 
 
 def _given(parsed: Mapping[str, str | None], settings: Iterable[Setting]) -> dict[str, str]:

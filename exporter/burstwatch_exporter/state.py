@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from burstwatch.bucket import Bucket
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.strict import as_text, refuse_constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -62,7 +63,7 @@ def read_state(path: Path) -> dict[str, Saved]:
     except UnicodeDecodeError as error:
         raise StateError(_unusable(path, error)) from error
     try:
-        whole = json.loads(content, parse_constant=_refused)
+        whole = json.loads(content, parse_constant=refuse_constant)
         if whole["format"] != FORMAT:
             msg = f"format {whole['format']!r}, known is {FORMAT}"
             raise ValueError(msg)  # noqa: TRY301 - told with the others
@@ -104,7 +105,10 @@ def put_in_place(path: Path, write: Callable[[TextIO], object]) -> None:
 def _saved(entry: Mapping[str, Any]) -> Saved:
     bounds = entry["interval"]
     saved = Saved(
-        **{name: _text(entry[name]) for name in ("key", "name", "sequence", "boot_id", "promised")},
+        **{
+            name: as_text(entry[name])
+            for name in ("key", "name", "sequence", "boot_id", "promised")
+        },
         at=_number(entry["at"]),
         wall_s=_number(entry["wall_s"]),
         counters=Counters(**{name: _count(value) for name, value in entry["counters"].items()}),
@@ -121,13 +125,6 @@ def _saved(entry: Mapping[str, Any]) -> Saved:
     return saved
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        msg = f"{value!r} is no text"
-        raise TypeError(msg)
-    return value
-
-
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         msg = f"{value!r} is no number"
@@ -140,11 +137,6 @@ def _count(value: object) -> int:
         msg = f"{value!r} is no count"
         raise TypeError(msg)
     return value
-
-
-def _refused(name: str) -> float:
-    msg = f"{name} is no number"
-    raise ValueError(msg)
 
 
 def _unusable(path: Path, error: Exception) -> str:

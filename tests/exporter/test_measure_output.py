@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 from burstwatch_exporter.measure import dbench, dd, fio
 from burstwatch_exporter.measure.outcome import Outcome, OutputError
+from burstwatch_exporter.measure.picture import page
 from burstwatch_exporter.measure.record import RecordError, read_record, to_json, write_record
+from burstwatch_exporter.measure.report import minutes, record_markdown, record_text
 from tools.pages import MEASURED
 
 CORPUS = Path(__file__).parent / "fio_output"
@@ -182,3 +185,38 @@ def test_a_record_with_anything_anywhere_is_read_or_refused(
     except RecordError:
         return
     assert json.loads(to_json(record)) is not None
+
+
+def test_a_long_step_has_a_reading_a_minute() -> None:
+    record = read_record(MEASURED / "drain.json")
+    (first, *_) = record.steps
+    samples = [
+        [float(second), 3_000.0 if second <= 90 else 300.0, 46.9] for second in range(1, 181)
+    ]
+    long = replace(first, samples=samples)
+    (line,) = minutes(long)
+    assert line == "randread, IOPS minute by minute: 3,000; 1,650; 300"
+    assert minutes(first) == []
+    assert line in record_text(replace(record, steps=[long]))
+    assert f"- {line}" in record_markdown(replace(record, steps=[long]))
+
+
+def test_the_page_draws_the_knee_the_limits_and_the_curves() -> None:
+    drain = page(read_record(MEASURED / "drain.json"))
+    assert "knee at 40 s" in drain
+    assert "burst 3,000" in drain
+    assert "baseline 300" in drain
+    scaling = page(read_record(MEASURED / "scaling.json"))
+    assert "IOPS by number of jobs" in scaling
+    assert all(f">{name}</text>" in scaling for name in ("randread", "seqwrite", "256"))
+    for text in (drain, scaling):
+        assert "http" not in text.replace("http://www.w3.org/2000/svg", "")  # nothing is fetched
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_every_record_is_shown_in_words_and_as_a_page(path: Path) -> None:
+    record = read_record(path)
+    for text in (record_text(record), record_markdown(record), page(record)):
+        assert all(step.name in text for step in record.steps)
+        assert "None" not in text
+        assert "nan" not in text

@@ -6,7 +6,6 @@ import json
 import logging
 import math
 import os
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -58,6 +57,7 @@ def measure(
     clock: Clock,
     stop: Event,
     stdout: TextIO,
+    stderr: TextIO,
 ) -> int:
     """Do what is wished. Returns the exit code.
 
@@ -95,10 +95,11 @@ def measure(
     given = given_of(target, vcpus=os.cpu_count() or 1)
     plan = make_plan(_steps(profile, wishes), given, purse)
     what = f"{target.directory} ({', '.join(view.disk.key for view in target.views)})"
-    if "plan" in switches or not as_json:
-        _print_plan(profile, plan, what, stdout, as_json=as_json)
     if "plan" in switches:
+        _print_plan(profile, plan, what, stdout, as_json=as_json)
         return OK
+    # Before anything is run, and never between the lines of what programs read.
+    _print_plan(profile, plan, what, stderr if as_json else stdout, as_json=False)
     circumstances = Circumstances(
         rules=exporter.given.measure,
         is_root=os.geteuid() == 0,
@@ -112,7 +113,7 @@ def measure(
         Meter(target.views, options.roots, clock),
         _bounds(target, plan, wishes, drains=drains),
         stop=stop,
-        told=_progress(plan, sys.stderr) if sys.stderr.isatty() else lambda *_: None,
+        told=_progress(plan, stderr) if stderr.isatty() else lambda *_: None,
     )
     uname = os.uname()
     about = About(

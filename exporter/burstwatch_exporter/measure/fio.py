@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from burstwatch_exporter.measure.outcome import Outcome, OutputError, Way
+from burstwatch_exporter.strict import as_text, refuse_constant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,15 +59,15 @@ def parse_output(text: str) -> Outcome:
         msg = f"fio printed no result{f', but: {said}' if said else ''}"
         raise OutputError(msg)
     try:
-        whole, _ = json.JSONDecoder(parse_constant=_refused).raw_decode(text, start)
+        whole, _ = json.JSONDecoder(parse_constant=refuse_constant).raw_decode(text, start)
         jobs = whole["jobs"]
-        version = _text(whole["fio version"])
+        version = as_text(whole["fio version"])
         if len(jobs) != 1:
             msg = f"{len(jobs)} groups of jobs, expected is 1"
             raise OutputError(msg)  # noqa: TRY301 - told as it is
         (job,) = jobs
         if _number(job["error"]):
-            msg = f"fio's job {_text(job['jobname'])} ended with error {job['error']:.0f}"
+            msg = f"fio's job {as_text(job['jobname'])} ended with error {job['error']:.0f}"
             raise OutputError(msg)  # noqa: TRY301 - the same
         read, write = _way(job["read"]), _way(job["write"])
     except OutputError:
@@ -131,15 +132,3 @@ def _number(value: object) -> float:
         msg = f"{value!r} is no count"
         raise TypeError(msg)
     return float(value)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        msg = f"{value!r} is no text"
-        raise TypeError(msg)
-    return value
-
-
-def _refused(name: str) -> float:
-    msg = f"{name} is no number"
-    raise ValueError(msg)

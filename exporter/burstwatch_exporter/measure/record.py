@@ -10,6 +10,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from burstwatch_exporter.state import put_in_place
+from burstwatch_exporter.strict import refuse_constant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,7 +200,7 @@ def read_record(path: Path) -> Record:
         OSError: if it cannot be read.
     """
     try:
-        whole = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refused)
+        whole = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse_constant)
         if whole["format"] != FORMAT:
             msg = f"format {whole['format']!r}, known is {FORMAT}"
             raise ValueError(msg)  # noqa: TRY301 - told with the others
@@ -276,8 +277,3 @@ def _fits_one(value: object, option: Any) -> bool:  # noqa: ANN401 - the types o
             _fits(one, get_args(option)[1]) for one in value.values()
         )
     return isinstance(value, origin)
-
-
-def _refused(name: str) -> float:
-    msg = f"{name} is no number"
-    raise ValueError(msg)
