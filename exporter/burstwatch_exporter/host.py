@@ -146,12 +146,8 @@ class Host:
             with self._sources.attempt("config") as attempt:
                 self._make_promises(attempt)
             self._let_go()
-            for volume_id, point in told.balances.items():
-                ledger = self._ledgers.get(volume_id)
-                before = self._published.get(volume_id)
-                if ledger is not None and (before is None or before.point != point):
-                    drift = ledger.reconcile(point)
-                    self._published[volume_id] = Published(point=point, drift=drift)
+            for ledger in self._ledgers.values():
+                self._reconcile(ledger)
 
     def look(self) -> None:
         """Look anew at devices and mounts: what is resized keeps its name. Scrapes go on meanwhile."""
@@ -362,7 +358,15 @@ class Host:
             lately=start.lately,
             with_trail=self._reconciles,
         )
+        self._reconcile(ledger)
         return ledger
+
+    def _reconcile(self, ledger: Ledger) -> None:
+        """With the newest published balance, if it is news."""
+        key = ledger.disk.key
+        point, before = self._told.balances.get(key), self._published.get(key)
+        if point is not None and (before is None or before.point != point):
+            self._published[key] = Published(point=point, drift=ledger.reconcile(point))
 
     def _saved(self, ledger: Ledger, wall_s: float) -> Saved:
         return Saved(

@@ -12,7 +12,7 @@ from burstwatch.kinds.ebs_volume import held_back
 from burstwatch.load import MIB
 from burstwatch.points import Range
 from burstwatch.project import Projection, is_held_at_zero, project_level
-from burstwatch.spending import TOLERANCE
+from burstwatch.spending import BALANCE_STEP, TOLERANCE
 from burstwatch.volumes import Charge, charge
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.pace import Pace
@@ -101,6 +101,7 @@ class Ledger:
         if spent is not None:
             self._pace.note(reading.at, spent)
         self._trail = Trail() if with_trail else None
+        self._knows_wall = True
 
     def note(self, reading: Reading) -> None:
         """Go on to a later reading of the same device."""
@@ -148,7 +149,8 @@ class Ledger:
         self._pieces = pieces_of(disk, promise)
 
     def forget_trail(self) -> None:
-        """The wall clock was set: what was noted by it is of no use."""
+        """The wall clock was set: what was noted by it is of no use, nor how old a datapoint is."""
+        self._knows_wall = False
         self._trail = None if self._trail is None else Trail()
 
     def kept(self) -> Interval:
@@ -170,6 +172,10 @@ class Ledger:
             return None
         drift = self._trail.drift(bucket, point)
         bounds = self._trail.now(bucket, point, wall_s=self.reading.wall_s, charged=self.charged)
+        if (
+            bounds is None and self._knows_wall
+        ):  # of before it looked: anything may have been done since
+            bounds = _since(bucket, point, wall_s=self.reading.wall_s)
         if bounds is not None:
             low, high = bounds
             self.interval = iv.narrowed(
@@ -298,6 +304,17 @@ class Ledger:
         bucket = self.own_bucket
         fastest = TOLERANCE * bucket.burst * (seconds + self._slack_s + 1.0)
         return self._overdrawn > CONTRADICTION * bucket.capacity or cost.least > fastest
+
+
+def _since(bucket: Bucket, point: LevelPoint, *, wall_s: float) -> tuple[float, float] | None:
+    """Between what it lies now by a datapoint alone; None where the clock says that it is to come."""
+    seconds = wall_s - point.start_s
+    if seconds < 0:
+        return None
+    level, error = point.ratio * bucket.capacity, BALANCE_STEP * bucket.capacity
+    then = iv.Interval(low=max(0.0, level - error), high=min(bucket.capacity, level + error))
+    now = iv.after_unseen(bucket, then, seconds=seconds)
+    return now.low, now.high
 
 
 def cost_of(done: Counters, disk: Disk, promise: Promise) -> Charge:

@@ -416,3 +416,19 @@ def test_the_alarms_that_are_up_are_known_by_volume(rig: Rig) -> None:
         ValueError, match=r"whether an alarm is up cannot be asked: .*DescribeAlarms"
     ):
         rig.cloud.alarms_up()
+
+
+def test_a_datapoint_of_before_it_looked_holds_less_what_may_have_been_spent_since(
+    rig: Rig,
+) -> None:
+    for minute in range(5, 3, -1):
+        rig.publishes(100, rig.hands.wall - 60 * minute - 60)
+    rig.exporter.host.observe()
+    rig.asks()
+    (view,) = rig.exporter.host.observe().views
+    assert view.account is not None
+    low, high = view.account.interval.low, view.account.interval.high
+    assert view.account.origin == "published"
+    assert high == 5_400_000
+    # The newest is of the minute that began five minutes ago; 1.05 times the burst may have been spent.
+    assert low == pytest.approx(5_400_000 - 300 * 1.05 * 3_000, abs=0.01 * 5_400_000)

@@ -373,7 +373,8 @@ def test_the_budget_ends_a_step_and_the_next_one_has_its_share(
     assert all("budget is spent" in one["stopped"] for one in record["steps"])
     shares = [one["spent"] for one in record["steps"]]
     assert shares == pytest.approx([5_400, 5_400], rel=0.25)
-    assert record["volumes"][0]["purse"]["spent_most"] <= 10_800 * 1.1
+    # What others spend until it has looked again is beyond it: a third of a second on a busy machine.
+    assert record["volumes"][0]["purse"]["spent_most"] <= 10_800 + 9_000 / 3
 
 
 # The scratch file and the folder

@@ -68,12 +68,19 @@ class Step:
     def limited(
         self, *, runtime_s: float | None, size_mib: float | None, rate_iops: float | None
     ) -> Step:
-        """With no more of each than that."""
+        """With no more of each than that, but with room for an operation of each job."""
+        least = (
+            self.block_kib * KIB / MIB * self.jobs
+            if self.tool == "dd"
+            else self.block_kib * KIB / MIB
+        )
         rates = [rate for rate in (self.rate_iops, rate_iops) if rate is not None]
         return replace(
             self,
             runtime_s=self.runtime_s if runtime_s is None else min(self.runtime_s, runtime_s),
-            size_mib=self.size_mib if size_mib is None else min(self.size_mib, size_mib),
+            size_mib=self.size_mib
+            if size_mib is None
+            else max(least, min(self.size_mib, size_mib)),
             rate_iops=min(rates, default=None),
         )
 

@@ -97,13 +97,14 @@ def find_programs(names: set[str]) -> dict[str, str]:
         raise ProgramError(msg)
     paths = {name: path for name, path in found.items() if path is not None}
     if "fio" in paths:
-        said = subprocess.run(  # noqa: S603 - fio, by its path
-            [paths["fio"], "--version"], capture_output=True, text=True, check=False, timeout=10
-        )
         try:
+            said = subprocess.run(  # noqa: S603 - fio, by its path
+                [paths["fio"], "--version"], capture_output=True, text=True, check=False, timeout=10
+            )
             fio.check_version(said.stdout)
-        except OutputError as error:
-            raise ProgramError(str(error)) from error
+        except (OutputError, OSError, subprocess.TimeoutExpired) as error:
+            msg = f"fio --version: {error}"
+            raise ProgramError(msg) from error
     return paths
 
 
@@ -194,11 +195,17 @@ class _Process:
             pass_fds=() if self.fd is None else (self.fd,),
             start_new_session=True,
         )
+        stack.callback(self.kill)  # if nobody has ended it in good order
 
     def tell(self, number: signal.Signals) -> None:
         """A signal to it and all that it has started."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, number)
+
+    def kill(self) -> None:
+        """End it at once, if it has not ended."""
+        if self.process.poll() is None:
+            self.tell(signal.SIGKILL)
 
     def end(self, first: signal.Signals) -> bool:
         """Tell it and all that it has started to end, then kill them."""

@@ -49,9 +49,12 @@ class MeasureSource:
             except (RecordError, OSError) as error:
                 attempt.problems.append(str(error))
         self._known = known
-        for _, record in known.values():
+        newest: dict[tuple[str, str], Record] = {}
+        for _, record in sorted(known.values(), key=lambda one: one[1].ended_s):
             if record.volumes and record.volumes[0].key in here:
-                add_record(page, record, here[record.volumes[0].key], now=self._wall())
+                newest[record.volumes[0].key, record.profile] = record
+        for (key, _), record in sorted(newest.items()):
+            add_record(page, record, here[key], now=self._wall())
 
 
 def add_record(page: Page, record: Record, device: str, *, now: float) -> None:
