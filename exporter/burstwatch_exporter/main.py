@@ -147,7 +147,7 @@ def main() -> NoReturn:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(message)s")
     gc.set_threshold(SHORT_LIVED)
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
     world = World(
         stdout=sys.stdout, stderr=sys.stderr, env=os.environ, clock=system_clock(), stop=stop

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 def refuse_constant(name: str) -> float:
     """For ``parse_constant``: Infinity and NaN are Python's, and no JSON.
@@ -11,6 +13,19 @@ def refuse_constant(name: str) -> float:
     """
     msg = f"{name} is no number"
     raise ValueError(msg)
+
+
+def finite(text: str) -> float:
+    """For ``parse_float``: 1e999 is no number either, and could not be written again.
+
+    Raises:
+        ValueError: if it is too large.
+    """
+    value = float(text)
+    if not math.isfinite(value):
+        msg = f"{text} is too large"
+        raise ValueError(msg)
+    return value
 
 
 def as_text(value: object) -> str:

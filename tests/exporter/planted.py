@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,18 +31,27 @@ class Planted:
 
     root: Path
     data: Path
+    disks: tuple[str, ...] = (DISK,)
+    in_flight: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
     ops: int = 0
     out: str = ""
     err: str = ""
 
     def write(self) -> None:
-        """The counters, as of now, in one stroke."""
+        """The counters, as of now, in one stroke: each disk has done as much."""
         number = self.data.stat().st_dev
-        line = f"{os.major(number)} {os.minor(number)} {DISK} {self.ops} 0 {self.ops * 32} 0 0 0 0 0 0 0 0"
+        here = f"{os.major(number)} {os.minor(number)}"
+        lines = [
+            f"{here if self.disks == (disk,) else f'259 {i}'} {disk} "
+            f"{self.ops} 0 {self.ops * 32} 0 0 0 0 0 {self.in_flight} 0 0"
+            for i, disk in enumerate(self.disks)
+        ]
+        if len(self.disks) > 1:
+            lines.append(f"{here} md0 0 0 0 0 0 0 0 0 0 0 0")
         path = self.root / "proc" / "diskstats"
         draft = path.with_suffix(".new")
-        draft.write_text(f"{line}\n")
+        draft.write_text("".join(f"{line}\n" for line in lines))
         draft.replace(path)
 
     def detach(self) -> None:
@@ -55,7 +64,7 @@ class Planted:
     def config(self, **more: object) -> None:
         """What the configuration says."""
         content = {
-            "volumes": {VOLUME: {"type": "gp2", "created": datetime.now(tz=UTC).isoformat()}},
+            "volumes": {"*": {"type": "gp2", "created": datetime.now(tz=UTC).isoformat()}},
             "measure": {"directories": [str(self.data)], "drain": [VOLUME]},
             **more,
         }
@@ -118,23 +127,31 @@ class Planted:
         return timer
 
 
-def plant_host(root: Path, data: Path) -> Planted:
-    """A host with one volume, on which ``data`` lies."""
-    files: Mapping[str, str] = {
-        "proc/1/mountinfo": f"26 1 0:1 / / rw - tmpfs tmpfs rw\n27 26 0:2 / {data} rw - ext4 /dev/{DISK} rw\n",
+def plant_host(root: Path, data: Path, *, disks: int = 1) -> Planted:
+    """A host on whose volume, or stripe of several, ``data`` lies."""
+    names = [f"nvme{i + 1}n1" for i in range(disks)]
+    files: dict[str, str] = {
+        "proc/1/mountinfo": f"26 1 0:1 / / rw - tmpfs tmpfs rw\n27 26 0:2 / {data} rw - ext4 /dev/x rw\n",
         "proc/sys/kernel/random/boot_id": "11111111-2222-3333-4444-555555555555\n",
-        f"sys/block/{DISK}/size": f"{SECTORS}\n",
-        f"sys/block/{DISK}/diskseq": "7\n",
-        f"sys/block/{DISK}/device/model": "Amazon Elastic Block Store\n",
-        f"sys/block/{DISK}/device/serial": VOLUME.replace("-", "") + "\n",
-        f"sys/block/{DISK}/queue/max_sectors_kb": "256\n",
     }
+    for i, name in enumerate(names):
+        files |= {
+            f"sys/block/{name}/size": f"{SECTORS}\n",
+            f"sys/block/{name}/diskseq": "7\n",
+            f"sys/block/{name}/device/model": "Amazon Elastic Block Store\n",
+            f"sys/block/{name}/device/serial": f"{VOLUME.replace('-', '')[:-1]}{i + 1}\n",
+            f"sys/block/{name}/queue/max_sectors_kb": "256\n",
+        }
+        if disks > 1:
+            files[f"sys/block/md0/slaves/{name}/x"] = ""
+    if disks > 1:
+        files |= {"sys/block/md0/md/level": "raid0\n", "sys/block/md0/md/raid_disks": f"{disks}\n"}
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     data.mkdir(parents=True, exist_ok=True)
-    host = Planted(root=root, data=data)
+    host = Planted(root=root, data=data, disks=tuple(names))
     host.config()
     host.write()
     return host

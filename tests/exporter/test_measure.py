@@ -6,11 +6,13 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +23,6 @@ from burstwatch_exporter.measure import command
 from burstwatch_exporter.measure.jobs import JobError, read_jobs
 from burstwatch_exporter.measure.profiles import profiles
 from burstwatch_exporter.measure.scratch import (
-    LOCK,
     PREFIX,
     lay_out,
     remove_left_behind,
@@ -31,7 +32,7 @@ from burstwatch_exporter.measure.scratch import (
 from burstwatch_exporter.measure.stripe import StripeError, read_stripe
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
-from tests.exporter.planted import DISK, VOLUME, Planted, fake_program, plant_host
+from tests.exporter.planted import DISK, SECTORS, VOLUME, Planted, fake_program, plant_host
 
 JOBS = Path(__file__).parents[2] / "exporter" / "jobs"
 GOOD = Path(__file__).parent / "fio_output" / "mix.json"
@@ -196,15 +197,17 @@ def test_a_volume_that_runs_dry_soon_is_left_alone(
         assert "may run dry in 0 s already" in refused(host, "--floor-percent=0")
 
 
-def test_a_scratch_file_that_does_not_fit_is_refused(host: Planted) -> None:
-    free = os.statvfs(host.data)
-    size = free.f_bavail * free.f_frsize / 2**20
-    if size > 900_000:
-        pytest.skip("the disk is larger than the largest scratch file")
-    host.config()
-    args = ("--profile=fio-16k-4jobs", f"--size-mib={size:.0f}")
-    if size < 5_120:
-        assert "MiB free" in refused(host, *args)
+def test_a_scratch_file_that_does_not_fit_is_refused(
+    host: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = os.statvfs(host.data)
+    fields = {name: getattr(found, name) for name in ("f_frsize",)}
+    small = SimpleNamespace(f_bavail=100 * 2**20 // fields["f_frsize"], **fields)
+    monkeypatch.setattr(os, "statvfs", lambda _: small)
+    said = refused(host, "--profile=fio-16k-4jobs")
+    assert "the scratch file is 5,120 MiB" in said
+    assert "has 100 MiB free" in said
+    assert "the scratch file is 95 MiB" in refused(host, "--profile=fio-16k-4jobs", "--size-mib=95")
 
 
 def test_a_budget_under_the_price_of_the_scratch_file_is_refused(host: Planted) -> None:
@@ -235,6 +238,7 @@ def test_every_reason_is_said_at_once(host: Planted, monkeypatch: pytest.MonkeyP
         ("--profile=nothing", "unknown profile 'nothing', allowed are"),
         ("--profile=../x", "allowed is the name of a profile"),
         ("--type=gp2", "type is for --plan alone"),
+        ("--html=/nowhere/at/all.html", "/nowhere/at is where the result is to go"),
         ("--web.listen-address=:1", "unrecognized arguments"),
     ],
 )
@@ -362,6 +366,154 @@ def test_it_stops_within_two_seconds_when_others_take_the_balance_under_the_floo
     assert 0 < seconds_late < 1
 
 
+def test_a_result_that_cannot_be_kept_is_not_paid_for(host: Planted) -> None:
+    (host.root / "results").write_text("a file, and no folder")
+    before = host.left_behind()
+    assert host.measure(path=fio(host, f'cp {GOOD} "$out"')) == 2
+    assert "File exists" in host.err
+    assert host.left_behind() == before
+
+
+def test_one_file_that_cannot_be_written_hides_no_other(
+    host: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(command, "page", fails)
+    path = fio(host, f'cp {GOOD} "$out"')
+    args = (f"--html={host.root}/a.html", f"--markdown={host.root}/a.md", "--size-mib=1")
+    assert host.measure(*args, path=path) == 1
+    assert "probe on" in host.out
+    assert (host.root / "a.md").exists()
+    assert host.record()["profile"] == "probe"
+    assert not (host.root / "a.html").exists()
+
+
+def test_on_a_disk_that_others_use_it_ends_as_soon(host: Planted) -> None:
+    """What others have in flight never comes back all at once."""
+    host.in_flight = 4
+    host.write()
+    host.after(0.7, host.stop.set)
+    began = time.monotonic()
+    assert host.measure("--size-mib=1", path=fio(host, "exec sleep 30")) == 1
+    assert time.monotonic() - began < 2.5
+
+
+def test_a_stopped_program_without_a_result_says_why(host: Planted) -> None:
+    host.after(0.7, host.stop.set)
+    assert host.measure("--size-mib=1", path=fio(host, "exec sleep 30")) == 1
+    assert "(stopped: interrupted)" in step(host)["failed"]
+
+
+def test_what_is_spent_until_it_begins_is_charged(host: Planted) -> None:
+    """Before the first look of the measurement itself, fio is asked for its version."""
+    path = fake_program(
+        host.root / "bin", "fio", ["sleep 0.5", VERSION, OUTPUT, f'cp {GOOD} "$out"']
+    )
+    with host.load(20_000):
+        began = host.ops
+        host.measure("--size-mib=1", "--budget-percent=50", path=path)
+        spent = host.ops - began
+    record: Any = host.record()
+    assert record["volumes"][0]["purse"]["after_low"] <= 1 - (spent - 20_000 * 0.2) / 5_400_000
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--profile=dd-drain", "--rate-iops=50"), "rate-iops is for fio, dd-drain runs dd"),
+        (("--profile=scaling", "--rate-iops=50"), "randread-64 of scaling cannot do less than 64"),
+        (("--profile=fio-4k-qd4", "--rate-iops=2"), "mix70 of fio-4k-qd4 cannot do less than 3.3"),
+        (
+            ("--drain", "--budget-percent=1", "--floor-percent=90"),
+            "budget-percent, floor-percent would not",
+        ),
+    ],
+)
+def test_flags_that_could_not_be_kept_are_refused(
+    host: Planted, args: tuple[str, ...], said: str
+) -> None:
+    assert said in refused(host, *args)
+    assert said in refused(host, "--plan", *args)
+
+
+def test_a_drain_whose_fall_could_not_be_seen_is_refused(host: Planted) -> None:
+    bucket = {"capacity": 5_400_000, "refill": 2_850, "burst": 3_000}
+    made = datetime.now(tz=UTC).isoformat()
+    host.config(
+        volumes={}, devices={DISK: {"bucket": bucket, "volume_id": VOLUME, "created": made}}
+    )
+    said = refused(host, "--drain", f"--confirm-drain={VOLUME}")
+    assert "a baseline of 2,850 of a burst of 3,000 here, allowed is 92%" in said
+
+
+@pytest.mark.slow
+def test_a_drain_that_is_interrupted_after_its_knee_has_one_and_no_refill(host: Planted) -> None:
+    bucket = {"capacity": 10_800, "refill": 300, "burst": 3_000}
+    made = datetime.now(tz=UTC).isoformat()
+    host.config(
+        volumes={}, devices={DISK: {"bucket": bucket, "volume_id": VOLUME, "created": made}}
+    )
+    ends: list[float] = []
+
+    def serve() -> None:
+        """3,000 a second, and 300 from 4 s on."""
+        ends[:] = ends or [time.monotonic() + 4]
+        host.ops += 150 if time.monotonic() < ends[0] else 15
+        host.write()
+        if not host.stop.is_set():
+            host.after(0.05, serve)
+
+    host.after(0.5, serve)
+    host.after(18.0, host.stop.set)
+    path = fio(host, f"trap 'cp {GOOD} \"$out\"; exit 128' INT", "sleep 60 & wait")
+    args = ("--drain", f"--confirm-drain={VOLUME}", "--recover-s=1", "--size-mib=1")
+    assert host.measure(*args, path=path) == 1
+    record: Any = host.record("drain")
+    assert record["stopped"] == "interrupted"
+    assert record["drain"]["burst"] == pytest.approx(3_000, rel=0.15)
+    assert record["drain"]["baseline"] == pytest.approx(300, rel=0.15)
+    assert record["drain"]["refill"] is None
+
+
+def test_both_volumes_of_a_stripe_are_charged_and_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1_000)
+    monkeypatch.setattr(command, "LOOK_S", 0.05)
+    host = plant_host(tmp_path / "host", tmp_path / "data", disks=2)
+    assert host.measure("--plan", "--profile=dd-drain-raid0", "--json") == 0
+    plan = json.loads(host.out)
+    assert plan["steps"][0]["iops"] == 6_000
+    assert plan["steps"][0]["time_to_empty_s"] == pytest.approx(2_000)
+    with host.load(20_000):
+        code = host.measure("--size-mib=1", "--floor-percent=99.3", path=fio(host, "exec sleep 30"))
+    assert code == 1
+    record: Any = host.record()
+    assert "may be under its floor" in record["stopped"]
+    assert record["stripe"] == "raid0 of 2"
+    assert [one["purse"]["spent_most"] > 5_000 for one in record["volumes"]] == [True, True]
+
+
+def test_volumes_that_are_not_alike_have_no_price_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1_000)
+    monkeypatch.setattr(command, "LOOK_S", 0.05)
+    host = plant_host(tmp_path / "host", tmp_path / "data", disks=2)
+    (host.root / "sys" / "block" / "nvme2n1" / "size").write_text(f"{2 * SECTORS}\n")
+    assert "are not alike (gp2 100 GiB, gp2 200 GiB)" in refused(host)
+
+
+def test_published_figures_stand_beside_those_that_they_are_of(host: Planted) -> None:
+    path = fio(host, f'cp {GOOD} "$out"')
+    assert host.measure("--profile=fio-16k-16jobs", "--size-mib=1", path=path) == 0
+    (line, *_) = [one for one in host.out.splitlines() if "randread: randread IOPS" in one]
+    assert "published are 3,070 io/s (gp2 80 GB with credits (2991 writes))" in line
+    assert "without credits" not in host.out
+
+
 def test_the_budget_ends_a_step_and_the_next_one_has_its_share(
     host: Planted, program: Callable[[str], str]
 ) -> None:
@@ -400,7 +552,6 @@ def test_folders_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_pat
     for folder in (dead, other):
         folder.mkdir()
         (folder / "data").write_text("x")
-    (dead / LOCK).write_text("")
     with scratch_folder(tmp_path) as living:
         assert remove_left_behind(tmp_path) == [dead]
         assert living.exists()
@@ -418,6 +569,8 @@ def test_a_plan_of_a_type_needs_no_volume(host: Planted) -> None:
     assert plan["steps"][0]["time_to_empty_s"] == pytest.approx(2_000)
     assert plan["budget"] == 108_000
     assert host.measure("--plan", "--type=gp3", "--size-gib=100") == 0
+    assert "no credits to spend" in host.out
+    assert host.measure("--plan", "--type=pd-ssd", "--size-gib=100") == 0
     assert "no credits to spend" in host.out
     assert host.measure("--plan", "--type=gp2") == 2
     assert "size-gib is missing" in host.err
@@ -458,7 +611,7 @@ def test_a_job_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, said
 
 @pytest.fixture
 def md(tmp_path: Path) -> Path:
-    files = {"level": "raid0\n", "raid_disks": "2\n", "chunk_size": "524288\n"}
+    files = {"level": "raid0\n", "raid_disks": "2\n"}
     folder = tmp_path / "block" / "md0" / "md"
     folder.mkdir(parents=True)
     for name, content in files.items():
@@ -474,12 +627,7 @@ def md(tmp_path: Path) -> Path:
 def test_a_stripe_is_seen_through_what_lies_on_it(md: Path, name: str) -> None:
     stripe = read_stripe(md, name)
     assert stripe is not None
-    assert (stripe.level, stripe.members, stripe.chunk_kib, stripe.is_even) == (
-        "raid0",
-        2,
-        512,
-        True,
-    )
+    assert (stripe.level, stripe.members, stripe.is_even) == ("raid0", 2, True)
 
 
 def test_a_mirror_is_no_stripe_and_a_disk_is_none_at_all(md: Path) -> None:
@@ -521,6 +669,7 @@ def test_the_exporter_shows_the_newest_result_of_each_profile_and_hides_none_for
     assert host.measure("--size-mib=1", "--profile=probe-hdd", path=path) == 0
     (host.root / "results" / "half.json").write_text('{"format": 1,')
     (host.root / "results" / "note.txt").write_text("not a result")
+    shutil.copy(host.root / "results" / f"probe-{VOLUME}.json", host.root / "results" / "copy.json")
     page = page_of(host)
     of = f'volume_id="{VOLUME}",device="{DISK}"'
     assert 'burstwatch_source_up{source="measure"} 0' in page
@@ -530,6 +679,7 @@ def test_the_exporter_shows_the_newest_result_of_each_profile_and_hides_none_for
         f'burstwatch_fio_ops_per_second{{{of},profile="probe",step="randread",direction="read"}}'
         in page
     )
+    assert page.count("burstwatch_fio_success{") == 2
     (age,) = re.findall(rf'burstwatch_fio_result_age_seconds{{{of},profile="probe"}} (\S+)', page)
     assert 0 <= float(age) < 60
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from burstwatch.volumes import profile
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.drain import (
     Sample,
@@ -59,28 +60,58 @@ def test_burst_baseline_and_capacity_are_found_through_noise(
     assert found.capacity == pytest.approx(capacity, rel=tolerance)
 
 
+@pytest.mark.parametrize("size_gib", [100, 500, 751, 800, 900])
+def test_every_gp2_volume_that_can_be_drained_is_seen_to_fall(size_gib: int) -> None:
+    bucket = profile("gp2", size_gib).bucket
+    assert bucket is not None
+    middle = (bucket.burst + bucket.refill) / 2
+    share = 60 * (bucket.burst - bucket.refill) / bucket.capacity  # a minute of it is left
+    samples = drained(
+        burst=bucket.burst,
+        baseline=bucket.refill,
+        capacity=bucket.capacity,
+        share=share,
+        noise=0.02,
+    )
+    assert has_fallen(samples, below=middle)
+    assert not has_fallen(samples[:60], below=middle)
+    knee = find_knee(samples)
+    assert knee is not None
+    assert knee.at == pytest.approx(60, abs=2)
+
+
+def test_how_large_it_is_is_not_said_where_the_start_was_hardly_known() -> None:
+    samples = drained(burst=3_000, baseline=300, capacity=108_000)
+    for low, known in ((107_000, True), (80_000, False), (1_080, False)):
+        found = estimate(samples, left=Interval(low=low, high=108_000), capacity=108_000)
+        assert found is not None
+        assert (found.capacity is not None) == known
+
+
 def test_a_run_that_never_falls_has_no_knee() -> None:
     steady = [Sample(at=second + 1, seconds=1, rate=3_000) for second in range(60)]
     assert find_knee(steady) is None
-    assert not has_fallen(steady)
+    assert not has_fallen(steady, below=1_650)
     assert estimate(steady, left=Interval(low=1, high=1), capacity=1) is None
 
 
 def test_a_dip_of_some_seconds_is_no_knee() -> None:
     rates = [3_000.0] * 20 + [300.0] * 4 + [3_000.0] * 20
     samples = [Sample(at=i + 1, seconds=1, rate=rate) for i, rate in enumerate(rates)]
-    assert not any(has_fallen(samples[:end]) for end in range(1, len(samples) + 1))
+    assert not any(has_fallen(samples[:end], below=1_650) for end in range(1, len(samples) + 1))
 
 
 def test_a_fall_is_believed_after_ten_seconds() -> None:
     samples = drained(burst=3_000, baseline=300, capacity=108_000, after_s=20)
-    first = next(end for end in range(1, len(samples) + 1) if has_fallen(samples[:end]))
+    first = next(
+        end for end in range(1, len(samples) + 1) if has_fallen(samples[:end], below=1_650)
+    )
     assert samples[first - 1].at == pytest.approx(40 + 11, abs=1)
 
 
 def test_no_samples_are_no_knee() -> None:
     assert find_knee([]) is None
-    assert not has_fallen([])
+    assert not has_fallen([], below=1_650)
     assert find_knee(drained(burst=3_000, baseline=300, capacity=9_000)[:3]) is None
 
 

@@ -50,6 +50,7 @@ def test_what_is_broken_is_refused_with_what_is_wrong(path: Path) -> None:
         "broken-no-io": "did no I/O",
         "broken-two-groups": "2 groups",
         "broken-nan": "not whole",
+        "broken-infinite": "1e999 is too large",
         "broken-negative": "not whole",
     }
     with pytest.raises(OutputError, match=said[path.stem]):
@@ -57,6 +58,7 @@ def test_what_is_broken_is_refused_with_what_is_wrong(path: Path) -> None:
 
 
 def is_sane(found: Outcome) -> bool:
+    json.dumps(found.raw, allow_nan=False)  # it is kept with the result
     numbers = [found.iops, found.mib_s, *([] if found.mean_s is None else [found.mean_s])]
     return all(math.isfinite(value) and value >= 0 for value in numbers)
 
@@ -220,3 +222,26 @@ def test_every_record_is_shown_in_words_and_as_a_page(path: Path) -> None:
         assert all(step.name in text for step in record.steps)
         assert "None" not in text
         assert "nan" not in text
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (("began_s",), 10**400, "Error"),
+        (("steps", 0, "name"), "\ud800", "surrogates"),
+        (("steps", 0, "samples"), [[1, 2]], "samples have rows that are not 3 numbers"),
+        (("steps", 0, "iops"), "many", "iops is 'many'"),
+        (("format",), 2, "format 2, known is 1"),
+    ],
+)
+def test_a_record_that_no_page_could_show_is_refused(
+    place: tuple[str | int, ...], value: object, said: str, tmp_path: Path
+) -> None:
+    whole = json.loads((MEASURED / "probe.json").read_text())
+    inner = whole
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    (tmp_path / "a.json").write_text(json.dumps(whole))
+    with pytest.raises(RecordError, match=said):
+        read_record(tmp_path / "a.json")

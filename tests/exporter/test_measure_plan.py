@@ -13,7 +13,7 @@ from burstwatch.volumes import InstanceLimits, profile
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.expect import Given, expect
 from burstwatch_exporter.measure.jobs import Step
-from burstwatch_exporter.measure.plan import Plan, Purse, ask_of, make_plan
+from burstwatch_exporter.measure.plan import Plan, Purse, ask_of, make_plan, price_of
 from burstwatch_exporter.measure.profiles import find_profile, profiles
 
 
@@ -112,3 +112,20 @@ def test_a_budget_is_shared_evenly_and_what_one_leaves_the_others_have() -> None
     assert first.runs_s == 60
     assert second.runs_s == pytest.approx(third.runs_s)
     assert second.spends == pytest.approx((60_000 - 4_096 - 600) / 2)
+
+
+def test_what_the_kernel_splits_costs_more_and_is_planned_so() -> None:
+    """By the same rule that the budget is kept by: each request may be one credit."""
+    promise = profile("gp2", 100)
+    for largest, each_mib in ((256, 4), (128, 8), (44, 24)):
+        given = Given(profile=promise, largest_kib=largest)
+        assert price_of(given, block_kib=1_024) == pytest.approx(each_mib, rel=0.01)
+        assert price_of(given, block_kib=16) == 1
+    assert price_of(Given(profile=promise), block_kib=1_024) == 4
+    assert price_of(Given(profile=promise, largest_kib=1_280), block_kib=16) == 1 + 16 / 256
+
+
+def test_on_a_disk_of_heads_small_requests_in_sequence_may_cost_a_credit_each() -> None:
+    given = Given(profile=profile("st1", 1_024), largest_kib=128)
+    assert price_of(given, block_kib=4) == 1
+    assert price_of(given, block_kib=1_024) == 8

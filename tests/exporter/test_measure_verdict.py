@@ -15,7 +15,7 @@ GP2 = Given(profile=profile("gp2", 100))
 CASES = [
     (GP2, 2_990, FULL, "bursting", "2,700 credits a second more than come in"),
     (GP2, 310, EMPTY, "at baseline", "out of credits"),
-    (GP2, 310, FULL, "at baseline", "90% to 100% of the credits are left"),
+    (GP2, 310, FULL, "below its promise", "90% to 100% of the credits are left: 16 in flight"),
     (GP2, 1_200, FULL, "bursting", "13 ms each"),
     (GP2, 100, FULL, "below its promise", "1.6e+02 ms each"),
     (GP2, 0, FULL, "below its promise", "nothing was served"),

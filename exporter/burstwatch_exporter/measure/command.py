@@ -10,29 +10,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from burstwatch.volume_types import CATALOGUE
-from burstwatch.volumes import profile as promise_by_type
-from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure import report
-from burstwatch_exporter.measure.expect import Given
 from burstwatch_exporter.measure.guard import Circumstances, check
 from burstwatch_exporter.measure.meter import Meter
 from burstwatch_exporter.measure.picture import page
-from burstwatch_exporter.measure.plan import Plan, Purse, make_plan
+from burstwatch_exporter.measure.plan import Plan, make_plan
 from burstwatch_exporter.measure.profiles import DRAINS, Profile, find_profile, profiles
+from burstwatch_exporter.measure.purses import bounds_of, imagined, purse_of
 from burstwatch_exporter.measure.record import Record, read_record, to_json, write_record
 from burstwatch_exporter.measure.run import find_programs
 from burstwatch_exporter.measure.session import About, Session, given_of
-from burstwatch_exporter.measure.target import Target, find_target
-from burstwatch_exporter.measure.watch import Bounds, Watch
+from burstwatch_exporter.measure.target import find_target
+from burstwatch_exporter.measure.watch import Watch
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.state import put_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from threading import Event
 
     from burstwatch_exporter.clock import Clock
-    from burstwatch_exporter.host import View
     from burstwatch_exporter.measure.jobs import Step
     from burstwatch_exporter.measure.meter import Seen
     from burstwatch_exporter.measure.settings import Wishes
@@ -70,15 +68,21 @@ def measure(
         stdout.writelines(f"{one.name}: {one.help}\n" for one in profiles().values())
         return OK
     if wishes.source is not None:
-        return _show(read_record(wishes.source), wishes, stdout, as_json=as_json)
+        return _show(read_record(wishes.source), wishes, None, stdout, as_json=as_json)
+    drains = "drain" in switches
+    if drains and wishes.ignored_by_drain:
+        msg = (
+            f"drain empties the bucket, so {', '.join(wishes.ignored_by_drain)} would not be heeded"
+        )
+        raise WishError(msg)
+    budget_ratio = math.inf if drains else wishes.budget_ratio
+    vcpus = os.cpu_count() or 1
     if wishes.volume_type:
         if "plan" not in switches:
             msg = "type is for --plan alone, a measurement needs --directory"
             raise WishError(msg)
-        profile, given, purse, what = _imagined(wishes, drains="drain" in switches)
-        _print_plan(
-            profile, make_plan(_steps(profile, wishes), given, purse), what, stdout, as_json=as_json
-        )
+        profile, plan, what = _imagined(wishes, budget_ratio, vcpus=vcpus)
+        _print_plan(profile, plan, what, stdout, as_json=as_json)
         return OK
     if wishes.directory is None:
         msg = "directory is missing: where to measure (or --type and --size-gib with --plan)"
@@ -89,11 +93,10 @@ def measure(
         exporter.ask_aws()
     stop.wait(LOOK_S)
     target = find_target(wishes.directory, exporter.host.observe(), options.roots)
-    drains = "drain" in switches
-    profile = _profile(wishes, target.views[0], drains=drains)
-    purse = _purse(target, wishes, drains=drains)
-    given = given_of(target, vcpus=os.cpu_count() or 1)
-    plan = make_plan(_steps(profile, wishes), given, purse)
+    promise = target.views[0].promise
+    profile = _profile(wishes, "io" if promise is None else promise.profile.unit, drains=drains)
+    purse = purse_of(target, budget_ratio=budget_ratio)
+    plan = make_plan(_steps(profile, wishes), given_of(target, vcpus=vcpus), purse)
     what = f"{target.directory} ({', '.join(view.disk.key for view in target.views)})"
     if "plan" in switches:
         _print_plan(profile, plan, what, stdout, as_json=as_json)
@@ -109,9 +112,12 @@ def measure(
     )
     check(profile, target, plan, circumstances, drains=wishes.confirmed if drains else None)
     programs = find_programs({step.step.tool for step in plan.steps})
+    _check_places(wishes, options.measure_results)
+    looked_at = clock.boot()
+    target = find_target(wishes.directory, exporter.host.observe(), options.roots)
     watch = Watch(
-        Meter(target.views, options.roots, clock),
-        _bounds(target, plan, wishes, drains=drains),
+        Meter(target.views, options.roots, clock, looked_at=looked_at),
+        bounds_of(target, budget_ratio=budget_ratio, floor_ratio=wishes.floor_ratio),
         stop=stop,
         told=_progress(plan, stderr) if stderr.isatty() else lambda *_: None,
     )
@@ -121,102 +127,105 @@ def measure(
         kernel=uname.release,
         instance_type=exporter.instance_type,
         floor_ratio=0.0 if drains else wishes.floor_ratio,
-        vcpus=os.cpu_count() or 1,
+        vcpus=vcpus,
     )
     session = Session(profile, target, plan, watch, about, programs=programs)
     record = session.run(recover_s=wishes.recover_s if drains else None)
-    if options.measure_results is not None:
-        options.measure_results.mkdir(parents=True, exist_ok=True)
-        write_record(options.measure_results / record.filename, record)
-    return _show(record, wishes, stdout, as_json=as_json)
+    return _show(record, wishes, options.measure_results, stdout, as_json=as_json)
 
 
-def _show(record: Record, wishes: Wishes, stdout: TextIO, *, as_json: bool) -> int:
-    """Print and draw a result. Returns the exit code."""
+def _show(
+    record: Record, wishes: Wishes, results: Path | None, stdout: TextIO, *, as_json: bool
+) -> int:
+    """Print, keep and draw a result. Returns the exit code; what cannot be written hides nothing."""
     stdout.write(to_json(record) + "\n" if as_json else report.record_text(record))
-    if wishes.html is not None:
-        put_in_place(wishes.html, lambda file: file.write(page(record)))
-    if wishes.markdown is not None:
-        put_in_place(wishes.markdown, lambda file: file.write(report.record_markdown(record)))
-    for problem in [
-        *report.ends(record),
-        *(f"{one.name}: {one.failed}" for one in record.steps if one.failed),
-    ]:
+    stdout.flush()
+    problems = [*report.ends(record)] if as_json else []
+    problems += [f"{one.name}: {one.failed}" for one in record.steps if one.failed]
+    wanted: list[tuple[Path | None, Callable[[Path], None]]] = [
+        (results and results / record.filename, lambda path: write_record(path, record)),
+        (wishes.html, lambda path: _write(path, page(record))),
+        (wishes.markdown, lambda path: _write(path, report.record_markdown(record))),
+    ]
+    code = OK if record.is_whole else PARTIAL
+    for path, write in wanted:
+        try:
+            if path is not None:
+                write(path)
+        except (OSError, ValueError) as error:
+            problems.append(f"{path} cannot be written: {error}")
+            code = PARTIAL
+    for problem in problems:
         LOG.error("%s", problem)
-    return OK if record.is_whole else PARTIAL
+    return code
 
 
-def _profile(wishes: Wishes, view: View, *, drains: bool) -> Profile:
-    if not drains:
-        return find_profile(wishes.profile)
-    unit = "io" if view.promise is None else view.promise.profile.unit
-    return find_profile(DRAINS[unit])
+def _write(path: Path, text: str) -> None:
+    put_in_place(path, lambda file: file.write(text))
+
+
+def _check_places(wishes: Wishes, results: Path | None) -> None:
+    """That the result has where to go, before it is paid for.
+
+    Raises:
+        OSError: naming the place that it could not go to.
+    """
+    folders = [path.parent for path in (wishes.html, wishes.markdown) if path is not None]
+    for folder in [*folders, *([results] if results is not None else [])]:
+        if folder == results:
+            folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            msg = f"{folder} is where the result is to go, and cannot be written to"
+            raise OSError(msg)
+
+
+def _imagined(wishes: Wishes, budget_ratio: float, *, vcpus: int) -> tuple[Profile, Plan, str]:
+    """A plan for a volume that is not here."""
+    if wishes.size_gib is None:
+        msg = "size-gib is missing beside type"
+        raise WishError(msg)
+    drains = math.isinf(budget_ratio)
+    is_throughput = wishes.volume_type in CATALOGUE and CATALOGUE[wishes.volume_type].unit == "MiB"
+    profile = _profile(wishes, "MiB" if is_throughput else "io", drains=drains)
+    members = max(2, wishes.members) if profile.raid0 else wishes.members
+    given, purse = imagined(
+        wishes.volume_type,
+        wishes.size_gib,
+        members=members,
+        balance_ratio=wishes.balance_ratio,
+        budget_ratio=budget_ratio,
+        vcpus=vcpus,
+    )
+    what = f"{wishes.volume_type} of {wishes.size_gib:g} GiB"
+    if members > 1:
+        what = f"RAID0 of {members}, each {what}"
+    return profile, make_plan(_steps(profile, wishes), given, purse), what
+
+
+def _profile(wishes: Wishes, unit: str, *, drains: bool) -> Profile:
+    return find_profile(DRAINS[unit] if drains else wishes.profile)
 
 
 def _steps(profile: Profile, wishes: Wishes) -> list[Step]:
+    """Limited as it is wished.
+
+    Raises:
+        WishError: if a rate is wished for that cannot be kept.
+    """
+    for step in profile.steps if wishes.rate_iops is not None else ():
+        if step.tool != "fio":
+            msg = f"rate-iops is for fio, {profile.name} runs {step.tool}"
+            raise WishError(msg)
+        least = step.least_rate
+        if wishes.rate_iops is not None and wishes.rate_iops < least:
+            msg = f"rate-iops is {wishes.rate_iops:g}, {step.name} of {profile.name} cannot do less than {least:g}"
+            raise WishError(msg)
     return [
         step.limited(
             runtime_s=wishes.runtime_s, size_mib=wishes.size_mib, rate_iops=wishes.rate_iops
         )
         for step in profile.steps
     ]
-
-
-def _imagined(wishes: Wishes, *, drains: bool) -> tuple[Profile, Given, Purse | None, str]:
-    """A volume that is not here, for a plan."""
-    if wishes.size_gib is None:
-        msg = f"size-gib is missing, for a type of {', '.join(CATALOGUE)}"
-        raise WishError(msg)
-    promise = promise_by_type(wishes.volume_type, wishes.size_gib)
-    profile = find_profile(DRAINS[promise.unit] if drains else wishes.profile)
-    members = max(2, wishes.members) if profile.raid0 else wishes.members
-    what = f"{promise.volume_type} of {promise.size_gib:g} GiB"
-    if members > 1:
-        what = f"RAID0 of {members}, each {what}"
-    given = Given(profile=promise, members=members)
-    if promise.bucket is None:
-        return profile, given, None, what
-    level = wishes.balance_ratio * promise.bucket.capacity
-    purse = Purse(
-        bucket=promise.bucket,
-        left=Interval(low=level, high=level, likely=level),
-        budget=math.inf if drains else wishes.budget_ratio * promise.bucket.capacity,
-    )
-    return profile, given, purse, what
-
-
-def _purse(target: Target, wishes: Wishes, *, drains: bool) -> Purse | None:
-    """The bucket of the volume that has the least left of it."""
-    purses = [
-        Purse(
-            bucket=replace(view.promise.own_bucket, burst=view.promise.bucket.burst),
-            left=view.account.interval,
-            budget=math.inf if drains else wishes.budget_ratio * view.promise.own_bucket.capacity,
-            demand=0.0
-            if view.account.projection.demand is None
-            else view.account.projection.demand.likely,
-        )
-        for view in target.views
-        if view.account is not None
-        and view.promise is not None
-        and view.promise.own_bucket is not None
-        and view.promise.bucket is not None
-    ]
-    return min(purses, key=lambda one: one.left.low / one.bucket.capacity, default=None)
-
-
-def _bounds(target: Target, plan: Plan, wishes: Wishes, *, drains: bool) -> Bounds:
-    if drains or plan.purse is None:
-        return Bounds(budget=math.inf, floors={})
-    capacities = {
-        view.disk.name: view.promise.own_bucket.capacity
-        for view in target.views
-        if view.promise is not None and view.promise.own_bucket is not None
-    }
-    return Bounds(
-        budget=wishes.budget_ratio * min(capacities.values()),
-        floors={name: wishes.floor_ratio * capacity for name, capacity in capacities.items()},
-    )
 
 
 def _print_plan(profile: Profile, plan: Plan, what: str, stdout: TextIO, *, as_json: bool) -> None:

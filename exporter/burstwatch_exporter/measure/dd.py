@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from burstwatch.load import MIB
 from burstwatch_exporter.measure.outcome import Outcome, OutputError, Way
 
 #: ``LC_ALL=C``; "bytes" stands alone below a kilobyte.
 COPIED = re.compile(
     r"^(\d+) bytes? (?:\([^)]*\) )?copied, (\d+(?:\.\d+)?(?:e[+-]?\d+)?) s", re.MULTILINE
 )
-MIB = 2**20
 #: Beyond what any disk does.
 MOST = 1e18
 

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     from burstwatch_exporter.interval import Interval
 
-#: Served less than this share of what it was before, it has fallen.
-FALLEN = 0.75
+#: A baseline above this share of the burst cannot be told from it.
+TOO_NEAR = 0.92
 #: It has to stay down for so long before it is believed, and is watched for as long.
 SURE_S = 10.0
+#: How full it was is known if it is so to this share of the bucket.
+KNOWN = 0.05
 #: The beginning of a run is not yet its rate, and neither is the sample that the knee is in.
 SETTLING_S = 2.0
 
@@ -45,15 +47,11 @@ class Knee:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Estimate:
-    """The bucket as a drain shows it. ``capacity`` rests on how full it was at the start.
-
-    ``refill`` is what a rest brought in, by the burst that came after it; None without a rest.
-    """
+    """The bucket as a drain shows it. ``capacity`` rests on how full it was at the start."""
 
     knee: Knee
     drained: float
     capacity: float | None
-    refill: float | None = None
 
 
 def find_knee(samples: Sequence[Sample]) -> Knee | None:
@@ -71,7 +69,7 @@ def find_knee(samples: Sequence[Sample]) -> Knee | None:
         return None
     before, after = usable[:split], usable[split:]
     burst, baseline = (median(one.rate for one in part) for part in (before, after))
-    if baseline >= FALLEN * burst or sum(one.seconds for one in after) < SURE_S / 2:
+    if baseline >= TOO_NEAR * burst or sum(one.seconds for one in after) < SURE_S / 2:
         return None
     # What was served above the baseline around the split, as time at the burst.
     around = [*before[-2:], *after[:2]]
@@ -80,22 +78,11 @@ def find_knee(samples: Sequence[Sample]) -> Knee | None:
     return Knee(at=at, burst=burst, baseline=baseline)
 
 
-def has_fallen(samples: Sequence[Sample]) -> bool:
-    """Whether it has been down for long enough that the knee is behind. Cheap, for each sample."""
-    if not samples:
+def has_fallen(samples: Sequence[Sample], *, below: float) -> bool:
+    """Whether it has been served less than ``below`` for long enough. Cheap, for each sample."""
+    if not samples or samples[-1].at < SURE_S + SETTLING_S:
         return False
-    now = samples[-1].at
-    late = [one.rate for one in samples if one.at > now - SURE_S]
-    early = [one.rate for one in samples if samples[0].at + SETTLING_S < one.at <= now - SURE_S]
-    return bool(early) and max(late) < FALLEN * median(early) and now - samples[0].at > SURE_S
-
-
-def is_down(samples: Sequence[Sample], knee: Knee) -> bool:
-    """Whether a later run of the same volume has been at its baseline for long enough."""
-    if not samples or samples[-1].at < SURE_S:
-        return False
-    late = [one.rate for one in samples if one.at > samples[-1].at - SURE_S / 2]
-    return max(late) < FALLEN * knee.burst
+    return all(one.rate < below for one in samples if one.at > samples[-1].at - SURE_S)
 
 
 def estimate(samples: Sequence[Sample], *, left: Interval, capacity: float) -> Estimate | None:
@@ -113,7 +100,8 @@ def estimate(samples: Sequence[Sample], *, left: Interval, capacity: float) -> E
         if one.at - one.seconds < knee.at
     )
     share = (left.low + left.high) / 2 / capacity
-    return Estimate(knee=knee, drained=drained, capacity=drained / share if left.low > 0 else None)
+    is_known = share > 0 and left.high - left.low <= KNOWN * capacity
+    return Estimate(knee=knee, drained=drained, capacity=drained / share if is_known else None)
 
 
 def refill_after(samples: Sequence[Sample], knee: Knee, *, rested_s: float) -> float | None:

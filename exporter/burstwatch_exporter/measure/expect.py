@@ -43,6 +43,7 @@ class Given:
     """What a disk is: the volume's promise, or the limits by direction of what is none.
 
     ``members`` is over how many alike a stripe goes, ``cap`` what all together get.
+    ``largest_kib`` is the most that one request carries: what is larger is split by the kernel.
     """
 
     profile: Profile | None = None
@@ -50,6 +51,7 @@ class Given:
     cap: Ways | None = None
     instance: InstanceLimits | None = None
     members: int = 1
+    largest_kib: float = math.inf
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

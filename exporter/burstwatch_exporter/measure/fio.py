@@ -14,8 +14,9 @@ from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from burstwatch.load import MIB
 from burstwatch_exporter.measure.outcome import Outcome, OutputError, Way
-from burstwatch_exporter.strict import as_text, refuse_constant
+from burstwatch_exporter.strict import as_text, finite, refuse_constant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +25,6 @@ VERSION = re.compile(r"fio-(\d+)\.(\d+)\S*")
 #: The first whose JSON has latencies in nanoseconds, which is what is read here.
 OLDEST = (3, 1)
 NS = 1e9
-MIB = 2**20
 #: Columns of a line of the latency log: milliseconds, nanoseconds, direction, size, offset.
 LEAST_COLUMNS = 3
 #: Beyond what any disk does, and within what a float and a page of metrics hold.
@@ -59,7 +59,9 @@ def parse_output(text: str) -> Outcome:
         msg = f"fio printed no result{f', but: {said}' if said else ''}"
         raise OutputError(msg)
     try:
-        whole, _ = json.JSONDecoder(parse_constant=refuse_constant).raw_decode(text, start)
+        whole, _ = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite).raw_decode(
+            text, start
+        )
         jobs = whole["jobs"]
         version = as_text(whole["fio version"])
         if len(jobs) != 1:
@@ -72,7 +74,14 @@ def parse_output(text: str) -> Outcome:
         read, write = _way(job["read"]), _way(job["write"])
     except OutputError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         msg = f"fio's result is not whole ({type(error).__name__}: {str(error)[:100]})"
         raise OutputError(msg) from error
     if read is None and write is None:

@@ -6,7 +6,9 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from burstwatch.load import MIB
 from burstwatch.words import number, span
+from burstwatch_exporter.measure.drain import TOO_NEAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 SOON_S = 900.0
 #: Of the free space of a file system, so much stays.
 KEPT_FREE = 0.1
-MIB = 2**20
 
 
 class RefusedError(ValueError):
@@ -55,6 +56,11 @@ def check(
     if profile.raid0 and target.members == 1:
         reasons.append(
             f"{profile.name} needs an md RAID0 of two volumes or more, {target.device} is none"
+        )
+    promised = {view.promise.promised for view in target.views if view.promise is not None}
+    if target.members > 1 and len(promised) > 1:
+        reasons.append(
+            f"the volumes of {target.device} are not alike ({', '.join(sorted(promised))}), so their stripe has no price"
         )
     for view in target.views:
         reasons += _volume(view, at, drains=drains is not None)
@@ -140,6 +146,15 @@ def _drain(views: Sequence[View], at: Circumstances, confirmed: str) -> list[str
         reasons.append(f"{', '.join(keys)} would be drained together, allowed is one volume")
     elif confirmed not in keys:
         reasons.append(f"confirm-drain is {confirmed!r}, the volume there is {keys[0]}")
+    for view in views:
+        promise = view.promise
+        if promise is not None and promise.bucket is not None:
+            refill, burst = promise.bucket.refill, promise.bucket.burst
+            if refill > TOO_NEAR * burst:
+                reasons.append(
+                    f"{view.disk.key} has a baseline of {number(refill)} of a burst of {number(burst)} here, "
+                    f"allowed is {TOO_NEAR:.0%} of it or less, or its fall could not be seen"
+                )
     reasons += [
         f"{view.disk.key} has no bucket to drain: {view.promise.profile.no_bucket_reason}"
         for view in views

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from burstwatch.load import MIB
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
@@ -27,7 +29,7 @@ READ_SHARES: Mapping[str, float | None] = MappingProxyType(
 SCALE = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 #: What a job file leaves to whoever runs it.
 SCRATCH, JOBS = "${SCRATCH}", "${JOBS}"
-KIB, MIB = 2**10, 2**20
+KIB = 2**10
 
 
 class JobError(ValueError):
@@ -64,6 +66,12 @@ class Step:
     def writes(self) -> bool:
         """Whether anything is written."""
         return self.read_share < 1
+
+    @property
+    def least_rate(self) -> float:
+        """The least that fio can be limited to: one a second for each job and direction."""
+        ways = [share for share in (self.read_share, 1 - self.read_share) if share > 0]
+        return self.jobs / min(ways)
 
     def limited(
         self, *, runtime_s: float | None, size_mib: float | None, rate_iops: float | None
@@ -137,7 +145,7 @@ def job_text(step: Step, *, scratch: str, log: str) -> str:
     if step.rate_iops is not None:
         each = step.rate_iops / step.jobs
         ways = [each * share for share in (step.read_share, 1 - step.read_share)]
-        options["rate_iops"] = ",".join(str(max(1, round(way))) for way in ways)
+        options["rate_iops"] = ",".join(str(max(1, int(way))) for way in ways)
     lines = [f"{key}={value}" for key, value in options.items()]
     return "\n".join([f"[{step.name}]", *lines, ""])
 

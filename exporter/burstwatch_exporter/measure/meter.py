@@ -6,7 +6,7 @@ of the volume counts, whoever asked for it: a host cannot tell them apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.volumes import Charge
@@ -26,7 +26,7 @@ NOTHING = Charge(least=0.0, nominal=0.0, most=0.0)
 SLOT_S = 1.0
 
 
-class GoneError(Exception):
+class GoneError(OSError):
     """A volume that was measured is not there any more."""
 
 
@@ -52,8 +52,16 @@ class Seen:
 class Meter:
     """Reads on from where a look at the host ended."""
 
-    def __init__(self, views: Sequence[View], roots: Roots, clock: Clock) -> None:
-        """Begins now, with what the host knows of each volume."""
+    def __init__(
+        self, views: Sequence[View], roots: Roots, clock: Clock, *, looked_at: float
+    ) -> None:
+        """Goes on from what the host saw of each volume ``looked_at`` seconds after its start.
+
+        What was done since is charged: an interval is of its own instant, and of no later one.
+
+        Raises:
+            GoneError: if one of the volumes is not there any more.
+        """
         self._path, self._clock = roots.procfs / "diskstats", clock
         self._views = views
         self._sequences = {
@@ -68,7 +76,9 @@ class Meter:
                 view.promise,
                 start=view.account.interval,
                 origin=view.account.origin,
-                reading=reading[view.disk.name],
+                reading=replace(
+                    reading[view.disk.name], at=looked_at, slack_s=0.0, counters=view.counters
+                ),
                 slot_s=SLOT_S,
             )
             for view in views

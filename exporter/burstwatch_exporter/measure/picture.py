@@ -11,6 +11,7 @@ from burstwatch.chart import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
 from burstwatch.words import number, span
 from burstwatch_exporter.measure.report import (
     HEADINGS,
+    beside_published,
     cells,
     drain_lines,
     ends,
@@ -53,7 +54,7 @@ def page(record: Record) -> str:
         *scaling_charts(record),
         *(chart for step in record.steps for chart in step_charts(step, record)),
     ]
-    lines = reasons(record)
+    lines = [*reasons(record), *(line for step in record.steps for line in beside_published(step))]
     if record.drain is not None:
         lines += drain_lines(record.drain, record.volumes[0].unit)
     lines += [*(spent_line(volume) for volume in record.volumes), *ends(record)]

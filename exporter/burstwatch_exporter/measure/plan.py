@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
+from burstwatch.load import MIB
 from burstwatch.volumes import charge
 from burstwatch_exporter.measure.drain import SURE_S
 from burstwatch_exporter.measure.expect import Ask, Expectation, expect
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from burstwatch_exporter.measure.expect import Given
     from burstwatch_exporter.measure.jobs import Step
 
+KIB = 2**10
+#: Nobody waits longer than this for the last operations of a step.
+LONGEST_S = 60.0
 #: A scratch file is written in pieces of this.
 LAYOUT_KIB = 1024.0
 
@@ -40,8 +44,10 @@ class Purse:
 class StepPlan:
     """One step: at most ``credits`` in all its time; the budget lets it run ``runs_s`` for ``spends``.
 
-    ``until_empty_s`` is how long a full bucket lasts at its rate, ``inf`` for ever; all credits are
-    of each volume of a stripe.
+    Both are at the most that the rules allow, as the budget is kept; ``credits_per_s`` is what is likely.
+
+    ``until_empty_s`` is how long a full bucket lasts at that rate, ``inf`` for ever, ``price`` what
+    one operation is charged at the most. All credits are of each volume of a stripe.
     """
 
     step: Step
@@ -51,14 +57,19 @@ class StepPlan:
     spends: float
     runs_s: float
     until_empty_s: float
+    price: float
 
     @property
     def in_flight(self) -> float:
-        """What the operations cost that it has on the way at a time, in credits."""
-        best = self.expected.best
-        return (
-            0.0 if best.credits_per_s <= 0 else self.step.in_flight * best.credits_per_s / best.iops
-        )
+        """The most that the operations cost that it has on the way at a time, in credits."""
+        return self.step.in_flight * self.price
+
+    @property
+    def last_ones_s(self) -> float:
+        """How long what it has on the way takes where it is served the slowest."""
+        slowest = self.expected.empty or self.expected.best
+        in_flight_mib = self.step.in_flight * self.step.block_kib * KIB / MIB
+        return min(LONGEST_S, in_flight_mib / slowest.mib_s)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +77,7 @@ class Plan:
     """The whole: what it would spend if nothing stopped it, and what it may.
 
     ``left_s`` and ``left_after_s`` are seconds until the bucket is empty at the fastest, before and
-    after, and ``balance_after`` the least share of it that is then left. None without a bucket.
+    after, and ``balance_after`` the share of it that is then about left. None without a bucket.
     """
 
     steps: tuple[StepPlan, ...]
@@ -89,9 +100,9 @@ def make_plan(steps: Sequence[Step], given: Given, purse: Purse | None) -> Plan:
     """
     layout_mib = max((step.size_mib for step in steps if step.tool != "dbench"), default=0.0)
     layout = 0.0
-    if given.profile is not None and given.profile.bucket is not None:
-        layout = charge(given.profile, ops=layout_mib, mib=layout_mib, largest_kib=LAYOUT_KIB).most
-        layout /= given.members
+    if purse is not None:
+        pieces = layout_mib * MIB / KIB / LAYOUT_KIB
+        layout = pieces * price_of(given, block_kib=LAYOUT_KIB) / given.members
     left = math.inf if purse is None else max(0.0, purse.budget - layout)
     planned: list[StepPlan] = []
     for i, step in enumerate(steps):
@@ -116,6 +127,21 @@ def make_plan(steps: Sequence[Step], given: Given, purse: Purse | None) -> Plan:
     return base if purse is None else _with_effect(base, purse)
 
 
+def price_of(given: Given, *, block_kib: float) -> float:
+    """The most credits that one operation is charged: what the budget is kept by.
+
+    The kernel splits it into requests of ``largest_kib``; where that is not known, into as large
+    ones as a credit covers.
+    """
+    profile = given.profile
+    if profile is None:
+        return 0.0
+    largest = given.largest_kib if math.isfinite(given.largest_kib) else profile.io_kib
+    requests = max(1, math.ceil(block_kib / largest))
+    mib = block_kib * KIB / MIB
+    return charge(profile, ops=requests, mib=mib, largest_kib=largest).most
+
+
 def ask_of(step: Step) -> Ask:
     """What a step asks of the disk."""
     return Ask(
@@ -129,8 +155,12 @@ def ask_of(step: Step) -> Ask:
 
 def _step(step: Step, given: Given, purse: Purse | None, *, share: float) -> StepPlan:
     expected = expect(ask_of(step), given)
-    rate = expected.best.credits_per_s / given.members if purse is not None else 0.0
-    runs_s = step.runtime_s if rate <= 0 else min(step.runtime_s, share / rate)
+    best = expected.best
+    rate = best.credits_per_s / given.members if purse is not None else 0.0
+    price = 0.0
+    if purse is not None and math.isfinite(best.iops):
+        price = best.iops * price_of(given, block_kib=step.block_kib) / given.members
+    runs_s = step.runtime_s if price <= 0 else min(step.runtime_s, share / price)
     if purse is not None and math.isinf(purse.budget):  # a drain: it ends when it is sure
         to_empty = tb.time_to_empty(purse.bucket, level=purse.left.high, demand=rate)
         runs_s = min(step.runtime_s, to_empty + SURE_S)
@@ -138,9 +168,10 @@ def _step(step: Step, given: Given, purse: Purse | None, *, share: float) -> Ste
         step=step,
         expected=expected,
         credits_per_s=rate,
-        credits=_spent(purse, rate, step.runtime_s),
-        spends=_spent(purse, rate, runs_s),
+        credits=_spent(purse, price, step.runtime_s),
+        spends=_spent(purse, price, runs_s),
         runs_s=runs_s,
+        price=0.0 if purse is None else price_of(given, block_kib=step.block_kib) / given.members,
         until_empty_s=math.inf
         if purse is None
         else tb.time_to_empty(purse.bucket, level=purse.bucket.capacity, demand=rate),

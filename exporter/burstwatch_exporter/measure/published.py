@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
     from burstwatch.volumes import Profile
     from burstwatch_exporter.measure.outcome import Outcome
+    from burstwatch_exporter.promise import Promise
 
 #: Further apart than this, as a share, needs an explanation.
 APART = 0.1
@@ -86,9 +87,23 @@ def figures() -> tuple[Figure, ...]:
 
 
 def published_of(
-    table: str, step: str, volume_type: str, found: Outcome | None
+    table: str, step: str, promise: Promise | None, found: Outcome | None, *, at_baseline: bool
 ) -> list[PublishedRecord]:
-    """The figures that were published for this step on this type, beside what was found."""
+    """The figures of this step on this type, of the nearest size, beside what was found.
+
+    Those of a volume without credits are beside one that is ``at_baseline``, and no others.
+    """
+    if promise is None or not table:
+        return []
+    same = [
+        one
+        for one in figures()
+        if (one.table, one.step, one.volume_type) == (table, step, promise.profile.volume_type)
+        and one.of is not None
+        and one.has_credits != at_baseline
+    ]
+    size_gib = promise.profile.size_gib
+    nearest = min((abs(one.size_gib - size_gib) for one in same), default=0.0)
     return [
         PublishedRecord(
             row=one.row,
@@ -97,8 +112,8 @@ def published_of(
             published=one.published,
             measured=None if found is None or one.of is None else _measured(one, one.of, found),
         )
-        for one in (figures() if table else ())
-        if (one.table, one.step, one.volume_type) == (table, step, volume_type)
+        for one in same
+        if abs(one.size_gib - size_gib) == nearest
     ]
 
 

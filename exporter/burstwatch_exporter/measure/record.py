@@ -201,6 +201,7 @@ def read_record(path: Path) -> Record:
     """
     try:
         whole = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse_constant)
+        json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()  # as a page would have it
         if whole["format"] != FORMAT:
             msg = f"format {whole['format']!r}, known is {FORMAT}"
             raise ValueError(msg)  # noqa: TRY301 - told with the others
@@ -214,7 +215,14 @@ def read_record(path: Path) -> Record:
                 "drain": None if drain is None else _made(DrainRecord, drain),
             },
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         msg = f"{path} is no result of a measurement ({type(error).__name__}: {str(error)[:200]})"
         raise RecordError(msg) from error
 
@@ -233,6 +241,10 @@ def _step(whole: Mapping[str, Any]) -> StepRecord:
         for name in ("read", "write")
     }
     verdict = whole["verdict"]
+    for name, width in (("samples", 3), ("latencies", 2)):
+        if any(len(row) != width for row in whole[name]):
+            msg = f"{name} have rows that are not {width} numbers"
+            raise ValueError(msg)
     return _made(
         StepRecord,
         dict(whole)

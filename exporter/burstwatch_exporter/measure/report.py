@@ -58,7 +58,7 @@ def plan_text(profile: Profile, plan: Plan, what: str) -> str:
         )
     left = plan.purse.left
     lines.append(
-        f"balance {left.low / bucket.capacity:.1%} to {left.high / bucket.capacity:.1%}; after it at least "
+        f"balance {left.low / bucket.capacity:.1%} to {left.high / bucket.capacity:.1%}; after it about "
         f"{plan.balance_after or 0:.1%}; at full burst that lasts {span(plan.left_s)} now, {span(plan.left_after_s)} then"
     )
     return "\n".join([*lines, ""])
@@ -103,7 +103,7 @@ def record_text(record: Record) -> str:
     """The result on a terminal."""
     lines = [heading(record), table(HEADINGS, [cells(step) for step in record.steps])]
     lines += reasons(record)
-    lines += [line for step in record.steps for line in minutes(step)]
+    lines += [line for step in record.steps for line in (*minutes(step), *beside_published(step))]
     if record.drain is not None:
         lines += drain_lines(record.drain, _unit(record.volumes))
     lines += [spent_line(volume) for volume in record.volumes]
@@ -120,19 +120,8 @@ def record_markdown(record: Record) -> str:
         "",
     ]
     lines += [f"- {line}" for line in reasons(record)]
-    beside = [
-        (
-            step.name,
-            one.row,
-            one.what,
-            f"{number(one.published)} {one.unit}",
-            _or_dash(one.measured, one.unit),
-        )
-        for step in record.steps
-        for one in step.published
-    ]
-    if beside:
-        lines += ["", *_rows(("step", "published for", "figure", "published", "measured"), beside)]
+    beside = [line for step in record.steps for line in beside_published(step)]
+    lines += ["", *(f"- {line}" for line in beside)] if beside else []
     minutely = [line for step in record.steps for line in minutes(step)]
     lines += ["", *(f"- {line}" for line in minutely)] if minutely else []
     if record.drain is not None:
@@ -194,6 +183,14 @@ def minutes(step: StepRecord) -> list[str]:
             found.append(number(ops / seconds))
             until, ops, seconds = until + MINUTE_S, 0.0, 0.0
     return [f"{step.name}, IOPS minute by minute: {'; '.join(found)}"] if len(found) > 1 else []
+
+
+def beside_published(step: StepRecord) -> list[str]:
+    """What others have found with the same run on the same type."""
+    return [
+        f"{step.name}: {one.what} {_or_dash(one.measured, one.unit)}, published are {number(one.published)} {one.unit} ({one.row})"
+        for one in step.published
+    ]
 
 
 def drain_lines(drain: DrainRecord, unit: str) -> list[str]:

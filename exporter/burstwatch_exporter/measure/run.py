@@ -6,9 +6,10 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,16 +21,27 @@ from burstwatch_exporter.measure.watch import BUDGET_SPENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import IO
 
     from burstwatch_exporter.measure.jobs import Step
     from burstwatch_exporter.measure.watch import Served, Watch
 
-#: A program that is told to end has so long before it is killed, and then so long to be gone.
+#: A program that is told to end has so long beside what it waits for, before it is killed, and
+#: then so long to be gone.
 PATIENCE_S, DEAD_S = 1.0, 5.0
+#: A process that becomes a program, and is killed if this one dies first. Not setpriv: it sets
+#: capabilities too, which a service with a filter of system calls may not.
+LAUNCH = """
+import os, signal, sys
+try:
+    import ctypes
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+except Exception:
+    pass  # without it the program ends by itself when its time is over
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 #: Over its time by so much, it hangs.
 OVERTIME_S = 30.0
-HUNG = "it did not end"
+HUNG, HELD = "it did not end", "the kernel holds it"
 #: In its first second dbench only warms up.
 SHORTEST_DBENCH_S = 2
 KIB = 2**10
@@ -39,7 +51,7 @@ class ProgramError(ValueError):
     """A program that is needed and not there, or that is too old."""
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """What came of a step. ``stopped`` is why it did not run its time, ``failed`` what went wrong."""
 
@@ -73,8 +85,8 @@ class _Program(Protocol):
     def is_running(self) -> bool:
         """Whether it still does something. What has to be begun again is."""
 
-    def end(self) -> bool:
-        """Tell it to end, then make it. Returns whether it has."""
+    def end(self, patience_s: float) -> bool:
+        """Tell it to end, and make it after so long. Returns whether it has."""
 
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:
         """What it measured.
@@ -116,11 +128,13 @@ def run_step(
     programs: dict[str, str],
     allowed: float,
     in_flight: float,
+    patience_s: float,
     until: Callable[[Sequence[Served]], bool] = lambda _: False,
 ) -> Run:
     """Run it until its time is over, the volumes have spent ``allowed`` in all, or ``until`` is so.
 
-    ``in_flight`` is what the operations cost that it has on the way at a time.
+    ``in_flight`` is what the operations cost that it has on the way at a time, ``patience_s`` how
+    long an empty bucket takes to serve them: fio ends when all have come back.
     """
     watch.begin(step.name, in_flight=in_flight)
     stopped, is_enough = "", False
@@ -135,7 +149,7 @@ def run_step(
                 if not stopped and time.monotonic() - began > step.runtime_s + OVERTIME_S:
                     stopped = HUNG
         finally:
-            has_ended = program.end()
+            has_ended = program.end(PATIENCE_S + patience_s)
         ran_s = time.monotonic() - began
         watch.look()
         was_stopped = bool(stopped)
@@ -151,14 +165,12 @@ def run_step(
             stopped=stopped,
         )
         if not has_ended:
-            run.failed = f"{step.tool} cannot be ended: the kernel holds it"
-            return run
+            return replace(run, stopped=HELD, failed=f"{step.tool} cannot be ended")
         try:
-            run.outcome = program.outcome(ran_s, was_stopped=was_stopped or is_enough)
+            outcome = program.outcome(ran_s, was_stopped=was_stopped or is_enough)
         except OutputError as error:
-            if not stopped or watch.is_gone:
-                run.failed = str(error)
-    return run
+            return replace(run, failed=f"{error} (stopped: {stopped})" if stopped else str(error))
+    return replace(run, outcome=outcome)
 
 
 def _start(step: Step, place: Place, programs: dict[str, str], stack: ExitStack) -> _Program:
@@ -182,19 +194,17 @@ class _Process:
 
     def start(self, stack: ExitStack) -> None:
         """Begin it; what it prints is added to what was printed before."""
-        guard = shutil.which("setpriv")  # killed with this program, even if that is killed itself
-        out: IO[bytes] = stack.enter_context(self.printed.open("ab"))
-        err: IO[bytes] = stack.enter_context(self.errors.open("ab"))
-        self.process = subprocess.Popen(  # noqa: S603 - fio, dbench or dd, by path, without a shell
-            [*([guard, "--pdeathsig", "KILL", "--"] if guard else []), *self.args],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            cwd=self.printed.parent,
-            env={"LC_ALL": "C", "PATH": os.environ.get("PATH", os.defpath)},
-            pass_fds=() if self.fd is None else (self.fd,),
-            start_new_session=True,
-        )
+        with self.printed.open("ab") as out, self.errors.open("ab") as err:
+            self.process = subprocess.Popen(  # noqa: S603 - fio, dbench or dd, by path, without a shell
+                [sys.executable, "-I", "-S", "-c", LAUNCH, *self.args],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=self.printed.parent,
+                env={"LC_ALL": "C", "PATH": os.environ.get("PATH", os.defpath)},
+                pass_fds=() if self.fd is None else (self.fd,),
+                start_new_session=True,
+            )
         stack.callback(self.kill)  # if nobody has ended it in good order
 
     def tell(self, number: signal.Signals) -> None:
@@ -207,13 +217,13 @@ class _Process:
         if self.process.poll() is None:
             self.tell(signal.SIGKILL)
 
-    def end(self, first: signal.Signals) -> bool:
+    def end(self, first: signal.Signals, *, patience_s: float) -> bool:
         """Tell it and all that it has started to end, then kill them."""
-        for number, patience_s in ((first, PATIENCE_S), (signal.SIGKILL, DEAD_S)):
+        for number, waits_s in ((first, patience_s), (signal.SIGKILL, DEAD_S)):
             if self.process.poll() is None or number is signal.SIGKILL:
                 self.tell(number)
             try:
-                self.process.wait(timeout=patience_s)
+                self.process.wait(timeout=waits_s)
             except subprocess.TimeoutExpired:
                 continue
         return self.process.poll() is not None
@@ -265,8 +275,8 @@ class _Fio:
     def is_running(self) -> bool:
         return self._process.process.poll() is None
 
-    def end(self) -> bool:
-        return self._process.end(signal.SIGINT)
+    def end(self, patience_s: float) -> bool:
+        return self._process.end(signal.SIGINT, patience_s=patience_s)
 
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - fio has its own clock
         """Its exit status counts before its own word: some of its errors are only there."""
@@ -308,8 +318,8 @@ class _Dbench:
     def is_running(self) -> bool:
         return self._process.process.poll() is None
 
-    def end(self) -> bool:
-        return self._process.end(signal.SIGTERM)
+    def end(self, patience_s: float) -> bool:
+        return self._process.end(signal.SIGTERM, patience_s=patience_s)
 
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - dbench has its own clock
         self._process.check(was_stopped=was_stopped)
@@ -351,11 +361,11 @@ class _Dd:
                 copy.start(self._stack)
         return True
 
-    def end(self) -> bool:
+    def end(self, patience_s: float) -> bool:
         self._failed = [copy for copy in self._copies if copy.process.poll()]
         for copy in self._copies:  # all at once, or the last would go on meanwhile
             copy.tell(signal.SIGINT)
-        ended = [copy.end(signal.SIGINT) for copy in self._copies]
+        ended = [copy.end(signal.SIGINT, patience_s=patience_s) for copy in self._copies]
         return all(ended)
 
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:

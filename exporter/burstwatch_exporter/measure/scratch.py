@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import math
 import mmap
 import os
 import shutil
@@ -17,12 +18,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from burstwatch.load import MIB
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MIB = 2**20
 PREFIX = "burstwatch-measure-"
-LOCK = ".lock"
 
 
 @contextmanager
@@ -56,7 +57,7 @@ def lay_out(fd: int, size_mib: float, *, go_on: Callable[[float], bool]) -> bool
             if error.errno != errno.EINVAL:
                 raise
         try:
-            count = max(1, round(size_mib))
+            count = max(1, math.ceil(size_mib))
             for done in range(count):
                 if not go_on(done / count):
                     return False
@@ -70,27 +71,27 @@ def lay_out(fd: int, size_mib: float, *, go_on: Callable[[float], bool]) -> bool
 
 @contextmanager
 def scratch_folder(directory: Path) -> Iterator[Path]:
-    """A folder that is removed with all that is in it.
+    """A folder that is removed with all that is in it. While it is in use it is locked itself.
 
     Raises:
         OSError: if it cannot be made.
     """
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=directory))
-    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder
     finally:
-        os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
 
 
 def remove_left_behind(directory: Path) -> list[Path]:
-    """Remove the folders of measurements that were killed; those that still run hold a lock."""
+    """Remove the folders of measurements that were killed: nobody holds their lock any more."""
     removed: list[Path] = []
     for folder in sorted(directory.glob(f"{PREFIX}*")):
         try:
-            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             continue
         try:

@@ -4,36 +4,44 @@ from __future__ import annotations
 
 import math
 import tempfile
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstwatch.other_disks import OTHER_DISKS
 from burstwatch_exporter.measure import record as rec
-from burstwatch_exporter.measure.drain import estimate, has_fallen, is_down, refill_after
+from burstwatch_exporter.measure.drain import estimate, has_fallen, refill_after
 from burstwatch_exporter.measure.expect import Given
 from burstwatch_exporter.measure.plan import ask_of
 from burstwatch_exporter.measure.published import published_of
 from burstwatch_exporter.measure.run import HUNG, Place, Run, run_step
-from burstwatch_exporter.measure.scratch import lay_out, remove_left_behind, scratch_file
+from burstwatch_exporter.measure.scratch import (
+    lay_out,
+    remove_left_behind,
+    scratch_file,
+    scratch_folder,
+)
 from burstwatch_exporter.measure.verdict import Credits, judge
 from burstwatch_exporter.measure.watch import BUDGET_SPENT
 from burstwatch_exporter.promise import GIB
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from burstwatch_exporter.host import View
     from burstwatch_exporter.measure.jobs import Step
     from burstwatch_exporter.measure.meter import Seen
     from burstwatch_exporter.measure.outcome import Way
-    from burstwatch_exporter.measure.plan import Plan
+    from burstwatch_exporter.measure.plan import Plan, StepPlan
     from burstwatch_exporter.measure.profiles import Profile
     from burstwatch_exporter.measure.target import Target
     from burstwatch_exporter.measure.watch import Served, Watch
 
-#: How long to wait for what is still on its way to the disk when all has ended.
-QUIET_S = 5.0
+#: How long to wait for what is still on its way to the disk when all has ended; others may go on.
+QUIET_S, LOOKS = 0.5, 10
+#: A drain that takes so many times as long as it should is given up.
+LATE = 1.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,18 +74,19 @@ class Session:
     def run(self, *, recover_s: float | None = None) -> rec.Record:
         """All steps; with ``recover_s`` it is a drain, with so long a rest after it."""
         self._drains = recover_s is not None
-        directory = self._target.directory
-        remove_left_behind(directory)
+        directory, elsewhere = self._target.directory, Path(tempfile.gettempdir())
+        for place_of in (directory, elsewhere):
+            remove_left_behind(place_of)
         try:
-            with scratch_file(directory) as fd, tempfile.TemporaryDirectory() as notes:
-                place = Place(fd=fd, directory=directory, notes=Path(notes))
+            with scratch_file(directory) as fd, scratch_folder(elsewhere) as notes:
+                place = Place(fd=fd, directory=directory, notes=notes)
                 if self._lay_out(fd):
                     if recover_s is None:
                         self._run_all(place)
                     else:
                         self._run_drain(place, recover_s)
         except OSError as error:
-            self._failed = f"{directory}: {error.strerror or error}"
+            self._failed = f"{error.filename or directory}: {error.strerror or error}"
         self._settle()
         return self._record()
 
@@ -95,53 +104,59 @@ class Session:
         """Each with an even share of what is left of the budget; one that fails ends no other."""
         steps = self._plan.steps
         for i, planned in enumerate(steps):
-            step, spent = planned.step, self._watch.now.spent_most
+            spent = self._watch.now.spent_most
             share = (self._watch.bounds.budget - spent) / (len(steps) - i)
-            run = run_step(
-                step, place, self._watch, programs=self._programs, allowed=spent + share,
-                in_flight=planned.in_flight,
-            )  # fmt: skip
-            self._note(step, run)
+            run = self._run(planned, planned.step, place, allowed=spent + share)
             if self._is_over(run):
                 return
 
-    def _run_drain(self, place: Place, recover_s: float) -> None:
-        step = self._plan.steps[0].step
-        bucket = self._plan.purse
-        before = self._watch.now
-
-        def until(samples: Sequence[Served]) -> bool:
-            return has_fallen([one.credits for one in samples])
-
-        run = run_step(
-            step, place, self._watch, programs=self._programs,
-            allowed=self._watch.bounds.budget, in_flight=0.0, until=until,
-        )  # fmt: skip
+    def _run(
+        self, planned: StepPlan, step: Step, place: Place, *, allowed: float,
+        until: Callable[[Sequence[Served]], bool] = lambda _: False,
+    ) -> Run:  # fmt: skip
+        """Run one step and note what came of it, even if it could not be begun."""
+        try:
+            run = run_step(
+                step, place, self._watch, programs=self._programs, allowed=allowed,
+                in_flight=planned.in_flight, patience_s=planned.last_ones_s, until=until,
+            )  # fmt: skip
+        except OSError as error:
+            run = Run(
+                ran_s=0.0, spent=self._watch.spent, samples=(), device_iops=0.0, device_mib_s=0.0,
+                failed=f"{error.filename or step.tool}: {error.strerror or error}",
+            )  # fmt: skip
         self._note(step, run)
-        device = self._target.views[0].disk.name
-        found = bucket and estimate(
-            [one.credits for one in run.samples],
-            left=before.left[device],
-            capacity=bucket.bucket.capacity,
+        return run
+
+    def _run_drain(self, place: Place, recover_s: float) -> None:
+        """Until it has fallen; then a rest, and what it bursts with after it."""
+        (planned,) = self._plan.steps
+        if self._plan.purse is None:
+            return
+        bucket, budget = self._plan.purse.bucket, self._watch.bounds.budget
+        before = self._watch.now.left[self._target.views[0].disk.name]
+        middle = (planned.credits_per_s + bucket.refill) / 2
+
+        def has_come_down(samples: Sequence[Served]) -> bool:
+            return has_fallen([one.credits for one in samples], below=middle)
+
+        longest_s = min(planned.step.runtime_s, LATE * planned.runs_s)
+        step = replace(planned.step, runtime_s=longest_s)
+        run = self._run(planned, step, place, allowed=budget, until=has_come_down)
+        found = estimate(
+            [one.credits for one in run.samples], left=before, capacity=bucket.capacity
         )
-        if not found or bucket is None:
+        if self._is_over(run) or run.failed or found is None:
             self._stopped = self._stopped or "no knee was found"
             return
         refill = None
-        if not self._is_over(run) and recover_s > 0:
-            rested_s = self._rest(recover_s)
-            again = Run(ran_s=0, spent=0, samples=(), device_iops=0, device_mib_s=0)
-            if not self._stopped:
-                second = replace(step, name=f"{step.name}-after-rest")
-                again = run_step(
-                    second, place, self._watch, programs=self._programs,
-                    allowed=self._watch.bounds.budget, in_flight=0.0,
-                    until=lambda samples: is_down([one.credits for one in samples], found.knee),
-                )  # fmt: skip
-                self._note(second, again)
-            refill = refill_after(
-                [one.credits for one in again.samples], found.knee, rested_s=rested_s
-            )
+        rested_s = self._rest(recover_s)
+        if recover_s > 0 and not self._stopped:
+            again = replace(step, name=f"{step.name}-after-rest")
+            run = self._run(planned, again, place, allowed=budget, until=has_come_down)
+            if not self._is_over(run) and not run.failed:
+                samples = [one.credits for one in run.samples]
+                refill = refill_after(samples, found.knee, rested_s=rested_s)
         self._drain = rec.DrainRecord(
             knee_s=found.knee.at,
             burst=found.knee.burst,
@@ -149,9 +164,9 @@ class Session:
             drained=found.drained,
             capacity=found.capacity,
             refill=refill,
-            catalogue_burst=bucket.bucket.burst,
-            catalogue_baseline=bucket.bucket.refill,
-            catalogue_capacity=bucket.bucket.capacity,
+            catalogue_burst=bucket.burst,
+            catalogue_baseline=bucket.refill,
+            catalogue_capacity=bucket.capacity,
         )
 
     def _rest(self, seconds: float) -> float:
@@ -164,19 +179,19 @@ class Session:
 
     def _is_over(self, run: Run) -> bool:
         """Whether what stopped this step stops all that would follow."""
-        if run.stopped in {"", BUDGET_SPENT, HUNG}:
+        if run.stopped in {"", BUDGET_SPENT, HUNG}:  # and not HELD: another would run beside it
             return False
         self._stopped = run.stopped
         return True
 
     def _settle(self) -> None:
         """What was asked for is charged even if nobody waits for it."""
-        self._watch.begin("settling")
-        while self._watch.elapsed_s < QUIET_S and not self._watch.is_gone:
-            self._watch.pause()
+        before = self._watch.began.counters.in_flight
+        for _ in range(LOOKS):
             self._watch.look()
-            if self._watch.now.counters.in_flight == 0:
+            if self._watch.is_gone or self._watch.now.counters.in_flight <= before:
                 break
+            time.sleep(QUIET_S / LOOKS)
 
     def _note(self, step: Step, run: Run) -> None:
         found = run.outcome
@@ -187,7 +202,9 @@ class Session:
             mib_s = found.mib_s if by_itself else run.device_mib_s
             mean_s = found.mean_s
         verdict = None
-        is_judged = step.tool != "dbench" and not self._drains and not run.failed
+        # Over several volumes in another layout than a stripe nobody knows what to promise.
+        is_known = len(self._target.views) == self._target.members
+        is_judged = is_known and step.tool != "dbench" and not self._drains and not run.failed
         if iops is not None and is_judged:
             verdict = judge(
                 ask_of(step), self._given, iops=iops, ran_s=run.ran_s, left=self._credits()
@@ -223,7 +240,13 @@ class Session:
                     promised_mib_s=verdict.promised_mib_s,
                     promised_latency_s=verdict.promised_latency_s,
                 ),
-                published=published_of(self._profile.published, step.name, self._type(), found),
+                published=published_of(
+                    self._profile.published,
+                    step.name,
+                    self._target.views[0].promise,
+                    found,
+                    at_baseline=verdict is not None and verdict.word == "at baseline",
+                ),
                 samples=[[one.at, one.iops, one.mib_s] for one in run.samples],
                 latencies=[list(pair) for pair in (found.latencies if found else ())],
                 raw=None if found is None else found.raw,
@@ -242,10 +265,6 @@ class Session:
             for left in [self._watch.now.left[view.disk.name]]
         ]
         return min(shares, key=lambda one: one.low, default=None)
-
-    def _type(self) -> str:
-        promise = self._target.views[0].promise
-        return "" if promise is None else promise.profile.volume_type
 
     def _record(self) -> rec.Record:
         watch, target = self._watch, self._target
@@ -287,7 +306,12 @@ def given_of(target: Target, *, vcpus: int) -> Given:
             cap=other.cap(vcpus),
             members=target.members,
         )
-    return Given(profile=promise.profile, instance=promise.volume.instance, members=target.members)
+    return Given(
+        profile=promise.profile,
+        instance=promise.volume.instance,
+        members=target.members,
+        largest_kib=min(view.disk.largest_kib for view in target.views),
+    )
 
 
 def _way(way: Way | None) -> rec.WayRecord | None:

@@ -112,6 +112,8 @@ SETTINGS: tuple[Setting, ...] = (
     _path("from", "do not measure: show, draw or write what this file of an earlier result has"),
 )
 
+#: What protects a volume, and cannot where it is to be emptied.
+AGAINST_DRAIN = ("profile", "budget-percent", "floor-percent", "rate-iops")
 #: What is said by being there.
 SWITCHES = {
     "plan": "say what it would cost and how long the credits would last, and do nothing",
@@ -139,6 +141,7 @@ class Wishes:
     size_gib: float | None
     balance_ratio: float
     members: int
+    ignored_by_drain: tuple[str, ...]
     html: Path | None
     markdown: Path | None
     source: Path | None
@@ -185,6 +188,7 @@ def parse_wishes(given: Mapping[str, str]) -> Wishes:
         size_gib=some("size-gib"),
         balance_ratio=number("balance-percent") / 100,
         members=round(number("members")),
+        ignored_by_drain=tuple(name for name in AGAINST_DRAIN if name in given),
         html=path("html"),
         markdown=path("markdown"),
         source=path("from"),

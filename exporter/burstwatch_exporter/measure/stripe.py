@@ -18,12 +18,11 @@ class StripeError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stripe:
-    """An md array: its level, how many devices it is made of, and how much goes to one at a time."""
+    """An md array: its level, and how many devices it is made of."""
 
     name: str
     level: str
     members: int
-    chunk_kib: float
 
     @property
     def is_even(self) -> bool:
@@ -63,15 +62,11 @@ def read_stripe(sysfs: Path, name: str) -> Stripe | None:
 
 
 def _array(folder: Path) -> Stripe:
-    texts = {
-        name: (folder / "md" / name).read_text(encoding="ascii", errors="replace").strip()
-        for name in ("level", "raid_disks", "chunk_size")
-    }
-    try:
-        members, chunk = int(texts["raid_disks"]), int(texts["chunk_size"])
-    except ValueError:
-        members = chunk = -1
-    if members <= 0 or chunk < 0:
-        msg = f"{folder.name} has raid_disks {texts['raid_disks']!r} and chunk_size {texts['chunk_size']!r}"
+    level, disks = (
+        (folder / "md" / name).read_text(encoding="ascii", errors="replace").strip()
+        for name in ("level", "raid_disks")
+    )
+    if not disks.isdecimal() or int(disks) <= 0:
+        msg = f"{folder.name} has raid_disks {disks!r}, expected is a number of them"
         raise StripeError(msg)
-    return Stripe(name=folder.name, level=texts["level"], members=members, chunk_kib=chunk / 1024)
+    return Stripe(name=folder.name, level=level, members=int(disks))

@@ -70,11 +70,18 @@ def judge(ask: Ask, given: Given, *, iops: float, ran_s: float, left: Credits | 
 
 def _below(ask: Ask, iops: float, expected: Expectation, left: Credits | None) -> Verdict:
     best, empty = expected.best, expected.empty
-    if empty is not None and _is_near(iops, empty.iops):
-        return _verdict("at baseline", f"{_beside(iops, empty)}{_about(left)}", empty)
     in_flight = "nothing was served"
     if iops > 0:
         in_flight = f"{ask.in_flight} in flight that take {ask.in_flight / iops * MS:.2g} ms each"
+    if empty is not None and _is_near(iops, empty.iops):
+        if left is None or left.low <= 0:
+            return _verdict("at baseline", f"{_beside(iops, empty)}: out of credits", empty)
+        reason = (
+            f"{number(iops)} IOPS are its baseline, though by count {left.low:.0%} to {left.high:.0%} of the credits "
+            f"are left: {in_flight} ask for no more, or a limit of the instance, a snapshot that is read for the "
+            "first time or a cgroup holds it"
+        )
+        return _verdict("below its promise", reason, best)
     if empty is not None and iops > empty.iops:
         reason = (
             f"{number(iops)} IOPS: above the baseline of {number(empty.iops)}, so it spends credits, and under the "
@@ -139,16 +146,6 @@ def _is_near(iops: float, promised: float) -> bool:
 
 def _beside(iops: float, promise: Rates) -> str:
     return f"{number(iops)} IOPS, promised are {number(promise.iops)}"
-
-
-def _about(left: Credits | None) -> str:
-    """What the count of credits says of it."""
-    if left is None or left.low <= 0:
-        return ": out of credits"
-    return (
-        f", though by count {left.low:.0%} to {left.high:.0%} of the credits are left: a limit of the "
-        "instance, a snapshot that is read for the first time or a cgroup look the same"
-    )
 
 
 def _verdict(word: Word, reason: str, promise: Rates | None) -> Verdict:

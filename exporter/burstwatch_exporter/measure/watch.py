@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from burstwatch.load import MIB
 from burstwatch_exporter.measure.drain import Sample
 from burstwatch_exporter.measure.meter import GoneError
 
@@ -19,7 +20,6 @@ TICK_S = 0.05
 #: A sample a second; of more than so many, each two become one, and later ones are twice as long.
 SAMPLE_S, MOST_SAMPLES = 1.0, 3_600
 BUDGET_SPENT = "its share of the budget is spent"
-MIB = 2**20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
