@@ -30,11 +30,12 @@ LARGEST_KIB = 1_280
 
 @dataclass
 class Bench:
-    """The disk, where it is mounted, and what is kept of results."""
+    """The disk, where it is mounted, and what is kept of results. A credit is an I/O or a MiB."""
 
     disk: ThrottledDisk
     data: Path
     folder: Path
+    unit: str = "io"
 
     @property
     def key(self) -> str:
@@ -43,9 +44,10 @@ class Bench:
     @contextmanager
     def measuring(self, *args: str) -> Iterator[subprocess.Popen[bytes]]:
         """Measure a volume that is full now; whatever happens, it ends with the block."""
+        of = self.disk.bucket
         bucket = {
-            "capacity": BUCKET.capacity, "refill": BUCKET.refill, "burst": BUCKET.burst,
-            "io_kib": LARGEST_KIB,
+            "capacity": of.capacity, "refill": of.refill, "burst": of.burst, "unit": self.unit,
+            "io_kib": LARGEST_KIB if self.unit == "io" else 1_024,
         }  # fmt: skip
         self.disk.truth()
         self.disk.fill()
@@ -76,12 +78,12 @@ class Bench:
         found: dict[str, Any] = json.loads((self.folder / "out").read_text())
         return found
 
-    def measure(self, *args: str) -> tuple[dict[str, Any], int]:
+    def measure(self, *args: str) -> tuple[dict[str, Any], float]:
         """The result, and how many operations the disk has really done for it."""
-        before = self.disk.ops()
+        before = self.disk.done()
         with self.measuring(*args) as process:
             assert process.wait(timeout=150) in {0, 1}, (self.folder / "err").read_text()
-        return self.record(), self.disk.ops() - before
+        return self.record(), self.disk.done() - before
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +114,7 @@ def test_the_budget_is_kept_within_two_percent_of_the_bucket(
     assert not record["stopped"]
     allowed = min(BUDGET * BUCKET.capacity, record["predicted"])
     print(
-        f"{name}: {spent} of {allowed:.0f}, {(spent - allowed) / BUCKET.capacity:+.2%} of the bucket"
+        f"{name}: {spent:.0f} of {allowed:.0f}, {(spent - allowed) / BUCKET.capacity:+.2%} of the bucket"
     )
     assert abs(spent - allowed) <= 0.02 * BUCKET.capacity
     purse = record["volumes"][0]["purse"]
@@ -125,7 +127,7 @@ def test_killed_it_takes_fio_along_and_leaves_nothing(
     bench: Bench, program: Callable[[str], str]
 ) -> None:
     program("fio")
-    began = bench.disk.ops()
+    began = bench.disk.done()
     args = (
         "--profile=fio-16k-16jobs",
         "--size-mib=32",
@@ -133,14 +135,14 @@ def test_killed_it_takes_fio_along_and_leaves_nothing(
         "--floor-percent=0",
     )
     with bench.measuring(*args) as process:
-        while bench.disk.ops() < began + 3_000:
+        while bench.disk.done() < began + 3_000:
             assert process.poll() is None, "it has ended before"
             time.sleep(0.02)
         process.kill()
     time.sleep(0.5)
-    before = bench.disk.ops()
+    before = bench.disk.done()
     time.sleep(1)
-    assert bench.disk.ops() - before < 50
+    assert bench.disk.done() - before < 50
     assert sorted(path.name for path in bench.data.iterdir()) == ["lost+found"]
     free = shutil.disk_usage(bench.data)
     assert free.used < 16 * 2**20  # the scratch file's 32 MiB are given back
@@ -161,6 +163,33 @@ def test_a_drain_finds_burst_baseline_and_capacity_within_five_percent(
     assert found["capacity"] == pytest.approx(BUCKET.capacity, rel=0.05)
     assert found["refill"] == pytest.approx(BUCKET.refill, rel=0.1)
     assert found["knee_s"] == pytest.approx(20, abs=1)
+
+
+def test_a_disk_that_counts_bytes_is_drained_in_sequence(
+    tmp_path: Path, program: Callable[[str], str]
+) -> None:
+    """200 MiB/s until 2,160 of them are gone, then 20: with sixteen on their way as it ends."""
+    program("fio")
+    bucket = Bucket(capacity=2_160, refill=20, burst=200)
+    try:
+        with (
+            throttled_disk(bucket, tmp_path, unit="MiB") as disk,
+            disk.mounted(tmp_path / "data") as data,
+        ):
+            bench = Bench(disk=disk, data=data, folder=tmp_path, unit="MiB")
+            record, _ = bench.measure(
+                "--drain", f"--confirm-drain={bench.key}", "--recover-s=0", "--size-mib=64"
+            )
+    except NoDiskError as error:
+        pytest.skip(f"no throttled disk here: {error}")
+    assert record["profile"] == "drain-hdd"
+    assert not record["failed"]
+    assert not record["steps"][0]["failed"]
+    found = record["drain"]
+    print({name: round(value, 1) for name, value in found.items() if value is not None})
+    assert found["burst"] == pytest.approx(bucket.burst, rel=0.05)
+    assert found["baseline"] == pytest.approx(bucket.refill, rel=0.05)
+    assert found["drained"] == pytest.approx(bucket.capacity - 64, rel=0.1)  # less its scratch file
 
 
 def test_it_stops_by_itself_within_two_seconds_when_others_take_the_balance_under_the_floor(

@@ -21,7 +21,7 @@ from pathlib import Path
 from burstwatch.bucket import Bucket
 
 V1, V2 = Path("/sys/fs/cgroup/blkio"), Path("/sys/fs/cgroup")
-MIB = 2**20
+MIB, SECTOR_BYTES = 2**20, 512
 TICK_S = 0.02
 LOSETUP, MKFS, MOUNT, UMOUNT = (
     shutil.which(name) or f"/sbin/{name}" for name in ("losetup", "mkfs.ext4", "mount", "umount")
@@ -40,22 +40,26 @@ class NoDiskError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Throttle:
-    """A cgroup whose members get so many operations a second of one device."""
+    """A cgroup whose members get so many operations, or MiB, a second of one device."""
 
     folder: Path
     devno: str
+    unit: str = "io"
 
     @property
     def is_v1(self) -> bool:
         return V1 in self.folder.parents
 
-    def limit(self, iops: float) -> None:
+    def limit(self, credits_per_s: float) -> None:
+        name, rate = ("iops", credits_per_s) if self.unit == "io" else ("bps", credits_per_s * MIB)
         if self.is_v1:
             for way in ("read", "write"):
-                path = self.folder / f"blkio.throttle.{way}_iops_device"
-                path.write_text(f"{self.devno} {iops:.0f}")
+                path = self.folder / f"blkio.throttle.{way}_{name}_device"
+                path.write_text(f"{self.devno} {rate:.0f}")
         else:
-            (self.folder / "io.max").write_text(f"{self.devno} riops={iops:.0f} wiops={iops:.0f}")
+            (self.folder / "io.max").write_text(
+                f"{self.devno} r{name}={rate:.0f} w{name}={rate:.0f}"
+            )
 
     def command(self, *program: str | Path) -> list[str | Path]:
         """A command line that becomes a member before it becomes the program."""
@@ -77,7 +81,7 @@ class ThrottledDisk:
         self._limit = 0.0
 
     def truth(self) -> float:
-        """Credits left now: each operation has cost one."""
+        """Credits left now: each operation, or MiB, has cost one."""
         with self._lock:
             now, ops = time.monotonic(), self._done()
             gained = self.bucket.refill * (now - self._at)
@@ -94,8 +98,8 @@ class ThrottledDisk:
                 self._limit = limit
             return self.level
 
-    def ops(self) -> int:
-        """All that it has ever done."""
+    def done(self) -> float:
+        """All that it has ever done, in credits."""
         return self._done()
 
     def fill(self) -> None:
@@ -120,14 +124,18 @@ class ThrottledDisk:
         levels = [level for at, level in self.history if start <= at <= end]
         return min(levels), max(levels)
 
-    def _done(self) -> int:
+    def _done(self) -> float:
         columns = self._stat.read_text().split()
-        return int(columns[0]) + int(columns[4])
+        if self.throttle.unit == "io":
+            return int(columns[0]) + int(columns[4])
+        return (int(columns[2]) + int(columns[6])) * SECTOR_BYTES / MIB
 
 
 @contextmanager
-def throttled_disk(bucket: Bucket, folder: Path, *, size_mib: int = 256) -> Iterator[ThrottledDisk]:
-    """A disk with a full bucket.
+def throttled_disk(
+    bucket: Bucket, folder: Path, *, size_mib: int = 256, unit: str = "io"
+) -> Iterator[ThrottledDisk]:
+    """A disk with a full bucket, of operations or of MiB.
 
     Raises:
         NoDiskError: where the kernel or the rights do not allow one.
@@ -141,7 +149,7 @@ def throttled_disk(bucket: Bucket, folder: Path, *, size_mib: int = 256) -> Iter
             file.write(os.urandom(MIB))
     path = _attach(image)
     try:
-        throttle = _throttle(path)
+        throttle = _throttle(path, unit)
         disk = ThrottledDisk(bucket, path, throttle)
         disk.truth()
         stop = threading.Event()
@@ -176,20 +184,20 @@ def _attach(image: Path) -> Path:
     raise NoDiskError(msg)
 
 
-def _throttle(path: Path) -> Throttle:
+def _throttle(path: Path, unit: str) -> Throttle:
     number = path.stat().st_rdev
     devno = f"{os.major(number)}:{os.minor(number)}"
     try:
         if (V1 / "blkio.throttle.read_iops_device").exists():
-            folder = V1 / f"burstwatch-{os.getpid()}"
+            folder = V1 / f"burstwatch-{os.getpid()}-{path.name}"
         elif "io" in (V2 / "cgroup.controllers").read_text().split():
             (V2 / "cgroup.subtree_control").write_text("+io")
-            folder = V2 / f"burstwatch-{os.getpid()}"
+            folder = V2 / f"burstwatch-{os.getpid()}-{path.name}"
         else:
             msg = "neither cgroup v1's blkio nor v2's io controller is there"
             raise NoDiskError(msg)
         folder.mkdir()
-        throttle = Throttle(folder=folder, devno=devno)
+        throttle = Throttle(folder=folder, devno=devno, unit=unit)
         throttle.limit(1_000)
     except OSError as error:
         msg = f"no throttling: {error}"
