@@ -42,7 +42,7 @@ check: setup ## the inner loop: format, lint, types, walls and the fast tests
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo >.cache/walls.txt || { cat .cache/walls.txt; exit 1; }
 	@npm run --silent check
-	@$(BIN)/pytest -q -n 2 --dist worksteal -m "not local_cloud and not real and not slow"
+	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not local_cloud and not real and not slow"
 
 .PHONY: fix
 fix: setup ## format and mend what can be mended
@@ -98,7 +98,7 @@ test-chart: setup .cache/go/helm ## the chart, rendered by helm; without helm or
 
 .PHONY: test-real
 test-real: setup ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
-	@$(BIN)/pytest -q -m "real or slow"
+	@$(BIN)/pytest -q -n 2 --dist loadfile -m "real or slow"
 
 .PHONY: test-cloud
 test-cloud: setup .cache/localcloud.stamp ## the demo and the dead-man switch on the local cloud
