@@ -16,9 +16,9 @@ from burstwatch_exporter.measure.meter import Meter
 from burstwatch_exporter.measure.picture import page
 from burstwatch_exporter.measure.plan import Plan, make_plan
 from burstwatch_exporter.measure.profiles import DRAINS, Profile, find_profile, profiles
+from burstwatch_exporter.measure.programs import find_programs
 from burstwatch_exporter.measure.purses import bounds_of, imagined, purse_of
 from burstwatch_exporter.measure.record import Record, read_record, to_json, write_record
-from burstwatch_exporter.measure.run import find_programs
 from burstwatch_exporter.measure.session import About, Session, given_of
 from burstwatch_exporter.measure.target import find_target
 from burstwatch_exporter.measure.watch import Watch

@@ -7,8 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import UnionType
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from burstwatch_exporter.measure.verdict import Verdict
 from burstwatch_exporter.state import put_in_place
 from burstwatch_exporter.strict import refuse_constant
 
@@ -45,17 +46,6 @@ class PublishedRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class VerdictRecord:
-    """As in ``verdict.py``; what is not promised is None."""
-
-    word: str
-    reason: str
-    promised_iops: float | None
-    promised_mib_s: float | None
-    promised_latency_s: float | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class StepRecord:
     """One step: what was asked, what was found, and what cut it short (or nothing).
 
@@ -83,7 +73,7 @@ class StepRecord:
     files_mib_s: float | None
     read: WayRecord | None
     write: WayRecord | None
-    verdict: VerdictRecord | None
+    verdict: Verdict | None
     published: Sequence[PublishedRecord] = ()
     samples: Sequence[Sequence[float]] = ()
     latencies: Sequence[Sequence[float]] = ()
@@ -250,7 +240,7 @@ def _step(whole: Mapping[str, Any]) -> StepRecord:
         dict(whole)
         | ways
         | {
-            "verdict": None if verdict is None else _made(VerdictRecord, verdict),
+            "verdict": None if verdict is None else _made(Verdict, verdict),
             "published": [_made(PublishedRecord, one) for one in whole["published"]],
         },
     )
@@ -276,8 +266,8 @@ def _fits(value: object, hint: object) -> bool:
 
 def _fits_one(value: object, option: Any) -> bool:  # noqa: ANN401 - the types of types have none
     origin = get_origin(option) or option
-    if origin is Any:
-        return True
+    if origin in {Any, Literal}:
+        return origin is Any or value in get_args(option)
     if isinstance(value, bool):
         return origin is bool
     if origin is float:

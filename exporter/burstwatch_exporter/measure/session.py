@@ -13,9 +13,11 @@ from burstwatch.other_disks import OTHER_DISKS
 from burstwatch_exporter.measure import record as rec
 from burstwatch_exporter.measure.drain import estimate, has_fallen, refill_after
 from burstwatch_exporter.measure.expect import Given
+from burstwatch_exporter.measure.notes import iops_of, step_record, volume_record
 from burstwatch_exporter.measure.plan import ask_of
+from burstwatch_exporter.measure.programs import Place
 from burstwatch_exporter.measure.published import published_of
-from burstwatch_exporter.measure.run import HUNG, Place, Run, run_step
+from burstwatch_exporter.measure.run import HUNG, Run, run_step
 from burstwatch_exporter.measure.scratch import (
     lay_out,
     remove_left_behind,
@@ -24,15 +26,11 @@ from burstwatch_exporter.measure.scratch import (
 )
 from burstwatch_exporter.measure.verdict import Credits, judge
 from burstwatch_exporter.measure.watch import BUDGET_SPENT
-from burstwatch_exporter.promise import GIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from burstwatch_exporter.host import View
     from burstwatch_exporter.measure.jobs import Step
-    from burstwatch_exporter.measure.meter import Seen
-    from burstwatch_exporter.measure.outcome import Way
     from burstwatch_exporter.measure.plan import Plan, StepPlan
     from burstwatch_exporter.measure.profiles import Profile
     from burstwatch_exporter.measure.target import Target
@@ -194,64 +192,23 @@ class Session:
             time.sleep(QUIET_S / LOOKS)
 
     def _note(self, step: Step, run: Run) -> None:
-        found = run.outcome
-        by_itself = found is not None and (found.read is not None or found.write is not None)
-        iops = mib_s = mean_s = None
-        if found is not None:
-            iops = found.iops if by_itself else run.device_iops
-            mib_s = found.mib_s if by_itself else run.device_mib_s
-            mean_s = found.mean_s
         verdict = None
         # Over several volumes in another layout than a stripe nobody knows what to promise.
         is_known = len(self._target.views) == self._target.members
         is_judged = is_known and step.tool != "dbench" and not self._drains and not run.failed
+        iops = iops_of(run)
         if iops is not None and is_judged:
             verdict = judge(
                 ask_of(step), self._given, iops=iops, ran_s=run.ran_s, left=self._credits()
             )
-        self._steps.append(
-            rec.StepRecord(
-                name=step.name,
-                tool=step.tool,
-                version="" if found is None else found.version,
-                block_kib=step.block_kib,
-                jobs=step.jobs,
-                depth=step.depth,
-                read_share=step.read_share,
-                is_random=step.is_random,
-                rate_iops=step.rate_iops,
-                wanted_s=step.runtime_s,
-                ran_s=run.ran_s,
-                spent=run.spent,
-                stopped=run.stopped,
-                failed=run.failed,
-                iops=iops,
-                mib_s=mib_s,
-                mean_s=mean_s,
-                files_mib_s=None if found is None else found.files_mib_s,
-                read=_way(None if found is None else found.read),
-                write=_way(None if found is None else found.write),
-                verdict=None
-                if verdict is None
-                else rec.VerdictRecord(
-                    word=verdict.word,
-                    reason=verdict.reason,
-                    promised_iops=verdict.promised_iops,
-                    promised_mib_s=verdict.promised_mib_s,
-                    promised_latency_s=verdict.promised_latency_s,
-                ),
-                published=published_of(
-                    self._profile.published,
-                    step.name,
-                    self._target.views[0].promise,
-                    found,
-                    at_baseline=verdict is not None and verdict.word == "at baseline",
-                ),
-                samples=[[one.at, one.iops, one.mib_s] for one in run.samples],
-                latencies=[list(pair) for pair in (found.latencies if found else ())],
-                raw=None if found is None else found.raw,
-            )
+        published = published_of(
+            self._profile.published,
+            step.name,
+            self._target.views[0].promise,
+            run.outcome,
+            at_baseline=verdict is not None and verdict.word == "at baseline",
         )
+        self._steps.append(step_record(step, run, verdict, published))
 
     def _credits(self) -> Credits | None:
         """What is left of the volume that has the least."""
@@ -288,7 +245,7 @@ class Session:
             floor_ratio=self._about.floor_ratio,
             stopped=self._stopped,
             failed=self._failed,
-            volumes=[_volume(view, watch.began, watch.now) for view in target.views],
+            volumes=[volume_record(view, watch.began, watch.now) for view in target.views],
             steps=self._steps,
             drain=self._drain,
         )
@@ -311,42 +268,4 @@ def given_of(target: Target, *, vcpus: int) -> Given:
         instance=promise.volume.instance,
         members=target.members,
         largest_kib=min(view.disk.largest_kib for view in target.views),
-    )
-
-
-def _way(way: Way | None) -> rec.WayRecord | None:
-    if way is None:
-        return None
-    return rec.WayRecord(
-        iops=way.iops,
-        mib_s=way.mib_s,
-        mean_s=way.mean_s,
-        percentiles_s={f"{percent:g}": value for percent, value in way.percentiles_s.items()},
-    )
-
-
-def _volume(view: View, before: Seen, after: Seen) -> rec.VolumeRecord:
-    name, promise = view.disk.name, view.promise
-    purse = None
-    if promise is not None and promise.own_bucket is not None and name in before.left:
-        bucket, spent = promise.own_bucket, after.spent[name]
-        purse = rec.PurseRecord(
-            capacity=bucket.capacity,
-            refill=bucket.refill,
-            burst=bucket.burst,
-            before_low=before.left[name].low / bucket.capacity,
-            before_high=before.left[name].high / bucket.capacity,
-            after_low=after.left[name].low / bucket.capacity,
-            after_high=after.left[name].high / bucket.capacity,
-            spent_least=spent.least,
-            spent_nominal=spent.nominal,
-            spent_most=spent.most,
-        )
-    return rec.VolumeRecord(
-        volume_id=view.disk.volume_id,
-        device=name,
-        volume_type="" if promise is None else promise.profile.volume_type,
-        size_gib=view.disk.size_bytes / GIB,
-        unit="" if promise is None else promise.profile.unit,
-        purse=purse,
     )

@@ -1,0 +1,221 @@
+"""The programs that measure: how each is started, ended and understood."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from burstwatch_exporter.measure import dbench, dd, fio
+from burstwatch_exporter.measure.jobs import KIB, job_text
+from burstwatch_exporter.measure.outcome import Outcome, OutputError
+from burstwatch_exporter.measure.process import Process
+from burstwatch_exporter.measure.scratch import scratch_folder
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from burstwatch_exporter.measure.jobs import Step
+
+#: In its first second dbench only warms up.
+SHORTEST_DBENCH_S = 2
+
+
+class ProgramError(ValueError):
+    """A program that is needed and not there, or that is too old."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a step runs: the file without a name, the directory it is in, and room for notes elsewhere."""
+
+    fd: int
+    directory: Path
+    notes: Path
+
+    @property
+    def scratch(self) -> str:
+        """How a program finds the file."""
+        return f"/proc/self/fd/{self.fd}"
+
+
+class Program(Protocol):
+    """A program under way."""
+
+    def is_running(self) -> bool:
+        """Whether it still does something. What has to be begun again is."""
+
+    def end(self, patience_s: float) -> bool:
+        """Tell it to end, and make it after so long. Returns whether it has."""
+
+    def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:
+        """What it measured.
+
+        Raises:
+            OutputError: if it did not.
+        """
+
+
+def find_programs(names: set[str]) -> dict[str, str]:
+    """Where the programs are.
+
+    Raises:
+        ProgramError: naming each that is not there, or is too old.
+    """
+    found = {name: shutil.which(name) for name in sorted(names)}
+    missing = [name for name, path in found.items() if path is None]
+    if missing:
+        msg = f"not installed: {', '.join(missing)} (Debian's packages are called so too)"
+        raise ProgramError(msg)
+    paths = {name: path for name, path in found.items() if path is not None}
+    if "fio" in paths:
+        try:
+            said = subprocess.run(  # noqa: S603 - fio, by its path
+                [paths["fio"], "--version"], capture_output=True, text=True, check=False, timeout=10
+            )
+            fio.check_version(said.stdout)
+        except (OutputError, OSError, subprocess.TimeoutExpired) as error:
+            msg = f"fio --version: {error}"
+            raise ProgramError(msg) from error
+    return paths
+
+
+def start(step: Step, place: Place, programs: dict[str, str], stack: ExitStack) -> Program:
+    """The step's program, begun; when the stack ends nothing of it runs any more."""
+    path = programs[step.tool]
+    if step.tool == "fio":
+        return _Fio(path, step, place, stack)
+    if step.tool == "dbench":
+        return _Dbench(path, step, place, stack)
+    return _Dd(path, step, place, stack)
+
+
+class _Fio:
+    def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
+        notes = place.notes / step.name
+        notes.mkdir()
+        self._log = notes / "log"
+        job = notes / "job.fio"
+        job.write_text(job_text(step, scratch=place.scratch, log=str(self._log)))
+        self._output = notes / "result.json"
+        self._process = Process(
+            args=[
+                path,
+                f"--output={self._output}",
+                "--output-format=json",
+                "--eta=never",
+                str(job),
+            ],
+            printed=notes / "stdout",
+            errors=notes / "stderr",
+            fd=place.fd,
+        )
+        self._process.start(stack)
+
+    def is_running(self) -> bool:
+        return self._process.process.poll() is None
+
+    def end(self, patience_s: float) -> bool:
+        return self._process.end(signal.SIGINT, patience_s=patience_s)
+
+    def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - fio has its own clock
+        """Its exit status counts before its own word: some of its errors are only there."""
+        self._process.check(was_stopped=was_stopped)
+        if not self._output.exists():
+            msg = f"fio printed no result{f': {said}' if (said := self._process.said()) else ''}"
+            raise OutputError(msg)
+        found = fio.parse_output(self._output.read_text(encoding="utf-8", errors="replace"))
+        log = Path(f"{self._log}_lat.log")
+        text = log.read_text(encoding="ascii", errors="replace") if log.exists() else ""
+        return Outcome(
+            version=found.version,
+            read=found.read,
+            write=found.write,
+            latencies=fio.parse_latency_log(text),
+            raw=found.raw,
+        )
+
+
+class _Dbench:
+    def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
+        notes = place.notes / step.name
+        notes.mkdir()
+        folder = stack.enter_context(scratch_folder(place.directory))
+        self._process = Process(
+            args=[
+                path,
+                "-t",
+                str(max(SHORTEST_DBENCH_S, round(step.runtime_s))),
+                "-D",
+                str(folder),
+                str(step.jobs),
+            ],
+            printed=notes / "stdout",
+            errors=notes / "stderr",
+        )
+        self._process.start(stack)
+
+    def is_running(self) -> bool:
+        return self._process.process.poll() is None
+
+    def end(self, patience_s: float) -> bool:
+        return self._process.end(signal.SIGTERM, patience_s=patience_s)
+
+    def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - dbench has its own clock
+        self._process.check(was_stopped=was_stopped)
+        return dbench.parse_output(self._process.text())
+
+
+class _Dd:
+    """So many copies of dd, each over its own part of the file, begun again when it is through."""
+
+    def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
+        notes = place.notes / step.name
+        notes.mkdir()
+        self._block = round(step.block_kib * KIB)
+        count = max(1, round(step.size_mib * KIB * KIB) // step.jobs // self._block)
+        self._until, self._stack = time.monotonic() + step.runtime_s, stack
+        self._copies = [
+            Process(
+                args=[
+                    path, "if=/dev/zero", f"of={place.scratch}", f"bs={self._block}",
+                    f"count={count}", f"seek={count * i}", "oflag=direct", "conv=notrunc,nocreat",
+                ],
+                printed=notes / f"{i}.stdout",
+                errors=notes / f"{i}.stderr",
+                fd=place.fd,
+            )
+            for i in range(step.jobs)
+        ]  # fmt: skip
+        for copy in self._copies:
+            copy.start(stack)
+
+    def is_running(self) -> bool:
+        if time.monotonic() >= self._until:
+            return False
+        for copy in self._copies:
+            code = copy.process.poll()
+            if code:
+                return False
+            if code == 0:
+                copy.start(self._stack)
+        return True
+
+    def end(self, patience_s: float) -> bool:
+        self._failed = [copy for copy in self._copies if copy.process.poll()]
+        for copy in self._copies:  # all at once, or the last would go on meanwhile
+            copy.tell(signal.SIGINT)
+        ended = [copy.end(signal.SIGINT, patience_s=patience_s) for copy in self._copies]
+        return all(ended)
+
+    def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:
+        for copy in self._failed:
+            copy.check(was_stopped=was_stopped)
+        text = "\n".join(
+            copy.errors.read_text(encoding="utf-8", errors="replace") for copy in self._copies
+        )
+        return dd.parse_output(text, block_bytes=self._block, seconds=seconds)
