@@ -51,6 +51,14 @@ def test_the_word_and_its_reason(
     assert reason in verdict.reason
 
 
+def test_several_volumes_that_are_no_stripe_promise_nothing_together() -> None:
+    lvm = Given(profile=profile("gp2", 100), is_known=False)
+    verdict = judge(RANDOM, lvm, iops=6_000, ran_s=60, left=FULL)
+    assert verdict.word == "no promise"
+    assert "no stripe" in verdict.reason
+    assert verdict.promised_iops is None
+
+
 def test_a_step_of_a_second_has_no_verdict() -> None:
     assert judge(RANDOM, GP2, iops=9_000, ran_s=1, left=FULL).word == "too short"
 

@@ -44,6 +44,7 @@ class Given:
 
     ``members`` is over how many alike a stripe goes, ``cap`` what all together get.
     ``largest_kib`` is the most that one request carries: what is larger is split by the kernel.
+    ``is_known`` is False where it is several volumes of which nobody knows how they share the work.
     """
 
     profile: Profile | None = None
@@ -52,6 +53,7 @@ class Given:
     instance: InstanceLimits | None = None
     members: int = 1
     largest_kib: float = math.inf
+    is_known: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

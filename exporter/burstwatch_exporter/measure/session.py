@@ -193,9 +193,7 @@ class Session:
 
     def _note(self, step: Step, run: Run) -> None:
         verdict = None
-        # Over several volumes in another layout than a stripe nobody knows what to promise.
-        is_known = len(self._target.views) == self._target.members
-        is_judged = is_known and step.tool != "dbench" and not self._drains and not run.failed
+        is_judged = step.tool != "dbench" and not self._drains and not run.failed
         iops = iops_of(run)
         if iops is not None and is_judged:
             verdict = judge(
@@ -252,18 +250,24 @@ class Session:
 
 
 def given_of(target: Target, *, vcpus: int) -> Given:
-    """What the volumes under a directory promise together; they are taken to be alike."""
+    """What the volumes under a directory promise together. Those of a stripe are alike.
+
+    Over several in another layout nobody knows it; what one promises is what it costs at the most.
+    """
     promise = target.views[0].promise
     if promise is None:
         return Given()
+    is_known = len(target.views) == target.members
     other = OTHER_DISKS.get(promise.profile.volume_type)
     if other is not None:
         return Given(
             ways=other.of_size(promise.profile.size_gib),
             cap=other.cap(vcpus),
             members=target.members,
+            is_known=is_known,
         )
     return Given(
+        is_known=is_known,
         profile=promise.profile,
         instance=promise.volume.instance,
         members=target.members,

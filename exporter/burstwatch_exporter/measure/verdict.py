@@ -57,8 +57,11 @@ def judge(ask: Ask, given: Given, *, iops: float, ran_s: float, left: Credits | 
     if ran_s < LEAST_S:
         reason = f"it ran {ran_s:.1f} s, and less than {LEAST_S:g} s do not tell"
         return _verdict("too short", reason, best if math.isfinite(best.iops) else None)
-    if not math.isfinite(best.iops):
-        return _verdict("no promise", "nobody publishes what this disk gives", None)
+    if not given.is_known or not math.isfinite(best.iops):
+        reason = "nobody publishes what this disk gives"
+        if not given.is_known:
+            reason = "several volumes, and no stripe: how they share the work is not known"
+        return _verdict("no promise", reason, None)
     if best.holds == "asked":
         return _asked(ask, iops, best)
     if iops > (1 + NEAR) * best.iops:
