@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from burstwatch.chart import picture
 from burstwatch.words import number
 from burstwatch_exporter.measure.picture import scaling_charts, step_charts
-from burstwatch_exporter.measure.profiles import profiles
+from burstwatch_exporter.measure.plan import make_plan
+from burstwatch_exporter.measure.profiles import find_profile, profiles
 from burstwatch_exporter.measure.published import TABLES, Figure, figures
+from burstwatch_exporter.measure.purses import imagined
 from burstwatch_exporter.measure.record import read_record
-from burstwatch_exporter.measure.report import record_text
+from burstwatch_exporter.measure.report import plan_text, record_text
 from burstwatch_exporter.measure.settings import SETTINGS, SWITCHES
 from tools.pages import MEASURED
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 THREE_DIGITS = 100
+SETTING = {one.name: float(one.default) for one in SETTINGS if isinstance(one.default, float)}
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -73,6 +76,24 @@ def published_summary() -> str:
 def published_table() -> str:
     """Every figure beside its promise, and why where they are apart."""
     return "\n".join(_published_lines()) + "\n"
+
+
+def plan_example() -> str:
+    """What a plan says."""
+    given, purse = imagined(
+        "gp2",
+        100,
+        members=1,
+        balance_ratio=1,
+        budget_ratio=SETTING["budget-percent"] / 100,
+        vcpus=1,
+    )
+    profile = find_profile("fio-16k-16jobs")
+    text = plan_text(profile, make_plan(profile.steps, given, purse), "gp2 of 100 GiB")
+    command = (
+        "burstwatch-exporter measure --plan --profile fio-16k-16jobs --type gp2 --size-gib 100"
+    )
+    return f"```console\n$ {command}\n{text.strip()}\n```\n"
 
 
 def example_text() -> str:

@@ -194,6 +194,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "cost": exporter_cost_table,
     },
     MEASURING: {
+        "plan": measured.plan_example,
         "profiles": measured.profiles_table,
         "drain": measured.example_text,
         "published-summary": measured.published_summary,

@@ -61,7 +61,8 @@ def profiles() -> Mapping[str, Profile]:
     }
     found: dict[str, Profile] = {}
     for path in sorted(
-        files("burstwatch_exporter").joinpath("jobs").iterdir(), key=lambda p: p.name
+        files("burstwatch_exporter").joinpath("jobs").iterdir(),
+        key=lambda path: path.name.removesuffix(".fio"),
     ):
         name = path.name.removesuffix(".fio")
         if name != path.name:
