@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 import burstwatch
 from burstwatch_exporter.capture import capture
 from burstwatch_exporter.clock import system_clock
-from burstwatch_exporter.measure.command import measure
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_SETTINGS
 from burstwatch_exporter.measure.settings import SWITCHES, parse_wishes
 from burstwatch_exporter.serve import serve, write_once
@@ -124,6 +123,8 @@ def run(args: Sequence[str], world: World) -> int:
 
 
 def _measure(args: Sequence[str], world: World) -> int:
+    from burstwatch_exporter.measure.command import measure  # noqa: PLC0415 - nothing for who serves
+
     parsed = vars(build_measure_parser().parse_args(args))
     wishes = parse_wishes(_given(parsed, MEASURE_SETTINGS))
     of_host = [setting for setting in SETTINGS if setting.name in OF_HOST]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from burstwatch.bucket import Bucket
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.strict import as_text, refuse_constant
+from burstwatch_exporter.strict import ODD, as_text, refuse_constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -66,9 +66,9 @@ def read_state(path: Path) -> dict[str, Saved]:
         whole = json.loads(content, parse_constant=refuse_constant)
         if whole["format"] != FORMAT:
             msg = f"format {whole['format']!r}, known is {FORMAT}"
-            raise ValueError(msg)  # noqa: TRY301 - told with the others
+            raise ValueError(msg)
         saved = [_saved(entry) for entry in whole["volumes"]]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except ODD as error:
         raise StateError(_unusable(path, error)) from error
     return {one.key: one for one in saved}
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+#: What reading a file of another shape than is expected may raise.
+ODD = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
+
 
 def refuse_constant(name: str) -> float:
     """For ``parse_constant``: Infinity and NaN are Python's, and no JSON.

@@ -76,6 +76,15 @@ def test_more_than_the_limit_in_sequence_may_have_been_merged() -> None:
     assert judge(in_sequence, GP2, iops=50_000, ran_s=60, left=FULL).word == "not this type"
 
 
+def test_what_was_merged_is_bounded_by_the_instance_once_however_many_volumes() -> None:
+    in_sequence = Ask(block_kib=16, in_flight=64, read_share=1, is_random=False)
+    striped = Given(
+        profile=profile("gp2", 100), members=2, instance=InstanceLimits(iops=9_000, mib_s=1_000)
+    )
+    assert judge(in_sequence, striped, iops=8_900, ran_s=60, left=FULL).word == "bursting"
+    assert judge(in_sequence, striped, iops=12_000, ran_s=60, left=FULL).word == "not this type"
+
+
 def test_a_throughput_volume_is_judged_by_its_bytes() -> None:
     st1 = Given(profile=profile("st1", 1_024))
     large = Ask(block_kib=1_024, in_flight=16, read_share=1, is_random=False)

@@ -75,18 +75,34 @@ def measure(
             f"drain empties the bucket, so {', '.join(wishes.ignored_by_drain)} would not be heeded"
         )
         raise WishError(msg)
-    budget_ratio = math.inf if drains else wishes.budget_ratio
-    vcpus = os.cpu_count() or 1
     if wishes.volume_type:
         if "plan" not in switches:
             msg = "type is for --plan alone, a measurement needs --directory"
             raise WishError(msg)
-        profile, plan, what = _imagined(wishes, budget_ratio, vcpus=vcpus)
+        profile, plan, what = _imagined(wishes, drains=drains)
         _print_plan(profile, plan, what, stdout, as_json=as_json)
         return OK
+    return _measure_here(
+        wishes, switches, options, clock=clock, stop=stop, stdout=stdout, stderr=stderr
+    )
+
+
+def _measure_here(
+    wishes: Wishes,
+    switches: set[str],
+    options: Options,
+    *,
+    clock: Clock,
+    stop: Event,
+    stdout: TextIO,
+    stderr: TextIO,
+) -> int:
+    """Plan for the directory and what lies under it; then, unless that is all, measure."""
     if wishes.directory is None:
         msg = "directory is missing: where to measure (or --type and --size-gib with --plan)"
         raise WishError(msg)
+    as_json, drains = "json" in switches, "drain" in switches
+    budget_ratio, vcpus = _budget_ratio(wishes, drains=drains), os.cpu_count() or 1
     exporter = Exporter(replace(options, sample_period_s=LOOK_S), clock)
     exporter.host.observe()
     if options.aws != "off":
@@ -179,12 +195,16 @@ def _check_places(wishes: Wishes, results: Path | None) -> None:
             raise OSError(msg)
 
 
-def _imagined(wishes: Wishes, budget_ratio: float, *, vcpus: int) -> tuple[Profile, Plan, str]:
+def _budget_ratio(wishes: Wishes, *, drains: bool) -> float:
+    """The share of a bucket that may be spent: without end where it is to be emptied."""
+    return math.inf if drains else wishes.budget_ratio
+
+
+def _imagined(wishes: Wishes, *, drains: bool) -> tuple[Profile, Plan, str]:
     """A plan for a volume that is not here."""
     if wishes.size_gib is None:
         msg = "size-gib is missing beside type"
         raise WishError(msg)
-    drains = math.isinf(budget_ratio)
     is_throughput = wishes.volume_type in CATALOGUE and CATALOGUE[wishes.volume_type].unit == "MiB"
     profile = _profile(wishes, "MiB" if is_throughput else "io", drains=drains)
     members = max(2, wishes.members) if profile.raid0 else wishes.members
@@ -193,8 +213,8 @@ def _imagined(wishes: Wishes, budget_ratio: float, *, vcpus: int) -> tuple[Profi
         wishes.size_gib,
         members=members,
         balance_ratio=wishes.balance_ratio,
-        budget_ratio=budget_ratio,
-        vcpus=vcpus,
+        budget_ratio=_budget_ratio(wishes, drains=drains),
+        vcpus=os.cpu_count() or 1,
     )
     what = f"{wishes.volume_type} of {wishes.size_gib:g} GiB"
     if members > 1:
@@ -212,20 +232,24 @@ def _steps(profile: Profile, wishes: Wishes) -> list[Step]:
     Raises:
         WishError: if a rate is wished for that cannot be kept.
     """
-    for step in profile.steps if wishes.rate_iops is not None else ():
-        if step.tool != "fio":
-            msg = f"rate-iops is for fio, {profile.name} runs {step.tool}"
-            raise WishError(msg)
-        least = step.least_rate
-        if wishes.rate_iops is not None and wishes.rate_iops < least:
-            msg = f"rate-iops is {wishes.rate_iops:g}, {step.name} of {profile.name} cannot do less than {least:g}"
-            raise WishError(msg)
+    if wishes.rate_iops is not None:
+        _check_rate(profile, wishes.rate_iops)
     return [
         step.limited(
             runtime_s=wishes.runtime_s, size_mib=wishes.size_mib, rate_iops=wishes.rate_iops
         )
         for step in profile.steps
     ]
+
+
+def _check_rate(profile: Profile, rate: float) -> None:
+    for step in profile.steps:
+        if step.tool != "fio":
+            msg = f"rate-iops is for fio, {profile.name} runs {step.tool}"
+            raise WishError(msg)
+        if rate < step.least_rate:
+            msg = f"rate-iops is {rate:g}, {step.name} of {profile.name} cannot do less than {step.least_rate:g}"
+            raise WishError(msg)
 
 
 def _print_plan(profile: Profile, plan: Plan, what: str, stdout: TextIO, *, as_json: bool) -> None:

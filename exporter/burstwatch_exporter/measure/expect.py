@@ -15,7 +15,7 @@ from burstwatch.volumes import KIB_PER_MIB, serve
 
 if TYPE_CHECKING:
     from burstwatch.other_disks import Ways
-    from burstwatch.volumes import Access, InstanceLimits, Profile
+    from burstwatch.volumes import InstanceLimits, Profile
 
 Holds = Literal[
     "volume_iops",
@@ -75,37 +75,35 @@ class Expectation:
     empty: Rates | None
 
 
-def expect(ask: Ask, given: Given) -> Expectation:
-    """What is promised for a run.
+def expect(ask: Ask, given: Given, *, merged: bool = False) -> Expectation:
+    """What is promised for a run; ``merged`` is as if all of it in sequence were.
 
     On SSD each operation counts: direct I/O that is small and sequential is not merged, as
     the published runs show (3,064 IOPS of 4 KiB, and not sixteen times as many). AWS's own
     words would allow it; more than is said here is therefore possible for sequential I/O.
     """
-    best = _rates(ask, given, has_credits=True)
+    best = _rates(ask, given, has_credits=True, merged=merged)
     has_bucket = given.profile is not None and given.profile.bucket is not None
     return Expectation(
-        best=best, empty=_rates(ask, given, has_credits=False) if has_bucket else None
+        best=best,
+        empty=_rates(ask, given, has_credits=False, merged=merged) if has_bucket else None,
     )
 
 
-def access_of(ask: Ask, profile: Profile) -> Access:
-    """How its operations are counted: one each on SSD, by the MiB on HDD if in sequence."""
-    return "sequential" if profile.unit == "MiB" and not ask.is_random else "random"
-
-
-def _rates(ask: Ask, given: Given, *, has_credits: bool) -> Rates:
+def _rates(ask: Ask, given: Given, *, has_credits: bool, merged: bool) -> Rates:
     kib_s = KIB_PER_MIB / ask.block_kib
     limits: list[tuple[float, Holds]] = [(math.inf, "nothing known")]
     credits_per_op = 0.0
     if ask.rate_iops is not None:
         limits.append((ask.rate_iops, "asked"))
     if given.profile is not None:
+        # One each on SSD; by the MiB on HDD, where AWS says that all in sequence is merged.
+        by_bytes = not ask.is_random and (merged or given.profile.unit == "MiB")
         one = serve(
             given.profile,
             iops=math.inf,
             io_kib=ask.block_kib,
-            access=access_of(ask, given.profile),
+            access="sequential" if by_bytes else "random",
             has_credits=has_credits,
         )
         credits_per_op = one.credits_per_s / one.iops

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstwatch.load import MIB
 from burstwatch_exporter.measure.outcome import Outcome, OutputError, Way
-from burstwatch_exporter.strict import as_text, finite, refuse_constant
+from burstwatch_exporter.strict import ODD, as_text, finite, refuse_constant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,14 +74,7 @@ def parse_output(text: str) -> Outcome:
         read, write = _way(job["read"]), _way(job["write"])
     except OutputError:
         raise
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-    ) as error:
+    except ODD as error:
         msg = f"fio's result is not whole ({type(error).__name__}: {str(error)[:100]})"
         raise OutputError(msg) from error
     if read is None and write is None:

@@ -63,11 +63,6 @@ class Step:
         return self.jobs * self.depth
 
     @property
-    def writes(self) -> bool:
-        """Whether anything is written."""
-        return self.read_share < 1
-
-    @property
     def least_rate(self) -> float:
         """The least that fio can be limited to: one a second for each job and direction."""
         ways = [share for share in (self.read_share, 1 - self.read_share) if share > 0]

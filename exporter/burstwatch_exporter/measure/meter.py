@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from burstwatch.volumes import Charge
 from burstwatch_exporter.diskstats import Counters, parse_diskstats
 from burstwatch_exporter.ledger import Ledger, Reading
 
@@ -17,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from burstwatch.volumes import Charge
     from burstwatch_exporter.clock import Clock
     from burstwatch_exporter.host import View
     from burstwatch_exporter.interval import Interval
     from burstwatch_exporter.settings import Roots
 
-NOTHING = Charge(least=0.0, nominal=0.0, most=0.0)
 SLOT_S = 1.0
 
 

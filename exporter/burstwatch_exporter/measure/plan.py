@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
@@ -87,9 +87,9 @@ class Plan:
     seconds: float
     credits: float
     spends: float
-    balance_after: float | None
-    left_s: float | None
-    left_after_s: float | None
+    balance_after: float | None = None
+    left_s: float | None = None
+    left_after_s: float | None = None
 
 
 def make_plan(steps: Sequence[Step], given: Given, purse: Purse | None) -> Plan:
@@ -120,9 +120,6 @@ def make_plan(steps: Sequence[Step], given: Given, purse: Purse | None) -> Plan:
         seconds=seconds,
         credits=whole,
         spends=spends,
-        balance_after=None,
-        left_s=None,
-        left_after_s=None,
     )
     return base if purse is None else _with_effect(base, purse)
 
@@ -157,10 +154,9 @@ def _step(step: Step, given: Given, purse: Purse | None, *, share: float) -> Ste
     expected = expect(ask_of(step), given)
     best = expected.best
     rate = best.credits_per_s / given.members if purse is not None else 0.0
-    price = 0.0
-    if purse is not None and math.isfinite(best.iops):
-        price = best.iops * price_of(given, block_kib=step.block_kib) / given.members
-    runs_s = step.runtime_s if price <= 0 else min(step.runtime_s, share / price)
+    price = price_of(given, block_kib=step.block_kib) / given.members if purse is not None else 0.0
+    price_per_s = best.iops * price if price > 0 else 0.0
+    runs_s = step.runtime_s if price_per_s <= 0 else min(step.runtime_s, share / price_per_s)
     if purse is not None and math.isinf(purse.budget):  # a drain: it ends when it is sure
         to_empty = tb.time_to_empty(purse.bucket, level=purse.left.high, demand=rate)
         runs_s = min(step.runtime_s, to_empty + SURE_S)
@@ -168,10 +164,10 @@ def _step(step: Step, given: Given, purse: Purse | None, *, share: float) -> Ste
         step=step,
         expected=expected,
         credits_per_s=rate,
-        credits=_spent(purse, price, step.runtime_s),
-        spends=_spent(purse, price, runs_s),
+        credits=_spent(purse, price_per_s, step.runtime_s),
+        spends=_spent(purse, price_per_s, runs_s),
         runs_s=runs_s,
-        price=0.0 if purse is None else price_of(given, block_kib=step.block_kib) / given.members,
+        price=price,
         until_empty_s=math.inf
         if purse is None
         else tb.time_to_empty(purse.bucket, level=purse.bucket.capacity, demand=rate),
@@ -191,14 +187,8 @@ def _with_effect(plan: Plan, purse: Purse) -> Plan:
     bucket, low = purse.bucket, purse.left.low
     gained = (bucket.refill - min(purse.demand, bucket.refill)) * plan.seconds
     after = tb.clamp_level(bucket, min(bucket.capacity, low + gained) - plan.spends)
-    return Plan(
-        steps=plan.steps,
-        purse=purse,
-        layout_mib=plan.layout_mib,
-        layout_credits=plan.layout_credits,
-        seconds=plan.seconds,
-        credits=plan.credits,
-        spends=plan.spends,
+    return replace(
+        plan,
         balance_after=after / bucket.capacity,
         left_s=tb.worst_time_to_empty(bucket, level=low),
         left_after_s=tb.worst_time_to_empty(bucket, level=after),

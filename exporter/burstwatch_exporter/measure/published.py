@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
@@ -72,6 +73,7 @@ class Figure:
         return self.ratio is None or abs(self.ratio - 1) > APART
 
 
+@cache
 def figures() -> tuple[Figure, ...]:
     """Every figure of every table, with its explanation where it needs one."""
     found = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 
 from burstwatch_exporter.measure.verdict import Verdict
 from burstwatch_exporter.state import put_in_place
-from burstwatch_exporter.strict import refuse_constant
+from burstwatch_exporter.strict import ODD, refuse_constant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,7 +179,7 @@ def write_record(path: Path, record: Record) -> None:
     Raises:
         OSError: if that cannot be done; what was there before is there still.
     """
-    put_in_place(path, lambda file: json.dump(asdict(record), file, allow_nan=False))
+    put_in_place(path, lambda file: file.write(to_json(record)))
 
 
 def read_record(path: Path) -> Record:
@@ -194,7 +194,7 @@ def read_record(path: Path) -> Record:
         json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()  # as a page would have it
         if whole["format"] != FORMAT:
             msg = f"format {whole['format']!r}, known is {FORMAT}"
-            raise ValueError(msg)  # noqa: TRY301 - told with the others
+            raise ValueError(msg)
         drain = whole.get("drain")
         return _made(
             Record,
@@ -205,14 +205,7 @@ def read_record(path: Path) -> Record:
                 "drain": None if drain is None else _made(DrainRecord, drain),
             },
         )
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-    ) as error:
+    except ODD as error:
         msg = f"{path} is no result of a measurement ({type(error).__name__}: {str(error)[:200]})"
         raise RecordError(msg) from error
 

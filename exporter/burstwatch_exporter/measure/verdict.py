@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from burstwatch.volumes import serve
 from burstwatch.words import number
 from burstwatch_exporter.measure.expect import expect
 
@@ -110,21 +109,14 @@ def _asked(ask: Ask, iops: float, best: Rates) -> Verdict:
 
 
 def _above(ask: Ask, given: Given, iops: float, best: Rates) -> Verdict:
-    profile = given.profile
-    if profile is not None and not ask.is_random:
-        merged = serve(
-            profile,
-            iops=math.inf,
-            io_kib=ask.block_kib,
-            access="sequential",
-            instance=given.instance,
+    merged = expect(ask, given, merged=True).best.iops
+    if iops <= (1 + NEAR) * merged:
+        reason = (
+            f"{_beside(iops, best)} with each counted: in sequence some were merged, as AWS allows, "
+            f"up to {number(merged)}"
         )
-        if iops <= (1 + NEAR) * merged.iops * given.members:
-            reason = (
-                f"{_beside(iops, best)} with each counted: in sequence some were merged, as AWS allows, "
-                f"up to {number(merged.iops * given.members)}"
-            )
-            return _verdict("bursting" if profile.bucket else "as promised", reason, best)
+        has_bucket = given.profile is not None and given.profile.bucket is not None
+        return _verdict("bursting" if has_bucket else "as promised", reason, best)
     reason = f"{_beside(iops, best)}: a cache on the way answered, or the volume is of another type or size"
     return _verdict("not this type", reason, best)
 
