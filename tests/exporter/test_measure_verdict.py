@@ -90,6 +90,10 @@ def test_a_throughput_volume_is_judged_by_its_bytes() -> None:
     large = Ask(block_kib=1_024, in_flight=16, read_share=1, is_random=False)
     assert judge(large, st1, iops=250, ran_s=60, left=FULL).word == "bursting"
     assert judge(large, st1, iops=40, ran_s=60, left=EMPTY).word == "at baseline"
+    small = Ask(block_kib=128, in_flight=16, read_share=1, is_random=False)
+    assert expect(small, st1).best.iops == 2_000  # 250 MiB/s, merged
+    at_random = Ask(block_kib=128, in_flight=16, read_share=1, is_random=True)
+    assert expect(at_random, st1).best.iops == 250  # a MiB of credit each
 
 
 def test_a_mix_is_held_back_by_the_way_that_has_less() -> None:
