@@ -1,9 +1,9 @@
 """Starts LocalStack with our executor. Run by LocalStack's own interpreter.
 
-Three repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
+Four repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
 which Python takes from 3.12 on; it looks for its Lambda executor by entry point, which
-would need a package of its own to be installed; and it asks its metric store once for
-each period (see ``metric_store``).
+would need a package of its own to be installed; it asks its metric store once for each
+period; and it takes no expression in GetMetricData (both in ``metric_store``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 import uuid
 from typing import Any
 
-from demo.localcloud.metric_store import read_statistic
+from demo.localcloud.metric_store import read_statistic, with_expressions
 
 _uuid5 = uuid.uuid5
 
@@ -39,6 +39,7 @@ def main() -> None:
     from localstack.services.cloudwatch.cloudwatch_database_helper import (  # noqa: PLC0415
         CloudwatchDatabase,
     )
+    from localstack.services.cloudwatch.provider_v2 import CloudwatchProvider  # noqa: PLC0415
     from localstack.services.lambda_.invocation import runtime_executor  # noqa: PLC0415
 
     def executor() -> type[Any]:
@@ -48,6 +49,7 @@ def main() -> None:
 
     runtime_executor.get_runtime_executor = executor
     CloudwatchDatabase.get_metric_data_stat = read_statistic
+    CloudwatchProvider.get_metric_data = with_expressions(CloudwatchProvider.get_metric_data)
     run()
 
 

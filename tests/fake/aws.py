@@ -9,6 +9,8 @@ from itertools import count
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from demo.localcloud.expressions import answer
+from demo.localcloud.series import Metric, QueryError
 from tests.fake.messaging import Messaging
 from tests.fake.wire import WireError
 
@@ -193,27 +195,44 @@ class FakeAws(Messaging):
         if len({query["Id"] for query in queries}) != len(queries):
             raise WireError("ValidationError", "the ids of the queries are not unique")
         start, end = _seconds(params["StartTime"]), _seconds(params["EndTime"])
-        results = [self._series(query, region, start, end) for query in queries]
-        if sum(len(times) for _, times, _, _ in results) > DATAPOINTS:
+        results = self._results(queries, region, start, end)
+        if sum(len(times) for _, _, times, _, _ in results) > DATAPOINTS:
             raise WireError("ValidationError", f"at most {DATAPOINTS} datapoints")
         descending = params.get("ScanBy", "TimestampDescending") == "TimestampDescending"
         skip = int(params.get("NextToken", "0"))
         size = self.partial_after or DATAPOINTS
         rows, more = [], False
-        for query_id, times, values, status in results:
+        for query_id, label, times, values, status in results:
             pairs = sorted(zip(times, values, strict=True), reverse=descending)[skip : skip + size]
             left = len(times) > skip + size
             more = more or left
             rows.append(
                 {
                     "Id": query_id,
-                    "Label": query_id,
+                    "Label": label,
                     "Timestamps": [datetime.fromtimestamp(time, tz=UTC) for time, _ in pairs],
                     "Values": [value for _, value in pairs],
                     "StatusCode": "PartialData" if left else status,
                 }
             )
         return {"MetricDataResults": rows, "NextToken": str(skip + size) if more else None}
+
+    def _results(
+        self, queries: Sequence[dict[str, Any]], region: Region, start: float, end: float
+    ) -> list[tuple[str, str, list[float], list[float], str]]:
+        """Id, label, times, values and status of each series. Plain queries can be made to fail."""
+        if not any("Expression" in query or "Label" in query for query in queries):
+            found = [self._series(query, region, start, end) for query in queries]
+            return [(name, name, *rest) for name, *rest in found]  # type: ignore[misc]
+        try:
+            answers = answer(queries, _Metrics(self, region), start_s=int(start), end_s=int(end))
+        except QueryError as error:
+            raise WireError("ValidationError", str(error)) from error
+        return [
+            (one.id, series.label, [*map(float, series.points)], [*series.points.values()], "Complete")
+            for one in answers
+            for series in one.series
+        ]  # fmt: skip
 
     def _series(
         self, query: dict[str, Any], region: Region, start: float, end: float
@@ -229,19 +248,21 @@ class FakeAws(Messaging):
         if failing:
             return query["Id"], [], [], failing[0]
         key = (metric["Namespace"], metric["MetricName"], tuple(sorted(pairs.items())))
-        visible = {
-            at: value
-            for at, value in region.metrics.get(key, {}).items()
-            if start <= at < end and at + 60 + self.delay_s <= self.clock()
-        }
+        points = self.statistic(key, region, stat["Stat"], start, end, period)
+        return query["Id"], list(points), list(points.values()), "Complete"
+
+    def statistic(
+        self, key: Key, region: Region, name: str, start: float, end: float, period: float
+    ) -> dict[float, float]:
+        """What is visible of a metric now, by the start of each period that has data."""
         groups: dict[float, list[float]] = defaultdict(list)
-        for at, value in visible.items():
-            groups[at - at % period].append(value)
+        for at, value in region.metrics.get(key, {}).items():
+            if start <= at < end and at + 60 + self.delay_s <= self.clock():
+                groups[at - at % period].append(value)
         combine: Any = {
-            "Minimum": min, "Maximum": max, "Sum": sum,
-            "Average": fmean,
-        }[stat["Stat"]]  # fmt: skip
-        return query["Id"], list(groups), [combine(group) for group in groups.values()], "Complete"
+            "Minimum": min, "Maximum": max, "Sum": sum, "Average": fmean, "SampleCount": len,
+        }[name]  # fmt: skip
+        return {at: combine(group) for at, group in groups.items()}
 
     def _PutMetricData(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         data = params["MetricData"]
@@ -342,6 +363,28 @@ class FakeAws(Messaging):
         fresh = f"token-{next(self._ids)}"
         self._tokens[fresh] = (items, end)
         return items[start:end], fresh
+
+
+@dataclass(frozen=True)
+class _Metrics:
+    """A region's metrics, for expressions."""
+
+    aws: FakeAws
+    region: Region
+
+    def metrics(self, namespace: str | None) -> list[Metric]:
+        return [
+            Metric(namespace=key[0], name=key[1], dimensions=key[2])
+            for key in self.region.metrics
+            if namespace in {None, key[0]}
+        ]
+
+    def read(
+        self, metric: Metric, statistic: str, *, start_s: int, end_s: int, period_s: int
+    ) -> dict[int, float]:
+        key = (metric.namespace, metric.name, metric.dimensions)
+        found = self.aws.statistic(key, self.region, statistic, start_s, end_s, period_s)
+        return {int(at): value for at, value in sorted(found.items())}
 
 
 def _filter_values(params: dict[str, Any], name: str) -> set[str] | None:

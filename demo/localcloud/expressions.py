@@ -1,0 +1,401 @@
+"""Metric math, as CloudWatch evaluates it in GetMetricData.
+
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html (read
+2026-11). Known are arithmetic, comparisons, AND and OR, IF and the functions of ``FUNCTIONS``;
+any other is refused by its name. What that page says of missing values holds here: they are 0 in
+arithmetic, and what would be divided by 0 is dropped.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from demo.localcloud.insights import select
+from demo.localcloud.searching import parse_search
+from demo.localcloud.series import Metric, QueryError, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from demo.localcloud.series import Store
+
+#: A number, one series, or several.
+Value = float | Series | list[Series]
+_TOKEN = re.compile(
+    r"""\s*(?:(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|'([^']*)'|"([^"]*)"|(<=|>=|==|!=|&&|\|\||[-+*/^()\[\],<>]))""",
+)
+_LEVELS = (
+    ("OR", "||"),
+    ("AND", "&&"),
+    ("==", "!=", "<=", ">=", "<", ">"),
+    ("+", "-"),
+    ("*", "/"),
+    ("^",),
+)
+_OPERATORS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow,
+    "==": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt,
+    "AND": lambda a, b: bool(a) and bool(b), "&&": lambda a, b: bool(a) and bool(b),
+    "OR": lambda a, b: bool(a) or bool(b), "||": lambda a, b: bool(a) or bool(b),
+}  # fmt: skip
+_COMBINED: dict[str, Callable[[Sequence[float]], float]] = {
+    "SUM": sum,
+    "AVG": lambda values: sum(values) / len(values),
+    "MIN": min,
+    "MAX": max,
+}
+SQL = re.compile(r"\s*SELECT\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a query gave: one result for each of its series, in order."""
+
+    id: str
+    series: Sequence[Series]
+
+
+def answer(
+    queries: Sequence[Mapping[str, Any]], store: Store, *, start_s: int, end_s: int
+) -> list[Answer]:
+    """MetricDataQueries, each with those that it needs; hidden ones are left out of the answer.
+
+    Raises:
+        QueryError: for a query that CloudWatch would refuse, or that is not known here.
+    """
+    by_id = {str(query["Id"]): query for query in queries}
+    if sum(bool(SQL.match(str(query.get("Expression", "")))) for query in queries) > 1:
+        msg = "at most one Metrics Insights query is allowed"
+        raise QueryError(msg)
+    evaluation = _Evaluation(by_id, store, start_s, end_s)
+    return [
+        Answer(id=name, series=evaluation.shown(name))
+        for name, query in by_id.items()
+        if query.get("ReturnData", True)
+    ]
+
+
+class _Evaluation:
+    """The queries of one request; each is evaluated once."""
+
+    def __init__(
+        self, queries: Mapping[str, Mapping[str, Any]], store: Store, start_s: int, end_s: int
+    ) -> None:
+        self._queries, self.store = queries, store
+        self.start_s, self.end_s = start_s, end_s
+        self._known: dict[str, Value] = {}
+        self._under_way: list[str] = []
+
+    def shown(self, name: str) -> list[Series]:
+        value = self.value(name)
+        if isinstance(value, float):
+            msg = f"{name} gives a number, and the result must be a time series"
+            raise QueryError(msg)
+        query = self._queries[name]
+        template = str(query.get("Label", ""))
+        if isinstance(value, list):
+            return [one.labelled(template) for one in value]
+        named = value if "MetricStat" in query else replace(value, label=name)
+        return [named.labelled(template)]
+
+    def value(self, name: str) -> Value:
+        if name in self._known:
+            return self._known[name]
+        if name not in self._queries:
+            msg = f"the expression names {name}, and there is no query of that id"
+            raise QueryError(msg)
+        if name in self._under_way:
+            msg = f"{name} needs itself"
+            raise QueryError(msg)
+        self._under_way.append(name)
+        self._known[name] = found = self._evaluate(self._queries[name])
+        self._under_way.pop()
+        return found
+
+    def metrics(self, part: str = "") -> list[Series]:
+        """All metrics of the request whose id contains ``part``, in order."""
+        names = [n for n, query in self._queries.items() if "MetricStat" in query and part in n]
+        return [one for name in names if isinstance(one := self.value(name), Series)]
+
+    def period(self) -> int:
+        """The finest period of the request, for series that have none of their own."""
+        stated = [
+            int(query.get("Period") or query.get("MetricStat", {}).get("Period") or 0)
+            for query in self._queries.values()
+        ]
+        return min([period for period in stated if period], default=60)
+
+    def grid(self, period_s: int) -> range:
+        return range(self.start_s - self.start_s % period_s, self.end_s, period_s)
+
+    def search(self, text: str, statistic: str, period_s: int) -> list[Series]:
+        search = parse_search(text)
+        found = search.select(self.store.metrics(search.namespace))
+        read = [self._read(metric, statistic, period_s) for metric in found]
+        return [series for series in read if series.points]
+
+    def _evaluate(self, query: Mapping[str, Any]) -> Value:
+        if "MetricStat" in query:
+            stat = query["MetricStat"]
+            asked = stat["Metric"]
+            pairs = sorted((d["Name"], d["Value"]) for d in asked.get("Dimensions") or ())
+            metric = Metric(
+                namespace=asked["Namespace"], name=asked["MetricName"], dimensions=tuple(pairs)
+            )
+            return self._read(metric, stat["Stat"], int(stat["Period"]))
+        expression = str(query["Expression"])
+        if SQL.match(expression):
+            period_s = int(query.get("Period") or self.period())
+            return select(
+                expression, self.store, start_s=self.start_s, end_s=self.end_s, period_s=period_s
+            )
+        return _Parser(expression, self).whole()
+
+    def _read(self, metric: Metric, statistic: str, period_s: int) -> Series:
+        points = self.store.read(
+            metric, statistic, start_s=self.start_s, end_s=self.end_s, period_s=period_s
+        )
+        label = metric.name
+        if metric.dimensions:
+            label = " ".join([*(value for _, value in metric.dimensions), metric.name])
+        return Series(
+            label=label, period_s=period_s, points=points, metric=metric, statistic=statistic
+        )
+
+
+class _Parser:
+    """Recursive descent that evaluates as it goes."""
+
+    def __init__(self, text: str, evaluation: _Evaluation) -> None:
+        self._text, self._all = text, evaluation
+        self._tokens: list[tuple[str, str]] = []
+        at = 0
+        while text[at:].strip():
+            match = _TOKEN.match(text, at)
+            if match is None:
+                msg = f"{text!r}: {text[at:].strip()[:20]!r} is not of the language"
+                raise QueryError(msg)
+            kind = next(i for i in range(1, 6) if match[i] is not None)
+            self._tokens.append((("number", "name", "text", "text", "sign")[kind - 1], match[kind]))
+            at = match.end()
+
+    def whole(self) -> Value:
+        value = self._level(0)
+        if self._tokens:
+            raise self._unexpected()
+        return value
+
+    def _level(self, level: int) -> Value:
+        if level == len(_LEVELS):
+            return self._unary()
+        value = self._level(level + 1)
+        while self._tokens and self._tokens[0][1] in _LEVELS[level]:
+            sign = self._tokens.pop(0)[1]
+            value = _apply(_OPERATORS[sign], value, self._level(level + 1))
+        return value
+
+    def _unary(self) -> Value:
+        if self._take("-"):
+            return _apply(operator.sub, 0.0, self._unary())
+        return self._atom()
+
+    def _atom(self) -> Value:
+        if not self._tokens:
+            raise self._unexpected()
+        kind, text = self._tokens.pop(0)
+        if kind == "number":
+            return float(text)
+        if text == "(":
+            value = self._level(0)
+            self._expect(")")
+            return value
+        if text == "[":
+            return self._list()
+        if kind == "name" and self._take("("):
+            return self._call(text)
+        if kind == "name":
+            return self._all.value(text)
+        self._tokens.insert(0, (kind, text))
+        raise self._unexpected()
+
+    def _list(self) -> list[Series]:
+        found: list[Series] = []
+        while not self._take("]"):
+            value = self._level(0)
+            if isinstance(value, float):
+                msg = f"{self._text!r}: a number in a list of series"
+                raise QueryError(msg)
+            found += value if isinstance(value, list) else [value]
+            self._take(",")
+        return found
+
+    def _call(self, name: str) -> Value:
+        if name not in FUNCTIONS:
+            msg = f"{self._text!r}: the function {name} is not known here"
+            raise QueryError(msg)
+        arguments: list[Value | str] = []
+        while not self._take(")"):
+            kind, text = self._tokens[0] if self._tokens else ("", "")
+            called = self._tokens[1:2] == [("sign", "(")]
+            if kind == "text" or (text in _WORDS and not called):
+                arguments.append(self._tokens.pop(0)[1])
+            else:
+                arguments.append(self._level(0))
+            if not self._take(",") and (not self._tokens or self._tokens[0][1] != ")"):
+                raise self._unexpected()
+        try:
+            return FUNCTIONS[name](self._all, *arguments)
+        except (TypeError, AttributeError, LookupError) as error:
+            msg = f"{self._text!r}: {name} takes other arguments"
+            raise QueryError(msg) from error
+
+    def _take(self, sign: str) -> bool:
+        if self._tokens and self._tokens[0] == ("sign", sign):
+            self._tokens.pop(0)
+            return True
+        return False
+
+    def _expect(self, sign: str) -> None:
+        if not self._take(sign):
+            raise self._unexpected()
+
+    def _unexpected(self) -> QueryError:
+        found = self._tokens[0][1] if self._tokens else "the end"
+        return QueryError(f"{self._text!r}: {found!r} is not expected there")
+
+
+def _apply(function: Callable[[float, float], float], left: Value, right: Value) -> Value:
+    if isinstance(left, list):
+        if isinstance(right, list):
+            msg = "arithmetic between two arrays of series is not allowed"
+            raise QueryError(msg)
+        return [_pair(function, one, right) for one in left]
+    if isinstance(right, list):
+        return [_pair(function, left, one) for one in right]
+    if isinstance(left, float) and isinstance(right, float):
+        return float(function(left, right))
+    return _pair(function, left, right)
+
+
+def _pair(
+    function: Callable[[float, float], float], left: float | Series, right: float | Series
+) -> Series:
+    series = [one for one in (left, right) if isinstance(one, Series)]
+    points = {}
+    for at in sorted({at for one in series for at in one.points}):
+        try:
+            points[at] = float(function(_at(left, at, 0.0), _at(right, at, 0.0)))
+        except ZeroDivisionError:
+            continue
+    return replace(series[0], points=points, period_s=max(one.period_s for one in series))
+
+
+def _at(value: float | Series, at: int, missing: float) -> float:
+    return value if isinstance(value, float) else value.points.get(at, missing)
+
+
+def _if(_: _Evaluation, condition: Any, then: Any, otherwise: Any = None) -> Series:  # noqa: ANN401
+    """By the table of AWS: 0 where the value that is chosen is missing, dropped where the other is."""
+    if isinstance(condition, float):
+        chosen = then if condition else otherwise
+        return chosen if isinstance(chosen, Series) else replace(then, points={})
+    points = {}
+    for at, is_so in condition.points.items():
+        if is_so:
+            points[at] = _at(then, at, 0.0)
+        elif isinstance(otherwise, float):
+            points[at] = otherwise
+        elif otherwise is not None and at in otherwise.points:
+            points[at] = otherwise.points[at]
+    shape = next(
+        (one for one in (then, otherwise, condition) if isinstance(one, Series)), condition
+    )
+    return replace(shape, points=points)
+
+
+def _fill(evaluation: _Evaluation, value: Any, by: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, list):
+        return [_fill(evaluation, one, by) for one in value]
+    points, last = {}, None
+    for at in evaluation.grid(value.period_s):
+        last = value.points.get(at, last)
+        if by == "REPEAT":
+            if last is not None:
+                points[at] = last
+        else:
+            points[at] = value.points.get(at, _at(by, at, 0.0))
+    return replace(value, points=points)
+
+
+def _epoch(evaluation: _Evaluation, value: Series) -> Series:
+    return replace(value, points={at: float(at) for at in evaluation.grid(value.period_s)})
+
+
+def _combine(name: str) -> Callable[..., Value]:
+    function = _COMBINED[name]
+
+    def combined(_: _Evaluation, value: Any) -> Value:  # noqa: ANN401
+        if isinstance(value, Series):
+            return float(function(list(value.points.values()))) if value.points else 0.0
+        points: dict[int, list[float]] = {}
+        for one in value:
+            for at, number in one.points.items():
+                points.setdefault(at, []).append(number)
+        shape = value[0] if value else Series(label=name, period_s=60, points={})
+        merged = {at: float(function(points[at])) for at in sorted(points)}
+        return replace(shape, points=merged, label=name, metric=None)
+
+    return combined
+
+
+def _sort(
+    _: _Evaluation, value: list[Series], by: str, order: str, most: float | None = None
+) -> list[Series]:
+    function = _COMBINED[by]
+    found = [one for one in value if one.points]
+    found.sort(key=lambda one: function(list(one.points.values())), reverse=order == "DESC")
+    return found if most is None else found[: int(most)]
+
+
+def _slice(
+    _: _Evaluation, value: list[Series], start: float, end: float | None = None
+) -> list[Series]:
+    return value[int(start) : None if end is None else int(end)]
+
+
+def _rate(_: _Evaluation, value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, list):
+        return [_rate(_, one) for one in value]
+    pairs = sorted(value.points.items())
+    return replace(
+        value,
+        points={
+            at: (now - before) / (at - since) for (since, before), (at, now) in pairwise(pairs)
+        },
+    )
+
+
+#: Words that are arguments and no queries.
+_WORDS = {"REPEAT", "ASC", "DESC", *_COMBINED}
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "SEARCH": lambda all_, text, statistic, period: all_.search(text, statistic, int(period)),
+    "METRICS": lambda all_, part="": all_.metrics(part),
+    "IF": _if,
+    "FILL": _fill,
+    "EPOCH": _epoch,
+    "PERIOD": lambda _, value: float(value.period_s),
+    "RATE": _rate,
+    "SORT": _sort,
+    "SLICE": _slice,
+    "FIRST": lambda _, value: value[0],
+    "LAST": lambda _, value: value[-1],
+    "REMOVE_EMPTY": lambda _, value: [one for one in value if one.points],
+    "TIME_SERIES": lambda all_, value: Series(
+        label="", period_s=all_.period(), points={at: float(value) for at in all_.grid(all_.period())}
+    ),
+    **{name: _combine(name) for name in _COMBINED},
+}  # fmt: skip
