@@ -26,6 +26,8 @@ FLEET_METRICS = (
     "ResourcesWarning",
     "ResourcesCritical",
     "ResourcesExhausted",
+    "ResourcesDryWithin1h",
+    "ResourcesDryWithin6h",
     "UnitsFailed",
     "DataAge",
     "MetricsRequested",

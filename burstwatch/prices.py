@@ -1,4 +1,4 @@
-"""What EBS costs a month by region: list prices on demand, without tax or discount, in USD.
+"""What EBS costs a month by region, and asking CloudWatch: list prices on demand, without tax or discount, in USD.
 
 One table, read once. A region that is not in it has no price here, and that is said:
 nobody is told the price of another region.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from burstwatch.sources import Source
+from burstwatch.sources import Figure, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,14 @@ EBS_PRICES_PAGE = Source(
     "us-west-2, eu-west-1, eu-west-2, eu-central-1, eu-north-1, ap-northeast-1, ap-southeast-1), gp2, st1 and "
     "sc1 of 2026 in us-east-1 and eu-west-1, the rest of 2021 to 2023; no capture of 2026 differs from an older one. "
     "gp3 throughput is listed per GiB/s and is divided by 1,024 here",
+)
+
+
+#: A metric asked for with GetMetricData, in USD. Regions differ by some tens of per cent.
+METRIC_REQUEST = Figure(
+    value=0.01 / 1_000,
+    unit="USD",
+    source=Source(url="https://aws.amazon.com/cloudwatch/pricing/", read="2026-11"),
 )
 
 

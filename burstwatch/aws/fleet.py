@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     from burstwatch.aws.sweep import Sweep
 
+#: How many run dry, likely, within so many seconds.
+DRY_WITHIN_S = {"ResourcesDryWithin1h": 3_600.0, "ResourcesDryWithin6h": 21_600.0}
+
 
 def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     """The fleet in numbers, for the log's embedded metrics. Every value is finite."""
@@ -28,6 +31,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         for a in assessments
         if a.projection.time_to_empty_s is not None and math.isfinite(a.projection.time_to_empty_s)
     ]
+    ahead = [seconds for seconds in times if seconds > 0]  # what is dry already is counted as that
     numbers: dict[str, float] = {
         "ResourcesSeen": len(assessments),
         "ResourcesEvaluated": found.evaluated,
@@ -41,6 +45,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         "ResourcesWarning": verdicts.count("warning"),
         "ResourcesCritical": verdicts.count("critical"),
         "ResourcesExhausted": verdicts.count("exhausted"),
+        **{name: sum(s <= within_s for s in ahead) for name, within_s in DRY_WITHIN_S.items()},
         "UnitsFailed": 0 if result.completed else 1,
         "MetricsRequested": found.metrics_requested,
         "CallsThrottled": result.throttled,

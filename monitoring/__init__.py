@@ -1,0 +1,1 @@
+"""What users look at: dashboards, rules and runbooks, and how they are made and tried."""

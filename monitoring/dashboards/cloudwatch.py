@@ -1,0 +1,103 @@
+"""Queries of Grafana's CloudWatch data source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grafana_foundation_sdk.builders import cloudwatch
+from grafana_foundation_sdk.models import cloudwatch as cm
+
+from monitoring.dashboards.parts import query_variable, source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grafana_foundation_sdk.builders import dashboard as d
+
+KIND = "cloudwatch"
+EBS, EC2 = "AWS/EBS", "AWS/EC2"
+
+
+def metric(
+    name: str, namespace: str, metric_name: str, statistic: str, dimensions: Mapping[str, str],
+    *, label: str = "", period_s: int = 60, hidden: bool = False,
+) -> cloudwatch.MetricsQuery:  # fmt: skip
+    """One metric. ``name`` is its id for expressions, and begins with a small letter."""
+    by_name: dict[str, str | list[str]] = dict(dimensions)
+    return (
+        _query(name, label, period_s, hidden=hidden)
+        .metric_editor_mode(cm.MetricEditorMode.BUILDER)
+        .namespace(namespace)
+        .metric_name(metric_name)
+        .dimensions(by_name)
+        .match_exact(match_exact=True)
+        .statistic(statistic)
+    )
+
+
+def math(
+    name: str, expression: str, *, label: str = "", period_s: int = 60, hidden: bool = False
+) -> cloudwatch.MetricsQuery:
+    """Metric math, or a SEARCH."""
+    return (
+        _query(name, label, period_s, hidden=hidden)
+        .metric_editor_mode(cm.MetricEditorMode.CODE)
+        .namespace("")
+        .statistic("Average")
+        .expression(expression)
+    )
+
+
+def insights(
+    name: str, sql: str, *, label: str = "", period_s: int = 60
+) -> cloudwatch.MetricsQuery:
+    """A Metrics Insights query."""
+    return (
+        _query(name, label, period_s, hidden=False)
+        .metric_query_type(cm.MetricQueryType.INSIGHTS)
+        .metric_editor_mode(cm.MetricEditorMode.CODE)
+        .namespace("")
+        .statistic("Average")
+        .sql_expression(sql)
+    )
+
+
+def region() -> d.QueryVariable:
+    """The region of all queries."""
+    return query_variable(
+        "region",
+        "Region",
+        "The region that is looked at.",
+        kind=KIND,
+        query={"queryType": "regions"},
+    )
+
+
+def values_of(
+    name: str, label: str, text: str, *, namespace: str, metric_name: str, dimension: str
+) -> d.QueryVariable:
+    """A variable with the values that a dimension of a metric has."""
+    query: dict[str, object] = {
+        "queryType": "dimensionValues",
+        "region": "$region",
+        "namespace": namespace,
+        "metricName": metric_name,
+        "dimensionKey": dimension,
+        "dimensionFilters": {},
+    }
+    return query_variable(name, label, text, kind=KIND, query=query)
+
+
+def _query(name: str, label: str, period_s: int, *, hidden: bool) -> cloudwatch.MetricsQuery:
+    return (
+        cloudwatch.MetricsQuery()
+        .datasource(source(KIND))
+        .query_mode(cm.QueryMode.METRICS)
+        .metric_query_type(cm.MetricQueryType.SEARCH)
+        .ref_id(name)
+        .id(name)
+        .region("$region")
+        .period(str(period_s))
+        .label(label)
+        .hide(hidden)
+    )

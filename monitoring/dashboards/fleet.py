@@ -1,0 +1,264 @@
+"""*Fleet*: what runs dry, when, and whether the monitor can be believed. CloudWatch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.prices import METRIC_REQUEST
+from monitoring.dashboards.cloudwatch import EBS, KIND, insights, math, metric, region, values_of
+from monitoring.dashboards.parts import (
+    BALANCE,
+    BLUE,
+    FLEET,
+    GREEN,
+    NONE_IS_BEST,
+    NONE_IS_WELL,
+    ORANGE,
+    PLAIN,
+    PURPLE,
+    RED,
+    SOME_IS_WELL,
+    TIME_LEFT,
+    VOLUME,
+    Look,
+    Panel,
+    board,
+    data_source,
+    graph,
+    link,
+    listing,
+    number,
+    transform,
+)
+
+if TYPE_CHECKING:
+    from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
+    from grafana_foundation_sdk.models import dashboard as dm
+
+    from monitoring.dashboards.parts import Steps
+
+MONTH_S = 30 * 86_400
+EBS_VOLUME = "ebs_volume"
+RESOURCE = "${PROP('Dim.ResourceId')}"
+#: How many the tables and graphs of the worst show.
+WORST = 20
+VOLUME_URL = (
+    f"/d/{VOLUME}?var-datasource=${{datasource}}&var-region=${{region}}&var-volume=${{__value.text}}"
+    "&from=now-3h&to=now%2B1h"
+)
+TO_VOLUME = ("look at this volume", VOLUME_URL)
+CONSOLE = "https://console.aws.amazon.com/cloudwatch/home?region=${region}#"
+
+
+def build() -> dm.Dashboard:
+    """The dashboard."""
+    return board(
+        FLEET,
+        "burstwatch / Fleet",
+        "Which EBS volumes and instances run out of burst credits, how long is left, and whether "
+        "the monitor can be believed.",
+        variables=[
+            data_source(KIND),
+            region(),
+            values_of(
+                "deployment",
+                "Deployment",
+                "The deployment of burstwatch that watches.",
+                namespace=NAMESPACE,
+                metric_name="ResourcesSeen",
+                dimension="Deployment",
+            ),
+        ],
+        links=[
+            link("alarms", f"{CONSOLE}alarmsV2:?~(search~'burstwatch/${{deployment}})"),
+            link(
+                "CloudWatch dashboard", f"{CONSOLE}dashboards/dashboard/burstwatch-${{deployment}}"
+            ),
+        ],
+        rows=[
+            ("Now", _now()),
+            ("Worst first", _worst()),
+            ("How it came", _history()),
+            ("Can the monitor be believed?", _monitor()),
+        ],
+    )
+
+
+def _now() -> list[Panel]:
+    return [
+        number(
+            "Exhausted now",
+            "Resources without credits, held to their baseline.",
+            kind=KIND, unit="short", steps=NONE_IS_WELL,
+            targets=[_fleet("exhausted", "ResourcesExhausted")],
+        ),
+        number(
+            "Dry within 1 h",
+            "Resources that are likely to run dry within an hour at the demand that is expected of them.",
+            kind=KIND, unit="short", steps=NONE_IS_WELL,
+            targets=[_fleet("hour", "ResourcesDryWithin1h")],
+        ),
+        number(
+            "Dry within 6 h",
+            "The same within six hours; those within one hour are among them.",
+            kind=KIND, unit="short", steps=NONE_IS_BEST,
+            targets=[_fleet("hours", "ResourcesDryWithin6h")],
+        ),
+        number(
+            "Least time left",
+            "Of the resource that is likely to run dry first. None means that nothing runs dry at its present demand.",
+            kind=KIND, unit="dtdurations", steps=TIME_LEFT, none="nothing runs dry",
+            targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
+        ),
+        number(
+            "Not judged",
+            "Resources that are unknown: no data, a denied call, or a change that has no datapoint yet. They are not watched.",
+            kind=KIND, unit="short", steps=NONE_IS_BEST,
+            targets=[_fleet("unknown", "ResourcesUnknown")],
+        ),
+        number(
+            "Sweeps in five minutes",
+            "Completed sweeps of all units in the last whole five minutes. None means that nothing is watched.",
+            kind=KIND, unit="short", steps=SOME_IS_WELL, none="no sweep",
+            targets=[_fleet("sweeps", "SweepCompleted", period_s=300)],
+        ),
+    ]  # fmt: skip
+
+
+def _worst() -> list[Panel]:
+    by_time = (
+        f"SELECT MIN(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Kind, ResourceId) "
+        f"WHERE Kind = '{EBS_VOLUME}' GROUP BY ResourceId ORDER BY MIN() ASC LIMIT {WORST}"
+    )
+    return [
+        _table(
+            "Least time left",
+            "Volumes that burstwatch watches closely, in the last quarter of an hour, as it expects them to go on. "
+            "Open one for its balance, its demand and its baseline.",
+            unit="dtdurations", steps=TIME_LEFT, heading="time left", since="15m",
+            target=insights("left", by_time),
+        ),
+        _table(
+            "Lowest balances",
+            "What AWS last said of each volume in the last hour. A percentage says nothing about time: "
+            "20 % last seven minutes on 100 GiB at full burst, and for ever under the baseline.",
+            unit="percent", steps=tuple((None if v is None else 100 * v, color) for v, color in BALANCE),
+            heading="balance", since="1h",
+            target=math(
+                "lowest",
+                f"SORT(SEARCH('{{{EBS},VolumeId}} MetricName=\"BurstBalance\"', 'Minimum', 300), MIN, ASC, {WORST})",
+                label="${PROP('Dim.VolumeId')}", period_s=300,
+            ),
+        ),
+    ]  # fmt: skip
+
+
+def _history() -> list[Panel]:
+    left = _search("TimeToExhaustion", "Minimum")
+    return [
+        graph(
+            "Time left of the ten worst",
+            "Likely time to exhaustion, for as long as burstwatch watches a resource closely. A line that ends is well again.",
+            kind=KIND, unit="dtdurations", steps=TIME_LEFT,
+            targets=[math("left", f"SORT({left}, MIN, ASC, 10)", label=RESOURCE)],
+        ),
+        graph(
+            "Resources in danger",
+            "How many are in which state. Warnings wake nobody; critical and exhausted page.",
+            kind=KIND, unit="short", stacked=True,
+            targets=[
+                _fleet("exhausted", "ResourcesExhausted"),
+                _fleet("critical", "ResourcesCritical"),
+                _fleet("warning", "ResourcesWarning"),
+            ],
+            looks={"exhausted": Look(color=PURPLE), "critical": Look(color=RED), "warning": Look(color=ORANGE)},
+        ),
+    ]  # fmt: skip
+
+
+def _monitor() -> list[Panel]:
+    per_month = f"requested / PERIOD(requested) * {MONTH_S} * {METRIC_REQUEST.value:.0e}"
+    return [
+        graph(
+            "Coverage",
+            "Seen, asked for anew at the sweep, not judged, and without a balance that AWS publishes. A full bucket is "
+            "asked for rarely, so few of many being asked is as it should be.",
+            kind=KIND, unit="short", width=8,
+            targets=[
+                _fleet("seen", "ResourcesSeen"),
+                _fleet("asked", "ResourcesEvaluated"),
+                _fleet("unknown", "ResourcesUnknown"),
+                _fleet("unpublished", "ResourcesUnpublished"),
+            ],
+            looks={"seen": Look(color=BLUE), "asked": Look(color=GREEN), "unknown": Look(color=RED)},
+        ),
+        graph(
+            "Age of the newest data",
+            "Of the resource whose datapoints are oldest. Projections reach that much less far.",
+            kind=KIND, unit="s", width=8, steps=((None, GREEN), (300.0, ORANGE), (900.0, RED)),
+            targets=[_fleet("age", "DataAge", "Maximum")],
+        ),
+        graph(
+            "Problems",
+            "Parts of sweeps that failed, units that could not be read, and calls that AWS throttled. The function's log names them.",
+            kind=KIND, unit="short", width=8,
+            targets=[
+                _fleet("problems", "Problems"),
+                _fleet("units", "UnitsFailed"),
+                _fleet("throttled", "CallsThrottled"),
+            ],
+            looks={"units": Look(color=RED), "problems": Look(color=ORANGE), "throttled": Look(color=BLUE)},
+        ),
+        graph(
+            "Metrics asked for",
+            "By GetMetricData, which AWS bills by the metric.",
+            kind=KIND, unit="short", width=16,
+            targets=[_fleet("requested", "MetricsRequested", period_s=300)],
+        ),
+        number(
+            "What asking costs a month",
+            f"At the mean of the range shown, and at {METRIC_REQUEST.value * 1_000:g} USD per 1,000 metrics (list price). "
+            "Alarms, the function and the dashboards come on top: the price printed at synth.",
+            kind=KIND, unit="currencyUSD", steps=PLAIN, width=8, height=8, calculation="mean", decimals=2,
+            targets=[
+                _fleet("requested", "MetricsRequested", period_s=300, hidden=True),
+                math("cost", per_month, label="USD a month", period_s=300),
+            ],
+        ),
+    ]  # fmt: skip
+
+
+def _fleet(
+    name: str, metric_name: str, statistic: str = "Sum", *, period_s: int = 60, hidden: bool = False
+) -> MetricsQuery:
+    """A metric of the whole deployment: units add up, for each publishes its own."""
+    return metric(
+        name, NAMESPACE, metric_name, statistic, {"Deployment": "$deployment"},
+        label=name, period_s=period_s, hidden=hidden,
+    )  # fmt: skip
+
+
+def _search(metric_name: str, statistic: str) -> str:
+    return (
+        f"SEARCH('{{{NAMESPACE},Kind,ResourceId}} MetricName=\"{metric_name}\"', '{statistic}', 60)"
+    )
+
+
+def _table(
+    title: str, text: str, *, unit: str, steps: Steps, heading: str, since: str, target: MetricsQuery
+) -> Panel:  # fmt: skip
+    """Volumes with the newest value of each, smallest first, and a link to each."""
+    made = listing(
+        title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading,
+        columns={"volume": Look(), heading: Look(color="steps")},
+        links={"volume": TO_VOLUME},
+        transformations=[
+            transform("reduce", mode="seriesToRows", reducers=["lastNotNull", "min"]),
+            transform(
+                "organize",
+                renameByName={"Field": "volume", "Last *": heading, "Min": f"least in {since}"},
+            ),
+        ],
+    )  # fmt: skip
+    return Panel(builder=made.builder.time_from(since), width=made.width, height=made.height)

@@ -1,0 +1,345 @@
+"""*Host*: what the exporter knows of one host's disks, and how sure it is. Prometheus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstwatch_exporter import metrics as m
+from monitoring.dashboards.parts import (
+    BALANCE,
+    GREEN,
+    GREY,
+    HOST,
+    NONE_IS_WELL,
+    ORANGE,
+    PLAIN,
+    PURPLE,
+    RED,
+    SOME_IS_WELL,
+    TIME_LEFT,
+    Look,
+    Panel,
+    board,
+    data_source,
+    graph,
+    listing,
+    number,
+    transform,
+)
+from monitoring.dashboards.prometheus import (
+    HOSTS,
+    KIND,
+    latest,
+    one,
+    rate,
+    series,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from grafana_foundation_sdk.models import dashboard as dm
+
+DISK = "{{instance}} {{device}}"
+BY_BUCKET = "instance, volume_id, device, bucket"
+#: Older than this a measurement says little: the timer measures once a week.
+STALE_S = 8 * 86_400.0
+
+
+def build() -> dm.Dashboard:
+    """The dashboard."""
+    return board(
+        HOST,
+        "burstwatch / Host",
+        "The disks of one or more hosts: between what and what their balances lie, how long they last, and what was measured.",
+        variables=[
+            data_source(KIND),
+            values_of("job", "Job", "The scrape job of the exporter.", metric=m.BUILD_INFO.printed),
+            values_of(
+                "instance", "Host", "The hosts that are looked at.",
+                metric=m.BUILD_INFO.printed, matching='job=~"$job"',
+            ),
+            values_of(
+                "device", "Device", "The disks that are looked at.",
+                metric=m.VOLUME_INFO.printed, matching=HOSTS,
+            ),
+        ],
+        time_from="now-3h",
+        rows=[
+            ("Now", _now()),
+            ("Worst first", _worst()),
+            ("Credits", _credits()),
+            ("I/O", _moved()),
+            ("What EBS says (NVMe log page)", _log_page()),
+            ("Measured", _measured()),
+            ("Can the exporter be believed?", _exporter()),
+        ],
+    )  # fmt: skip
+
+
+def _now() -> list[Panel]:
+    likely = one(m.EXHAUSTION, bound="likely")
+    return [
+        number(
+            "Least time left", "Of the disk that is likely to run dry first.",
+            kind=KIND, unit="dtdurations", steps=TIME_LEFT, none="nothing runs dry",
+            targets=[series("left", f"min({likely} < Inf)", "time left")],
+        ),
+        number(
+            "Dry within 1 h", "Disks that are likely to run dry within an hour at the demand of the last minutes.",
+            kind=KIND, unit="short", steps=NONE_IS_WELL,
+            targets=[series("dry", f"count({likely} < 3600) or vector(0)", "disks")],
+        ),
+        number(
+            "Exhausted", "Disks without credits, held to their baseline.",
+            kind=KIND, unit="short", steps=NONE_IS_WELL,
+            targets=[series("exhausted", f"sum({one(m.STATE, state='exhausted')}) or vector(0)", "disks")],
+        ),
+        number(
+            "Served at the baseline", "A hint that a bucket is empty, and no proof: an instance's limit, a snapshot that is read or a "
+            "cgroup look the same.",
+            kind=KIND, unit="short", steps=((None, GREEN), (1, ORANGE)),
+            targets=[series("held", f"sum({one(m.HINT)}) or vector(0)", "disks")],
+        ),
+        number(
+            "Least sure", "The widest interval that a balance lies in, as a share of the bucket. It narrows with time, and by what CloudWatch publishes.",
+            kind=KIND, unit="percentunit", steps=((None, GREEN), (0.5, ORANGE)), decimals=0,
+            targets=[
+                series(
+                    "width",
+                    f"max({one(m.BALANCE, bound='high')} - ignoring(bound) {one(m.BALANCE, bound='low')})",
+                    "width",
+                )
+            ],
+        ),
+        number(
+            "Exporters up", "Hosts whose exporter was scraped. What is not scraped is not watched.",
+            kind=KIND, unit="short", steps=SOME_IS_WELL, none="none",
+            targets=[series("up", f"count({one(m.BUILD_INFO, of=HOSTS)})", "exporters")],
+        ),
+    ]  # fmt: skip
+
+
+def _worst() -> list[Panel]:
+    columns = {
+        "time left": f"min by ({BY_BUCKET}) ({one(m.EXHAUSTION, bound='likely')})",
+        "at the soonest": f"min by ({BY_BUCKET}) ({one(m.EXHAUSTION, bound='low')})",
+        "balance from": f"min by ({BY_BUCKET}) ({one(m.BALANCE, bound='low')})",
+        "balance to": f"max by ({BY_BUCKET}) ({one(m.BALANCE, bound='high')})",
+        "baseline": f"min by ({BY_BUCKET}) ({one(m.REFILL)})",
+        "full in": f"max by ({BY_BUCKET}) ({one(m.FULL)})",
+    }
+    letters = "ABCDEF"
+    labels = {"instance": "host", "device": "device", "volume_id": "volume", "bucket": "credits of"}
+    names = {f"Value #{letter}": name for letter, name in zip(letters, columns, strict=True)}
+    return [
+        listing(
+            "Disks with a bucket",
+            "Time left at the demand of the last minutes; the balance lies between its two columns. The baseline is in IOPS (credits "
+            "of io) or MiB/s (credits of throughput). Where no time stands, the balance is not known well enough to say one.",
+            kind=KIND, unit="short", steps=TIME_LEFT, width=24, height=9,
+            targets=[latest(letter, query) for letter, query in zip(letters, columns.values(), strict=True)],
+            columns={
+                "time left": Look(color="steps", unit="dtdurations"),
+                "at the soonest": Look(unit="dtdurations"),
+                "balance from": Look(unit="percentunit"),
+                "balance to": Look(unit="percentunit"),
+                "full in": Look(unit="dtdurations"),
+            },
+            transformations=[
+                transform("merge"),
+                transform(
+                    "organize",
+                    excludeByName={"Time": True},
+                    indexByName={name: i for i, name in enumerate([*labels, *names])},
+                    renameByName={**labels, **names},
+                ),
+            ],
+            sort="time left",
+        )
+    ]  # fmt: skip
+
+
+def _credits() -> list[Panel]:
+    return [
+        graph(
+            "Balance",
+            "The truth lies between the two lines of a disk, whatever EBS merges and splits. Dots are what CloudWatch published.",
+            kind=KIND, unit="percentunit", most=1, steps=BALANCE,
+            targets=[
+                series("low", one(m.BALANCE, bound="low"), f"{DISK} at least"),
+                series("high", one(m.BALANCE, bound="high"), f"{DISK} at most"),
+                series("published", one(m.PUBLISHED), f"{DISK} published"),
+            ],
+            looks={"/ published$/": Look(color=PURPLE, dashed=True)},
+        ),
+        graph(
+            "Time left", "At the demand of the last minutes: likely, at the soonest (low), and at full burst (worst).",
+            kind=KIND, unit="dtdurations", steps=TIME_LEFT,
+            targets=[
+                series("likely", f"{one(m.EXHAUSTION, bound='likely')} < Inf", f"{DISK} likely"),
+                series("low", f"{one(m.EXHAUSTION, bound='low')} < Inf", f"{DISK} soonest"),
+                series("worst", f"{one(m.EXHAUSTION, bound='worst')} < Inf", f"{DISK} worst"),
+            ],
+            looks={"/ worst$/": Look(dashed=True)},
+        ),
+        graph(
+            "Charged I/O",
+            "Credits spent a second, at the least (all I/O merged) and at the most (none), against what comes in and what can be spent. "
+            "Above the baseline the bucket drains.",
+            kind=KIND, unit="short", label="credits/s",
+            targets=[
+                series("most", rate(m.CHARGED, bound="most"), f"{DISK} at most"),
+                series("least", rate(m.CHARGED, bound="least"), f"{DISK} at least"),
+                series("refill", one(m.REFILL), f"{DISK} baseline"),
+                series("burst", one(m.BURST), f"{DISK} burst"),
+            ],
+            looks={"/ baseline$/": Look(color=ORANGE, dashed=True), "/ burst$/": Look(color=RED, dashed=True)},
+        ),
+        graph(
+            "Until full", "Once the bucket is spent from less than comes in.",
+            kind=KIND, unit="dtdurations", targets=[series("full", f"{one(m.FULL)} < Inf", DISK)],
+        ),
+    ]  # fmt: skip
+
+
+def _moved() -> list[Panel]:
+    return [
+        graph(
+            "Operations", "Reads and writes a second, and the most that type and size give.",
+            kind=KIND, unit="iops",
+            targets=[
+                series("reads", rate(m.READ_OPS), f"{DISK} reads"),
+                series("writes", rate(m.WRITE_OPS), f"{DISK} writes"),
+                series("limit", one(m.LIMIT_OPS), f"{DISK} limit"),
+            ],
+            looks={"/ limit$/": Look(color=RED, dashed=True)},
+        ),
+        graph(
+            "Throughput", "Bytes a second, and the most that type and size give.",
+            kind=KIND, unit="binBps",
+            targets=[
+                series("reads", rate(m.READ_BYTES), f"{DISK} reads"),
+                series("writes", rate(m.WRITE_BYTES), f"{DISK} writes"),
+                series("limit", one(m.LIMIT_BYTES), f"{DISK} limit"),
+            ],
+            looks={"/ limit$/": Look(color=RED, dashed=True)},
+        ),
+    ]  # fmt: skip
+
+
+def _log_page() -> list[Panel]:
+    exceeded = (
+        (m.EBS_EXCEEDED_IOPS, "volume's IOPS"),
+        (m.EBS_EXCEEDED_TP, "volume's throughput"),
+        (m.EBS_EC2_EXCEEDED_IOPS, "instance's IOPS"),
+        (m.EBS_EC2_EXCEEDED_TP, "instance's throughput"),
+    )
+    return [
+        graph(
+            "Asked for more than there is",
+            "Share of the time in which more was asked for than a limit gives, by whose limit it is. Needs the NVMe helper.",
+            kind=KIND, unit="percentunit", width=8, most=1,
+            targets=[series(f"q{i}", rate(metric), f"{DISK} {whose}") for i, (metric, whose) in enumerate(exceeded)],
+        ),
+        graph(
+            "Latency at the volume",
+            "Half of all operations, and 99 of 100, took no longer.",
+            kind=KIND, unit="s", width=8,
+            targets=[
+                series(
+                    f"{kind}{percent}",
+                    f"histogram_quantile(0.{percent}, sum by (le, instance, device) ({rate(metric, suffix='_bucket')}))",
+                    f"{DISK} {kind} {percent} %",
+                )
+                for kind, metric in (("reads", m.EBS_READ_LATENCY), ("writes", m.EBS_WRITE_LATENCY))
+                for percent in (50, 99)
+            ],
+        ),
+        graph(
+            "Queue at the volume", "I/O that waits now, by the volume's own count.",
+            kind=KIND, unit="short", width=8, targets=[series("queue", one(m.EBS_QUEUE), DISK)],
+        ),
+    ]  # fmt: skip
+
+
+def _measured() -> list[Panel]:
+    step = f"{DISK} {{{{profile}}}} {{{{step}}}}"
+    ops = f"sum by (instance, device, profile, step) ({one(m.FIO_IOPS)})"
+    letters = "ABCD"
+    columns = {
+        "measured": ops,
+        "promised": f"max by (instance, device, profile, step) ({one(m.FIO_PROMISED)})",
+        "share": f"{ops} / max by (instance, device, profile, step) ({one(m.FIO_PROMISED)})",
+        "mean latency": f"max by (instance, device, profile, step) ({one(m.FIO_MEAN)})",
+    }
+    names = {f"Value #{letter}": name for letter, name in zip(letters, columns, strict=True)}
+    labels = {"instance": "host", "device": "device", "profile": "profile", "step": "step"}
+    return [
+        listing(
+            "Model against measured",
+            "The newest result of each step: operations a second as fio counted them, what type and size promise for it, and how they compare. "
+            "burstwatch-exporter measure says in words what to make of it.",
+            kind=KIND, unit="short", steps=PLAIN, width=14, height=9,
+            targets=[latest(letter, query) for letter, query in zip(letters, columns.values(), strict=True)],
+            columns={
+                "measured": Look(unit="iops"),
+                "promised": Look(unit="iops"),
+                "share": Look(unit="percentunit"),
+                "mean latency": Look(unit="s"),
+            },
+            transformations=[
+                transform("merge"),
+                transform(
+                    "organize",
+                    excludeByName={"Time": True},
+                    indexByName={name: i for i, name in enumerate([*labels, *names])},
+                    renameByName={**labels, **names},
+                ),
+            ],
+            sort="share",
+        ),
+        graph(
+            "Age of the results",
+            "A disk changes: a result of last month says little. The timer measures once a week.",
+            kind=KIND, unit="dtdurations", width=10, height=9, steps=((None, GREEN), (STALE_S, ORANGE)),
+            targets=[
+                series("age", one(m.FIO_AGE), f"{DISK} {{{{profile}}}}"),
+            ],
+        ),
+        graph(
+            "Credits that measuring spent", "Of whoever asked while it was measured, at the least and at the most.",
+            kind=KIND, unit="short", width=12,
+            targets=[
+                series("least", one(m.FIO_CREDITS, bound="least"), f"{DISK} {{{{profile}}}} at least"),
+                series("most", one(m.FIO_CREDITS, bound="most"), f"{DISK} {{{{profile}}}} at most"),
+            ],
+        ),
+        graph(
+            "Latency that fio saw", "Of the newest result: 99 of 100 operations took no longer.",
+            kind=KIND, unit="s", width=12,
+            targets=[series("p99", one(m.FIO_LATENCY, percentile="99"), f"{step} {{{{direction}}}}")],
+        ),
+    ]  # fmt: skip
+
+
+def _exporter() -> list[Panel]:
+    return [
+        graph(
+            "Sources", "1 if nothing was odd when the source was last read. The exporter's log says why it was.",
+            kind=KIND, unit="short", width=8, most=1, label="up",
+            targets=[series("up", f"min by (source) ({one(m.SOURCE_UP, of=HOSTS)})", "{{source}}")],
+        ),
+        graph(
+            "How long reading took", "Of each source, on the slowest host.",
+            kind=KIND, unit="s", width=8,
+            targets=[series("seconds", f"max by (source) ({one(m.SOURCE_SECONDS, of=HOSTS)})", "{{source}}")],
+        ),
+        graph(
+            "Apart from CloudWatch",
+            "How far a published balance lay outside the interval of its time, as a share of the bucket: 0 inside. Far and for long "
+            "means that type or size are not as stated.",
+            kind=KIND, unit="percentunit", width=8, least=None,
+            targets=[series("drift", one(m.DRIFT), DISK)],
+            looks={"/.*/": Look(color=GREY)},
+        ),
+    ]  # fmt: skip

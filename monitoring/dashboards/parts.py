@@ -1,0 +1,274 @@
+"""What all dashboards share: panels with everything the rules ask for, and their grid.
+
+The rules are in ``tests/monitoring/test_dashboards.py``: every panel has a title, a description,
+a unit and the data source variable. So a panel cannot be made here without them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grafana_foundation_sdk.builders import common as c
+from grafana_foundation_sdk.builders import dashboard as d
+from grafana_foundation_sdk.builders import stat, table, timeseries
+from grafana_foundation_sdk.models import common as cm
+from grafana_foundation_sdk.models import dashboard as dm
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grafana_foundation_sdk.cog.builder import Builder
+    from grafana_foundation_sdk.cog.variants import Dataquery
+
+TAG = "burstwatch"
+FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"
+COLUMNS = 24
+#: Seconds left from which a panel turns orange, and red.
+SOON_S, VERY_SOON_S = 6 * 3600.0, 3600.0
+RED, ORANGE, GREEN, BLUE, PURPLE, GREY = "red", "orange", "green", "blue", "purple", "text"
+Steps = tuple[tuple[float | None, str], ...]
+#: Each from the value named on; None is what comes before.
+TIME_LEFT: Steps = ((None, RED), (VERY_SOON_S, ORANGE), (SOON_S, GREEN))
+BALANCE: Steps = ((None, RED), (0.2, ORANGE), (0.5, GREEN))
+NONE_IS_WELL: Steps = ((None, GREEN), (1, RED))
+NONE_IS_BEST: Steps = ((None, GREEN), (1, ORANGE))
+SOME_IS_WELL: Steps = ((None, RED), (1, GREEN))
+PLAIN: Steps = ((None, BLUE),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """A panel and its size in the grid of 24 columns."""
+
+    builder: Any  # stat, table and time series have no class in common
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """How a series looks, by its name or by a pattern between slashes."""
+
+    color: str = ""
+    dashed: bool = False
+    fill_to: str = ""
+    unit: str = ""
+    hidden_line: bool = False
+
+
+def source(kind: str) -> cm.DataSourceRef:
+    """The data source variable; ``kind`` is Grafana's name of the plugin."""
+    return cm.DataSourceRef(type_val=kind, uid="${datasource}")
+
+
+def number(
+    title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
+    steps: Steps, width: int = 4, height: int = 4, calculation: str = "lastNotNull", none: str = "none",
+    decimals: int | None = None, names: Mapping[float, tuple[str, str]] | None = None,
+) -> Panel:  # fmt: skip
+    """One number. ``none`` is what stands there without data, ``names`` words for values."""
+    panel = (
+        _filled(stat.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
+        .reduce_options(c.ReduceDataOptions().calcs([calculation]))
+        .color_mode(cm.BigValueColorMode.VALUE)
+        .graph_mode(cm.BigValueGraphMode.NONE)
+        .no_value(none)
+    )
+    if decimals is not None:
+        panel = panel.decimals(decimals)
+    if names:
+        options = {
+            f"{value:g}": dm.ValueMappingResult(text=word, color=color)
+            for value, (word, color) in names.items()
+        }
+        panel = panel.mappings([dm.ValueMap(options=options)])
+    return Panel(builder=panel, width=width, height=height)
+
+
+def graph(
+    title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
+    width: int = 12, height: int = 8, looks: Mapping[str, Look] | None = None,
+    steps: Steps = (), most: float | None = None, least: float | None = 0.0, label: str = "",
+    stacked: bool = False,
+) -> Panel:  # fmt: skip
+    """Lines over time. ``steps`` are drawn as lines too, ``most`` and ``least`` end the axis."""
+    panel = _filled(
+        timeseries.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps or PLAIN
+    )
+    panel = (
+        panel.line_width(2)
+        .fill_opacity(30 if stacked else 0)
+        .show_points(cm.VisibilityMode.NEVER)
+        .span_nulls(600_000)
+        .legend(
+            c.VizLegendOptions()
+            .display_mode(cm.LegendDisplayMode.LIST)
+            .placement(cm.LegendPlacement.BOTTOM)
+            .show_legend(show_legend=True)
+            .calcs([])
+        )
+        .tooltip(
+            c.VizTooltipOptions()
+            .mode(cm.TooltipDisplayMode.MULTI)
+            .sort(cm.SortOrder.ASCENDING)
+        )
+    )  # fmt: skip
+    if stacked:
+        panel = panel.stacking(c.StackingConfig().mode(cm.StackingMode.NORMAL))
+    if steps:
+        panel = panel.thresholds_style(
+            c.GraphThresholdsStyleConfig().mode(cm.GraphThresholdsStyleMode.DASHED)
+        )
+    if most is not None:
+        panel = panel.max(most)
+    if least is not None:
+        panel = panel.min(least)
+    if label:
+        panel = panel.axis_label(label)
+    for name, look in (looks or {}).items():
+        values = _properties(look)
+        if name.startswith("/"):
+            panel = panel.override_by_regexp(name, values)
+        else:
+            panel = panel.override_by_name(name, values)
+    return Panel(builder=panel, width=width, height=height)
+
+
+def listing(
+    title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
+    columns: Mapping[str, Look], transformations: Sequence[dm.DataTransformerConfig],
+    sort: str, links: Mapping[str, tuple[str, str]] | None = None, descending: bool = False,
+    steps: Steps = PLAIN, width: int = 12, height: int = 8,
+) -> Panel:  # fmt: skip
+    """A table, worst first. ``links`` has for a column the title and the URL of its link."""
+    panel = (
+        _filled(table.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
+        .transformations(list(transformations))
+        .show_header(show_header=True)
+        .sort_by([c.TableSortByFieldState().display_name(sort).desc(descending)])
+    )
+    for name, look in columns.items():
+        values = _properties(look)
+        if look.color == "steps":
+            values = [v for v in values if v.id_val != "color"]
+            values.append(_value("custom.cellOptions", {"type": "color-text"}))
+        if name in (links or {}):
+            link_title, url = (links or {})[name]
+            values.append(_value("links", [{"title": link_title, "url": url}]))
+        panel = panel.override_by_name(name, values)
+    return Panel(builder=panel, width=width, height=height)
+
+
+def board(
+    uid: str, title: str, text: str, *, variables: Sequence[Builder[dm.VariableModel]],
+    rows: Sequence[tuple[str, Sequence[Panel]]], links: Sequence[d.DashboardLink] = (),
+    time_from: str = "now-8h", time_to: str = "now",
+) -> dm.Dashboard:  # fmt: skip
+    """A dashboard: rows of panels from left to right, laid out here and not by the importer."""
+    built = (
+        d.Dashboard(title)
+        .uid(uid)
+        .description(text)
+        .tags([TAG])
+        .time(time_from, time_to)
+        .refresh("1m")
+        .timezone("browser")
+        .tooltip(dm.DashboardCursorSync.CROSSHAIR)
+        .variables(list(variables))
+    )
+    others = (
+        d.DashboardLink("burstwatch")
+        .type(dm.DashboardLinkType.DASHBOARDS)
+        .tags([TAG])
+        .as_dropdown(as_dropdown=False)
+    )
+    for link in (others, *links):
+        built = built.link(link)
+    number_of, y = 1, 0
+    for row_title, panels in rows:
+        row = dm.GridPos(x=0, y=y, w=COLUMNS, h=1)
+        built = built.with_row(d.Row(row_title).id(number_of).grid_pos(row))
+        number_of, y, x, tallest = number_of + 1, y + 1, 0, 0
+        for panel in panels:
+            if x + panel.width > COLUMNS:
+                y, x, tallest = y + tallest, 0, 0
+            tallest = max(tallest, panel.height)
+            place = dm.GridPos(x=x, y=y, w=panel.width, h=panel.height)
+            built = built.with_panel(panel.builder.id(number_of).grid_pos(place))
+            number_of, x = number_of + 1, x + panel.width
+        y += tallest
+    dashboard: dm.Dashboard = built.build()
+    dashboard.editable = False
+    return dashboard
+
+
+def transform(name: str, **options: object) -> dm.DataTransformerConfig:
+    """A transformation of Grafana's, by its id."""
+    return dm.DataTransformerConfig(id_val=name, options=options)
+
+
+def data_source(kind: str) -> d.DatasourceVariable:
+    """The variable that every panel asks."""
+    return d.DatasourceVariable("datasource").label("Data source").type(kind)
+
+
+def query_variable(
+    name: str, label: str, text: str, *, kind: str, query: str | dict[str, object],
+    several: bool = False,
+) -> d.QueryVariable:  # fmt: skip
+    """A variable whose values the data source knows; ``several`` begins with all of them."""
+    variable = (
+        d.QueryVariable(name)
+        .label(label)
+        .description(text)
+        .datasource(source(kind))
+        .query(query)
+        .refresh(dm.VariableRefresh.ON_TIME_RANGE_CHANGED)
+        .sort(dm.VariableSort.ALPHABETICAL_ASC)
+    )
+    if not several:
+        return variable
+    everything = dm.VariableOption(text="All", value="$__all")
+    return variable.multi(multi=True).include_all(include_all=True).current(everything)
+
+
+def link(title: str, url: str) -> d.DashboardLink:
+    """A link out of a dashboard."""
+    return (
+        d.DashboardLink(title)
+        .type(dm.DashboardLinkType.LINK)
+        .url(url)
+        .target_blank(target_blank=True)
+    )
+
+
+def _filled(
+    panel: Any, title: str, text: str, *, kind: str, unit: str,  # noqa: ANN401 - see Panel
+    targets: Sequence[Builder[Dataquery]], steps: Steps,
+) -> Any:  # fmt: skip  # noqa: ANN401
+    panel = panel.title(title).description(text).datasource(source(kind)).unit(unit)
+    for target in targets:
+        panel = panel.with_target(target)
+    thresholds = [dm.Threshold(value=value, color=color) for value, color in steps]
+    return panel.thresholds(d.ThresholdsConfig().mode(dm.ThresholdsMode.ABSOLUTE).steps(thresholds))
+
+
+def _properties(look: Look) -> list[dm.DynamicConfigValue]:
+    values = []
+    if look.color:
+        values.append(_value("color", {"mode": "fixed", "fixedColor": look.color}))
+    if look.dashed:
+        values.append(_value("custom.lineStyle", {"fill": "dash", "dash": [10, 6]}))
+    if look.fill_to:
+        values.append(_value("custom.fillBelowTo", look.fill_to))
+        values.append(_value("custom.fillOpacity", 20))
+    if look.hidden_line:
+        values.append(_value("custom.lineWidth", 0))
+    if look.unit:
+        values.append(_value("unit", look.unit))
+    return values
+
+
+def _value(name: str, value: object) -> dm.DynamicConfigValue:
+    return dm.DynamicConfigValue(id_val=name, value=value)

@@ -1,0 +1,71 @@
+"""Queries of Grafana's Prometheus data source, by the exporter's own definitions of its metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grafana_foundation_sdk.builders import prometheus
+from grafana_foundation_sdk.models import prometheus as pm
+
+from monitoring.dashboards.parts import query_variable, source
+
+if TYPE_CHECKING:
+    from grafana_foundation_sdk.builders import dashboard as d
+
+    from burstwatch_exporter.metrics import Definition
+
+KIND = "prometheus"
+#: What every query asks for only.
+HOSTS = 'job=~"$job",instance=~"$instance"'
+DISKS = f'{HOSTS},device=~"$device"'
+
+
+def one(metric: Definition, *, of: str = DISKS, suffix: str = "", **labels: str) -> str:
+    """A selector; a label's value that begins with ~ is a pattern.
+
+    Raises:
+        ValueError: for a label that the metric does not have.
+    """
+    wrong = set(labels) - set(metric.labels)
+    if wrong:
+        msg = f"{metric.printed} has no label {min(wrong)}, it has {', '.join(metric.labels)}"
+        raise ValueError(msg)
+    pairs = [
+        f'{name}=~"{value[1:]}"' if value.startswith("~") else f'{name}="{value}"'
+        for name, value in labels.items()
+    ]
+    return f"{metric.printed}{suffix}{{{','.join([of, *pairs])}}}"
+
+
+def rate(metric: Definition, *, of: str = DISKS, suffix: str = "", **labels: str) -> str:
+    """Of a counter, over a window that a scrape cannot be missing from."""
+    return f"rate({one(metric, of=of, suffix=suffix, **labels)}[$__rate_interval])"
+
+
+def series(name: str, expression: str, legend: str) -> prometheus.Dataquery:
+    """Over the whole range."""
+    return _query(name, expression).range().legend_format(legend)
+
+
+def latest(name: str, expression: str) -> prometheus.Dataquery:
+    """At the end of the range, one row for each series."""
+    return _query(name, expression).instant().format(pm.PromQueryFormat.TABLE)
+
+
+def values_of(
+    name: str, label: str, text: str, *, metric: str, matching: str = ""
+) -> d.QueryVariable:
+    """A variable with all values that a label has."""
+    query = f"label_values({metric}{{{matching}}}, {name})"
+    asked: dict[str, object] = {"query": query, "qryType": 1, "refId": f"values of {name}"}
+    return query_variable(name, label, text, kind=KIND, query=asked, several=True)
+
+
+def _query(name: str, expression: str) -> prometheus.Dataquery:
+    return (
+        prometheus.Dataquery()
+        .datasource(source(KIND))
+        .ref_id(name)
+        .expr(expression)
+        .editor_mode(pm.QueryEditorMode.CODE)
+    )

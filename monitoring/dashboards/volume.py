@@ -1,0 +1,280 @@
+"""*Volume*: one volume's balance, where it goes, and what spends it. CloudWatch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.policy import SEVERITY
+from monitoring.dashboards.cloudwatch import EBS, EC2, KIND, math, metric, region, values_of
+from monitoring.dashboards.fleet import EBS_VOLUME
+from monitoring.dashboards.parts import (
+    BALANCE,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    RED,
+    TIME_LEFT,
+    VOLUME,
+    Look,
+    Panel,
+    board,
+    data_source,
+    graph,
+    number,
+)
+
+if TYPE_CHECKING:
+    from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
+    from grafana_foundation_sdk.models import dashboard as dm
+
+MIB = 1_048_576
+#: From so long after the newest datapoint on, a line is where the balance goes and not where it is.
+AHEAD_S = 120
+#: A projection that is older than the balance by more is none of it.
+SAID_S = 600
+IN_PERCENT = tuple((None if value is None else 100 * value, color) for value, color in BALANCE)
+WORDS = {
+    float(number_): (word, color)
+    for word, color, number_ in (
+        ("ok", GREEN, SEVERITY["ok"]),
+        ("watch", BLUE, SEVERITY["watch"]),
+        ("warning", ORANGE, SEVERITY["warning"]),
+        ("critical", RED, SEVERITY["critical"]),
+        ("exhausted", PURPLE, SEVERITY["exhausted"]),
+    )
+}
+
+
+def build() -> dm.Dashboard:
+    """The dashboard. It reaches an hour ahead, for the balance is drawn on to where it goes."""
+    return board(
+        VOLUME,
+        "burstwatch / Volume",
+        "One volume: its balance and where it goes, how long is left, and what spends it.",
+        variables=[
+            data_source(KIND),
+            region(),
+            values_of(
+                "volume", "Volume", "The volume that is looked at.",
+                namespace=EBS, metric_name="VolumeReadOps", dimension="VolumeId",
+            ),
+            values_of(
+                "instance", "Instance", "The instance whose own balances are shown.",
+                namespace=EC2, metric_name="EBSIOBalance%", dimension="InstanceId",
+            ),
+        ],
+        time_from="now-3h",
+        time_to="now+1h",
+        rows=[("Now", _now()), ("How long is left", _left()), ("What spends it", _load())],
+    )  # fmt: skip
+
+
+def _now() -> list[Panel]:
+    return [
+        number(
+            "Balance", "The newest BurstBalance that AWS has published.",
+            kind=KIND, unit="percent", steps=IN_PERCENT, width=5, decimals=1, none="no bucket, or idle",
+            targets=[_ebs("balance", "BurstBalance", "Minimum")],
+        ),
+        number(
+            "Time left", "Until no credits are left, at the demand that is expected. None while it does not drain.",
+            kind=KIND, unit="dtdurations", steps=TIME_LEFT, width=5, none="does not run dry",
+            targets=[_said("likely", "TimeToExhaustion")],
+        ),
+        number(
+            "At the soonest", "The least that the range of the projection allows.",
+            kind=KIND, unit="dtdurations", steps=TIME_LEFT, width=5, none="does not run dry",
+            targets=[_said("soonest", "TimeToExhaustionLow")],
+        ),
+        number(
+            "State", "What burstwatch makes of it; published from the moment that it is no longer ok.",
+            kind=KIND, unit="short", steps=((None, GREEN),), width=4, none="ok", names=WORDS,
+            targets=[_said("severity", "Severity", "Maximum")],
+        ),
+        number(
+            "Waiting I/O", "The length of the queue. It grows when more is asked for than is served.",
+            kind=KIND, unit="short", steps=((None, GREEN), (8, ORANGE), (32, RED)), width=5, decimals=1,
+            none="no I/O", targets=[_ebs("queue", "VolumeQueueLength", "Average")],
+        ),
+    ]  # fmt: skip
+
+
+def _left() -> list[Panel]:
+    newest = "FILL(IF(balance >= 0, EPOCH(balance)), REPEAT)"
+    return [
+        graph(
+            "Balance, and where it goes",
+            "What AWS has published, drawn on to where the projection takes it: likely, at the soonest and at the latest. "
+            "The lines ahead are there while burstwatch watches the volume closely, and if the range reaches into the future.",
+            kind=KIND, unit="percent", most=100, steps=IN_PERCENT, width=14, height=10,
+            targets=[
+                _ebs("balance", "BurstBalance", "Minimum"),
+                math("newest", newest, hidden=True),
+                math("level", "FILL(balance, REPEAT)", hidden=True),
+                *_ahead("soonest", "TimeToExhaustionLow"),
+                *_ahead("likely", "TimeToExhaustion"),
+                *_ahead("latest", "TimeToExhaustionHigh"),
+            ],
+            looks={
+                "balance": Look(color=BLUE),
+                "soonest": Look(color=RED, dashed=True),
+                "likely": Look(color=ORANGE, dashed=True),
+                "latest": Look(color=ORANGE, hidden_line=True, fill_to="soonest"),
+            },
+        ),
+        graph(
+            "Time left", "Between what and what the time to exhaustion lies, at each sweep. Finite times only.",
+            kind=KIND, unit="dtdurations", steps=TIME_LEFT, width=10, height=10,
+            targets=[
+                _said("soonest", "TimeToExhaustionLow"),
+                _said("likely", "TimeToExhaustion"),
+                _said("latest", "TimeToExhaustionHigh"),
+            ],
+            looks={
+                "soonest": Look(color=RED),
+                "likely": Look(color=ORANGE),
+                "latest": Look(color=GREEN, fill_to="soonest"),
+            },
+        ),
+    ]  # fmt: skip
+
+
+def _load() -> list[Panel]:
+    ops, moved = (
+        "(readOps + writeOps) / PERIOD(readOps)",
+        "(readBytes + writeBytes) / PERIOD(readBytes)",
+    )
+    parts = [
+        _ebs(name, metric_name, "Sum", hidden=True)
+        for name, metric_name in (
+            ("readOps", "VolumeReadOps"),
+            ("writeOps", "VolumeWriteOps"),
+            ("readBytes", "VolumeReadBytes"),
+            ("writeBytes", "VolumeWriteBytes"),
+        )
+    ]
+    return [
+        graph(
+            "Load against baseline and limit",
+            "gp2 counts I/O: its IOPS lie against the lines. st1 and sc1 count MiB: their MiB/s do. Above the baseline credits are "
+            "spent. The lines are published while burstwatch watches the volume closely.",
+            kind=KIND, unit="short", width=12, label="IOPS or MiB/s",
+            targets=[
+                *parts,
+                math("iops", ops, label="IOPS"),
+                math("mib", f"{moved} / {MIB}", label="MiB/s"),
+                _said("baseline", "BaselineRate", "Maximum"),
+                _said("limit", "LimitRate", "Maximum"),
+            ],
+            looks={
+                "IOPS": Look(color=BLUE),
+                "MiB/s": Look(color=GREEN),
+                "baseline": Look(color=ORANGE, dashed=True),
+                "limit": Look(color=RED, dashed=True),
+            },
+        ),
+        graph(
+            "Reads and writes", "Operations a second, counted when they are completed.",
+            kind=KIND, unit="iops", width=6,
+            targets=[
+                *parts[:2],
+                math("reads", "readOps / PERIOD(readOps)", label="reads"),
+                math("writes", "writeOps / PERIOD(writeOps)", label="writes"),
+            ],
+            looks={"reads": Look(color=BLUE), "writes": Look(color=ORANGE)},
+        ),
+        graph(
+            "Throughput", "Bytes a second, read and written.",
+            kind=KIND, unit="binBps", width=6,
+            targets=[
+                *parts[2:],
+                math("reads", "readBytes / PERIOD(readBytes)", label="reads"),
+                math("writes", "writeBytes / PERIOD(writeBytes)", label="writes"),
+            ],
+            looks={"reads": Look(color=BLUE), "writes": Look(color=ORANGE)},
+        ),
+        graph(
+            "Queue", "I/O that waits, on average over each minute.",
+            kind=KIND, unit="short", width=6, targets=[_ebs("queue", "VolumeQueueLength", "Average", label="waiting I/O")],
+        ),
+        graph(
+            "Latency", "Mean time that an operation took.",
+            kind=KIND, unit="s", width=6,
+            targets=[
+                *parts[:2],
+                _ebs("readTime", "VolumeTotalReadTime", "Sum", hidden=True),
+                _ebs("writeTime", "VolumeTotalWriteTime", "Sum", hidden=True),
+                math("reads", "readTime / readOps", label="reads"),
+                math("writes", "writeTime / writeOps", label="writes"),
+            ],
+            looks={"reads": Look(color=BLUE), "writes": Look(color=ORANGE)},
+        ),
+        graph(
+            "The instance's own balances",
+            "An instance has buckets for all its EBS traffic together. They are published for some sizes up to 4xlarge, and "
+            "limit a volume whose own bucket is full.",
+            kind=KIND, unit="percent", most=100, steps=IN_PERCENT, width=6,
+            targets=[
+                metric("ops", EC2, "EBSIOBalance%", "Minimum", {"InstanceId": "$instance"}, label="I/O", period_s=300),
+                metric("bytes", EC2, "EBSByteBalance%", "Minimum", {"InstanceId": "$instance"}, label="bytes", period_s=300),
+            ],
+            looks={"I/O": Look(color=BLUE), "bytes": Look(color=GREEN)},
+        ),
+        graph(
+            "Asked for more than it has",
+            "1 in each minute in which AWS saw more asked for than the volume is provisioned with (Nitro only; AWS does not "
+            "say whether a gp2's burst counts as provisioned).",
+            kind=KIND, unit="short", most=1, width=6,
+            targets=[
+                math(name, _exceeded(metric_name), label=name)
+                for name, metric_name in (
+                    ("iops", "VolumeIOPSExceededCheck"),
+                    ("throughput", "VolumeThroughputExceededCheck"),
+                )
+            ],
+            looks={"iops": Look(color=RED), "throughput": Look(color=ORANGE)},
+        ),
+    ]  # fmt: skip
+
+
+def _ebs(
+    name: str, metric_name: str, statistic: str, *, hidden: bool = False, label: str = ""
+) -> MetricsQuery:
+    dimensions = {"VolumeId": "$volume"}
+    return metric(name, EBS, metric_name, statistic, dimensions, label=label or name, hidden=hidden)
+
+
+def _said(
+    name: str, metric_name: str, statistic: str = "Minimum", *, hidden: bool = False
+) -> MetricsQuery:
+    """What the sweep has published of the volume."""
+    dimensions = {"Kind": EBS_VOLUME, "ResourceId": "$volume"}
+    return metric(name, NAMESPACE, metric_name, statistic, dimensions, label=name, hidden=hidden)
+
+
+def _ahead(name: str, metric_name: str) -> list[MetricsQuery]:
+    """The balance from its newest datapoint to where it is said to be 0.
+
+    An EPOCH goes on to the end of the range, and so does what FILL repeats: CloudWatch has no
+    function for the last value.
+    """
+    left, said, line = f"{name}Left", f"{name}Said", f"{name}Line"
+    dry = f"({said} + FILL({left}, REPEAT))"
+    since = "(EPOCH(balance) - newest)"
+    return [
+        _said(left, metric_name, hidden=True),
+        math(said, f"FILL(IF({left} >= 0, EPOCH({left})), REPEAT)", hidden=True),
+        math(line, f"level * (1 - {since} / ({dry} - newest))", hidden=True),
+        math(
+            name,
+            f"IF({since} > {AHEAD_S} AND ({said} - newest) > -{SAID_S}, IF({line} > 0, {line}, 0))",
+            label=name,
+        ),
+    ]
+
+
+def _exceeded(metric_name: str) -> str:
+    terms = f'{{{EBS},InstanceId,VolumeId}} MetricName="{metric_name}" VolumeId="$volume"'
+    return f"MAX(SEARCH('{terms}', 'Maximum', 60))"

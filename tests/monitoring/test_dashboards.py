@@ -1,0 +1,205 @@
+"""Rules that every dashboard keeps, and that what is committed is what the code says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from burstwatch.catalog import FLEET_METRICS
+from burstwatch_exporter.metrics import METRICS
+from monitoring.dashboards.boards import dashboards
+
+FOLDER = Path(__file__).parents[2] / "monitoring" / "grafana"
+BOARDS = {name: json.loads(text) for name, text in dashboards().items()}
+AWS = json.loads((Path(__file__).parents[1] / "data" / "aws_metrics.json").read_text())[
+    "namespaces"
+]
+#: Published for a resource while it is watched closely (see burstwatch.aws.publish).
+OF_RESOURCES = {
+    "Severity", "TimeToExhaustion", "TimeToExhaustionLow", "TimeToExhaustionHigh", "BaselineRate", "LimitRate",
+}  # fmt: skip
+#: What Grafana itself fills in.
+BUILT_IN = {"__rate_interval", "__value", "__all"}
+EXPORTED = {metric.printed for metric in METRICS} | {
+    f"{metric.name}_{part}"
+    for metric in METRICS
+    if metric.type == "histogram"
+    for part in ("bucket", "sum", "count")
+}
+
+
+def panels(board: dict[str, Any]) -> list[dict[str, Any]]:
+    return [panel for panel in board["panels"] if panel["type"] != "row"]
+
+
+EVERY_PANEL = [
+    pytest.param(panel, id=f"{name}: {panel['title']}")
+    for name, board in BOARDS.items()
+    for panel in panels(board)
+]
+
+
+def strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings(inner)
+
+
+def used(value: object) -> set[str]:
+    """Every variable that is named, except in dynamic labels of CloudWatch."""
+    found: set[str] = set()
+    for text in strings(value):
+        plain = re.sub(r"\$\{PROP\('[^']+'\)\}", "", text)
+        found |= {a or b for a, b in re.findall(r"\$(?:\{(\w+)|(\w+))", plain)}
+    return found
+
+
+def test_what_is_committed_is_what_the_code_says() -> None:
+    assert {path.name: path.read_text() for path in FOLDER.glob("*.json")} == dashboards()
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_dashboard_can_be_imported_anywhere(name: str) -> None:
+    board = BOARDS[name]
+    assert board["uid"] == name.removesuffix(".json")
+    assert board["title"].startswith("burstwatch / ")
+    assert board["description"]
+    assert board["tags"] == ["burstwatch"]
+    assert board["editable"] is False
+    assert "id" not in board
+    assert "version" not in board
+    assert "__inputs" not in board
+    assert board["schemaVersion"] >= 36
+    assert re.fullmatch(r"now-\d+h", board["time"]["from"])
+    assert any(
+        link["type"] == "dashboards" and link["tags"] == ["burstwatch"] for link in board["links"]
+    )
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_dashboard_names_no_account_and_no_place(name: str) -> None:
+    for text in strings(BOARDS[name]):
+        assert not re.search(r"\b\d{12}\b", text), text
+        assert not re.search(r"\b(?:us|eu|ap|sa|ca)-[a-z]+-\d\b", text), text
+        assert not re.search(r"\b(?:vol|i)-[0-9a-f]{8,}", text), text
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_every_variable_is_used_and_every_use_has_its_variable(name: str) -> None:
+    board = BOARDS[name]
+    variables = {one["name"]: one for one in board["templating"]["list"]}
+    assert next(iter(variables)) == "datasource"
+    assert variables["datasource"]["type"] == "datasource"
+    for variable in variables.values():
+        assert variable["label"]
+        if variable["type"] == "query":
+            assert variable["refresh"] == 2  # on a change of the time range
+            assert variable["datasource"]["uid"] == "${datasource}"
+    assert used(board) - BUILT_IN == variables.keys()
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_panels_cover_the_grid_without_overlap(name: str) -> None:
+    taken: set[tuple[int, int]] = set()
+    ids = [panel["id"] for panel in BOARDS[name]["panels"]]
+    assert len(ids) == len(set(ids))
+    for panel in BOARDS[name]["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        cells = {
+            (place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])
+        }
+        assert not cells & taken, panel["title"]
+        taken |= cells
+    by_row = {y: sum(1 for _, other in taken if other == y) for _, y in taken}
+    assert set(by_row.values()) == {24}, "a row is not filled"
+
+
+@pytest.mark.parametrize("panel", EVERY_PANEL)
+def test_a_panel_says_what_it_shows_and_asks_the_data_source_that_is_chosen(
+    panel: dict[str, Any],
+) -> None:
+    assert panel["title"]
+    assert panel["title"] == panel["title"].strip().rstrip(".")
+    assert len(panel["description"]) > 20
+    assert panel["description"].endswith(".")
+    assert panel["fieldConfig"]["defaults"]["unit"]
+    assert panel["targets"]
+    names = [target["refId"] for target in panel["targets"]]
+    assert len(names) == len(set(names))
+    for source in (panel["datasource"], *(target["datasource"] for target in panel["targets"])):
+        assert source == {"type": panel["datasource"]["type"], "uid": "${datasource}"}
+
+
+@pytest.mark.parametrize("panel", EVERY_PANEL)
+def test_a_counter_is_rated_over_grafanas_own_interval(panel: dict[str, Any]) -> None:
+    for target in panel["targets"]:
+        text = target.get("expr", "")
+        for window in re.findall(r"(?:rate|increase|irate)\([^[]*\[([^]]+)\]", text):
+            assert window == "$__rate_interval", text
+        for counter in re.findall(r"\bburstwatch_\w+_total\b", text):
+            assert re.search(rf"rate\({counter}\b", text), text
+
+
+@pytest.mark.parametrize("panel", EVERY_PANEL)
+def test_a_metric_that_is_shown_is_one_that_is_published(panel: dict[str, Any]) -> None:
+    for target in panel["targets"]:
+        found = set(re.findall(r"\bburstwatch_\w+", target.get("expr", "")))
+        assert found <= EXPORTED, found - EXPORTED
+        for namespace, metric in named(target):
+            if namespace == "Burstwatch":
+                assert metric in {*FLEET_METRICS, *OF_RESOURCES}, metric
+            else:
+                assert metric in AWS[namespace]["metrics"], metric
+
+
+def named(target: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Namespace and name of every metric that a CloudWatch query reads."""
+    if target.get("metricName"):
+        yield target["namespace"], target["metricName"]
+    for schema, metric in re.findall(
+        r"\{([^,}]+)[^}]*\} MetricName=\"([^\"]+)\"", target.get("expression", "")
+    ):
+        yield schema, metric
+    for metric, schema in re.findall(
+        r"\w+\((\w+)\) FROM SCHEMA\((\w+)", target.get("sqlExpression", "")
+    ):
+        yield schema, metric
+
+
+@pytest.mark.parametrize("panel", EVERY_PANEL)
+def test_an_override_is_of_a_series_that_the_panel_has(panel: dict[str, Any]) -> None:
+    shown = {target.get("label") or target.get("legendFormat", "") for target in panel["targets"]}
+    for step in panel.get("transformations", []):
+        shown |= set(step["options"].get("renameByName", {}).values())
+    for override in panel["fieldConfig"]["overrides"]:
+        matcher = override["matcher"]
+        if matcher["id"] == "byRegexp":
+            pattern = matcher["options"].strip("/")
+            assert any(re.search(pattern, text) for text in shown), pattern
+        else:
+            assert matcher["options"] in shown, matcher
+
+
+def test_what_provisions_them_is_of_the_kinds_that_they_ask() -> None:
+    folder = FOLDER / "provisioning"
+    sources = yaml.safe_load((folder / "datasources" / "burstwatch.yml").read_text())
+    kinds = {panel["datasource"]["type"] for board in BOARDS.values() for panel in panels(board)}
+    assert {source["type"] for source in sources["datasources"]} == kinds
+    (provider,) = yaml.safe_load((folder / "dashboards" / "burstwatch.yml").read_text())[
+        "providers"
+    ]
+    assert provider["type"] == "file"
+    assert provider["options"]["path"]
