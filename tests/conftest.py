@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
+import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -89,3 +91,20 @@ def cloud(aws_env: pytest.MonkeyPatch) -> Iterator[Cloud]:
     )
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def program() -> Callable[[str], str]:
+    """Where a program of Debian's is; without it the test is left out, but not where all must run."""
+
+    def find(name: str) -> str:
+        path = shutil.which(name)
+        if path is None and os.environ.get("REQUIRE_PROGRAMS"):
+            pytest.fail(f"{name} is not installed, and every test must run here")
+        if path is None:
+            pytest.skip(
+                f"{name} is not installed (Debian's packages prometheus, fio, dbench, openssl)"
+            )
+        return path
+
+    return find

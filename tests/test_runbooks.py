@@ -13,6 +13,8 @@ import pytest
 from burstwatch.cli.main import build_parser
 from burstwatch.messages import runbook_of
 from burstwatch.policy import Verdict
+from burstwatch_exporter.main import build_measure_parser
+from burstwatch_exporter.main import build_parser as build_exporter_parser
 from tools.golden import golden_brief
 
 FOLDER = Path(__file__).parents[1] / "monitoring" / "runbooks"
@@ -21,13 +23,17 @@ RUNBOOKS = sorted(FOLDER.glob("*.md"))
 GLOBAL = {"query", "output", "max-items", "region", "profile"}
 
 
-def commands(text: str) -> list[list[str]]:
-    """Every command line of a runbook, in its blocks and in its tables, as arguments."""
+def lines(text: str) -> list[list[str]]:
+    """Every line of a runbook's blocks, and the commands in its tables, as arguments."""
     blocks = re.findall(r"^ *```console\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
-    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
-    lines += re.findall(r"`(aws [^`]+)`", text)
-    found = [shlex.split(line) for line in lines]
-    return [words for words in found if words and words[0] in {"aws", "burstwatch"}]
+    found = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    found += re.findall(r"`(aws [^`]+)`", text)
+    return [words for words in map(shlex.split, found) if words]
+
+
+def commands(text: str) -> list[list[str]]:
+    """Every command of the AWS CLI and of burstwatch."""
+    return [words for words in lines(text) if words[0] in {"aws", "burstwatch"}]
 
 
 def every_command() -> list[tuple[str, list[str]]]:
@@ -49,6 +55,19 @@ def test_a_command_of_a_runbook_is_one_that_there_is(runbook: str, words: list[s
     assert options <= members | GLOBAL, runbook
 
 
+def test_a_flag_of_the_exporter_in_a_runbook_is_one_that_it_has() -> None:
+    found = [
+        words[1:]
+        for path in RUNBOOKS
+        for words in lines(path.read_text())
+        if words[0] == "burstwatch-exporter"
+    ]
+    assert len(found) >= 4
+    for words in found:
+        parser = build_measure_parser() if words[0] == "measure" else build_exporter_parser()
+        parser.parse_args(words[1:] if words[0] == "measure" else words)
+
+
 def test_every_runbook_says_what_it_means_where_to_look_and_what_to_do() -> None:
     assert len(RUNBOOKS) >= 15
     for path in RUNBOOKS:
@@ -56,7 +75,7 @@ def test_every_runbook_says_what_it_means_where_to_look_and_what_to_do() -> None
         assert "**What it means.**" in text, path.name
         assert "## Look" in text, path.name
         assert "## Do" in text, path.name
-        assert commands(text), path.name
+        assert commands(text) or "burstwatch-exporter" in text, path.name
 
 
 @pytest.mark.parametrize("verdict", ["watch", "warning", "critical", "exhausted"])

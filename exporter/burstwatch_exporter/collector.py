@@ -132,8 +132,11 @@ def _add_account(
     page.add(m.REFILL, labels, bucket.refill)
     page.add(m.BURST, labels, bucket.burst)
     page.add(m.CHARGED, (*labels, "least"), account.charged.least)
+    page.add(m.CHARGED, (*labels, "likely"), account.charged.nominal)
     page.add(m.CHARGED, (*labels, "most"), account.charged.most)
     page.add(m.BALANCE, (*labels, "low"), interval.low / bucket.capacity)
+    if account.likely is not None:
+        page.add(m.BALANCE, (*labels, "likely"), account.likely / bucket.capacity)
     page.add(m.BALANCE, (*labels, "high"), interval.high / bucket.capacity)
     for bound, seconds in (
         ("low", projection.low_s),

@@ -54,6 +54,7 @@ class Account:
     """What is known of a volume's credits at one instant."""
 
     interval: Interval
+    likely: float | None
     projection: Projection
     charged: Charge
     origin: Origin
@@ -194,6 +195,7 @@ class Host:
                 ledger = self._account(disk, promise, reading)
                 account = Account(
                     interval=ledger.seen(),
+                    likely=ledger.likely(),
                     projection=ledger.project(self._rates[disk].load, instance_binding),
                     charged=ledger.charged,
                     origin=ledger.origin,

@@ -193,6 +193,10 @@ class Ledger:
             slack_s=self._slack_s,
         )
 
+    def likely(self) -> float | None:
+        """The credits that are likely to be left at the newest reading, if that can be said."""
+        return self._likely(self.seen())[0]
+
     def demand(self) -> Range:
         """What to expect from here on, in credits per second."""
         return expected(self._pace.lately(limit=self.promise.limit.rate), burst=self.bucket.burst)

@@ -106,12 +106,14 @@ BURST = _gauge(
 CHARGED = _counter(
     "credits_charged",
     (*BUCKET, "bound"),
-    "Credits that the I/O seen by this process has cost at the least (all merged) and at the most (none).",
+    "Credits that the I/O seen by this process has cost at the least (all merged), as is likely (each random I/O one) "
+    "and at the most (none merged).",
 )
 BALANCE = _gauge(
     "credit_balance_ratio",
     (*BUCKET, "bound"),
-    "Share of the bucket that is left, 0 to 1: the truth lies between low and high.",
+    "Share of the bucket that is left, 0 to 1: the truth lies between low and high. likely is what the likely time "
+    "to exhaustion is made of, and absent where the balance is not known well enough.",
 )
 EXHAUSTION = _gauge(
     "time_to_exhaustion_seconds",

@@ -1,0 +1,118 @@
+"""The Prometheus rules: checked and played by promtool, on what a real exporter said of a disk."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from burstwatch_exporter.metrics import METRICS
+from tools.rule_cases import CASES, CASES_BY_NAME, FOLDER, OTHERS, render, render_other, replay
+
+ROOT = Path(__file__).parents[2]
+RULES = sorted([*FOLDER.glob("*.rules.yml"), *FOLDER.glob("*.alerts.yml")])
+ALERTS = FOLDER / "burstwatch.alerts.yml"
+#: What the mappings read, as those exporters name it (YACE v0.61, aws-ebs-csi-driver v1.5x).
+OF_OTHERS = {
+    "aws_ebs_burst_balance_minimum",
+    "aws_ebs_csi_exceeded_iops_seconds_total", "aws_ebs_csi_exceeded_tp_seconds_total",
+    "aws_ebs_csi_ec2_exceeded_iops_seconds_total", "aws_ebs_csi_ec2_exceeded_tp_seconds_total",
+}  # fmt: skip
+
+
+def rules(path: Path) -> list[dict[str, Any]]:
+    return [rule for group in yaml.safe_load(path.read_text())["groups"] for rule in group["rules"]]
+
+
+def alerts() -> list[dict[str, Any]]:
+    return rules(ALERTS)
+
+
+def recorded(path: Path) -> set[str]:
+    return {rule["record"] for rule in rules(path)}
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+def test_promtool_has_nothing_to_say_of_the_rules(
+    path: Path, program: Callable[[str], str]
+) -> None:
+    command = [program("promtool"), "check", "rules", "--lint=all", "--lint-fatal", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", [*CASES_BY_NAME, *OTHERS])
+def test_the_rules_do_in_a_case_what_is_said_of_it(
+    name: str, program: Callable[[str], str]
+) -> None:
+    command = [program("promtool"), "test", "rules", str(CASES / f"{name}.yml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", CASES_BY_NAME)
+def test_a_case_is_what_the_exporter_says_today(name: str) -> None:
+    case = CASES_BY_NAME[name]
+    assert (CASES / f"{name}.yml").read_text() == render(case, replay(case))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_case_of_another_exporter_is_what_its_disk_does(name: str) -> None:
+    assert (CASES / f"{name}.yml").read_text() == render_other(name)
+
+
+def test_there_is_no_case_that_nobody_writes() -> None:
+    assert {path.stem for path in CASES.glob("*.yml")} == {*CASES_BY_NAME, *OTHERS}
+
+
+def test_every_metric_of_a_rule_is_one_that_somebody_exports_or_records() -> None:
+    exported = {metric.printed for metric in METRICS} | OF_OTHERS | {"up"}
+    every = set().union(*(recorded(path) for path in RULES if path != ALERTS))
+    for path in RULES:
+        for rule in rules(path):
+            plain = re.sub(r'"[^"]*"', "", rule["expr"])
+            found = set(re.findall(r"\b(?:\w+:)?(?:burstwatch|aws)_\w+(?::\w+)?|\bup\b", plain))
+            assert found, rule
+            assert found <= exported | every, found - exported - every
+
+
+def test_those_with_other_exporters_record_the_names_that_the_alerts_ask_for() -> None:
+    own = recorded(FOLDER / "burstwatch.rules.yml")
+    asked = {
+        name for rule in alerts() for name in re.findall(r"\b\w+:burstwatch_\w+:\w+", rule["expr"])
+    }
+    assert asked <= own
+    yace, csi = (recorded(FOLDER / f"from-{name}.rules.yml") for name in ("yace", "ebs-csi"))
+    assert asked == (asked & yace) | (asked & csi)
+
+
+@pytest.mark.parametrize(
+    "rule", alerts(), ids=lambda rule: f"{rule['alert']} {rule['labels']['severity']}"
+)
+def test_an_alert_says_how_bad_it_is_and_what_to_do(rule: dict[str, Any]) -> None:
+    assert re.fullmatch(r"Burstwatch[A-Z]\w+", rule["alert"])
+    assert rule["labels"]["severity"] in {"warning", "critical"}
+    assert rule["for"]
+    notes = rule["annotations"]
+    assert notes["summary"]
+    assert notes["description"].endswith(".")
+    runbook = (ROOT / notes["runbook_url"]).read_text()
+    assert f"`{rule['alert']}`" in runbook.splitlines()[0]
+
+
+def test_the_alertmanager_heeds_only_alerts_that_there_are() -> None:
+    config = yaml.safe_load((FOLDER / "alertmanager.yml").read_text())
+    names = {rule["alert"] for rule in alerts()}
+    for inhibition in config["inhibit_rules"]:
+        for matchers in (inhibition["source_matchers"], inhibition["target_matchers"]):
+            named = set(re.findall(r"Burstwatch\w+", " ".join(matchers)))
+            assert named
+            assert named <= names
+            # Two labels that are missing are equal to it: what must be equal must be there.
+            if "equal" in inhibition:
+                assert 'volume_id!=""' in matchers
