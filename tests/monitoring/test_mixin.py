@@ -1,0 +1,61 @@
+"""The mixin puts together what is in the YAML and JSON, and heeds its configuration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rjsonnet
+import yaml
+
+FOLDER = Path(__file__).parents[2] / "monitoring"
+ALERTS = yaml.safe_load((FOLDER / "prometheus" / "burstwatch.alerts.yml").read_text())
+
+
+def mixin(**config: str) -> dict[str, Any]:
+    """What the mixin gives, with a configuration over its own."""
+    text = f"""
+      local m = (import 'mixin.libsonnet') + {{ _config+:: {json.dumps(config)} }};
+      {{ rules: m.prometheusRules, alerts: m.prometheusAlerts, dashboards: m.grafanaDashboards }}
+    """
+    found: dict[str, Any] = json.loads(
+        rjsonnet.evaluate_snippet(str(FOLDER / "a.jsonnet"), text, jpathdir=[str(FOLDER)])
+    )
+    return found
+
+
+def test_without_a_word_it_gives_the_files_as_they_are() -> None:
+    found = mixin()
+    assert found["alerts"] == ALERTS
+    rules = yaml.safe_load((FOLDER / "prometheus" / "burstwatch.rules.yml").read_text())
+    assert found["rules"] == rules
+    names = {
+        path.name: json.loads(path.read_text()) for path in (FOLDER / "grafana").glob("*.json")
+    }
+    assert found["dashboards"] == names
+
+
+def test_runbooks_and_the_job_are_where_its_user_has_them() -> None:
+    found = mixin(runbooksUrl="https://wiki.example.org/r", jobSelector='job=~"ebs-.+"')
+    text = json.dumps(found["alerts"])
+    assert "monitoring/runbooks" not in text
+    assert "https://wiki.example.org/r/host-runs-dry.md" in text
+    (down,) = [
+        rule
+        for group in found["alerts"]["groups"]
+        for rule in group["rules"]
+        if rule["alert"] == "BurstwatchExporterDown"
+    ]
+    assert down["expr"] == 'up{job=~"ebs-.+"} == 0'
+
+
+@pytest.mark.parametrize("exporter", ["yace", "ebs-csi"])
+def test_with_another_exporter_its_rules_stand_in_and_nothing_is_said_of_ours(
+    exporter: str,
+) -> None:
+    found = mixin(exporter=exporter)
+    (group,) = found["rules"]["groups"]
+    assert group["name"] == f"burstwatch.from_{exporter.replace('-', '_')}"
+    assert [one["name"] for one in found["alerts"]["groups"]] == ["burstwatch.volumes"]
