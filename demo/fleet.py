@@ -23,6 +23,10 @@ MINUTE_S = 60.0
 HOLD_S = 600.0
 #: With the live minutes over, loads go on for as long as anybody watches.
 AFTER_S = 24 * 3600.0
+#: Sustains more than the whole fleet asks of it, so that only volumes run dry.
+LARGE = "m5.8xlarge"
+#: Has balances of its own, which AWS publishes.
+SMALL = "m5.large"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +40,7 @@ class Spec:
     episode: list[Load] = field(default_factory=list)
     episode_from_s: float = 0.0
     silent: bool = False
+    instance_type: str = LARGE
 
     @property
     def promise(self) -> Profile:
@@ -78,6 +83,7 @@ def build_fleet() -> list[Spec]:
             _gp2("web", 334),
             history="nab/nab_1ef3de",
             episode=_recorded("smd/machine-2-7_w", 3_000, minutes=60, peak_iops=900),
+            instance_type=SMALL,
         ),
         Spec(
             name="backup",
@@ -91,6 +97,11 @@ def build_fleet() -> list[Spec]:
         replace(_gp2("warehouse", 1000), episode=_steady(iops=3000)),
         replace(_gp2("lake", 3334), episode=_steady(iops=6000)),
     ]
+
+
+def load_for(seconds: float, *, iops: float) -> Load:
+    """Random I/O at a rate, half of it reads."""
+    return Load(seconds=seconds, read_iops=iops / 2, write_iops=iops / 2)
 
 
 def _gp2(name: str, size_gib: int) -> Spec:
@@ -143,7 +154,7 @@ def _steady(*, iops: float = 0.0, mib_s: float = 0.0) -> list[Load]:
         return [
             Load(seconds=AFTER_S, read_iops=mib_s, write_iops=0, io_kib=1024, access="sequential")
         ]
-    return [Load(seconds=AFTER_S, read_iops=iops / 2, write_iops=iops / 2)]
+    return [load_for(AFTER_S, iops=iops)]
 
 
 def _calm(name: str, promise: Profile, seconds: float) -> list[Load]:

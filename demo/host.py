@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from burstwatch.simulate import Simulation
 from burstwatch.volumes import profile
 from burstwatch_exporter.ebs_stats import BIN, COUNT, HEAD, MAGIC, PAGE_BYTES, READ_AT, WRITE_AT
+from demo.waiting import latency_s, queue_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,15 +28,13 @@ if TYPE_CHECKING:
 
 BOOT_ID = "11111111-2222-3333-4444-555555555555"
 SECTOR = 512
-#: What an operation takes where nothing waits, and where the bucket is empty.
-CALM_S, HELD_S = 0.0008, 0.030
 #: Upper ends of the log page's bins, in microseconds.
 BINS_US = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
-    """One disk of the host, full when its loads begin."""
+    """One disk of the host; ``ratio`` is what is in its bucket when its loads begin."""
 
     name: str
     volume_id: str
@@ -43,6 +42,7 @@ class Disk:
     size_gib: int
     loads: Sequence[Load]
     mountpoint: str = ""
+    ratio: float = 1.0
 
 
 @dataclass(kw_only=True)
@@ -79,7 +79,8 @@ class PlayedHost:
                 )
                 raise ValueError(msg)
             played = Simulation(promise=promise, bucket=promise.bucket, period_s=step_s)
-            self._counts[disk.name] = _Counts(points=played.play(disk.loads, start_s=start_s))
+            points = played.play(disk.loads, ratio=disk.ratio, start_s=start_s)
+            self._counts[disk.name] = _Counts(points=points, level_ratio=disk.ratio)
         self._plant(start_s)
         self._write()
 
@@ -142,10 +143,10 @@ class PlayedHost:
             counts.read_bytes += point.read_bytes
             counts.write_bytes += point.write_bytes
             counts.level_ratio = point.level_ratio
-            held = point.level_ratio <= 0
-            counts.exceeded_s += point.period_s if held else 0.0
-            counts.waiting = 32 if held else 1
-            ops = counts.by_latency.setdefault(HELD_S if held else CALM_S, [0.0, 0.0])
+            iops = (point.read_ops + point.write_ops) / point.period_s
+            counts.exceeded_s += point.period_s if point.level_ratio <= 0 else 0.0
+            counts.waiting = round(queue_length(point.level_ratio, iops))
+            ops = counts.by_latency.setdefault(latency_s(point.level_ratio), [0.0, 0.0])
             ops[0] += point.read_ops
             ops[1] += point.write_ops
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from demo.fleet import DAY_S, MINUTE_S, Spec
+from demo.fleet import DAY_S, MINUTE_S, SMALL, Spec
+from demo.waiting import latency_s, queue_length
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from burstwatch.simulate import Datapoint
 
@@ -23,8 +24,8 @@ FINE_S = 3 * 3600.0
 COARSE = 5
 BATCH = 1000
 ZONE = "us-east-1a"
-#: Sustains more than the whole fleet asks of it, so that only volumes run dry.
-INSTANCE_TYPE = "m5.8xlarge"
+#: What an instance that is hardly used has left of its own buckets, in percent.
+INSTANCE_BALANCE = 99.0
 
 
 @dataclass(kw_only=True)
@@ -33,6 +34,7 @@ class Volume:
 
     spec: Spec
     id: str
+    instance_id: str
     points: Iterator[Datapoint]
     next_point: Datapoint | None = None
     emptied: list[float] = field(default_factory=list)
@@ -41,12 +43,15 @@ class Volume:
 
 def create_fleet(ec2: Any, specs: Sequence[Spec], *, live_at: float) -> list[Volume]:  # noqa: ANN401 - boto3
     """Create each volume, attach it to an instance, and begin its simulation a day back."""
-    instance = ec2.run_instances(
-        ImageId="ami-12345678", InstanceType=INSTANCE_TYPE, MinCount=1, MaxCount=1
-    )["Instances"][0]["InstanceId"]
-    # The root volume that comes with the instance is not of the fleet.
+    instances: dict[str, str] = {}
+    for name in sorted({spec.instance_type for spec in specs}):
+        instances[name] = ec2.run_instances(
+            ImageId="ami-12345678", InstanceType=name, MinCount=1, MaxCount=1
+        )["Instances"][0]["InstanceId"]
+    # The root volumes that come with the instances are not of the fleet.
     for root in ec2.describe_volumes()["Volumes"]:
-        ec2.detach_volume(VolumeId=root["VolumeId"], InstanceId=instance)
+        (attached,) = root["Attachments"]
+        ec2.detach_volume(VolumeId=root["VolumeId"], InstanceId=attached["InstanceId"])
         ec2.delete_volume(VolumeId=root["VolumeId"])
     volumes = []
     for number, spec in enumerate(specs):
@@ -58,24 +63,25 @@ def create_fleet(ec2: Any, specs: Sequence[Spec], *, live_at: float) -> list[Vol
                 {"ResourceType": "volume", "Tags": [{"Key": "Name", "Value": spec.name}]}
             ],
         )["VolumeId"]
+        instance_id = instances[spec.instance_type]
         ec2.attach_volume(
-            VolumeId=volume_id, InstanceId=instance, Device=f"/dev/sd{chr(ord('f') + number)}"
+            VolumeId=volume_id, InstanceId=instance_id, Device=f"/dev/sd{chr(ord('f') + number)}"
         )
         points = spec.simulation().play(spec.loads(), start_s=live_at - DAY_S)
-        volumes.append(Volume(spec=spec, id=volume_id, points=points))
+        volumes.append(Volume(spec=spec, id=volume_id, instance_id=instance_id, points=points))
     return volumes
 
 
 def publish_until(cloudwatch: Any, volumes: Sequence[Volume], end_s: float) -> int:  # noqa: ANN401 - boto3
     """Put every datapoint whose period has ended by ``end_s``. Returns how many values."""
-    data = [
-        entry
-        for volume in volumes
-        for entry in _entries(volume, _take_until(volume, end_s), now=end_s)
-    ]
-    for start in range(0, len(data), BATCH):
-        cloudwatch.put_metric_data(Namespace="AWS/EBS", MetricData=data[start : start + BATCH])
-    return len(data)
+    by_namespace: dict[str, list[dict[str, Any]]] = {}
+    for volume in volumes:
+        for entry in entries(volume, _take_until(volume, end_s), now=end_s):
+            by_namespace.setdefault(entry.pop("namespace"), []).append(entry)
+    for namespace, data in by_namespace.items():
+        for start in range(0, len(data), BATCH):
+            cloudwatch.put_metric_data(Namespace=namespace, MetricData=data[start : start + BATCH])
+    return sum(map(len, by_namespace.values()))
 
 
 class Player(threading.Thread):
@@ -125,9 +131,8 @@ def _take_until(volume: Volume, end_s: float) -> list[Datapoint]:
             volume.emptied.append(point.emptied_at)
 
 
-def _entries(
-    volume: Volume, points: Sequence[Datapoint], *, now: float
-) -> Iterator[dict[str, Any]]:
+def entries(volume: Volume, points: Sequence[Datapoint], *, now: float) -> Iterator[dict[str, Any]]:
+    """What CloudWatch would have of these points: each datum with its ``namespace``."""
     if volume.spec.silent:
         return
     old = [point for point in points if point.start_s < now - FINE_S]
@@ -135,6 +140,9 @@ def _entries(
         yield from _metrics(volume, group)
     for point in points[len(old) :]:
         yield from _metrics(volume, [point])
+        yield from _waiting(volume, point)
+        if volume.spec.instance_type == SMALL:
+            yield from _instance(volume, point)
 
 
 def _metrics(volume: Volume, group: Sequence[Datapoint]) -> Iterator[dict[str, Any]]:
@@ -146,11 +154,44 @@ def _metrics(volume: Volume, group: Sequence[Datapoint]) -> Iterator[dict[str, A
     }
     if volume.spec.promise.bucket is not None:  # AWS reports no balance where there is no bucket
         values["BurstBalance"] = round(100 * min(point.balance_minimum for point in group), 2)
-    at = datetime.fromtimestamp(group[0].start_s, tz=UTC)
+    yield from _data(values, group[0].start_s, VolumeId=volume.id)
+
+
+def _waiting(volume: Volume, point: Datapoint) -> Iterator[dict[str, Any]]:
+    """Queue and times, and whether more was asked for than there is."""
+    iops = (point.read_ops + point.write_ops) / point.period_s
+    values = {
+        "VolumeQueueLength": queue_length(point.level_ratio, iops),
+        "VolumeTotalReadTime": point.read_ops * latency_s(point.level_ratio),
+        "VolumeTotalWriteTime": point.write_ops * latency_s(point.level_ratio),
+    }
+    yield from _data(values, point.start_s, VolumeId=volume.id)
+    exceeded = {
+        "VolumeIOPSExceededCheck": float(point.level_ratio <= 0),
+        "VolumeThroughputExceededCheck": 0.0,
+    }
+    yield from _data(exceeded, point.start_s, VolumeId=volume.id, InstanceId=volume.instance_id)
+
+
+def _instance(volume: Volume, point: Datapoint) -> Iterator[dict[str, Any]]:
+    """What AWS publishes of an instance with this one volume."""
+    values = {
+        "EBSIOBalance%": INSTANCE_BALANCE,
+        "EBSByteBalance%": INSTANCE_BALANCE,
+        "EBSReadOps": point.read_ops,
+        "EBSWriteOps": point.write_ops,
+        "EBSReadBytes": point.read_bytes,
+        "EBSWriteBytes": point.write_bytes,
+    }
+    yield from _data(values, point.start_s, namespace="AWS/EC2", InstanceId=volume.instance_id)
+
+
+def _data(
+    values: Mapping[str, float], start_s: float, *, namespace: str = "AWS/EBS", **dimensions: str
+) -> Iterator[dict[str, Any]]:
+    """One datum for each value, with the namespace that it goes to."""
+    at = datetime.fromtimestamp(start_s, tz=UTC)
+    pairs = [{"Name": name, "Value": value} for name, value in dimensions.items()]
     for name, value in values.items():
-        yield {
-            "MetricName": name,
-            "Dimensions": [{"Name": "VolumeId", "Value": volume.id}],
-            "Timestamp": at,
-            "Value": value,
-        }
+        datum = {"MetricName": name, "Dimensions": pairs, "Timestamp": at, "Value": value}
+        yield {"namespace": namespace, **datum}

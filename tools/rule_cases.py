@@ -16,16 +16,19 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from burstwatch.simulate import Load, Simulation
+from burstwatch.simulate import Simulation
 from burstwatch.volumes import profile
 from burstwatch_exporter.ebs_stats import parse_stats
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
+from demo.fleet import load_for
 from demo.host import Disk, PlayedHost
 from tools.pages import Hands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from burstwatch.simulate import Load
 
 FOLDER = Path(__file__).parents[1] / "monitoring" / "prometheus"
 CASES = FOLDER / "tests"
@@ -60,8 +63,8 @@ class Case:
 
 
 def load(minutes: float, iops: float) -> Load:
-    """Random I/O of 16 KiB, half of it reads."""
-    return Load(seconds=60 * minutes, read_iops=iops / 2, write_iops=iops / 2)
+    """So many minutes at a rate."""
+    return load_for(60 * minutes, iops=iops)
 
 
 DRY, THROTTLED = "BurstwatchRunsDry", "BurstwatchThrottledNow"

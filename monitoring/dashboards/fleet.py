@@ -108,7 +108,7 @@ def _now() -> list[Panel]:
         number(
             "Least time left",
             "Of the resource that is likely to run dry first. None means that nothing runs dry at its present demand.",
-            kind=KIND, unit="dtdurations", steps=TIME_LEFT, none="nothing runs dry",
+            kind=KIND, unit="s", steps=TIME_LEFT, none="nothing runs dry",
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
         number(
@@ -136,7 +136,7 @@ def _worst() -> list[Panel]:
             "Least time left",
             "Volumes that burstwatch watches closely, in the last quarter of an hour, as it expects them to go on. "
             "Open one for its balance, its demand and its baseline.",
-            unit="dtdurations", steps=TIME_LEFT, heading="time left", since="15m",
+            unit="s", steps=TIME_LEFT, heading="time left", since="15m",
             target=insights("left", by_time),
         ),
         _table(
@@ -160,7 +160,7 @@ def _history() -> list[Panel]:
         graph(
             "Time left of the ten worst",
             "Likely time to exhaustion, for as long as burstwatch watches a resource closely. A line that ends is well again.",
-            kind=KIND, unit="dtdurations", steps=TIME_LEFT,
+            kind=KIND, unit="s", steps=TIME_LEFT,
             targets=[math("left", f"SORT({left}, MIN, ASC, 10)", label=RESOURCE)],
         ),
         graph(

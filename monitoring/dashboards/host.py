@@ -81,7 +81,7 @@ def _now() -> list[Panel]:
     return [
         number(
             "Least time left", "Of the disk that is likely to run dry first.",
-            kind=KIND, unit="dtdurations", steps=TIME_LEFT, none="nothing runs dry",
+            kind=KIND, unit="s", steps=TIME_LEFT, none="nothing runs dry",
             targets=[series("left", f"min({likely} < Inf)", "time left")],
         ),
         number(
@@ -139,11 +139,11 @@ def _worst() -> list[Panel]:
             kind=KIND, unit="short", steps=TIME_LEFT, width=24, height=9,
             targets=[latest(letter, query) for letter, query in zip(letters, columns.values(), strict=True)],
             columns={
-                "time left": Look(color="steps", unit="dtdurations"),
-                "at the soonest": Look(unit="dtdurations"),
+                "time left": Look(color="steps", unit="s"),
+                "at the soonest": Look(unit="s"),
                 "balance from": Look(unit="percentunit"),
                 "balance to": Look(unit="percentunit"),
-                "full in": Look(unit="dtdurations"),
+                "full in": Look(unit="s"),
             },
             transformations=[
                 transform("merge"),
@@ -174,7 +174,7 @@ def _credits() -> list[Panel]:
         ),
         graph(
             "Time left", "At the demand of the last minutes: likely, at the soonest (low), and at full burst (worst).",
-            kind=KIND, unit="dtdurations", steps=TIME_LEFT,
+            kind=KIND, unit="s", steps=TIME_LEFT,
             targets=[
                 series("likely", f"{one(m.EXHAUSTION, bound='likely')} < Inf", f"{DISK} likely"),
                 series("low", f"{one(m.EXHAUSTION, bound='low')} < Inf", f"{DISK} soonest"),
@@ -197,7 +197,7 @@ def _credits() -> list[Panel]:
         ),
         graph(
             "Until full", "Once the bucket is spent from less than comes in.",
-            kind=KIND, unit="dtdurations", targets=[series("full", f"{one(m.FULL)} < Inf", DISK)],
+            kind=KIND, unit="s", targets=[series("full", f"{one(m.FULL)} < Inf", DISK)],
         ),
     ]  # fmt: skip
 
@@ -301,7 +301,7 @@ def _measured() -> list[Panel]:
         graph(
             "Age of the results",
             "A disk changes: a result of last month says little. The timer measures once a week.",
-            kind=KIND, unit="dtdurations", width=10, height=9, steps=((None, GREEN), (STALE_S, ORANGE)),
+            kind=KIND, unit="s", width=10, height=9, steps=((None, GREEN), (STALE_S, ORANGE)),
             targets=[
                 series("age", one(m.FIO_AGE), f"{DISK} {{{{profile}}}}"),
             ],

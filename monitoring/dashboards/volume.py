@@ -80,12 +80,12 @@ def _now() -> list[Panel]:
         ),
         number(
             "Time left", "Until no credits are left, at the demand that is expected. None while it does not drain.",
-            kind=KIND, unit="dtdurations", steps=TIME_LEFT, width=5, none="does not run dry",
+            kind=KIND, unit="s", steps=TIME_LEFT, width=5, none="does not run dry",
             targets=[_said("likely", "TimeToExhaustion")],
         ),
         number(
             "At the soonest", "The least that the range of the projection allows.",
-            kind=KIND, unit="dtdurations", steps=TIME_LEFT, width=5, none="does not run dry",
+            kind=KIND, unit="s", steps=TIME_LEFT, width=5, none="does not run dry",
             targets=[_said("soonest", "TimeToExhaustionLow")],
         ),
         number(
@@ -102,7 +102,8 @@ def _now() -> list[Panel]:
 
 
 def _left() -> list[Panel]:
-    newest = "FILL(IF(balance >= 0, EPOCH(balance)), REPEAT)"
+    # A minimum is reached at its period's end, when it falls.
+    newest = "FILL(IF(balance >= 0, EPOCH(balance) + PERIOD(balance)), REPEAT)"
     return [
         graph(
             "Balance, and where it goes",
@@ -126,7 +127,7 @@ def _left() -> list[Panel]:
         ),
         graph(
             "Time left", "Between what and what the time to exhaustion lies, at each sweep. Finite times only.",
-            kind=KIND, unit="dtdurations", steps=TIME_LEFT, width=10, height=10,
+            kind=KIND, unit="s", steps=TIME_LEFT, width=10, height=10,
             targets=[
                 _said("soonest", "TimeToExhaustionLow"),
                 _said("likely", "TimeToExhaustion"),

@@ -276,6 +276,20 @@ class FakeAws(Messaging):
             region.metrics[key][_seconds(entry["Timestamp"])] = entry["Value"]
         return {}
 
+    def _ListMetrics(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        found = [
+            {
+                "Namespace": namespace,
+                "MetricName": name,
+                "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions],
+            }
+            for namespace, name, dimensions in region.metrics
+            if params.get("Namespace") in {None, namespace}
+            and params.get("MetricName") in {None, name}
+        ]
+        items, token = self._page(found, {**params, "MaxResults": 500}, least=500, most=500)
+        return {"Metrics": items, "NextToken": token}
+
     def _PutMetricAlarm(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         if len(params.get("AlarmDescription", "")) > 1_024:
             raise WireError("ValidationError", "AlarmDescription is longer than 1024")

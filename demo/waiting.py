@@ -1,0 +1,18 @@
+"""How long I/O takes on the demo's disks: the simulation has rates, and people look at queues too."""
+
+from __future__ import annotations
+
+#: What an operation takes where nothing waits, and where the bucket is empty.
+CALM_S, HELD_S = 0.0008, 0.030
+#: I/O that waits where more is asked for than is served.
+HELD_QUEUE = 32.0
+
+
+def latency_s(level_ratio: float) -> float:
+    """What an operation takes with so much of the bucket left."""
+    return HELD_S if level_ratio <= 0 else CALM_S
+
+
+def queue_length(level_ratio: float, iops: float) -> float:
+    """How much waits, by Little's law where nothing is held back."""
+    return HELD_QUEUE if level_ratio <= 0 else iops * CALM_S

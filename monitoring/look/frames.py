@@ -1,0 +1,55 @@
+"""What a query gives and a panel shows: lines over time, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Cell = float | str | None
+
+
+class LookError(ValueError):
+    """A dashboard that uses what is not known here, or a source that does not answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One series: seconds since the epoch and finite values, in order of time."""
+
+    name: str
+    query: str
+    points: Sequence[tuple[float, float]]
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Columns by name, and rows of as many cells."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+    def column(self, name: str) -> int | None:
+        """Where a column is."""
+        return list(self.columns).index(name) if name in self.columns else None
+
+
+#: What one query gives.
+Frames = Sequence[Line] | Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """The range that is looked at, in seconds since the epoch."""
+
+    start_s: float
+    end_s: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return self.end_s - self.start_s

@@ -1,0 +1,138 @@
+"""A dashboard's JSON as a page: its variables resolved, its queries run, its panels drawn."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from monitoring.look.frames import LookError, Span
+from monitoring.look.panels import Drawn, draw
+from monitoring.look.sources import filled
+from monitoring.look.style import page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from monitoring.look.sources import Source
+
+_RANGE = re.compile(r"(\d+)([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """One panel as it came out."""
+
+    title: str
+    kind: str
+    html: str
+    values: int
+    error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What to look at: the range, when *now* is, and values for variables that are not to be the first found."""
+
+    span: Span
+    now_s: float
+    chosen: Mapping[str, str]
+
+
+def look(board: Mapping[str, Any], source: Source, wish: Wish, *, note: str = "", refresh_s: int | None = None) -> tuple[str, list[Looked]]:  # fmt: skip
+    """The page, and how each panel came out. A panel that fails says why, and hides no other."""
+    variables = resolved(board, source, wish.chosen)
+    looked, parts = [], []
+    for panel in board["panels"]:
+        if panel["type"] == "row":
+            parts.append(f'<h2 style="{_place(panel)}">{escape(panel["title"])}</h2>')
+            continue
+        one = _look_at(panel, source, variables, wish)
+        looked.append(one)
+        parts.append(
+            f'<section class="panel" style="{_place(panel)}" data-kind="{one.kind}" data-values="{one.values}">'
+            f'<h3 title="{escape(panel["description"])}">{escape(panel["title"])}</h3>{one.html}</section>'
+        )
+    named = ", ".join(
+        f"{name} {value}" for name, value in variables.items() if value and name != "datasource"
+    )
+    when = f"{datetime.fromtimestamp(wish.now_s, tz=UTC):%Y-%m-%d %H:%M:%S} UTC"
+    body = (
+        f"<header><h1>{escape(board['title'])}</h1><p>{escape(board['description'])}</p>"
+        f'<p class="note">Drawn from the dashboard\'s own JSON and queries at {when}, without a Grafana server: '
+        f"{escape(named)}. {escape(note)}</p></header><main class=board>{''.join(parts)}</main>"
+    )
+    return page(escape(board["title"]), body, refresh_s=refresh_s), looked
+
+
+def resolved(board: Mapping[str, Any], source: Source, chosen: Mapping[str, str]) -> dict[str, str]:
+    """Each variable's value: what is chosen, all, or the first that is found.
+
+    Raises:
+        LookError: if a query of a variable finds nothing.
+    """
+    variables: dict[str, str] = {"datasource": "here"}
+    for variable in board["templating"]["list"]:
+        name = variable["name"]
+        if variable["type"] == "datasource":
+            continue
+        found = source.values(variable["query"], variables)
+        if name in chosen:
+            variables[name] = chosen[name]
+        elif not found:
+            msg = f"the variable {name} has no value: {variable['query']}"
+            raise LookError(msg)
+        else:
+            variables[name] = (
+                f"({'|'.join(map(re.escape, found))})" if variable["multi"] else found[0]
+            )
+    return variables
+
+
+def _look_at(
+    panel: Mapping[str, Any], source: Source, variables: Mapping[str, str], wish: Wish
+) -> Looked:
+    span = wish.span
+    if "timeFrom" in panel:  # a range of the panel's own ends now
+        span = Span(start_s=wish.now_s - seconds_of(panel["timeFrom"]), end_s=wish.now_s)
+    try:
+        frames = source.query(panel["targets"], variables, span)
+        drawn = draw(panel, frames, span, now_s=wish.now_s, link=_linker(variables))
+        error = ""
+    except LookError as failure:
+        error = str(failure)
+        drawn = Drawn(html=f'<div class="error">{escape(error)}</div>', values=0)
+    return Looked(
+        title=panel["title"], kind=panel["type"], html=drawn.html, values=drawn.values, error=error
+    )
+
+
+def _linker(variables: Mapping[str, str]) -> Callable[[str, str], str]:
+    def link(url: str, text: str) -> str:
+        return filled(url.replace("${__value.text}", text), variables)
+
+    return link
+
+
+def _place(panel: Mapping[str, Any]) -> str:
+    at = panel["gridPos"]
+    return f"grid-column:{at['x'] + 1}/span {at['w']};grid-row:{at['y'] + 1}/span {at['h']}"
+
+
+def seconds_of(text: str) -> int:
+    """How long ``15m`` is."""
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        msg = f"not a range: {text}"
+        raise LookError(msg)
+    return int(match[1]) * _SECONDS[match[2]]
+
+
+def problems(looked: Sequence[Looked]) -> list[str]:
+    """Panels that failed or have nothing."""
+    return [
+        f"{one.title}: {one.error or 'no data'}" for one in looked if one.error or not one.values
+    ]

@@ -1,0 +1,215 @@
+"""The real data sources: what Grafana would ask them, and what they answer."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from monitoring.look.frames import Frames, Line, LookError, Span, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from monitoring.look.frames import Cell
+
+#: A line has so many points at the most, whatever its panel's width.
+POINTS = 240
+_VARIABLE = re.compile(r"\$(?:\{(\w+)(?::\w+)?\}|(\w+))")
+_LABEL_VALUES = re.compile(r"label_values\((.+), (\w+)\)")
+
+
+class Source(Protocol):
+    """What a panel asks."""
+
+    def query(
+        self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
+    ) -> list[Frames]:
+        """What its targets give, in their order; hidden ones give nothing."""
+
+    def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
+        """The values that a variable's query finds."""
+
+
+def filled(text: str, variables: Mapping[str, str]) -> str:
+    """With its variables in; what is none of them stays, for CloudWatch has dynamic labels."""
+    return _VARIABLE.sub(lambda match: variables.get(match[1] or match[2], match[0]), text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prometheus:
+    """A Prometheus server. ``scrape_s`` is how often it scrapes."""
+
+    url: str
+    scrape_s: float = 15.0
+
+    def query(
+        self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
+    ) -> list[Frames]:
+        """Lines for a target over the range, a table for one at its end."""
+        step_s = max(self.scrape_s, math.ceil(span.seconds / POINTS))
+        rate_s = max(step_s + self.scrape_s, 4 * self.scrape_s)
+        known = {**variables, "__rate_interval": f"{rate_s:g}s"}
+        found: list[Frames] = []
+        for target in targets:
+            expression = filled(target["expr"], known)
+            if target.get("instant"):
+                asked = {"query": expression, "time": f"{span.end_s:.3f}"}
+                found.append(_table(target["refId"], self._ask("query", asked)["result"]))
+                continue
+            asked = {
+                "query": expression,
+                "start": f"{span.start_s:.3f}",
+                "end": f"{span.end_s:.3f}",
+                "step": f"{step_s:g}",
+            }
+            result = self._ask("query_range", asked)["result"]
+            found.append([_line(target, one) for one in result])
+        return found
+
+    def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
+        """Of ``label_values(metric{...}, label)``."""
+        match = _LABEL_VALUES.fullmatch(str(query["query"]))
+        if match is None:
+            msg = f"only label_values is known here, not {query['query']!r}"
+            raise LookError(msg)
+        series = self._ask("series", {"match[]": filled(match[1], variables)})
+        return sorted({one[match[2]] for one in series if match[2] in one})
+
+    def _ask(self, path: str, asked: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
+        url = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(asked)}"
+        try:
+            with urllib.request.urlopen(url, timeout=20) as answer:  # noqa: S310 - the caller's own server
+                return json.load(answer)["data"]
+        except (OSError, ValueError, KeyError) as error:
+            said = (
+                error.read().decode() if isinstance(error, urllib.error.HTTPError) else str(error)
+            )
+            msg = f"Prometheus: {asked}: {said}"
+            raise LookError(msg) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloudWatch:
+    """A client of boto3 in one region."""
+
+    client: Any
+    region: str
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def query(
+        self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
+    ) -> list[Frames]:
+        """All targets in one GetMetricData, as Grafana does, for they name one another."""
+        try:
+            answer = self.client.get_metric_data(
+                MetricDataQueries=[_metric_query(target, variables) for target in targets],
+                StartTime=datetime.fromtimestamp(span.start_s, tz=UTC),
+                EndTime=datetime.fromtimestamp(span.end_s, tz=UTC),
+                ScanBy="TimestampAscending",
+            )
+        except Exception as error:  # whatever it is, the panel shows it
+            msg = f"CloudWatch: {type(error).__name__}: {error}"
+            raise LookError(msg) from error
+        found: list[Frames] = []
+        for target in targets:
+            results = [one for one in answer["MetricDataResults"] if one["Id"] == target["id"]]
+            found.append(
+                [
+                    Line(
+                        name=one["Label"],
+                        query=target["refId"],
+                        points=[
+                            (at.timestamp(), value)
+                            for at, value in zip(one["Timestamps"], one["Values"], strict=True)
+                        ],
+                    )
+                    for one in results
+                ]
+            )
+        return found
+
+    def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
+        """Regions, or the values of a dimension."""
+        if query["queryType"] == "regions":
+            return [self.region]
+        if filled(query["region"], variables) != self.region:
+            msg = f"a variable asks in {query['region']}, and here is {self.region}"
+            raise LookError(msg)
+        asked = {"Namespace": query["namespace"], "MetricName": query["metricName"]}
+        pages = self.client.get_paginator("list_metrics").paginate(**asked)
+        return sorted(
+            {
+                pair["Value"]
+                for page in pages
+                for metric in page["Metrics"]
+                for pair in metric["Dimensions"]
+                if pair["Name"] == query["dimensionKey"]
+            }
+        )
+
+
+def _metric_query(target: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
+    """A MetricDataQuery, as Grafana's plugin makes it of a target."""
+    period_s = int(target["period"])
+    query: dict[str, Any] = {"Id": target["id"], "ReturnData": not target.get("hide", False)}
+    label = filled(target.get("label", ""), variables)
+    if label:
+        query["Label"] = label
+    if target.get("sqlExpression"):
+        return {
+            **query,
+            "Expression": filled(target["sqlExpression"], variables),
+            "Period": period_s,
+        }
+    if target.get("expression"):
+        return {**query, "Expression": filled(target["expression"], variables), "Period": period_s}
+    dimensions = [
+        {"Name": name, "Value": filled(value, variables)}
+        for name, value in sorted(target["dimensions"].items())
+    ]
+    metric = {
+        "Namespace": target["namespace"],
+        "MetricName": target["metricName"],
+        "Dimensions": dimensions,
+    }
+    return {
+        **query,
+        "MetricStat": {"Metric": metric, "Stat": target["statistic"], "Period": period_s},
+    }
+
+
+def _line(target: Mapping[str, Any], result: Mapping[str, Any]) -> Line:
+    labels = result["metric"]
+    legend = re.sub(
+        r"\{\{\s*(\w+)\s*\}\}",
+        lambda match: labels.get(match[1], ""),
+        target.get("legendFormat", ""),
+    )
+    points = [(float(at), float(value)) for at, value in result["values"]]
+    return Line(
+        name=legend.strip() or str(labels),
+        query=target["refId"],
+        labels=labels,
+        points=[(at, value) for at, value in points if math.isfinite(value)],
+    )
+
+
+def _table(name: str, result: Sequence[Mapping[str, Any]]) -> Table:
+    """One row for each series: time, labels, value, as Grafana's table format has it."""
+    labels = sorted({key for one in result for key in one["metric"]})
+    rows: list[list[Cell]] = [
+        [
+            float(one["value"][0]),
+            *(one["metric"].get(label) for label in labels),
+            float(one["value"][1]),
+        ]
+        for one in result
+    ]
+    return Table(columns=["Time", *labels, f"Value #{name}"], rows=rows)
