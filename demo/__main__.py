@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,11 @@ import boto3
 
 from burstwatch import bucket as tb
 from burstwatch.words import span, table
+from demo.boards import NAMES, Boards
 from demo.fleet import MINUTE_S, build_fleet
+from demo.hostside import HostSideError, host_side
 from demo.inbox import Inbox
+from demo.live import serving
 from demo.localcloud.cloud import (
     ROOT,
     LocalCloud,
@@ -26,13 +30,14 @@ from demo.localcloud.cloud import (
     free_port,
     local_cloud,
 )
+from demo.page import report
 from demo.picture import draw
 from demo.play import Player, create_fleet, publish_until
 from demo.report import broken_promises, build_result, summary, write_json
 from demo.stack import Stack, StackError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from demo.fleet import Spec
     from demo.play import Volume
@@ -40,6 +45,10 @@ if TYPE_CHECKING:
 #: Rules fire by the minute, so a lead of 15 minutes would make the demo an hour long.
 SETTINGS = {"lead_s": "240", "alarm_path_s": "60"}
 LIVE_MINUTES = 8
+#: When the dashboards are drawn: all alarms are up, and most of what runs dry has not yet.
+LOOK_S = 320.0
+#: How often a page that is served live loads itself anew.
+REFRESH_S = 15
 STARTED = time.monotonic()
 
 
@@ -59,7 +68,7 @@ def main() -> int:
             port=arguments.port or free_port(), log=arguments.out / "cloud.log"
         ) as cloud:
             return run(cloud, arguments.out, keep=arguments.keep)
-    except (LocalCloudError, StackError) as error:
+    except (LocalCloudError, StackError, HostSideError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -90,6 +99,22 @@ def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
         player = Player(client("cloudwatch"), volumes)
         player.start()
         ending.callback(player.stop)
+        host = ending.enter_context(
+            host_side(
+                volumes,
+                live_at=live_at,
+                environment=cloud.environment(),
+                folder=cloud.folder / "hostside",
+            )
+        )
+        say(
+            "a host with some of them is scraped"
+            if host
+            else "no Prometheus here: the host's dashboard is left out"
+        )
+        boards = Boards(
+            cloudwatch=client("cloudwatch"), region="us-east-1", host=host, volumes=volumes
+        )
         outputs = preparing.result()
         say(f"`cdk deploy` is done; lead {SETTINGS['lead_s']} s here, 15 minutes by default")
         inbox = Inbox(client("sns"), client("sqs"), endpoint=cloud.endpoint)
@@ -97,17 +122,26 @@ def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
         inbox.subscribe("page", outputs["PageTopicArn"], http=True)
         inbox.subscribe("notice", outputs["NoticeTopicArn"], http=False)
         inbox.subscribe("events", outputs["EventsTopicArn"], http=False)
-        _watch(inbox, volumes, player, until=live_at + LIVE_MINUTES * MINUTE_S)
-        broken = _show(cloud, out, volumes, inbox, live_at=live_at)
+        broken: list[str] = []
+
+        def look() -> None:
+            broken.extend(boards.write(out / "dashboards", now_s=time.time()))
+            say(f"wrote the dashboards as they are now to {out / 'dashboards'}")
+
+        meanwhile = (live_at + LOOK_S, look)
+        until = live_at + LIVE_MINUTES * MINUTE_S
+        _watch(inbox, volumes, player, until=until, meanwhile=meanwhile)
+        broken += _show(cloud, out, volumes, inbox, live_at=live_at)
         if keep:
-            _keep(cloud, player)
+            _keep(cloud, player, boards, lambda: _result(cloud, volumes, inbox, live_at=live_at))
     say("deleting the stack and the alarms that its sweeps made")
     stack.destroy()
     print(_burstwatch(cloud, "cleanup"), end="")
     left = client("cloudwatch").describe_alarms()["MetricAlarms"]
     if left:
         broken.append(f"{len(left)} alarms were left behind")
-        print(f"demo: {broken[-1]}", file=sys.stderr)
+    for promise in broken:
+        print(f"demo: {promise}", file=sys.stderr)
     say("done" if not broken else "done, and not as promised")
     return 1 if broken else 0
 
@@ -142,14 +176,21 @@ def _expectations(specs: Sequence[Spec]) -> str:
     return table(("volume", "type, GiB", "baseline", "burst", "a full bucket lasts"), rows)
 
 
-def _watch(inbox: Inbox, volumes: Sequence[Volume], player: Player, *, until: float) -> None:
-    """Say what happens as it happens."""
+def _watch(
+    inbox: Inbox, volumes: Sequence[Volume], player: Player, *,
+    until: float, meanwhile: tuple[float, Callable[[], None]],
+) -> None:  # fmt: skip
+    """Say what happens as it happens; at one instant do something else as well."""
+    act_at, act = meanwhile
     shown: set[int] = set()
     dry: set[str] = set()
     names = {volume.id: volume.spec.name for volume in volumes}
     next_line = time.time() + MINUTE_S
     while time.time() < until + 5:
         time.sleep(2)
+        if time.time() >= act_at:
+            act_at = float("inf")
+            act()
         if time.time() >= next_line:
             next_line += MINUTE_S
             say(f"{max(0.0, until - time.time()) / MINUTE_S:.0f} min to go: {_lowest(volumes)}")
@@ -206,27 +247,51 @@ def _show(
     cloud: LocalCloud, out: Path, volumes: Sequence[Volume], inbox: Inbox, *, live_at: float
 ) -> list[str]:
     """Write the result and print it. Returns the promises that did not hold."""
-    result = build_result(volumes, _scan(cloud), inbox.collect(), live_at=live_at)
+    result = _result(cloud, volumes, inbox, live_at=live_at)
     (out / "result.json").write_text(write_json(result), encoding="utf-8")
-    (out / "fleet.svg").write_text(draw(volumes, result, end_s=time.time()), encoding="utf-8")
+    now_s = time.time()
+    (out / "fleet.svg").write_text(draw(volumes, result, end_s=now_s), encoding="utf-8")
+    links = [(f"dashboard {name}", f"dashboards/{name}.html") for name in NAMES]
+    (out / "report.html").write_text(
+        report(volumes, result, now_s=now_s, links=links), encoding="utf-8"
+    )
     print(f"\n{summary(result)}\n")
     broken = broken_promises(result)
-    for promise in broken:
-        print(f"demo: {promise}", file=sys.stderr)
     received = len(result["messages"])
     say(f"wrote result.json, with the {received} messages received, and fleet.svg to {out}")
+    say(f"open {out / 'report.html'}")
     return broken
 
 
-def _keep(cloud: LocalCloud, player: Player) -> None:
+def _result(
+    cloud: LocalCloud, volumes: Sequence[Volume], inbox: Inbox, *, live_at: float
+) -> dict[str, Any]:
+    return build_result(volumes, _scan(cloud), inbox.collect(), live_at=live_at)
+
+
+def _keep(
+    cloud: LocalCloud, player: Player, boards: Boards, result: Callable[[], dict[str, Any]]
+) -> None:
+    """Serve everything live until Ctrl-C."""
     variables = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")
-    print("the fleet plays on until Ctrl-C; to look at it:")
-    for name in variables:
-        print(f"  export {name}={cloud.environment()[name]}")
-    print("  .venv/bin/burstwatch scan", flush=True)
-    with contextlib.suppress(KeyboardInterrupt):
-        while player.is_alive():
-            time.sleep(1)
+    links = [(f"dashboard {name}", f"/d/burstwatch-{name}") for name in NAMES]
+
+    def draw_report(_: Mapping[str, str]) -> str:
+        return report(boards.volumes, result(), now_s=time.time(), links=links, refresh_s=REFRESH_S)
+
+    def draw_board(name: str, asked: Mapping[str, str]) -> str:
+        chosen = {key: value for key, value in asked.items() if key == "volume"}
+        return boards.draw(name, now_s=time.time(), chosen=chosen, refresh_s=REFRESH_S)[0]
+
+    pages = {f"/d/burstwatch-{name}": partial(draw_board, name) for name in NAMES}
+    with serving({"/": draw_report, **pages}) as address:
+        print(f"the fleet plays on until Ctrl-C, and {address} shows it; to look at it yourself:")
+        for name in variables:
+            print(f"  export {name}={cloud.environment()[name]}")
+        print("  .venv/bin/burstwatch scan", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            while player.is_alive():
+                time.sleep(1)
 
 
 def _port(text: str) -> int:

@@ -65,7 +65,7 @@ def broken_promises(result: Mapping[str, Any]) -> list[str]:
         raised = first_alarm(alarm)
         if raised is None or raised["at"] >= volume["exhausted_at"]:
             broken.append(f"{volume['name']} ran dry without an alarm before")
-        elif (error := _error(raised)) is None or error > TOLERANCE:
+        elif (error := error_of(raised)) is None or error > TOLERANCE:
             broken.append(
                 f"{volume['name']}: predicted {raised['time_to_empty_s']} s, "
                 f"true {raised['true_time_to_empty_s']:.0f} s"
@@ -97,7 +97,7 @@ def summary(result: Mapping[str, Any]) -> str:
     rows = []
     for volume in result["volumes"]:
         raised = first_alarm(alarms.get(volume["id"]))
-        error = _error(raised) if raised else None
+        error = error_of(raised) if raised else None
         rows.append(
             (
                 volume["name"],
@@ -170,7 +170,8 @@ def first_alarm(alarm: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return next((change for change in alarm["changes"] if change["state"] == "ALARM"), None)
 
 
-def _error(raised: Mapping[str, Any]) -> float | None:
+def error_of(raised: Mapping[str, Any]) -> float | None:
+    """How far what an alarm said was from the truth, as a share of the time that was left."""
     said, true = raised["time_to_empty_s"], raised["true_time_to_empty_s"]
     return None if said is None or not true else abs(said - true) / true
 

@@ -119,7 +119,7 @@ def _now() -> list[Panel]:
         ),
         number(
             "Sweeps in five minutes",
-            "Completed sweeps of all units in the last whole five minutes. None means that nothing is watched.",
+            "Completed sweeps of all units in the newest five minutes, which may not be over. None means that nothing is watched.",
             kind=KIND, unit="short", steps=SOME_IS_WELL, none="no sweep",
             targets=[_fleet("sweeps", "SweepCompleted", period_s=300)],
         ),

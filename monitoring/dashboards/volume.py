@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from grafana_foundation_sdk.models import dashboard as dm
 
 MIB = 1_048_576
-#: From so long after the newest datapoint on, a line is where the balance goes and not where it is.
-AHEAD_S = 120
 #: A projection that is older than the balance by more is none of it.
 SAID_S = 600
 IN_PERCENT = tuple((None if value is None else 100 * value, color) for value, color in BALANCE)
@@ -256,7 +254,7 @@ def _said(
 
 
 def _ahead(name: str, metric_name: str) -> list[MetricsQuery]:
-    """The balance from its newest datapoint to where it is said to be 0.
+    """The balance from the newest sweep on to where it is said to be 0.
 
     An EPOCH goes on to the end of the range, and so does what FILL repeats: CloudWatch has no
     function for the last value.
@@ -270,7 +268,8 @@ def _ahead(name: str, metric_name: str) -> list[MetricsQuery]:
         math(line, f"level * (1 - {since} / ({dry} - newest))", hidden=True),
         math(
             name,
-            f"IF({since} > {AHEAD_S} AND ({said} - newest) > -{SAID_S}, IF({line} > 0, {line}, 0))",
+            f"IF({since} > 0 AND (EPOCH(balance) - {said}) > 0 AND ({said} - newest) > -{SAID_S}, "
+            f"IF({line} > 0, {line}, 0))",
             label=name,
         ),
     ]

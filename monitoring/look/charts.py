@@ -20,6 +20,8 @@ Point = tuple[float, float]
 SIDE = 1000.0
 #: Without a point for so long a line is broken.
 GAP_S = 600.0
+#: So near the end a label has no room.
+AT_THE_END = 0.06
 #: Round steps of a time axis, in minutes.
 STEPS_MIN = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440)
 
@@ -51,8 +53,12 @@ class Mark:
 def chart(
     curves: Sequence[Curve], span: Span, *, unit: str, bounds: tuple[float, float],
     steps: Sequence[tuple[float, str]] = (), marks: Sequence[Mark] = (), now_s: float | None = None,
+    columns: int = 12,
 ) -> str:  # fmt: skip
-    """The chart without its legend. ``steps`` are values with a line of their own colour."""
+    """The chart without its legend.
+
+    ``steps`` are values with a line of their own colour, ``columns`` is how much of the grid's 24 it has.
+    """
     place = _Place(span, bounds)
     low, high = bounds
     ticks = axis_ticks(low, high, unit)
@@ -74,7 +80,7 @@ def chart(
     )
     x_axis = "".join(
         f'<span style="left:{place.x(at) / SIDE:.2%}">{datetime.fromtimestamp(at, tz=UTC):%H:%M}</span>'
-        for at in time_ticks(span)
+        for at in time_ticks(span, most=max(3, columns // 2))
     )
     dots = "".join(
         f'<i class="{mark.kind}" style="--c:{color(mark.color)};left:{place.x(mark.at) / SIDE:.2%};'
@@ -91,20 +97,19 @@ def chart(
 def legend(curves: Sequence[Curve], *, whole: bool = False) -> str:
     """The names of the lines, as far as there is room for them."""
     items = "".join(
-        f'<li style="--c:{color(curve.color)}">{escape(curve.name)}</li>'
-        for curve in curves
-        if not curve.is_hidden
+        f'<li style="--c:{color(curve.color)}">{escape(curve.name)}</li>' for curve in curves
     )
     return f'<ul class="legend{" all" if whole else ""}">{items}</ul>'
 
 
-def time_ticks(span: Span, *, most: int = 6) -> list[float]:
-    """Round instants within a range."""
+def time_ticks(span: Span, *, most: int) -> list[float]:
+    """Round instants within a range, without those at its end whose label would leave it."""
     minutes = span.seconds / 60
     step_s = 60 * next((one for one in STEPS_MIN if minutes / one <= most), STEPS_MIN[-1])
     first = -(-span.start_s // step_s) * step_s
     count = int((span.end_s - first) // step_s) + 1
-    return [first + n * step_s for n in range(count)]
+    every = [first + n * step_s for n in range(count)]
+    return [at for at in every if at <= span.end_s - AT_THE_END * span.seconds]
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def _graph(panel: Mapping[str, Any], lines: Sequence[Line], span: Span, now_s: f
     ]
     picture = chart(
         curves, span, unit=defaults["unit"], bounds=(low, high),
-        steps=steps if drawn_steps else (), now_s=now_s,
+        steps=steps if drawn_steps else (), now_s=now_s, columns=panel["gridPos"]["w"],
     )  # fmt: skip
     return Drawn(html=picture + legend(curves), values=len(shown))
 

@@ -35,7 +35,7 @@ header{{margin:0 0 12px}} h1{{font-size:20px;margin:0 0 4px}} h2{{font-size:15px
 p{{margin:0 0 8px}} .note{{color:var(--dim);max-width:110ch}} a{{color:var(--blue);text-underline-offset:2px}}
 .board{{display:grid;grid-template-columns:repeat(24,minmax(0,1fr));grid-auto-rows:30px;gap:8px}}
 .panel{{background:var(--panel);border:1px solid var(--edge);border-radius:4px;padding:6px 10px 8px;display:flex;flex-direction:column;min-width:0;min-height:0}}
-.panel h3{{font-size:13px;font-weight:600;margin:0 0 4px;overflow-wrap:anywhere}}
+.panel h3{{font-size:13px;font-weight:600;margin:0 0 8px;overflow-wrap:anywhere}}
 .number{{flex:1;display:flex;align-items:center;justify-content:center;text-align:center;font-weight:600;font-size:26px;line-height:1.1;overflow-wrap:anywhere}}
 .number.words{{font-size:17px}}
 .none,.error{{flex:1;display:flex;align-items:center;justify-content:center;text-align:center;color:var(--dim)}}
@@ -46,7 +46,6 @@ p{{margin:0 0 8px}} .note{{color:var(--dim);max-width:110ch}} a{{color:var(--blu
 .chart .area{{position:relative;border-left:1px solid var(--edge);border-bottom:1px solid var(--edge)}}
 .chart svg{{position:absolute;inset:0;width:100%;height:100%;overflow:hidden}}
 .chart .x{{grid-column:2;position:relative;height:16px}} .chart .x span{{position:absolute;transform:translateX(-50%);white-space:nowrap;top:3px;line-height:1}}
-.chart .x span:first-child{{transform:none}} .chart .x span:last-child{{transform:translateX(-100%)}}
 .chart i{{position:absolute;width:11px;height:11px;transform:translate(-50%,-50%)}}
 .dot{{border-radius:50%;background:var(--c)}} .page{{background:var(--c);clip-path:polygon(50% 0,100% 100%,0 100%)}} .over{{border-radius:50%;border:2px solid var(--c);background:var(--panel)}}
 path{{fill:none;stroke:var(--c);stroke-width:2;vector-effect:non-scaling-stroke;stroke-linejoin:round}}

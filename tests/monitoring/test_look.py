@@ -126,7 +126,7 @@ def test_the_lines_ahead_begin_at_the_newest_balance_and_end_when_it_is_said_to_
     newest_at, newest = found["balance"].points[-1]
     first_at, first = found["likely"].points[0]
     # 3,000 a second are spent, 300 come in: 3 % of the bucket a minute, from the datapoint's end on.
-    assert 180 < first_at - newest_at <= 240
+    assert first_at - newest_at == 120  # the minute after the last sweep
     assert first == pytest.approx(newest - 3 * ((first_at - newest_at) / 60 - 1), abs=0.3)
     dry_at = next(at for at, value in found["likely"].points if value == 0)
     assert dry_at - newest_at == pytest.approx((newest / 3 + 1) * 60, abs=60)

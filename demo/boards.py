@@ -1,0 +1,79 @@
+"""The dashboards of ``monitoring/grafana``, looked at while the demo plays."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from demo.hostside import SCRAPE_S
+from demo.localcloud.cloud import ROOT
+from monitoring.look.frames import LookError, Span
+from monitoring.look.page import Wish, look, problems
+from monitoring.look.sources import CloudWatch, Prometheus
+from monitoring.look.style import page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from demo.hostside import HostSide
+    from demo.play import Volume
+    from monitoring.look.sources import Source
+
+#: The demo lasts minutes, and dashboards show hours.
+BEFORE_S, AHEAD_S, HOST_BEFORE_S = 1500.0, 600.0, 480.0
+#: The volume that is shown: a recorded workload on gp2, which runs dry.
+SHOWN = "database"
+NAMES = ("fleet", "volume", "host")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boards:
+    """Where the dashboards' data are; ``host`` is None where there is no Prometheus."""
+
+    cloudwatch: Any
+    region: str
+    host: HostSide | None
+    volumes: Sequence[Volume]
+
+    def draw(
+        self, name: str, *, now_s: float, chosen: Mapping[str, str] | None = None, refresh_s: int | None = None
+    ) -> tuple[str, list[str]]:  # fmt: skip
+        """A dashboard's page, and its panels that failed or have nothing."""
+        if name == "host" and self.host is None:
+            message = "There is no Prometheus on this machine (Debian's package prometheus), so nobody scrapes the host."
+            return page("burstwatch / Host", f"<p>{message}</p>"), []
+        board = json.loads(
+            (ROOT / "monitoring" / "grafana" / f"burstwatch-{name}.json").read_text()
+        )
+        source, span, given = self._asked(name, now_s)
+        wish = Wish(span=span, now_s=now_s, chosen={**given, **(chosen or {})})
+        note = "The data are the demo's: minutes instead of days."
+        try:
+            html, looked = look(board, source, wish, note=note, refresh_s=refresh_s)
+        except LookError as error:  # nothing is there yet
+            return page(board["title"], f"<p>{error}</p>", refresh_s=refresh_s), [str(error)]
+        return html, problems(looked)
+
+    def write(self, folder: Path, *, now_s: float) -> list[str]:
+        """All pages into a folder. Returns what is wrong with them."""
+        folder.mkdir(parents=True, exist_ok=True)
+        wrong = []
+        for name in NAMES:
+            html, found = self.draw(name, now_s=now_s)
+            (folder / f"{name}.html").write_text(html, encoding="utf-8")
+            wrong += [f"dashboard {name}: {one}" for one in found]
+        return wrong
+
+    def _asked(self, name: str, now_s: float) -> tuple[Source, Span, dict[str, str]]:
+        """Where a dashboard's data are, the range that is shown, and what is chosen."""
+        if name == "host" and self.host is not None:
+            source: Source = Prometheus(url=self.host.prometheus, scrape_s=SCRAPE_S)
+            return source, Span(start_s=now_s - HOST_BEFORE_S, end_s=now_s), {}
+        source = CloudWatch(client=self.cloudwatch, region=self.region)
+        if name == "fleet":
+            return source, Span(start_s=now_s - BEFORE_S, end_s=now_s), {}
+        shown = next(volume for volume in self.volumes if volume.spec.name == SHOWN)
+        span = Span(start_s=now_s - BEFORE_S, end_s=now_s + AHEAD_S)
+        return source, span, {"volume": shown.id}

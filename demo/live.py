@@ -1,0 +1,50 @@
+"""The demo's pages, served live while it is kept running."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+
+@contextlib.contextmanager
+def serving(pages: Mapping[str, Callable[[Mapping[str, str]], str]]) -> Iterator[str]:
+    """Each page drawn anew from what its address asks for, whenever it is asked for. Yields the address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            address = urlsplit(self.path)
+            draw = pages.get(address.path)
+            # A link to a dashboard is Grafana's, and its variables begin with var-.
+            asked = {name.removeprefix("var-"): value for name, value in parse_qsl(address.query)}
+            if draw is None:
+                self._answer(404, f"there is {', '.join(sorted(pages))} here", "text/plain")
+                return
+            try:
+                self._answer(200, draw(asked), "text/html")
+            except Exception as error:  # noqa: BLE001 - one page that fails must not end the demo
+                self._answer(500, f"{type(error).__name__}: {error}", "text/plain")
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: the demo's terminal is for the demo."""
+
+        def _answer(self, status: int, text: str, kind: str) -> None:
+            body = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()

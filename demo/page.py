@@ -1,0 +1,209 @@
+"""The demo as one page that needs nothing else: the fleet, each curve with its alarms, what on-call received."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from burstwatch.words import span as words_for
+from demo.report import error_of, first_alarm
+from monitoring.look.charts import Curve, Mark, chart
+from monitoring.look.frames import Span
+from monitoring.look.style import color, page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from demo.play import Volume
+
+BEFORE_S = 300.0
+#: Cards of curves, three in a row.
+CARD_WIDTH, CARD_HEIGHT, IN_A_ROW = 8, 6, 3
+#: A balance under this is worth a look, and its curve is drawn in another colour.
+LOW_RATIO = 0.6
+Result = "Mapping[str, Any]"
+
+
+def report(
+    volumes: Sequence[Volume], result: Mapping[str, Any], *, now_s: float, links: Sequence[tuple[str, str]] = (),
+    refresh_s: int | None = None,
+) -> str:  # fmt: skip
+    """The page. ``links`` are further pages, by their words and addresses."""
+    order = sorted(result["volumes"], key=lambda one: _urgency(one, result))
+    by_id = {volume.id: volume for volume in volumes}
+    cards = "".join(
+        _card(by_id[one["id"]], one, result, place, now_s) for place, one in enumerate(order)
+    )
+    others = " ".join(f'<a href="{escape(url)}">{escape(text)}</a>' for text, url in links)
+    body = (
+        "<header><h1>burstwatch: the demo</h1>"
+        f"<p>{escape(_summary(result))}</p>"
+        f'<p class="note">As of {_clock(now_s)} UTC. The real CDK app on a local cloud, a fleet of {len(volumes)} volumes that '
+        f"bear recorded and published loads, real alarms and real messages. {others}</p></header>"
+        f'<main class="board">{_numbers(result)}</main>'
+        f'<h2 style="margin:18px 0 8px">The fleet, worst first</h2>{_fleet(order, result)}'
+        '<h2 style="margin:18px 0 8px">Each balance, worst first</h2>'
+        f'<p class="note">A triangle is the page, a dot the moment at which the bucket is empty, a ring the end of the alarm.</p>'
+        f'<main class="board">{cards}</main>'
+        f'<h2 style="margin:18px 0 8px">What on-call received</h2>{_messages(result)}'
+    )
+    return page("burstwatch: the demo", body, refresh_s=refresh_s)
+
+
+def _urgency(volume: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[float, float, float]:
+    """What ran dry first, then what is paged, then what has least left."""
+    dry_at = volume["exhausted_at"]
+    raised = first_alarm(_alarm(volume, result))
+    return (
+        float("inf") if dry_at is None else dry_at,
+        float("inf") if raised is None else raised["at"],
+        volume["lowest_balance_ratio"],
+    )
+
+
+def _alarm(volume: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    return next((one for one in result["alarms"] if one["resource"] == volume["id"]), None)
+
+
+def _leads(result: Mapping[str, Any]) -> list[float]:
+    """How long before it was dry each volume that ran dry was paged."""
+    dry = {one["id"]: one["exhausted_at"] for one in result["volumes"] if one["exhausted_at"]}
+    raised = {one["resource"]: first_alarm(one) for one in result["alarms"]}
+    return [dry[name] - change["at"] for name, change in raised.items() if change and name in dry]
+
+
+def _summary(result: Mapping[str, Any]) -> str:
+    dry = [one for one in result["volumes"] if one["exhausted_at"] is not None]
+    leads = _leads(result)
+    said = (
+        f", each paged {words_for(min(leads))} or more before"
+        if len(leads) == len(dry) and leads
+        else ""
+    )
+    close = sum(
+        one["exhausted_at"] is None and one["lowest_balance_ratio"] < LOW_RATIO
+        for one in result["volumes"]
+    )
+    return f"{len(dry)} volumes ran dry{said}; {close} came close, and nobody was woken for them."
+
+
+def _numbers(result: Mapping[str, Any]) -> str:
+    dry = [one for one in result["volumes"] if one["exhausted_at"] is not None]
+    alarmed = {one["resource"] for one in result["alarms"]}
+    leads = [lead for lead in _leads(result) if lead > 0]
+    needless = len(alarmed - {one["id"] for one in dry})
+    figures = [
+        ("Volumes", str(len(result["volumes"])), "text"),
+        ("Ran dry", str(len(dry)), "red" if dry else "green"),
+        ("Of them paged before", str(len(leads)), "green" if len(leads) == len(dry) else "red"),
+        ("Shortest warning", words_for(min(leads)) if leads else "none yet", "orange"),
+        ("Needless pages", str(needless), "red" if needless else "green"),
+        ("Messages received", str(len(result["messages"])), "blue"),
+    ]
+    return "".join(
+        f'<section class="panel" style="grid-column:{1 + 4 * i}/span 4;grid-row:1/span 3" data-values="1">'
+        f'<h3>{name}</h3><div class="number" style="color:{color(tone)}">{value}</div></section>'
+        for i, (name, value, tone) in enumerate(figures)
+    )
+
+
+def _fleet(order: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str:
+    headings = (
+        "volume",
+        "id",
+        "type, GiB",
+        "state",
+        "lowest",
+        "now",
+        "paged",
+        "dry",
+        "left then",
+        "said",
+        "off by",
+    )
+    rows = []
+    for volume in order:
+        raised = first_alarm(_alarm(volume, result))
+        error = error_of(raised) if raised else None
+        cells = (
+            volume["name"], volume["id"], f"{volume['type']} {volume['size_gib']}", volume["state"].replace("_", " "),
+            f"{volume['lowest_balance_ratio']:.0%}", f"{volume['last_balance_ratio']:.0%}",
+            _clock(raised["at"]) if raised else "-", _clock(volume["exhausted_at"]),
+            _span(raised["true_time_to_empty_s"]) if raised else "-", _span(raised["time_to_empty_s"]) if raised else "-",
+            "-" if error is None else f"{error:.1%}",
+        )  # fmt: skip
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    head = "".join(f"<th>{heading}</th>" for heading in headings)
+    return (
+        f'<section class="panel" data-values="{len(rows)}"><h3>Seconds matter: times in UTC</h3>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></section>"
+    )
+
+
+def _card(
+    volume: Volume, found: Mapping[str, Any], result: Mapping[str, Any], place: int, now_s: float
+) -> str:
+    span = Span(start_s=result["live_at"] - BEFORE_S, end_s=now_s)
+    points = [(at, 100 * ratio) for at, ratio in volume.ratios if span.start_s <= at <= now_s]
+    tone = (
+        "red"
+        if volume.emptied
+        else "orange"
+        if found["lowest_balance_ratio"] < LOW_RATIO
+        else "blue"
+    )
+    marks = [
+        Mark(at=at, value=0, kind="dot", color="red", text=f"dry at {_clock(at)}")
+        for at in volume.emptied[:1]
+    ]
+    for change in (_alarm(found, result) or {"changes": []})["changes"]:
+        level = next((value for at, value in reversed(points) if at <= change["at"]), points[0][1])
+        kind: Any = "page" if change["state"] == "ALARM" else "over"
+        text = f"{change['state']} at {_clock(change['at'])}"
+        marks.append(Mark(at=change["at"], value=level, kind=kind, color="purple", text=text))
+    curve = Curve(name="balance", points=points, color=tone)
+    row, column = divmod(place, IN_A_ROW)
+    where = f"grid-column:{1 + column * CARD_WIDTH}/span {CARD_WIDTH};grid-row:{1 + row * CARD_HEIGHT}/span {CARD_HEIGHT}"
+    drawn = chart([curve], span, unit="percent", bounds=(0, 100), marks=marks, columns=CARD_WIDTH)
+    title = f"{volume.spec.name} ({volume.spec.volume_type} {volume.spec.size_gib} GiB): {found['state'].replace('_', ' ')}"
+    return f'<section class="panel" style="{where}" data-values="{len(points)}"><h3>{escape(title)}</h3>{drawn}</section>'
+
+
+def _messages(result: Mapping[str, Any]) -> str:
+    rows = []
+    for message in result["messages"]:
+        if message["through"] == "http":  # the same pages, delivered twice
+            continue
+        what, text = _told(message["body"])
+        topic = message["through"].removeprefix("sqs:")
+        rows.append(
+            f"<tr><td>{_clock(message['at'])}</td><td>{escape(topic)}</td><td>{escape(what)}</td><td>{escape(text)}</td></tr>"
+        )
+    if not rows:
+        rows.append("<tr><td>-</td><td>-</td><td>nothing yet</td><td></td></tr>")
+    return (
+        f'<section class="panel" data-values="{len(rows)}"><h3>By the queues at the three topics</h3><table><thead><tr><th>at</th>'
+        f"<th>topic</th><th>what</th><th>text</th></tr></thead><tbody>{''.join(rows)}</tbody></table></section>"
+    )
+
+
+def _told(body: str) -> tuple[str, str]:
+    """What a message says, in short and in full."""
+    envelope = json.loads(body)
+    inner = json.loads(envelope["Message"])
+    if "AlarmName" in inner:
+        return f"{inner['NewStateValue']} {inner['AlarmName']}", str(
+            inner.get("AlarmDescription") or ""
+        )
+    content = inner["content"]
+    return str(content["title"]), str(content["description"])
+
+
+def _span(seconds: float | None) -> str:
+    return "-" if seconds is None else words_for(seconds)
+
+
+def _clock(at: float | None) -> str:
+    return "-" if at is None else f"{datetime.fromtimestamp(at, tz=UTC):%H:%M:%S}"
