@@ -119,6 +119,10 @@ LOCALCLOUD := demo/localcloud
 demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about ten minutes
 	@PYTHONUNBUFFERED=1 $(BIN)/python -m demo $(ARGS)
 
+.PHONY: screenshots
+screenshots: demo ## the demo's pages and dashboards as pictures for the docs (needs prometheus and chromium)
+	@$(BIN)/python -m tools.looks demo/out
+
 .PHONY: backtest
 backtest: setup ## every policy on the recordings, in about half an hour (SETS="fresh stale")
 	@$(BIN)/python -m benchmarks.held_out $(SETS)

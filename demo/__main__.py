@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 SETTINGS = {"lead_s": "240", "alarm_path_s": "60"}
 LIVE_MINUTES = 8
 #: When the dashboards are drawn: all alarms are up, and most of what runs dry has not yet.
-LOOK_S = 320.0
+LOOK_S = 200.0
 #: How often a page that is served live loads itself anew.
 REFRESH_S = 15
 STARTED = time.monotonic()
@@ -196,21 +196,26 @@ def _watch(
             say(f"{max(0.0, until - time.time()) / MINUTE_S:.0f} min to go: {_lowest(volumes)}")
         if player.error is not None:
             raise player.error
-        for message in inbox.collect():
-            alarm = message.alarm
-            if alarm is None or id(message) in shown or message.through == "http":
-                continue
-            shown.add(id(message))
-            label = alarm["AlarmName"]
-            for volume_id, name in names.items():
-                label = label.replace(volume_id, f"{volume_id} ({name})")
-            say(f"{message.through}: {alarm['NewStateValue']} {label}")
-            if "burstwatch/" in alarm["AlarmName"]:
-                print(f"         {str(alarm.get('AlarmDescription'))[:200]}")
+        _tell(inbox, names, shown)
         for volume in volumes:
             if volume.emptied and volume.id not in dry:
                 dry.add(volume.id)
                 say(f"{volume.spec.name} has run dry")
+
+
+def _tell(inbox: Inbox, names: Mapping[str, str], shown: set[int]) -> None:
+    """What has arrived at the queues since the last time."""
+    for message in inbox.collect():
+        alarm = message.alarm
+        if alarm is None or id(message) in shown or message.through == "http":
+            continue
+        shown.add(id(message))
+        label = alarm["AlarmName"]
+        for volume_id, name in names.items():
+            label = label.replace(volume_id, f"{volume_id} ({name})")
+        say(f"{message.through}: {alarm['NewStateValue']} {label}")
+        if "burstwatch/" in alarm["AlarmName"]:
+            print(f"         {str(alarm.get('AlarmDescription'))[:200]}")
 
 
 def _lowest(volumes: Sequence[Volume]) -> str:

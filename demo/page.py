@@ -166,7 +166,12 @@ def _card(
     curve = Curve(name="balance", points=points, color=tone)
     row, column = divmod(place, IN_A_ROW)
     where = f"grid-column:{1 + column * CARD_WIDTH}/span {CARD_WIDTH};grid-row:{1 + row * CARD_HEIGHT}/span {CARD_HEIGHT}"
-    drawn = chart([curve], span, unit="percent", bounds=(0, 100), marks=marks, columns=CARD_WIDTH)
+    if volume.spec.promise.bucket is None:
+        drawn = '<div class="none">no bucket: nothing to run out of</div>'
+    else:
+        drawn = chart(
+            [curve], span, unit="percent", bounds=(0, 100), marks=marks, columns=CARD_WIDTH
+        )
     title = f"{volume.spec.name} ({volume.spec.volume_type} {volume.spec.size_gib} GiB): {found['state'].replace('_', ' ')}"
     return f'<section class="panel" style="{where}" data-values="{len(points)}"><h3>{escape(title)}</h3>{drawn}</section>'
 
@@ -179,7 +184,7 @@ def _messages(result: Mapping[str, Any]) -> str:
         what, text = _told(message["body"])
         topic = message["through"].removeprefix("sqs:")
         rows.append(
-            f"<tr><td>{_clock(message['at'])}</td><td>{escape(topic)}</td><td>{escape(what)}</td><td>{escape(text)}</td></tr>"
+            f'<tr><td class="s">{_clock(message["at"])}</td><td class="s">{escape(topic)}</td><td class="w">{escape(what)}</td><td>{escape(text)}</td></tr>'
         )
     if not rows:
         rows.append("<tr><td>-</td><td>-</td><td>nothing yet</td><td></td></tr>")

@@ -103,7 +103,8 @@ def program() -> Callable[[str], str]:
             pytest.fail(f"{name} is not installed, and every test must run here")
         if path is None:
             pytest.skip(
-                f"{name} is not installed (Debian's packages prometheus, fio, dbench, openssl)"
+                f"{name} is not installed (Debian's packages prometheus, prometheus-alertmanager, chromium, fio, "
+                "dbench, openssl)"
             )
         return path
 

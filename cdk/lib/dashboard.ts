@@ -1,13 +1,18 @@
 import { Aws, Duration } from 'aws-cdk-lib';
 import {
-  AlarmStatusWidget, ConcreteWidget, Dashboard, GraphWidget, type IAlarm, PeriodOverride, SingleValueWidget, Stats, TextWidget,
+  AlarmStatusWidget, Color, ConcreteWidget, Dashboard, GraphWidget, type IAlarm, type IWidget, type Metric, PeriodOverride,
+  SingleValueWidget, Stats, TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { fleetMetric } from './health-alarms.ts';
 import { NAMESPACE } from './props.ts';
 import type { SweepFunction } from './sweep-function.ts';
 
-/** What runs dry, how long is left, and whether the monitor can be believed: in that order. */
+/** Each unit publishes its own: what is counted adds up, and the worst is the smallest. */
+const STATISTICS: Record<string, string> = { MinTimeToExhaustion: Stats.MINIMUM, DataAge: Stats.MAXIMUM };
+const WORST = 10;
+
+/** What runs dry, how long is left, and whether the monitor can be believed: in the order of the Grafana dashboard. */
 export class FleetDashboard extends Construct {
   constructor(
     scope: Construct,
@@ -15,50 +20,71 @@ export class FleetDashboard extends Construct {
     props: { readonly deployment: string; readonly alarms: readonly IAlarm[]; readonly sweep: SweepFunction },
   ) {
     super(scope, id);
-    // Each unit publishes its own: what is counted adds up, and the worst is the smallest.
-    const statistics: Record<string, string> = { MinTimeToExhaustion: Stats.MINIMUM, DataAge: Stats.MAXIMUM };
-    const fleet = (name: string) => fleetMetric(name, props.deployment, statistics[name] ?? Stats.SUM);
-    const search = (metric: string) =>
-      `SEARCH('{${NAMESPACE},Kind,ResourceId} MetricName="${metric}"', 'Maximum', 60)`;
+    const fleet = (name: string, options: { color?: string; label?: string } = {}): Metric =>
+      fleetMetric(name, props.deployment, STATISTICS[name] ?? Stats.SUM).with(options);
+    const search = (metric: string, statistic: string) =>
+      `SEARCH('{${NAMESPACE},Kind,ResourceId} MetricName="${metric}"', '${statistic}', 60)`;
+    const left = `SORT(${search('TimeToExhaustion', 'Minimum')}, MIN, ASC, ${WORST})`;
+    const lowest = `SORT(SEARCH('{AWS/EBS,VolumeId} MetricName="BurstBalance"', 'Minimum', 300), MIN, ASC, ${WORST})`;
     const dashboard = new Dashboard(this, 'Dashboard', {
       dashboardName: `burstwatch-${props.deployment}`,
       defaultInterval: Duration.hours(8),
       periodOverride: PeriodOverride.INHERIT,
     });
-    dashboard.addWidgets(
+    const row = (title: string, ...widgets: IWidget[]) => {
+      dashboard.addWidgets(new TextWidget({ width: 24, height: 1, markdown: `## ${title}` }));
+      dashboard.addWidgets(...widgets);
+    };
+
+    row(
+      'Now',
       new SingleValueWidget({
-        title: 'Now', width: 24, height: 4,
-        metrics: ['ResourcesExhausted', 'ResourcesCritical', 'ResourcesWarning', 'ResourcesUnknown', 'ResourcesSeen', 'MinTimeToExhaustion'].map(fleet),
+        title: 'Exhausted, dry within an hour and within six, least time left (seconds), not judged, sweeps a minute', width: 24, height: 4,
+        metrics: ['ResourcesExhausted', 'ResourcesDryWithin1h', 'ResourcesDryWithin6h', 'MinTimeToExhaustion', 'ResourcesUnknown', 'SweepCompleted']
+          .map((name) => fleet(name)),
+      }),
+      new AlarmStatusWidget({ title: 'Alarms of the deployment', width: 24, height: 4, alarms: [...props.alarms] }),
+    );
+    row(
+      'Worst first',
+      new SearchWidget({ title: 'Least time left (seconds)', view: 'table', expression: left, label: "${PROP('Dim.ResourceId')}" }),
+      new SearchWidget({ title: 'Lowest balances (percent)', view: 'table', expression: lowest, label: "${PROP('Dim.VolumeId')}" }),
+    );
+    row(
+      'How it came',
+      new SearchWidget({ title: `Time left of the ${WORST} worst (seconds)`, view: 'timeSeries', expression: left, label: "${PROP('Dim.ResourceId')}" }),
+      new GraphWidget({
+        title: 'Resources in danger', width: 12, height: 6, stacked: true,
+        left: [
+          fleet('ResourcesExhausted', { color: Color.PURPLE }),
+          fleet('ResourcesCritical', { color: Color.RED }),
+          fleet('ResourcesWarning', { color: Color.ORANGE }),
+        ],
+      }),
+      new SearchWidget({
+        title: 'Severity (2 warning, 3 critical, 4 exhausted)', view: 'timeSeries', expression: search('Severity', 'Maximum'),
+        label: "${PROP('Dim.ResourceId')}", width: 24,
       }),
     );
-    dashboard.addWidgets(
-      this.searchGraph('Time to exhaustion of the ten that are worst off (seconds)', `SORT(${search('TimeToExhaustion')}, MIN, ASC, 10)`),
-      this.searchGraph('Severity (2 warning, 3 critical, 4 exhausted)', search('Severity')),
-    );
-    dashboard.addWidgets(
-      this.searchGraph('Lowest burst balances (percent)', `SORT(SEARCH('{AWS/EBS,VolumeId} MetricName="BurstBalance"', 'Minimum', 300), MIN, ASC, 10)`),
+    row(
+      'Can the monitor be believed?',
       new GraphWidget({
-        title: 'The monitor: data age and duration', width: 12, height: 6,
+        title: 'Coverage: seen, asked for at this sweep, not judged, without a balance of AWS', width: 12, height: 6,
+        left: ['ResourcesSeen', 'ResourcesEvaluated', 'ResourcesUnknown', 'ResourcesUnpublished'].map((name) => fleet(name)),
+      }),
+      new GraphWidget({
+        title: 'Age of the newest data (seconds), and how long a sweep takes (milliseconds)', width: 12, height: 6,
         left: [fleet('DataAge')], right: [props.sweep.function.metricDuration({ period: Duration.minutes(1) })],
       }),
-    );
-    dashboard.addWidgets(
-      new AlarmStatusWidget({ title: 'Alarms of the deployment', width: 12, height: 6, alarms: [...props.alarms] }),
       new GraphWidget({
-        title: 'The monitor: sweeps, problems, metrics requested', width: 12, height: 6,
-        left: [fleet('SweepCompleted'), fleet('Problems'), fleet('UnitsFailed'), fleet('CallsThrottled')],
-        right: [fleet('MetricsRequested')],
-      }),
-    );
-    dashboard.addWidgets(
-      new GraphWidget({
-        title: 'Coverage: seen, asked at this sweep, unknown, without a balance of AWS', width: 12, height: 6,
-        left: ['ResourcesSeen', 'ResourcesEvaluated', 'ResourcesUnknown', 'ResourcesUnpublished'].map(fleet),
+        title: 'Problems', width: 8, height: 6,
+        left: ['Problems', 'UnitsFailed', 'CallsThrottled'].map((name) => fleet(name)),
       }),
       new GraphWidget({
-        title: 'By their owners\' wish: left out, in maintenance', width: 12, height: 6,
-        left: [fleet('ResourcesExcluded'), fleet('ResourcesInMaintenance')],
+        title: 'By their owners\' wish: left out, in maintenance', width: 8, height: 6,
+        left: ['ResourcesExcluded', 'ResourcesInMaintenance'].map((name) => fleet(name)),
       }),
+      new GraphWidget({ title: 'Metrics asked for, which AWS bills', width: 8, height: 6, left: [fleet('MetricsRequested')] }),
     );
     dashboard.addWidgets(
       new TextWidget({
@@ -67,29 +93,31 @@ export class FleetDashboard extends Construct {
       }),
     );
   }
-
-  private searchGraph(title: string, expression: string) {
-    return new SearchWidget({ title, width: 12, height: 6, expression });
-  }
 }
 
-/** A graph of a SEARCH: CDK's own takes no expression without a metric in it. */
-class SearchWidget extends ConcreteWidget {
-  private readonly source: { readonly title: string; readonly expression: string };
+interface SearchProps {
+  readonly title: string;
+  readonly expression: string;
+  readonly label: string;
+  readonly view: 'table' | 'timeSeries';
+  readonly width?: number;
+}
 
-  constructor(props: { readonly title: string; readonly width: number; readonly height: number; readonly expression: string }) {
-    super(props.width, props.height);
+/** What a SEARCH finds: CDK's own widgets take no expression without a metric in it. */
+class SearchWidget extends ConcreteWidget {
+  private readonly source: SearchProps;
+
+  constructor(props: SearchProps) {
+    super(props.width ?? 12, 6);
     this.source = props;
   }
 
   toJson() {
+    const { title, view, expression, label } = this.source;
     return [
       {
         type: 'metric', width: this.width, height: this.height, x: this.x, y: this.y,
-        properties: {
-          view: 'timeSeries', title: this.source.title, region: Aws.REGION,
-          metrics: [[{ expression: this.source.expression, id: 'found' }]],
-        },
+        properties: { view, title, region: Aws.REGION, metrics: [[{ expression, label, id: 'found' }]] },
       },
     ];
   }

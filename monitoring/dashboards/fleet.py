@@ -42,7 +42,7 @@ MONTH_S = 30 * 86_400
 EBS_VOLUME = "ebs_volume"
 RESOURCE = "${PROP('Dim.ResourceId')}"
 #: How many the tables and graphs of the worst show.
-WORST = 20
+WORST = 10
 VOLUME_URL = (
     f"/d/{VOLUME}?var-datasource=${{datasource}}&var-region=${{region}}&var-volume=${{__value.text}}"
     "&from=now-3h&to=now%2B1h"
@@ -261,4 +261,4 @@ def _table(
             ),
         ],
     )  # fmt: skip
-    return Panel(builder=made.builder.time_from(since), width=made.width, height=made.height)
+    return Panel(builder=made.builder.time_from(since), width=made.width, height=9)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from burstwatch_exporter import metrics as m
 from monitoring.dashboards.parts import (
     BALANCE,
+    BLUE,
     GREEN,
     GREY,
     HOST,
@@ -67,7 +68,8 @@ def build() -> dm.Dashboard:
         rows=[
             ("Now", _now()),
             ("Worst first", _worst()),
-            ("Credits", _credits()),
+            ("How long is left", _times()),
+            ("Credits of each disk", _credits()),
             ("I/O", _moved()),
             ("What EBS says (NVMe log page)", _log_page()),
             ("Measured", _measured()),
@@ -160,44 +162,66 @@ def _worst() -> list[Panel]:
 
 
 def _credits() -> list[Panel]:
+    """A band for each disk: with all of them in one picture nobody can tell whose a line is."""
     return [
         graph(
-            "Balance",
-            "The truth lies between the two lines of a disk, whatever EBS merges and splits. Dots are what CloudWatch published.",
-            kind=KIND, unit="percentunit", most=1, steps=BALANCE,
+            "Balance of $device",
+            "The truth lies in the band, whatever EBS merges and splits. Dashed is what CloudWatch has published.",
+            kind=KIND, unit="percentunit", most=1, steps=BALANCE, width=24, repeat="device",
             targets=[
-                series("low", one(m.BALANCE, bound="low"), f"{DISK} at least"),
-                series("high", one(m.BALANCE, bound="high"), f"{DISK} at most"),
-                series("published", one(m.PUBLISHED), f"{DISK} published"),
+                series("high", one(m.BALANCE, bound="high"), "at most"),
+                series("likely", one(m.BALANCE, bound="likely"), "likely"),
+                series("low", one(m.BALANCE, bound="low"), "at least"),
+                series("published", one(m.PUBLISHED), "published"),
             ],
-            looks={"/ published$/": Look(color=PURPLE, dashed=True)},
+            looks={
+                "at most": Look(color=BLUE, fill_to="at least"),
+                "likely": Look(color=GREEN),
+                "at least": Look(color=BLUE),
+                "published": Look(color=PURPLE, dashed=True),
+            },
         ),
         graph(
-            "Time left", "At the demand of the last minutes: likely, at the soonest (low), and at full burst (worst).",
+            "Charged I/O of $device",
+            "Credits spent a second, at the least (all I/O merged) and at the most (none), against what comes in (baseline) and what can be "
+            "spent (burst). Above the baseline the bucket drains.",
+            kind=KIND, unit="short", label="credits/s", width=24, repeat="device",
+            targets=[
+                series("most", rate(m.CHARGED, bound="most"), "at most"),
+                series("least", rate(m.CHARGED, bound="least"), "at least"),
+                series("refill", one(m.REFILL), "baseline"),
+                series("burst", one(m.BURST), "burst"),
+            ],
+            looks={
+                "at most": Look(color=BLUE, fill_to="at least"),
+                "at least": Look(color=BLUE),
+                "baseline": Look(color=ORANGE, dashed=True),
+                "burst": Look(color=RED, dashed=True),
+            },
+        ),
+    ]  # fmt: skip
+
+
+def _times() -> list[Panel]:
+    return [
+        graph(
+            "Time left", "Where it is under a day, at the demand of the last minutes: likely, and at the soonest (from the least that can be left).",
             kind=KIND, unit="s", steps=TIME_LEFT,
             targets=[
-                series("likely", f"{one(m.EXHAUSTION, bound='likely')} < Inf", f"{DISK} likely"),
-                series("low", f"{one(m.EXHAUSTION, bound='low')} < Inf", f"{DISK} soonest"),
-                series("worst", f"{one(m.EXHAUSTION, bound='worst')} < Inf", f"{DISK} worst"),
+                series("likely", f"{one(m.EXHAUSTION, bound='likely')} < 86400", f"{DISK} likely"),
+                series("low", f"{one(m.EXHAUSTION, bound='low')} < 86400", f"{DISK} soonest"),
             ],
-            looks={"/ worst$/": Look(dashed=True)},
+            looks={"/ soonest$/": Look(dashed=True)},
         ),
         graph(
-            "Charged I/O",
-            "Credits spent a second, at the least (all I/O merged) and at the most (none), against what comes in and what can be spent. "
-            "Above the baseline the bucket drains.",
-            kind=KIND, unit="short", label="credits/s",
+            "Time left at full burst, and until full",
+            "Nothing empties a bucket faster than full burst. Until full is shown where less is spent than comes in, and it is under a day.",
+            kind=KIND, unit="s",
             targets=[
-                series("most", rate(m.CHARGED, bound="most"), f"{DISK} at most"),
-                series("least", rate(m.CHARGED, bound="least"), f"{DISK} at least"),
-                series("refill", one(m.REFILL), f"{DISK} baseline"),
-                series("burst", one(m.BURST), f"{DISK} burst"),
+                series("worst", f"{one(m.EXHAUSTION, bound='worst')} < 86400", f"{DISK} at full burst"),
+                series("full", f"{one(m.FULL)} < 86400", f"{DISK} until full"),
             ],
-            looks={"/ baseline$/": Look(color=ORANGE, dashed=True), "/ burst$/": Look(color=RED, dashed=True)},
-        ),
-        graph(
-            "Until full", "Once the bucket is spent from less than comes in.",
-            kind=KIND, unit="s", targets=[series("full", f"{one(m.FULL)} < Inf", DISK)],
+            looks={"/ until full$/": Look(dashed=True)},
         ),
     ]  # fmt: skip
 
@@ -263,7 +287,6 @@ def _log_page() -> list[Panel]:
 
 
 def _measured() -> list[Panel]:
-    step = f"{DISK} {{{{profile}}}} {{{{step}}}}"
     ops = f"sum by (instance, device, profile, step) ({one(m.FIO_IOPS)})"
     letters = "ABCD"
     columns = {
@@ -315,9 +338,15 @@ def _measured() -> list[Panel]:
             ],
         ),
         graph(
-            "Latency that fio saw", "Of the newest result: 99 of 100 operations took no longer.",
+            "Latency that fio saw", "Of the newest result of each profile, in its slowest step: 99 of 100 operations took no longer.",
             kind=KIND, unit="s", width=12,
-            targets=[series("p99", one(m.FIO_LATENCY, percentile="99"), f"{step} {{{{direction}}}}")],
+            targets=[
+                series(
+                    "p99",
+                    f"max by (instance, device, profile) ({one(m.FIO_LATENCY, percentile='99')})",
+                    f"{DISK} {{{{profile}}}}",
+                )
+            ],
         ),
     ]  # fmt: skip
 

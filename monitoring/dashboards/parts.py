@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 TAG = "burstwatch"
 FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"
 COLUMNS = 24
+#: So many of a panel that is repeated stand side by side.
+PER_ROW = 3
 #: Seconds left from which a panel turns orange, and red.
 SOON_S, VERY_SOON_S = 6 * 3600.0, 3600.0
 RED, ORANGE, GREEN, BLUE, PURPLE, GREY = "red", "orange", "green", "blue", "purple", "text"
@@ -90,9 +92,12 @@ def graph(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
     width: int = 12, height: int = 8, looks: Mapping[str, Look] | None = None,
     steps: Steps = (), most: float | None = None, least: float | None = 0.0, label: str = "",
-    stacked: bool = False,
+    stacked: bool = False, repeat: str = "",
 ) -> Panel:  # fmt: skip
-    """Lines over time. ``steps`` are drawn as lines too, ``most`` and ``least`` end the axis."""
+    """Lines over time. ``steps`` are drawn as lines too, ``most`` and ``least`` end the axis.
+
+    ``repeat`` is a variable for each value of which there is such a panel, three in a row.
+    """
     panel = _filled(
         timeseries.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps or PLAIN
     )
@@ -114,6 +119,8 @@ def graph(
             .sort(cm.SortOrder.ASCENDING)
         )
     )  # fmt: skip
+    if repeat:
+        panel = panel.repeat(repeat).repeat_direction("h").max_per_row(PER_ROW)
     if stacked:
         panel = panel.stacking(c.StackingConfig().mode(cm.StackingMode.NORMAL))
     if steps:

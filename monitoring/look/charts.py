@@ -94,12 +94,14 @@ def chart(
     )
 
 
-def legend(curves: Sequence[Curve], *, whole: bool = False) -> str:
-    """The names of the lines, as far as there is room for them."""
+def legend(curves: Sequence[Curve], *, columns: int) -> str:
+    """The names of the lines, as far as two rows have room for them; Grafana lets one scroll."""
+    most = max(2, columns * 2 // 3)
     items = "".join(
-        f'<li style="--c:{color(curve.color)}">{escape(curve.name)}</li>' for curve in curves
+        f'<li style="--c:{color(curve.color)}">{escape(curve.name)}</li>' for curve in curves[:most]
     )
-    return f'<ul class="legend{" all" if whole else ""}">{items}</ul>'
+    more = f"<li class=more>and {len(curves) - most} more</li>" if len(curves) > most else ""
+    return f'<ul class="legend">{items}{more}</ul>'
 
 
 def time_ticks(span: Span, *, most: int) -> list[float]:

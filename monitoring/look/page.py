@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from monitoring.look.sources import Source
 
+COLUMNS = 24
 _RANGE = re.compile(r"(\d+)([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -44,20 +45,20 @@ class Wish:
 
 def look(board: Mapping[str, Any], source: Source, wish: Wish, *, note: str = "", refresh_s: int | None = None) -> tuple[str, list[Looked]]:  # fmt: skip
     """The page, and how each panel came out. A panel that fails says why, and hides no other."""
-    variables = resolved(board, source, wish.chosen)
+    values = resolved(board, source, wish.chosen)
     looked, parts = [], []
-    for panel in board["panels"]:
+    for panel, own in repeated(board["panels"], values):
         if panel["type"] == "row":
             parts.append(f'<h2 style="{_place(panel)}">{escape(panel["title"])}</h2>')
             continue
-        one = _look_at(panel, source, variables, wish)
+        one = _look_at(panel, source, own, wish)
         looked.append(one)
         parts.append(
             f'<section class="panel" style="{_place(panel)}" data-kind="{one.kind}" data-values="{one.values}">'
-            f'<h3 title="{escape(panel["description"])}">{escape(panel["title"])}</h3>{one.html}</section>'
+            f'<h3 title="{escape(panel["description"])}">{escape(one.title)}</h3>{one.html}</section>'
         )
-    named = ", ".join(
-        f"{name} {value}" for name, value in variables.items() if value and name != "datasource"
+    named = "; ".join(
+        f"{name} {', '.join(found)}" for name, found in values.items() if name != "datasource"
     )
     when = f"{datetime.fromtimestamp(wish.now_s, tz=UTC):%Y-%m-%d %H:%M:%S} UTC"
     body = (
@@ -68,28 +69,61 @@ def look(board: Mapping[str, Any], source: Source, wish: Wish, *, note: str = ""
     return page(escape(board["title"]), body, refresh_s=refresh_s), looked
 
 
-def resolved(board: Mapping[str, Any], source: Source, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Each variable's value: what is chosen, all, or the first that is found.
+def resolved(
+    board: Mapping[str, Any], source: Source, chosen: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Each variable's values: what is chosen, all of them, or the first that is found.
 
     Raises:
         LookError: if a query of a variable finds nothing.
     """
-    variables: dict[str, str] = {"datasource": "here"}
+    values: dict[str, list[str]] = {"datasource": ["here"]}
     for variable in board["templating"]["list"]:
         name = variable["name"]
         if variable["type"] == "datasource":
             continue
-        found = source.values(variable["query"], variables)
+        found = source.values(variable["query"], _texts(values))
         if name in chosen:
-            variables[name] = chosen[name]
+            values[name] = [chosen[name]]
         elif not found:
             msg = f"the variable {name} has no value: {variable['query']}"
             raise LookError(msg)
         else:
-            variables[name] = (
-                f"({'|'.join(map(re.escape, found))})" if variable["multi"] else found[0]
-            )
-    return variables
+            values[name] = found if variable["multi"] else found[:1]
+    return values
+
+
+def repeated(
+    panels: Sequence[Mapping[str, Any]], values: Mapping[str, Sequence[str]]
+) -> list[tuple[Mapping[str, Any], dict[str, str]]]:
+    """Each panel with the variables that it has, as often as it is repeated; what is below moves down."""
+    found: list[tuple[Mapping[str, Any], dict[str, str]]] = []
+    down = 0
+    for panel in panels:
+        place = {**panel["gridPos"], "y": panel["gridPos"]["y"] + down}
+        over = values.get(panel.get("repeat", ""), [])
+        if not over:
+            found.append(({**panel, "gridPos": place}, _texts(values)))
+            continue
+        per_row = min(len(over), int(panel["maxPerRow"]))
+        width = COLUMNS // per_row
+        for number, value in enumerate(over):
+            row, column = divmod(number, per_row)
+            at = {**place, "x": column * width, "w": width, "y": place["y"] + row * place["h"]}
+            found.append(({**panel, "gridPos": at}, {**_texts(values), panel["repeat"]: value}))
+        down += ((len(over) - 1) // per_row) * place["h"]
+    return found
+
+
+def _texts(values: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """As they stand in a query: one value as it is, several as a pattern."""
+    return {name: found[0] if len(found) == 1 else _all_of(found) for name, found in values.items()}
+
+
+def _all_of(found: Sequence[str]) -> str:
+    """A pattern inside a quoted string of PromQL, where a backslash is written as two."""
+    every = "|".join(map(re.escape, found)).replace("\\", "\\\\")
+    return f"({every})"
 
 
 def _look_at(

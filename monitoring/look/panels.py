@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from monitoring.look.frames import Cell, Frames
 
 
+#: A row of the grid with its gap, what a table needs above and below its rows, and a row of it.
+GRID_ROW_PX, TABLE_HEAD_PX, TABLE_ROW_PX = 38, 90, 25
+
+
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
     """A panel's inside, and of how many values it is made."""
@@ -93,7 +97,7 @@ def _graph(panel: Mapping[str, Any], lines: Sequence[Line], span: Span, now_s: f
         curves, span, unit=defaults["unit"], bounds=(low, high),
         steps=steps if drawn_steps else (), now_s=now_s, columns=panel["gridPos"]["w"],
     )  # fmt: skip
-    return Drawn(html=picture + legend(curves), values=len(shown))
+    return Drawn(html=picture + legend(curves, columns=panel["gridPos"]["w"]), values=len(shown))
 
 
 def _curves(panel: Mapping[str, Any], lines: Sequence[Line]) -> list[Curve]:
@@ -126,6 +130,7 @@ def _curves(panel: Mapping[str, Any], lines: Sequence[Line]) -> list[Curve]:
 def _table(panel: Mapping[str, Any], table: Table, link: Callable[[str, str], str]) -> Drawn:
     defaults = panel["fieldConfig"]["defaults"]
     table = in_order(table, panel["options"]["sortBy"])
+    fitting = int((panel["gridPos"]["h"] * GRID_ROW_PX - TABLE_HEAD_PX) / TABLE_ROW_PX)
     looks = [_overrides(panel, name) for name in table.columns]
     numeric = [
         any(isinstance(row[i], float) for row in table.rows) for i in range(len(table.columns))
@@ -153,8 +158,12 @@ def _table(panel: Mapping[str, Any], table: Table, link: Callable[[str, str], st
             for value, look, is_number in zip(row, looks, numeric, strict=True)
         )
         + "</tr>"
-        for row in table.rows
+        for row in table.rows[:fitting]
     )
+    if len(table.rows) > fitting:
+        body += (
+            f"<tr><td colspan={len(table.columns)}>and {len(table.rows) - fitting} more</td></tr>"
+        )
     if not table.rows:
         return Drawn(html='<div class="none">nothing to show</div>', values=0)
     html = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

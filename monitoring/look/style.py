@@ -51,12 +51,11 @@ p{{margin:0 0 8px}} .note{{color:var(--dim);max-width:110ch}} a{{color:var(--blu
 path{{fill:none;stroke:var(--c);stroke-width:2;vector-effect:non-scaling-stroke;stroke-linejoin:round}}
 path.grid{{stroke:var(--grid);stroke-width:1}} path.dashed{{stroke-dasharray:7 5}} path.step{{stroke-width:1;stroke-dasharray:5 5;opacity:.8}}
 path.fill{{fill:var(--c);stroke:none;opacity:.18}} path.stack{{fill:var(--c);opacity:.45;stroke-width:1}} path.now{{stroke:var(--dim);stroke-width:1;stroke-dasharray:2 4}}
-.legend{{display:flex;flex-wrap:wrap;gap:1px 12px;list-style:none;margin:4px 0 0;padding:0;font-size:11px;color:var(--dim);max-height:32px;overflow:hidden}}
-.legend.all{{max-height:none}}
-.legend li::before{{content:"";display:inline-block;width:12px;height:3px;margin-right:5px;vertical-align:middle;background:var(--c)}}
+.legend{{display:flex;flex-wrap:wrap;gap:1px 12px;list-style:none;margin:4px 0 0;padding:0;font-size:11px;color:var(--dim)}}
+.legend li:not(.more)::before{{content:"";display:inline-block;width:12px;height:3px;margin-right:5px;vertical-align:middle;background:var(--c)}}
 .scroll{{flex:1;min-height:0;overflow:hidden}}
 table{{border-collapse:collapse;width:100%;font-size:12px}} th{{text-align:left;color:var(--dim);font-weight:600}} td,th{{padding:3px 10px 3px 0;border-bottom:1px solid var(--grid);vertical-align:top}}
-td.n,th.n{{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}} td{{overflow-wrap:anywhere}}
+td.n,th.n{{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}} td{{overflow-wrap:anywhere}} td.s{{white-space:nowrap}} td.w{{width:26%}}
 """.strip()
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -50,15 +51,18 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 @pytest.fixture(scope="session")
-def demo(
-    cloud: LocalCloud, pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory
-) -> Future[Any]:
+def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the demo writes."""
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="session")
+def demo(cloud: LocalCloud, pool: ThreadPoolExecutor, demo_out: Path) -> Future[Any]:
     """The demo, playing while the other tests watch other regions."""
-    out = tmp_path_factory.mktemp("demo")
 
     def play() -> tuple[int, dict[str, Any]]:
-        code = run(cloud, out, keep=False)
-        return code, json.loads((out / "result.json").read_text())
+        code = run(cloud, demo_out, keep=False)
+        return code, json.loads((demo_out / "result.json").read_text())
 
     return pool.submit(play)
 

@@ -1,0 +1,100 @@
+"""The dashboards on the demo's own data: every query answered, every page looked at in a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demo.localcloud.cloud import LocalCloud
+from tests.local_cloud.conftest import client
+from tools.looks import look_at, pages_of
+
+pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(1_500)]
+REGION = "us-east-1"
+
+
+def test_every_panel_of_every_dashboard_has_data_and_the_host_is_scraped(
+    demo: Future[Any], demo_out: Path, program: Callable[[str], str]
+) -> None:
+    """A panel that fails or has nothing is a promise of the demo that is broken."""
+    code, _ = demo.result()
+    assert code == 0
+    pages = pages_of(demo_out)
+    assert all(path.exists() for path in pages.values())
+    program("prometheus")
+    assert "Disks with a bucket" in pages["host"].read_text()
+
+
+def test_the_worst_comes_first(demo: Future[Any], demo_out: Path) -> None:
+    _, result = demo.result()
+    report = (demo_out / "report.html").read_text()
+    dry = sorted(
+        (volume for volume in result["volumes"] if volume["exhausted_at"]),
+        key=lambda volume: volume["exhausted_at"],
+    )
+    calm = next(volume for volume in result["volumes"] if volume["name"] == "cache")
+    order = [volume["id"] for volume in [*dry, calm]]
+    places = [report.index(f"<td>{volume}</td>") for volume in order]
+    assert places == sorted(places)
+
+
+def test_the_pages_fit_and_can_be_read_in_light_and_dark_at_two_widths(
+    demo: Future[Any], demo_out: Path, program: Callable[[str], str]
+) -> None:
+    demo.result()
+    program("chromium")
+    assert look_at(pages_of(demo_out)) == []
+
+
+def test_every_widget_of_the_stacks_own_dashboard_has_data(
+    cloud: LocalCloud, demo: Future[Any]
+) -> None:
+    demo.result()
+    (template,) = (cloud.folder / f"cdk-{REGION}").glob("*.template.json")
+    resources = json.loads(template.read_text())["Resources"].values()
+    (dashboard,) = [one for one in resources if one["Type"] == "AWS::CloudWatch::Dashboard"]
+    body = dashboard["Properties"]["DashboardBody"]["Fn::Join"][1]
+    text = "".join(part if isinstance(part, str) else REGION for part in body)
+    cloudwatch = client(cloud, "cloudwatch", REGION)
+    now = datetime.now(tz=UTC)
+    empty, asked = [], 0
+    for widget in json.loads(text)["widgets"]:
+        for entry in widget["properties"].get("metrics", []):
+            if entry[0] == "AWS/Lambda":  # the local cloud measures no function
+                continue
+            asked += 1
+            answer = cloudwatch.get_metric_data(
+                MetricDataQueries=[query_of(entry)],
+                StartTime=now - timedelta(minutes=30),
+                EndTime=now,
+            )
+            if not any(result["Values"] for result in answer["MetricDataResults"]):
+                empty.append((widget["properties"]["title"], entry))
+    assert asked >= 18
+    assert empty == []
+
+
+def query_of(entry: list[Any]) -> dict[str, Any]:
+    """A MetricDataQuery of one line of a widget."""
+    *words, options = entry if isinstance(entry[-1], dict) else [*entry, {}]
+    if not words:
+        return {"Id": "q", "Expression": options["expression"], "Label": options["label"]}
+    namespace, name, *dimensions = words
+    pairs = zip(dimensions[::2], dimensions[1::2], strict=True)
+    metric = {
+        "Namespace": namespace,
+        "MetricName": name,
+        "Dimensions": [{"Name": key, "Value": value} for key, value in pairs],
+    }
+    stat = {
+        "Metric": metric,
+        "Stat": options.get("stat", "Average"),
+        "Period": options.get("period", 60),
+    }
+    return {"Id": "q", "MetricStat": stat}

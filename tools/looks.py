@@ -1,0 +1,83 @@
+"""Pages in a real browser: what is wrong with them, and their pictures.
+
+``python -m tools.looks FOLDER`` looks at what the demo wrote and keeps the pictures in the docs.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT = Path(__file__).parents[1]
+PICTURES = ROOT / "docs" / "pictures"
+PATIENCE_S = 180
+
+
+class BrowserError(RuntimeError):
+    """There is no browser, or it failed; the message says how."""
+
+
+def pages_of(folder: Path) -> dict[str, Path]:
+    """What the demo wrote, by the names of the pictures."""
+    names = ("fleet", "volume", "host")
+    return {"report": folder / "report.html"} | {
+        name: folder / "dashboards" / f"{name}.html" for name in names
+    }
+
+
+def look_at(pages: Mapping[str, Path], *, pictures: Path | None = None) -> list[str]:
+    """What is wrong with the pages, in light and dark, at 1,280 and 1,920 pixels.
+
+    Raises:
+        BrowserError: without a browser, or if it fails.
+    """
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        msg = "chromium is not installed (Debian's package chromium)"
+        raise BrowserError(msg)
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)
+    job = {
+        "chromium": chromium,
+        "out": None if pictures is None else str(pictures),
+        "pages": [{"name": name, "path": str(path)} for name, path in pages.items()],
+    }
+    done = subprocess.run(
+        ["node", "--import", "tsx", "tools/browser.ts"],  # noqa: S607 - Node is where PATH says
+        cwd=ROOT,
+        input=json.dumps(job),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+    if done.returncode:
+        raise BrowserError(done.stderr[-2_000:])
+    found = json.loads(done.stdout)
+    if not found["panels"]:
+        msg = "the pages have no panels"
+        raise BrowserError(msg)
+    return [
+        f"{one['page']} ({one['theme']}, {one['width']} px): {one['what']}"
+        for one in found["findings"]
+    ]
+
+
+def main() -> int:
+    """0 when nothing is wrong with the pages."""
+    wrong = look_at(pages_of(Path(sys.argv[1])), pictures=PICTURES)
+    for one in wrong:
+        print(one, file=sys.stderr)
+    print(f"wrote {len(list(PICTURES.glob('*.png')))} pictures to {PICTURES}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
