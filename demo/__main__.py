@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,6 +79,8 @@ def main() -> int:
 
 def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
     """The demo on a running local cloud."""
+    shutil.rmtree(out / "dashboards", ignore_errors=True)  # of an earlier run
+    (out / "report.html").unlink(missing_ok=True)
     (out / "endpoint.txt").write_text(cloud.endpoint, encoding="utf-8")
     say(f"the local cloud is up at {cloud.endpoint}")
     specs = build_fleet()

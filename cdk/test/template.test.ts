@@ -146,6 +146,19 @@ test('every fleet metric that an alarm or the dashboard names is one that the sw
   for (const name of [...named, ...shown]) assert.ok(catalog.fleet_metrics.includes(name), name);
 });
 
+test('the dashboard reads from what runs dry to whether the monitor can be believed, and a search finds what comes later', () => {
+  const [, dashboard] = one('AWS::CloudWatch::Dashboard');
+  const parts: (string | object)[] = dashboard.Properties.DashboardBody['Fn::Join'][1];
+  const body = JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''));
+  const rows = body.widgets.filter((widget: any) => /^## /.test(widget.properties.markdown ?? ''));
+  assert.deepEqual(rows.map((row: any) => row.properties.markdown), ['## Now', '## Worst first', '## How it came', '## Can the monitor be believed?']);
+  assert.deepEqual(rows.map((row: any) => row.y), rows.map((row: any) => row.y).toSorted((a: number, b: number) => a - b));
+  const searches = body.widgets.flatMap((widget: any) => widget.properties.metrics ?? []).map(([metric]: any) => metric.expression).filter(Boolean);
+  assert.equal(searches.length, 4);
+  for (const search of searches) assert.match(search, /^(SORT\()?SEARCH\('/);
+  for (const widget of body.widgets) assert.ok(widget.x + widget.width <= 24 && (widget.type === 'text' || widget.properties.title));
+});
+
 test('logs are kept for a month, a group for each function', () => {
   for (const [, group] of ofType('AWS::Logs::LogGroup')) assert.equal(group.Properties.RetentionInDays, 30);
   assert.equal(ofType('AWS::Logs::LogGroup').length, ofType('AWS::Lambda::Function').length);

@@ -23,14 +23,12 @@ from monitoring.dashboards.parts import (
     board,
     data_source,
     graph,
-    listing,
     number,
-    transform,
 )
 from monitoring.dashboards.prometheus import (
     HOSTS,
     KIND,
-    latest,
+    compared,
     one,
     rate,
     series,
@@ -122,41 +120,24 @@ def _now() -> list[Panel]:
 
 
 def _worst() -> list[Panel]:
-    columns = {
-        "time left": f"min by ({BY_BUCKET}) ({one(m.EXHAUSTION, bound='likely')})",
-        "at the soonest": f"min by ({BY_BUCKET}) ({one(m.EXHAUSTION, bound='low')})",
-        "balance from": f"min by ({BY_BUCKET}) ({one(m.BALANCE, bound='low')})",
-        "balance to": f"max by ({BY_BUCKET}) ({one(m.BALANCE, bound='high')})",
-        "baseline": f"min by ({BY_BUCKET}) ({one(m.REFILL)})",
-        "full in": f"max by ({BY_BUCKET}) ({one(m.FULL)})",
-    }
-    letters = "ABCDEF"
-    labels = {"instance": "host", "device": "device", "volume_id": "volume", "bucket": "credits of"}
-    names = {f"Value #{letter}": name for letter, name in zip(letters, columns, strict=True)}
+    def least(selector: str) -> str:
+        return f"min by ({BY_BUCKET}) ({selector})"
+
     return [
-        listing(
+        compared(
             "Disks with a bucket",
             "Time left at the demand of the last minutes; the balance lies between its two columns. The baseline is in IOPS (credits "
             "of io) or MiB/s (credits of throughput). Where no time stands, the balance is not known well enough to say one.",
-            kind=KIND, unit="short", steps=TIME_LEFT, width=24, height=9,
-            targets=[latest(letter, query) for letter, query in zip(letters, columns.values(), strict=True)],
+            labels={"instance": "host", "device": "device", "volume_id": "volume", "bucket": "credits of"},
             columns={
-                "time left": Look(color="steps", unit="s"),
-                "at the soonest": Look(unit="s"),
-                "balance from": Look(unit="percentunit"),
-                "balance to": Look(unit="percentunit"),
-                "full in": Look(unit="s"),
+                "time left": (least(one(m.EXHAUSTION, bound="likely")), Look(color="steps", unit="s")),
+                "at the soonest": (least(one(m.EXHAUSTION, bound="low")), Look(unit="s")),
+                "balance from": (least(one(m.BALANCE, bound="low")), Look(unit="percentunit")),
+                "balance to": (least(one(m.BALANCE, bound="high")), Look(unit="percentunit")),
+                "baseline": (least(one(m.REFILL)), Look()),
+                "full in": (least(one(m.FULL)), Look(unit="s")),
             },
-            transformations=[
-                transform("merge"),
-                transform(
-                    "organize",
-                    excludeByName={"Time": True},
-                    indexByName={name: i for i, name in enumerate([*labels, *names])},
-                    renameByName={**labels, **names},
-                ),
-            ],
-            sort="time left",
+            sort="time left", steps=TIME_LEFT, width=24,
         )
     ]  # fmt: skip
 
@@ -287,39 +268,21 @@ def _log_page() -> list[Panel]:
 
 
 def _measured() -> list[Panel]:
-    ops = f"sum by (instance, device, profile, step) ({one(m.FIO_IOPS)})"
-    letters = "ABCD"
-    columns = {
-        "measured": ops,
-        "promised": f"max by (instance, device, profile, step) ({one(m.FIO_PROMISED)})",
-        "share": f"{ops} / max by (instance, device, profile, step) ({one(m.FIO_PROMISED)})",
-        "mean latency": f"max by (instance, device, profile, step) ({one(m.FIO_MEAN)})",
-    }
-    names = {f"Value #{letter}": name for letter, name in zip(letters, columns, strict=True)}
-    labels = {"instance": "host", "device": "device", "profile": "profile", "step": "step"}
+    by = "by (instance, device, profile, step)"
+    ops, promised = f"sum {by} ({one(m.FIO_IOPS)})", f"max {by} ({one(m.FIO_PROMISED)})"
     return [
-        listing(
+        compared(
             "Model against measured",
             "The newest result of each step: operations a second as fio counted them, what type and size promise for it, and how they compare. "
             "burstwatch-exporter measure says in words what to make of it.",
-            kind=KIND, unit="short", steps=PLAIN, width=14, height=9,
-            targets=[latest(letter, query) for letter, query in zip(letters, columns.values(), strict=True)],
+            labels={"instance": "host", "device": "device", "profile": "profile", "step": "step"},
             columns={
-                "measured": Look(unit="iops"),
-                "promised": Look(unit="iops"),
-                "share": Look(unit="percentunit"),
-                "mean latency": Look(unit="s"),
+                "measured": (ops, Look(unit="iops")),
+                "promised": (promised, Look(unit="iops")),
+                "share": (f"{ops} / {promised}", Look(unit="percentunit")),
+                "mean latency": (f"max {by} ({one(m.FIO_MEAN)})", Look(unit="s")),
             },
-            transformations=[
-                transform("merge"),
-                transform(
-                    "organize",
-                    excludeByName={"Time": True},
-                    indexByName={name: i for i, name in enumerate([*labels, *names])},
-                    renameByName={**labels, **names},
-                ),
-            ],
-            sort="share",
+            sort="share", steps=PLAIN, width=14,
         ),
         graph(
             "Age of the results",

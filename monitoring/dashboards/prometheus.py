@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from grafana_foundation_sdk.builders import prometheus
 from grafana_foundation_sdk.models import prometheus as pm
 
-from monitoring.dashboards.parts import query_variable, source
+from monitoring.dashboards.parts import listing, query_variable, source, transform
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from grafana_foundation_sdk.builders import dashboard as d
 
     from burstwatch_exporter.metrics import Definition
+    from monitoring.dashboards.parts import Look, Panel, Steps
 
 KIND = "prometheus"
 #: What every query asks for only.
@@ -50,6 +53,33 @@ def series(name: str, expression: str, legend: str) -> prometheus.Dataquery:
 def latest(name: str, expression: str) -> prometheus.Dataquery:
     """At the end of the range, one row for each series."""
     return _query(name, expression).instant().format(pm.PromQueryFormat.TABLE)
+
+
+def compared(
+    title: str, text: str, *, labels: Mapping[str, str], columns: Mapping[str, tuple[str, Look]],
+    sort: str, steps: Steps, width: int, height: int = 9,
+) -> Panel:  # fmt: skip
+    """A table with a column for each query, and a row for each set of labels, which all queries share.
+
+    ``labels`` has the headings of the labels, ``columns`` those of the queries with how each looks.
+    """
+    letters = [chr(ord("A") + i) for i in range(len(columns))]
+    names = {f"Value #{letter}": name for letter, name in zip(letters, columns, strict=True)}
+    queries = zip(letters, columns.values(), strict=True)
+    return listing(
+        title, text, kind=KIND, unit="short", steps=steps, width=width, height=height, sort=sort,
+        targets=[latest(letter, query) for letter, (query, _) in queries],
+        columns={name: look for name, (_, look) in columns.items()},
+        transformations=[
+            transform("merge"),
+            transform(
+                "organize",
+                excludeByName={"Time": True},
+                indexByName={name: i for i, name in enumerate([*labels, *names])},
+                renameByName={**labels, **names},
+            ),
+        ],
+    )  # fmt: skip
 
 
 def values_of(

@@ -16,7 +16,7 @@ from burstwatch.schedule import Schedule
 from demo.fleet import SMALL, Spec, load_for
 from demo.play import Volume, entries
 from monitoring.look.frames import Line, LookError, Span, Table
-from monitoring.look.page import Looked, Wish, look, problems
+from monitoring.look.page import Looked, Wish, look, problems, repeated
 from monitoring.look.sources import CloudWatch
 from monitoring.look.transform import in_order, transformed
 from monitoring.look.units import axis_ticks, written
@@ -156,6 +156,25 @@ def test_a_panel_that_fails_says_why_and_hides_no_other(
     assert "Lowest balances" in problems(looked)[0]
     assert "<b>)" not in html
     assert "&lt;b&gt;" in html
+
+
+def test_a_panel_that_is_repeated_stands_three_in_a_row_and_moves_down_what_is_below() -> None:
+    def panel(title: str, y: int, **more: object) -> dict[str, object]:
+        return {"title": title, "gridPos": {"x": 0, "y": y, "w": 24, "h": 8}, **more}
+
+    panels = [panel("each", 0, repeat="device", maxPerRow=3), panel("below", 8)]
+    found = repeated(panels, {"device": ["a", "b", "c", "d"], "job": ["x"]})
+    places = [(one["gridPos"]["x"], one["gridPos"]["y"], one["gridPos"]["w"]) for one, _ in found]
+    assert places == [(0, 0, 8), (8, 0, 8), (16, 0, 8), (0, 8, 8), (0, 16, 24)]
+    assert [own["device"] for _, own in found] == ["a", "b", "c", "d", "(a|b|c|d)"]
+    assert [own["job"] for _, own in found] == ["x"] * 5
+
+
+def test_all_values_of_a_variable_are_a_pattern_that_promql_can_read() -> None:
+    ((_, own),) = repeated(
+        [{"gridPos": {"x": 0, "y": 0, "w": 1, "h": 1}}], {"instance": ["db-1:1", "b.c"]}
+    )
+    assert own["instance"] == r"(db\\-1:1|b\\.c)"
 
 
 def test_a_variable_without_a_value_is_an_error_that_names_it(cloud: Cloud) -> None:

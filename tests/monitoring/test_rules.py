@@ -105,6 +105,11 @@ def test_an_alert_says_how_bad_it_is_and_what_to_do(rule: dict[str, Any]) -> Non
     assert f"`{rule['alert']}`" in runbook.splitlines()[0]
 
 
+def test_the_docs_name_every_alert_and_no_other() -> None:
+    text = (ROOT / "docs" / "monitoring.md").read_text()
+    assert set(re.findall(r"`(Burstwatch\w+)`", text)) == {rule["alert"] for rule in alerts()}
+
+
 def test_the_alertmanager_heeds_only_alerts_that_there_are() -> None:
     config = yaml.safe_load((FOLDER / "alertmanager.yml").read_text())
     names = {rule["alert"] for rule in alerts()}
