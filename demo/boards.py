@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from monitoring.look.sources import Source
 
 #: The demo lasts minutes, and dashboards show hours.
-BEFORE_S, AHEAD_S, HOST_BEFORE_S = 1500.0, 600.0, 480.0
+BEFORE_S, AHEAD_S, HOST_BEFORE_S = 1500.0, 600.0, 270.0
 #: The volume that is shown: a recorded workload on gp2, which runs dry.
 SHOWN = "database"
 NAMES = ("fleet", "volume", "host")

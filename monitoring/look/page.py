@@ -139,8 +139,9 @@ def _look_at(
     except LookError as failure:
         error = str(failure)
         drawn = Drawn(html=f'<div class="error">{escape(error)}</div>', values=0)
+    title = filled(panel["title"], variables)
     return Looked(
-        title=panel["title"], kind=panel["type"], html=drawn.html, values=drawn.values, error=error
+        title=title, kind=panel["type"], html=drawn.html, values=drawn.values, error=error
     )
 
 
