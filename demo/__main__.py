@@ -9,9 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from demo.boards import NAMES, Boards
 from demo.fleet import MINUTE_S, build_fleet
 from demo.hostside import HostSideError, host_side
 from demo.inbox import Inbox
-from demo.live import serving
+from demo.live import Live
 from demo.localcloud.cloud import (
     ROOT,
     LocalCloud,
@@ -48,8 +48,8 @@ SETTINGS = {"lead_s": "240", "alarm_path_s": "60"}
 LIVE_MINUTES = 8
 #: When the dashboards are drawn: all alarms are up, and most of what runs dry has not yet.
 LOOK_S = 200.0
-#: How often a page that is served live loads itself anew.
-REFRESH_S = 15
+#: Where it is written where the pages are served.
+LIVE = "live.txt"
 STARTED = time.monotonic()
 
 
@@ -68,7 +68,9 @@ def main() -> int:
         with local_cloud(
             port=arguments.port or free_port(), log=arguments.out / "cloud.log"
         ) as cloud:
-            return run(cloud, arguments.out, keep=arguments.keep)
+            return run(
+                cloud, arguments.out, keep_until=threading.Event() if arguments.keep else None
+            )
     except (LocalCloudError, StackError, HostSideError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2
@@ -77,10 +79,11 @@ def main() -> int:
         return 130
 
 
-def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
-    """The demo on a running local cloud."""
+def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = None) -> int:
+    """The demo on a running local cloud, kept running until the event if there is one."""
     shutil.rmtree(out / "dashboards", ignore_errors=True)  # of an earlier run
-    (out / "report.html").unlink(missing_ok=True)
+    for name in ("report.html", LIVE):
+        (out / name).unlink(missing_ok=True)
     (out / "endpoint.txt").write_text(cloud.endpoint, encoding="utf-8")
     say(f"the local cloud is up at {cloud.endpoint}")
     specs = build_fleet()
@@ -135,8 +138,13 @@ def run(cloud: LocalCloud, out: Path, *, keep: bool) -> int:
         until = live_at + LIVE_MINUTES * MINUTE_S
         _watch(inbox, volumes, player, until=until, meanwhile=meanwhile)
         broken += _show(cloud, out, volumes, inbox, live_at=live_at)
-        if keep:
-            _keep(cloud, player, boards, lambda: _result(cloud, volumes, inbox, live_at=live_at))
+        if keep_until is not None:
+            live = Live(
+                boards=boards,
+                result=lambda: _result(cloud, volumes, inbox, live_at=live_at),
+                address=out / LIVE,
+            )
+            _keep(cloud, player, live, keep_until)
     say("deleting the stack and the alarms that its sweeps made")
     stack.destroy()
     print(_burstwatch(cloud, "cleanup"), end="")
@@ -277,29 +285,17 @@ def _result(
     return build_result(volumes, _scan(cloud), inbox.collect(), live_at=live_at)
 
 
-def _keep(
-    cloud: LocalCloud, player: Player, boards: Boards, result: Callable[[], dict[str, Any]]
-) -> None:
-    """Serve everything live until Ctrl-C."""
+def _keep(cloud: LocalCloud, player: Player, live: Live, until: threading.Event) -> None:
+    """Serve everything live until Ctrl-C, or until the event."""
     variables = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")
-    links = [(f"dashboard {name}", f"/d/burstwatch-{name}") for name in NAMES]
-
-    def draw_report(_: Mapping[str, str]) -> str:
-        return report(boards.volumes, result(), now_s=time.time(), links=links, refresh_s=REFRESH_S)
-
-    def draw_board(name: str, asked: Mapping[str, str]) -> str:
-        chosen = {key: value for key, value in asked.items() if key == "volume"}
-        return boards.draw(name, now_s=time.time(), chosen=chosen, refresh_s=REFRESH_S)[0]
-
-    pages = {f"/d/burstwatch-{name}": partial(draw_board, name) for name in NAMES}
-    with serving({"/": draw_report, **pages}) as address:
+    with live.serving() as address:
         print(f"the fleet plays on until Ctrl-C, and {address} shows it; to look at it yourself:")
         for name in variables:
             print(f"  export {name}={cloud.environment()[name]}")
         print("  .venv/bin/burstwatch scan", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
-            while player.is_alive():
-                time.sleep(1)
+            while player.is_alive() and not until.wait(1):
+                pass
 
 
 def _port(text: str) -> int:

@@ -4,12 +4,52 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
+from dataclasses import dataclass
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
+
+from demo.boards import NAMES
+from demo.page import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from demo.boards import Boards
+
+#: How often a page loads itself anew.
+REFRESH_S = 15
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """The report at ``/`` and the dashboards where their links lead. ``address`` is a file for the address."""
+
+    boards: Boards
+    result: Callable[[], Mapping[str, Any]]
+    address: Path
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator[str]:
+        """Everything served, each page drawn anew whenever it is asked for."""
+        pages = {f"/d/burstwatch-{name}": partial(self._board, name) for name in NAMES}
+        with serving({"/": self._report, **pages}) as address:
+            self.address.write_text(address, encoding="utf-8")
+            yield address
+
+    def _report(self, _: Mapping[str, str]) -> str:
+        links = [(f"dashboard {name}", f"/d/burstwatch-{name}") for name in NAMES]
+        now_s = time.time()
+        return report(
+            self.boards.volumes, self.result(), now_s=now_s, links=links, refresh_s=REFRESH_S
+        )
+
+    def _board(self, name: str, asked: Mapping[str, str]) -> str:
+        chosen = {key: value for key, value in asked.items() if key == "volume"}
+        return self.boards.draw(name, now_s=time.time(), chosen=chosen, refresh_s=REFRESH_S)[0]
 
 
 @contextlib.contextmanager

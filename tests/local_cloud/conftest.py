@@ -8,7 +8,10 @@ held in a third. They begin together and the tests await them.
 from __future__ import annotations
 
 import json
+import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,6 +30,8 @@ from tests.local_cloud.outside import Drilled, drill
 
 REGION = "eu-west-1"
 DRILL_REGION = "ap-southeast-1"
+#: Status and text of what is served, by its address.
+Pages = dict[str, tuple[int, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +51,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
 
 @pytest.fixture(scope="session")
 def pool() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(5) as workers:
+    with ThreadPoolExecutor(6) as workers:
         yield workers
 
 
@@ -57,14 +62,52 @@ def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo(cloud: LocalCloud, pool: ThreadPoolExecutor, demo_out: Path) -> Future[Any]:
-    """The demo, playing while the other tests watch other regions."""
+def played(
+    cloud: LocalCloud, pool: ThreadPoolExecutor, demo_out: Path
+) -> tuple[Future[Any], Future[Pages]]:
+    """The demo, kept running until its pages were fetched, while the other tests watch other regions."""
+    seen_enough = threading.Event()
 
     def play() -> tuple[int, dict[str, Any]]:
-        code = run(cloud, demo_out, keep=False)
+        code = run(cloud, demo_out, keep_until=seen_enough)
         return code, json.loads((demo_out / "result.json").read_text())
 
-    return pool.submit(play)
+    demo = pool.submit(play)
+
+    def fetch_all() -> Pages:
+        try:
+            while not (demo_out / "live.txt").exists() and not demo.done():
+                time.sleep(1)
+            address = (demo_out / "live.txt").read_text()
+            volumes = json.loads((demo_out / "result.json").read_text())["volumes"]
+            wiki = next(volume["id"] for volume in volumes if volume["name"] == "wiki")
+            boards = ["fleet", f"volume?var-volume={wiki}", "host"]
+            paths = ["", *(f"d/burstwatch-{board}" for board in boards), "nowhere"]
+            return {path: fetch(f"{address}{path}") for path in paths}
+        finally:
+            seen_enough.set()
+
+    return demo, pool.submit(fetch_all)
+
+
+@pytest.fixture(scope="session")
+def demo(played: tuple[Future[Any], Future[Pages]]) -> Future[Any]:
+    """How the demo ended, and its result."""
+    return played[0]
+
+
+@pytest.fixture(scope="session")
+def live(played: tuple[Future[Any], Future[Pages]]) -> Future[Pages]:
+    """Every page as it is served once the demo has played."""
+    return played[1]
+
+
+def fetch(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=120) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
 
 
 @pytest.fixture(scope="session")

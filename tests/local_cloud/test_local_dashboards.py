@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from demo.localcloud.cloud import LocalCloud
-from tests.local_cloud.conftest import client
+from tests.local_cloud.conftest import Pages, client
 from tools.looks import look_at, pages_of
 
 pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(1_500)]
@@ -29,6 +29,21 @@ def test_every_panel_of_every_dashboard_has_data_and_the_host_is_scraped(
     assert all(path.exists() for path in pages.values())
     program("prometheus")
     assert "Disks with a bucket" in pages["host"].read_text()
+
+
+def test_a_demo_that_is_kept_serves_the_report_and_the_dashboards_live(
+    demo: Future[Any], live: Future[Pages]
+) -> None:
+    pages = live.result()
+    _, result = demo.result()
+    wiki = next(volume["id"] for volume in result["volumes"] if volume["name"] == "wiki")
+    for path, (status, text) in pages.items():
+        assert status == (404 if path == "nowhere" else 200), text
+        assert ('http-equiv="refresh"' in text) is (status == 200)
+    assert "What on-call received" in pages[""][1]
+    assert "burstwatch / Fleet" in pages["d/burstwatch-fleet"][1]
+    assert f"volume {wiki}" in pages[f"d/burstwatch-volume?var-volume={wiki}"][1]
+    assert "/d/burstwatch-host" in pages["nowhere"][1]
 
 
 def test_the_worst_comes_first(demo: Future[Any], demo_out: Path) -> None:
