@@ -21,7 +21,7 @@ from burstwatch import bucket as tb
 from burstwatch.words import span, table
 from demo.boards import NAMES, Boards
 from demo.fleet import MINUTE_S, build_fleet
-from demo.hostside import HostSideError, host_side
+from demo.hostside import HostSideError, broken_on_host, host_side
 from demo.inbox import Inbox
 from demo.live import Live
 from demo.localcloud.cloud import (
@@ -81,9 +81,7 @@ def main() -> int:
 
 def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = None) -> int:
     """The demo on a running local cloud, kept running until the event if there is one."""
-    shutil.rmtree(out / "dashboards", ignore_errors=True)  # of an earlier run
-    for name in ("report.html", LIVE):
-        (out / name).unlink(missing_ok=True)
+    _remove_earlier(out)
     (out / "endpoint.txt").write_text(cloud.endpoint, encoding="utf-8")
     say(f"the local cloud is up at {cloud.endpoint}")
     specs = build_fleet()
@@ -138,6 +136,8 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
         until = live_at + LIVE_MINUTES * MINUTE_S
         _watch(inbox, volumes, player, until=until, meanwhile=meanwhile)
         broken += _show(cloud, out, volumes, inbox, live_at=live_at)
+        if host is not None:
+            broken += broken_on_host(host, volumes, now_s=time.time())
         if keep_until is not None:
             live = Live(
                 boards=boards,
@@ -145,16 +145,27 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
                 address=out / LIVE,
             )
             _keep(cloud, player, live, keep_until)
-    say("deleting the stack and the alarms that its sweeps made")
-    stack.destroy()
-    print(_burstwatch(cloud, "cleanup"), end="")
-    left = client("cloudwatch").describe_alarms()["MetricAlarms"]
-    if left:
-        broken.append(f"{len(left)} alarms were left behind")
+    broken += _take_down(cloud, stack, client("cloudwatch"))
     for promise in broken:
         print(f"demo: {promise}", file=sys.stderr)
     say("done" if not broken else "done, and not as promised")
     return 1 if broken else 0
+
+
+def _remove_earlier(out: Path) -> None:
+    """Pages of an earlier run, which are not of this one."""
+    shutil.rmtree(out / "dashboards", ignore_errors=True)
+    for name in ("report.html", LIVE):
+        (out / name).unlink(missing_ok=True)
+
+
+def _take_down(cloud: LocalCloud, stack: Stack, cloudwatch: Any) -> list[str]:  # noqa: ANN401 - boto3
+    """Delete everything. Returns what was left behind."""
+    say("deleting the stack and the alarms that its sweeps made")
+    stack.destroy()
+    print(_burstwatch(cloud, "cleanup"), end="")
+    left = cloudwatch.describe_alarms()["MetricAlarms"]
+    return [f"{len(left)} alarms were left behind"] if left else []
 
 
 def say(text: str) -> None:

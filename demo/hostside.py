@@ -40,6 +40,8 @@ MEASURED = ROOT / "demo" / "measured"
 MEASURED_VOLUME = "vol-0aaaaaaaaaaaaaaa1"
 MEASURED_AGO_S = 20 * 3600.0
 SCRAPE_S, START_S = 5.0, 60.0
+#: An alert waits a minute, and the exporter some seconds before it is sure of a rate.
+SAID_AFTER_S = 90.0
 
 
 class HostSideError(RuntimeError):
@@ -98,6 +100,39 @@ def host_side(
         log = folder / "prometheus.log"
         ending.enter_context(_running(command, environment, log, f"http://{server}/-/ready"))
         yield HostSide(prometheus=f"http://{server}", exporter=f"http://{exporter}")
+
+
+def alerts_of(host: HostSide) -> dict[str, set[str]]:
+    """The critical alerts that Prometheus has firing, by volume."""
+    with urllib.request.urlopen(f"{host.prometheus}/api/v1/alerts", timeout=10) as answer:  # noqa: S310 - our own server
+        alerts = json.load(answer)["data"]["alerts"]
+    found: dict[str, set[str]] = {}
+    for alert in alerts:
+        labels = alert["labels"]
+        if alert["state"] == "firing" and labels["severity"] == "critical":
+            found.setdefault(labels.get("volume_id", ""), set()).add(labels["alertname"])
+    return found
+
+
+def broken_on_host(host: HostSide, volumes: Sequence[Volume], *, now_s: float) -> list[str]:
+    """What the rules should have said of the host's disks by now, and have not.
+
+    That a disk runs dry they say from half an hour on, and the demo has minutes.
+    """
+    firing = alerts_of(host)
+    broken = [f"Prometheus says {name}" for name in sorted(firing.get("", set()))]
+    for volume in volumes:
+        if volume.spec.name not in MOUNTED:
+            continue
+        said = firing.get(volume.id, set())
+        if not volume.emptied and "BurstwatchThrottledNow" in said:
+            broken.append(
+                f"Prometheus says that {volume.spec.name} is throttled, and it is not dry"
+            )
+        is_late = bool(volume.emptied) and volume.emptied[0] < now_s - SAID_AFTER_S
+        if is_late and "BurstwatchThrottledNow" not in said:
+            broken.append(f"{volume.spec.name} ran dry, and Prometheus says nothing of it")
+    return broken
 
 
 def _disks(volumes: Sequence[Volume], live_at: float, begun_at: float) -> list[Disk]:
