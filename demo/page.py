@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 BEFORE_S = 300.0
 #: Cards of curves, three in a row.
 CARD_WIDTH, CARD_HEIGHT, IN_A_ROW = 8, 6, 3
+#: So much of a message is shown at once: name and action stand there.
+SHOWN = 200
 #: A balance under this is worth a look, and its curve is drawn in another colour.
 LOW_RATIO = 0.6
-Result = "Mapping[str, Any]"
 
 
 def report(
@@ -184,7 +185,7 @@ def _messages(result: Mapping[str, Any]) -> str:
         what, text = _told(message["body"])
         topic = message["through"].removeprefix("sqs:")
         rows.append(
-            f'<tr><td class="s">{_clock(message["at"])}</td><td class="s">{escape(topic)}</td><td class="w">{escape(what)}</td><td>{escape(text)}</td></tr>'
+            f'<tr><td class="s">{_clock(message["at"])}</td><td class="s">{escape(topic)}</td><td class="w">{escape(what)}</td><td>{_folded(text)}</td></tr>'
         )
     if not rows:
         rows.append("<tr><td>-</td><td>-</td><td>nothing yet</td><td></td></tr>")
@@ -192,6 +193,14 @@ def _messages(result: Mapping[str, Any]) -> str:
         f'<section class="panel" data-values="{len(rows)}"><h3>By the queues at the three topics</h3><table><thead><tr><th>at</th>'
         f"<th>topic</th><th>what</th><th>text</th></tr></thead><tbody>{''.join(rows)}</tbody></table></section>"
     )
+
+
+def _folded(text: str) -> str:
+    """What a phone shows of it, and the rest on request."""
+    if len(text) <= SHOWN:
+        return escape(text)
+    cut = text.rfind(" ", 0, SHOWN)
+    return f"{escape(text[:cut])} <details><summary>and the rest</summary>{escape(text[cut:])}</details>"
 
 
 def _told(body: str) -> tuple[str, str]:

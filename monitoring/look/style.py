@@ -56,6 +56,7 @@ path.fill{{fill:var(--c);stroke:none;opacity:.18}} path.stack{{fill:var(--c);opa
 .scroll{{flex:1;min-height:0;overflow:hidden}}
 table{{border-collapse:collapse;width:100%;font-size:12px}} th{{text-align:left;color:var(--dim);font-weight:600}} td,th{{padding:3px 10px 3px 0;border-bottom:1px solid var(--grid);vertical-align:top}}
 td.n,th.n{{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}} td{{overflow-wrap:anywhere}} td.s{{white-space:nowrap}} td.w{{width:26%}}
+details{{display:inline}} summary{{display:inline;color:var(--blue);cursor:pointer;list-style:none}} details[open] summary{{display:none}}
 """.strip()
 
 
