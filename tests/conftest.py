@@ -4,6 +4,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
@@ -56,22 +57,24 @@ def _models_are_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def aws_env(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+@contextmanager
+def no_account() -> Iterator[pytest.MonkeyPatch]:
     """No real account is ever reached from a test."""
-    for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_SESSION_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setenv("AWS_REGION", "us-east-1")
-    return monkeypatch
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_SESSION_TOKEN"):
+            patch.delenv(name, raising=False)
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        patch.setenv("AWS_CONFIG_FILE", "/dev/null")
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_REGION", "us-east-1")
+        yield patch
 
 
-@pytest.fixture
-def cloud(aws_env: pytest.MonkeyPatch) -> Iterator[Cloud]:
+@contextmanager
+def fake_cloud() -> Iterator[Cloud]:
+    """The strict fake, serving, and the environment that leads to it."""
     clock = Clock(NOW)
     aws = FakeAws(clock=clock)
     aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
@@ -81,16 +84,31 @@ def cloud(aws_env: pytest.MonkeyPatch) -> Iterator[Cloud]:
     threading.Thread(
         target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
     ).start()
-    aws_env.setenv("AWS_ENDPOINT_URL", server.url)
-    yield Cloud(
-        aws=aws,
-        clients=Clients("us-east-1"),
-        clock=clock,
-        url=server.url,
-        unit=Unit(account=ACCOUNT, region="us-east-1"),
-    )
+    with no_account() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", server.url)
+        yield Cloud(
+            aws=aws,
+            clients=Clients("us-east-1"),
+            clock=clock,
+            url=server.url,
+            unit=Unit(account=ACCOUNT, region="us-east-1"),
+        )
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def aws_env() -> Iterator[pytest.MonkeyPatch]:
+    """See ``no_account``."""
+    with no_account() as patch:
+        yield patch
+
+
+@pytest.fixture
+def cloud() -> Iterator[Cloud]:
+    """See ``fake_cloud``."""
+    with fake_cloud() as made:
+        yield made
 
 
 def find_program(name: str) -> str:

@@ -35,7 +35,7 @@ CASES = FOLDER / "tests"
 RULES = ("burstwatch.rules.yml", "burstwatch.alerts.yml")
 MINUTE_S = 60.0
 #: How often the exporter reads the counters between two scrapes.
-SAMPLES = 6
+SAMPLES = 3
 #: YACE's period, and how late CloudWatch is.
 YACE_S, LATE_S = 300.0, 300.0
 TARGET = {"instance": "db-1:10047", "job": "burstwatch"}
@@ -80,14 +80,14 @@ CASES_BY_NAME = {
     "slow-drain": Case(
         text="Little more than the baseline for hours: a warning within the day, and no page while hours are left.",
         size_gib=500,
-        loads=[load(60, 500), load(300, 1900)],
-        minutes=300,
+        loads=[load(60, 500), load(120, 1900)],
+        minutes=165,
         expected=[(60, DRY, "warning", 0), (150, DRY, "warning", 1), (150, DRY, "critical", 0)],
     ),
     "burst": Case(
         text="Five minutes of full burst each hour, which the bucket gets back: nobody is woken.",
-        loads=[load(55, 100), load(5, 3000)] * 5,
-        minutes=300,
+        loads=[load(55, 100), load(5, 3000)] * 4,
+        minutes=190,
         never=[*PAGES, (DRY, "warning")],
     ),
     "recovery": Case(
@@ -100,14 +100,14 @@ CASES_BY_NAME = {
     "restart": Case(
         text="The exporter begins anew twice, first without its state and then with it, under a load that is harmless.",
         loads=[load(240, 250)],
-        minutes=200,
+        minutes=170,
         restarts={60: False, 120: True},
         never=[*PAGES, (DRY, "warning"), ("BurstwatchExporterDown", "warning")],
     ),
     "gap": Case(
         text="Half an hour without a scrape, under a load that is harmless: no page, but it is said that nobody watched.",
         loads=[load(55, 100), load(5, 3000)] * 4,
-        minutes=200,
+        minutes=140,
         unseen=range(70, 100),
         expected=[(73, "BurstwatchExporterDown", "warning", 0), (80, "BurstwatchExporterDown", "warning", 1),
                   (80, "BurstwatchAbsent", "critical", 1), (110, "BurstwatchExporterDown", "warning", 0),
@@ -134,7 +134,7 @@ OTHERS = {
         Case(
             text="What YACE would export of bursts that the bucket gets back: nobody is woken.",
             loads=[load(55, 100), load(5, 3000)] * 4,
-            minutes=230,
+            minutes=190,
             never=PAGES,
         ),
     ),

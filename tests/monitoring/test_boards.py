@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from monitoring.look.page import Looked, Wish, look, problems, repeated
 from monitoring.look.sources import CloudWatch
 from monitoring.look.transform import in_order, transformed
 from monitoring.look.units import axis_ticks, written
-from tests.conftest import NOW, Cloud
+from tests.conftest import NOW, Cloud, fake_cloud
 
 FOLDER = Path(__file__).parents[2] / "monitoring" / "grafana"
 BEFORE_S, MINUTES = 3 * 3600.0, 8
@@ -32,9 +33,14 @@ def board(name: str) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture
-def watched(cloud: Cloud) -> tuple[Cloud, list[Volume]]:
+@pytest.fixture(scope="module")
+def watched() -> Iterator[tuple[Cloud, list[Volume]]]:
     """Two volumes, one of which drains, looked at for some minutes by a real sweep."""
+    with fake_cloud() as cloud:
+        yield cloud, play(cloud)
+
+
+def play(cloud: Cloud) -> list[Volume]:
     cloud.aws.add_instance_type(
         SMALL, iops=18_750, mb_s=593.75, baseline_iops=3_600, baseline_mb_s=81.25
     )
@@ -57,7 +63,7 @@ def watched(cloud: Cloud) -> tuple[Cloud, list[Volume]]:
         for name, value in fleet_metrics(result).items():
             cloud.aws.put("Burstwatch", name, {"Deployment": "burstwatch"}, cloud.clock.now, value)
         cloud.clock.now += 60
-    return cloud, volumes
+    return volumes
 
 
 def put_until(cloud: Cloud, volume: Volume, end_s: float) -> None:

@@ -34,7 +34,7 @@ PAGES = {
     "nothing": (panel(CHART, values=0), "has no values"),
     "lineless": (panel(chart([], SPAN, unit="s", bounds=(0, 3))), "draws no line"),
     "empty": (panel(""), "is empty"),
-    "low": (panel(CHART, place=LOW), "px high"),
+    "low": (panel(CHART, place=LOW), "leaves its panel"),
     "narrow": (panel(CHART, place=NARROW), "cover one another"),
 }
 
