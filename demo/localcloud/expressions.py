@@ -1,7 +1,7 @@
 """Metric math, as CloudWatch evaluates it in GetMetricData.
 
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html (read
-2026-11). Known are arithmetic, comparisons, AND and OR, IF and the functions of ``FUNCTIONS``;
+2026-11). Known are arithmetic, comparisons, AND and OR, IF and what is in ``functions``;
 any other is refused by its name. What that page says of missing values holds here: they are 0 in
 arithmetic, and what would be divided by 0 is dropped.
 """
@@ -11,20 +11,18 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from demo.localcloud.functions import FUNCTIONS, OPERATORS, WORDS, Value, apply
 from demo.localcloud.insights import select
 from demo.localcloud.searching import parse_search
 from demo.localcloud.series import Metric, QueryError, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from demo.localcloud.series import Store
 
-#: A number, one series, or several.
-Value = float | Series | list[Series]
 _TOKEN = re.compile(
     r"""\s*(?:(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|'([^']*)'|"([^"]*)"|(<=|>=|==|!=|&&|\|\||[-+*/^()\[\],<>]))""",
 )
@@ -36,18 +34,6 @@ _LEVELS = (
     ("*", "/"),
     ("^",),
 )
-_OPERATORS: dict[str, Callable[[float, float], float]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow,
-    "==": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt,
-    "AND": lambda a, b: bool(a) and bool(b), "&&": lambda a, b: bool(a) and bool(b),
-    "OR": lambda a, b: bool(a) or bool(b), "||": lambda a, b: bool(a) or bool(b),
-}  # fmt: skip
-_COMBINED: dict[str, Callable[[Sequence[float]], float]] = {
-    "SUM": sum,
-    "AVG": lambda values: sum(values) / len(values),
-    "MIN": min,
-    "MAX": max,
-}
 SQL = re.compile(r"\s*SELECT\s", re.IGNORECASE)
 
 
@@ -195,12 +181,12 @@ class _Parser:
         value = self._level(level + 1)
         while self._tokens and self._tokens[0][1] in _LEVELS[level]:
             sign = self._tokens.pop(0)[1]
-            value = _apply(_OPERATORS[sign], value, self._level(level + 1))
+            value = apply(OPERATORS[sign], value, self._level(level + 1))
         return value
 
     def _unary(self) -> Value:
         if self._take("-"):
-            return _apply(operator.sub, 0.0, self._unary())
+            return apply(operator.sub, 0.0, self._unary())
         return self._atom()
 
     def _atom(self) -> Value:
@@ -241,7 +227,7 @@ class _Parser:
         while not self._take(")"):
             kind, text = self._tokens[0] if self._tokens else ("", "")
             called = self._tokens[1:2] == [("sign", "(")]
-            if kind == "text" or (text in _WORDS and not called):
+            if kind == "text" or (text in WORDS and not called):
                 arguments.append(self._tokens.pop(0)[1])
             else:
                 arguments.append(self._level(0))
@@ -266,136 +252,3 @@ class _Parser:
     def _unexpected(self) -> QueryError:
         found = self._tokens[0][1] if self._tokens else "the end"
         return QueryError(f"{self._text!r}: {found!r} is not expected there")
-
-
-def _apply(function: Callable[[float, float], float], left: Value, right: Value) -> Value:
-    if isinstance(left, list):
-        if isinstance(right, list):
-            msg = "arithmetic between two arrays of series is not allowed"
-            raise QueryError(msg)
-        return [_pair(function, one, right) for one in left]
-    if isinstance(right, list):
-        return [_pair(function, left, one) for one in right]
-    if isinstance(left, float) and isinstance(right, float):
-        return float(function(left, right))
-    return _pair(function, left, right)
-
-
-def _pair(
-    function: Callable[[float, float], float], left: float | Series, right: float | Series
-) -> Series:
-    series = [one for one in (left, right) if isinstance(one, Series)]
-    points = {}
-    for at in sorted({at for one in series for at in one.points}):
-        try:
-            points[at] = float(function(_at(left, at, 0.0), _at(right, at, 0.0)))
-        except ZeroDivisionError:
-            continue
-    return replace(series[0], points=points, period_s=max(one.period_s for one in series))
-
-
-def _at(value: float | Series, at: int, missing: float) -> float:
-    return value if isinstance(value, float) else value.points.get(at, missing)
-
-
-def _if(_: _Evaluation, condition: Any, then: Any, otherwise: Any = None) -> Series:  # noqa: ANN401
-    """By the table of AWS: 0 where the value that is chosen is missing, dropped where the other is."""
-    if isinstance(condition, float):
-        chosen = then if condition else otherwise
-        return chosen if isinstance(chosen, Series) else replace(then, points={})
-    points = {}
-    for at, is_so in condition.points.items():
-        if is_so:
-            points[at] = _at(then, at, 0.0)
-        elif isinstance(otherwise, float):
-            points[at] = otherwise
-        elif otherwise is not None and at in otherwise.points:
-            points[at] = otherwise.points[at]
-    shape = next(
-        (one for one in (then, otherwise, condition) if isinstance(one, Series)), condition
-    )
-    return replace(shape, points=points)
-
-
-def _fill(evaluation: _Evaluation, value: Any, by: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, list):
-        return [_fill(evaluation, one, by) for one in value]
-    points, last = {}, None
-    for at in evaluation.grid(value.period_s):
-        last = value.points.get(at, last)
-        if by == "REPEAT":
-            if last is not None:
-                points[at] = last
-        else:
-            points[at] = value.points.get(at, _at(by, at, 0.0))
-    return replace(value, points=points)
-
-
-def _epoch(evaluation: _Evaluation, value: Series) -> Series:
-    return replace(value, points={at: float(at) for at in evaluation.grid(value.period_s)})
-
-
-def _combine(name: str) -> Callable[..., Value]:
-    function = _COMBINED[name]
-
-    def combined(_: _Evaluation, value: Any) -> Value:  # noqa: ANN401
-        if isinstance(value, Series):
-            return float(function(list(value.points.values()))) if value.points else 0.0
-        points: dict[int, list[float]] = {}
-        for one in value:
-            for at, number in one.points.items():
-                points.setdefault(at, []).append(number)
-        shape = value[0] if value else Series(label=name, period_s=60, points={})
-        merged = {at: float(function(points[at])) for at in sorted(points)}
-        return replace(shape, points=merged, label=name, metric=None)
-
-    return combined
-
-
-def _sort(
-    _: _Evaluation, value: list[Series], by: str, order: str, most: float | None = None
-) -> list[Series]:
-    function = _COMBINED[by]
-    found = [one for one in value if one.points]
-    found.sort(key=lambda one: function(list(one.points.values())), reverse=order == "DESC")
-    return found if most is None else found[: int(most)]
-
-
-def _slice(
-    _: _Evaluation, value: list[Series], start: float, end: float | None = None
-) -> list[Series]:
-    return value[int(start) : None if end is None else int(end)]
-
-
-def _rate(_: _Evaluation, value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, list):
-        return [_rate(_, one) for one in value]
-    pairs = sorted(value.points.items())
-    return replace(
-        value,
-        points={
-            at: (now - before) / (at - since) for (since, before), (at, now) in pairwise(pairs)
-        },
-    )
-
-
-#: Words that are arguments and no queries.
-_WORDS = {"REPEAT", "ASC", "DESC", *_COMBINED}
-FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "SEARCH": lambda all_, text, statistic, period: all_.search(text, statistic, int(period)),
-    "METRICS": lambda all_, part="": all_.metrics(part),
-    "IF": _if,
-    "FILL": _fill,
-    "EPOCH": _epoch,
-    "PERIOD": lambda _, value: float(value.period_s),
-    "RATE": _rate,
-    "SORT": _sort,
-    "SLICE": _slice,
-    "FIRST": lambda _, value: value[0],
-    "LAST": lambda _, value: value[-1],
-    "REMOVE_EMPTY": lambda _, value: [one for one in value if one.points],
-    "TIME_SERIES": lambda all_, value: Series(
-        label="", period_s=all_.period(), points={at: float(value) for at in all_.grid(all_.period())}
-    ),
-    **{name: _combine(name) for name in _COMBINED},
-}  # fmt: skip
