@@ -163,10 +163,11 @@ class PlayedHost:
         draft.replace(path)
 
     def _plant(self, start_s: float) -> None:
-        created = datetime.fromtimestamp(start_s, tz=UTC).isoformat()
+        created = {"created": datetime.fromtimestamp(start_s, tz=UTC).isoformat()}
         config = {
             "volumes": {
-                disk.volume_id: {"type": disk.volume_type, "created": created}
+                # Of a disk that is not full nobody has said how full it is.
+                disk.volume_id: {"type": disk.volume_type, **(created if disk.ratio == 1 else {})}
                 for disk in self.disks
             }
         }

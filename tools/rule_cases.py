@@ -47,7 +47,7 @@ Labels = tuple[tuple[str, str], ...]
 class Case:
     """What the disk bears, when the exporter is not scraped or begins anew, and what must follow.
 
-    Minutes count from the first scrape. ``unseen`` are scrapes that fail, ``restarts`` minutes at which the
+    Minutes count from the first scrape. A disk that is not full (``ratio``) at first is one of which nothing is known. ``unseen`` are scrapes that fail, ``restarts`` minutes at which the
     exporter begins anew, with its state or without. ``expected`` are instants with how many alerts of a name and
     severity fire, ``never`` those that must not have fired at any minute.
     """
@@ -56,6 +56,7 @@ class Case:
     loads: Sequence[Load]
     minutes: int
     size_gib: int = 100
+    ratio: float = 1.0
     unseen: range = range(0)
     restarts: Mapping[int, bool] | None = None
     expected: Sequence[tuple[int, str, str, int]] = ()
@@ -103,6 +104,14 @@ CASES_BY_NAME = {
         minutes=170,
         restarts={60: False, 120: True},
         never=[*PAGES, (DRY, "warning"), ("BurstwatchExporterDown", "warning")],
+    ),
+    "unknown": Case(
+        text="A disk of which nobody knows how full it was: no time is said, but that it is served just its baseline.",
+        ratio=0.9,
+        loads=[load(10, 100), load(60, 3000)],
+        minutes=65,
+        expected=[(35, "BurstwatchServedAtBaseline", "warning", 0), (60, "BurstwatchServedAtBaseline", "warning", 1)],
+        never=[(DRY, "critical")],
     ),
     "gap": Case(
         text="Half an hour without a scrape, under a load that is harmless: no page, but it is said that nobody watched.",
@@ -210,6 +219,7 @@ def replay(case: Case) -> dict[str, list[str]]:
             volume_type="gp2",
             size_gib=case.size_gib,
             loads=case.loads,
+            ratio=case.ratio,
         )
         host = PlayedHost(root, [disk], start_s=hands.wall, step_s=MINUTE_S / SAMPLES)
         exporter = _exporter(host, hands)

@@ -107,8 +107,8 @@ def _now() -> list[Panel]:
         ),
         number(
             "Least time left",
-            "Of the resource that is likely to run dry first. None means that nothing runs dry at its present demand.",
-            kind=KIND, unit="s", steps=TIME_LEFT, none="nothing runs dry",
+            "Of the resource that is likely to run dry first. While sweeps complete, none published means that nothing runs dry at its present demand.",
+            kind=KIND, unit="s", steps=TIME_LEFT, none="none published",
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
         number(

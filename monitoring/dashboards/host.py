@@ -81,24 +81,24 @@ def _now() -> list[Panel]:
     return [
         number(
             "Least time left", "Of the disk that is likely to run dry first.",
-            kind=KIND, unit="s", steps=TIME_LEFT, none="nothing runs dry",
+            kind=KIND, unit="s", steps=TIME_LEFT, none="no finite time",
             targets=[series("left", f"min({likely} < Inf)", "time left")],
         ),
         number(
             "Dry within 1 h", "Disks that are likely to run dry within an hour at the demand of the last minutes.",
             kind=KIND, unit="short", steps=NONE_IS_WELL,
-            targets=[series("dry", f"count({likely} < 3600) or vector(0)", "disks")],
+            targets=[series("dry", f"sum({likely} < bool 3600)", "disks")],
         ),
         number(
             "Exhausted", "Disks without credits, held to their baseline.",
             kind=KIND, unit="short", steps=NONE_IS_WELL,
-            targets=[series("exhausted", f"sum({one(m.STATE, state='exhausted')}) or vector(0)", "disks")],
+            targets=[series("exhausted", f"sum({one(m.STATE, state='exhausted')})", "disks")],
         ),
         number(
             "Served at the baseline", "A hint that a bucket is empty, and no proof: an instance's limit, a snapshot that is read or a "
             "cgroup look the same.",
             kind=KIND, unit="short", steps=((None, GREEN), (1, ORANGE)),
-            targets=[series("held", f"sum({one(m.HINT)}) or vector(0)", "disks")],
+            targets=[series("held", f"sum({one(m.HINT)})", "disks")],
         ),
         number(
             "Least sure", "The widest interval that a balance lies in, as a share of the bucket. It narrows with time, and by what CloudWatch publishes.",

@@ -66,10 +66,10 @@ def source(kind: str) -> cm.DataSourceRef:
 
 def number(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
-    steps: Steps, width: int = 4, height: int = 4, calculation: str = "lastNotNull", none: str = "none",
+    steps: Steps, width: int = 4, height: int = 4, calculation: str = "lastNotNull", none: str = "no data",
     decimals: int | None = None, names: Mapping[float, tuple[str, str]] | None = None,
 ) -> Panel:  # fmt: skip
-    """One number. ``none`` is what stands there without data, ``names`` words for values."""
+    """One number. ``none`` is what stands there without data, which is never good news; ``names`` are words for values."""
     panel = (
         _filled(stat.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
         .reduce_options(c.ReduceDataOptions().calcs([calculation]))

@@ -72,29 +72,29 @@ def build() -> dm.Dashboard:
 def _now() -> list[Panel]:
     return [
         number(
-            "Balance", "The newest BurstBalance that AWS has published.",
-            kind=KIND, unit="percent", steps=IN_PERCENT, width=5, decimals=1, none="no bucket, or idle",
+            "Balance", "The newest BurstBalance that AWS has published. It publishes none for a volume without a bucket, and none while nothing is asked of it.",
+            kind=KIND, unit="percent", steps=IN_PERCENT, width=5, decimals=1, none="no data",
             targets=[_ebs("balance", "BurstBalance", "Minimum")],
         ),
         number(
-            "Time left", "Until no credits are left, at the demand that is expected. None while it does not drain.",
-            kind=KIND, unit="s", steps=TIME_LEFT, width=5, none="does not run dry",
+            "Time left", "Until no credits are left, at the demand that is expected. Published only while it drains and is watched closely.",
+            kind=KIND, unit="s", steps=TIME_LEFT, width=5, none="none published",
             targets=[_said("likely", "TimeToExhaustion")],
         ),
         number(
             "At the soonest", "The least that the range of the projection allows.",
-            kind=KIND, unit="s", steps=TIME_LEFT, width=5, none="does not run dry",
+            kind=KIND, unit="s", steps=TIME_LEFT, width=5, none="none published",
             targets=[_said("soonest", "TimeToExhaustionLow")],
         ),
         number(
-            "State", "What burstwatch makes of it; published from the moment that it is no longer ok.",
-            kind=KIND, unit="short", steps=((None, GREEN),), width=4, none="ok", names=WORDS,
+            "State", "What burstwatch makes of it, published from the moment that it is no longer ok. Whether it looks at all, the dashboard Fleet says.",
+            kind=KIND, unit="short", steps=((None, GREEN),), width=4, none="not watched closely", names=WORDS,
             targets=[_said("severity", "Severity", "Maximum")],
         ),
         number(
             "Waiting I/O", "The length of the queue. It grows when more is asked for than is served.",
             kind=KIND, unit="short", steps=((None, GREEN), (8, ORANGE), (32, RED)), width=5, decimals=1,
-            none="no I/O", targets=[_ebs("queue", "VolumeQueueLength", "Average")],
+            none="no data", targets=[_ebs("queue", "VolumeQueueLength", "Average")],
         ),
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from monitoring.look.frames import LookError, Span
+from monitoring.look.frames import LookError, Span, Table
 from monitoring.look.panels import Drawn, draw
 from monitoring.look.sources import filled
 from monitoring.look.style import page
@@ -16,6 +16,7 @@ from monitoring.look.style import page
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from monitoring.look.frames import Frames
     from monitoring.look.sources import Source
 
 COLUMNS = 24
@@ -25,13 +26,15 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """One panel as it came out."""
+    """One panel as it came out; ``answers`` has how many values each query gave that is shown."""
 
+    id: int
     title: str
     kind: str
     html: str
     values: int
     error: str
+    answers: Mapping[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,17 +135,34 @@ def _look_at(
     span = wish.span
     if "timeFrom" in panel:  # a range of the panel's own ends now
         span = Span(start_s=wish.now_s - seconds_of(panel["timeFrom"]), end_s=wish.now_s)
+    answers: dict[str, int] = {}
     try:
         frames = source.query(panel["targets"], variables, span)
+        answers = _answers(panel["targets"], frames)
         drawn = draw(panel, frames, span, now_s=wish.now_s, link=_linker(variables))
         error = ""
     except LookError as failure:
         error = str(failure)
         drawn = Drawn(html=f'<div class="error">{escape(error)}</div>', values=0)
-    title = filled(panel["title"], variables)
     return Looked(
-        title=title, kind=panel["type"], html=drawn.html, values=drawn.values, error=error
+        id=panel["id"],
+        title=filled(panel["title"], variables),
+        kind=panel["type"],
+        html=drawn.html,
+        values=drawn.values,
+        error=error,
+        answers=answers,
     )
+
+
+def _answers(targets: Sequence[Mapping[str, Any]], frames: Sequence[Frames]) -> dict[str, int]:
+    return {
+        target["refId"]: len(frame.rows)
+        if isinstance(frame, Table)
+        else sum(len(one.points) for one in frame)
+        for target, frame in zip(targets, frames, strict=True)
+        if not target.get("hide")
+    }
 
 
 def _linker(variables: Mapping[str, str]) -> Callable[[str, str], str]:
@@ -167,7 +187,18 @@ def seconds_of(text: str) -> int:
 
 
 def problems(looked: Sequence[Looked]) -> list[str]:
-    """Panels that failed or have nothing."""
-    return [
+    """Panels that failed or have nothing, and queries that found nothing in any repetition of their panel."""
+    wrong = [
         f"{one.title}: {one.error or 'no data'}" for one in looked if one.error or not one.values
     ]
+    answers: dict[tuple[int, str], int] = {}
+    for one in looked:
+        for query, values in one.answers.items():
+            answers[one.id, query] = answers.get((one.id, query), 0) + values
+    titles = {one.id: one.title for one in looked}
+    silent = [
+        f"{titles[panel]}: {query} finds nothing"
+        for (panel, query), values in answers.items()
+        if not values
+    ]
+    return [*wrong, *silent]

@@ -86,12 +86,10 @@ def _graph(panel: Mapping[str, Any], lines: Sequence[Line], span: Span, now_s: f
     if high <= low:
         high = low + 1
     drawn_steps = defaults["custom"].get("thresholdsStyle", {}).get("mode", "off") != "off"
-    # A line of a threshold stands where the colour of the value below it ends.
     steps = [
-        (after["value"], before["color"])
-        for before, after in zip(
-            defaults["thresholds"]["steps"], defaults["thresholds"]["steps"][1:], strict=False
-        )
+        (step["value"], step["color"])
+        for step in defaults["thresholds"]["steps"]
+        if step["value"] is not None
     ]
     picture = chart(
         curves, span, unit=defaults["unit"], bounds=(low, high),
