@@ -48,8 +48,8 @@ SETTINGS = {"lead_s": "240", "alarm_path_s": "60"}
 LIVE_MINUTES = 8
 #: When the dashboards are drawn: all alarms are up, and most of what runs dry has not yet.
 LOOK_S = 200.0
-#: Where it is written where the pages are served.
-LIVE = "live.txt"
+#: Where it is written where the pages are served, and which promises did not hold.
+LIVE, BROKEN = "live.txt", "broken.txt"
 STARTED = time.monotonic()
 
 
@@ -146,8 +146,9 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
             )
             _keep(cloud, player, live, keep_until)
     broken += _take_down(cloud, stack, client("cloudwatch"))
-    for promise in broken:
-        print(f"demo: {promise}", file=sys.stderr)
+    if broken:
+        (out / BROKEN).write_text("\n".join([*broken, ""]), encoding="utf-8")
+        print("".join(f"demo: {promise}\n" for promise in broken), end="", file=sys.stderr)
     say("done" if not broken else "done, and not as promised")
     return 1 if broken else 0
 
@@ -155,7 +156,7 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
 def _remove_earlier(out: Path) -> None:
     """Pages of an earlier run, which are not of this one."""
     shutil.rmtree(out / "dashboards", ignore_errors=True)
-    for name in ("report.html", LIVE):
+    for name in ("report.html", LIVE, BROKEN):
         (out / name).unlink(missing_ok=True)
 
 
