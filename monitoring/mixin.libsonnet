@@ -6,21 +6,18 @@
     yace: importstr 'prometheus/from-yace.rules.yml',
     'ebs-csi': importstr 'prometheus/from-ebs-csi.rules.yml',
   },
-  local alerts = std.strReplace(
-    std.strReplace(importstr 'prometheus/burstwatch.alerts.yml', 'monitoring/runbooks', config.runbooksUrl),
+  local alerts = [importstr 'prometheus/burstwatch.alerts.yml']
+                 // What tells of the exporter itself would tell of one that is not there.
+                 + (if config.exporter == 'burstwatch' then [importstr 'prometheus/burstwatch-exporter.alerts.yml'] else []),
+  local filled(text) = std.strReplace(
+    std.strReplace(text, 'monitoring/runbooks', config.runbooksUrl),
     'job="burstwatch"',
     config.jobSelector
   ),
-  // What tells of the exporter itself says nothing where there is none.
-  local isOfExporter(group) = group.name == 'burstwatch.exporter',
 
   prometheusRules+:: std.parseYaml(rules[config.exporter]),
   prometheusAlerts+:: {
-    groups: [
-      group
-      for group in std.parseYaml(alerts).groups
-      if config.exporter == 'burstwatch' || !isOfExporter(group)
-    ],
+    groups: std.flatMap(function(text) std.parseYaml(filled(text)).groups, alerts),
   },
   grafanaDashboards+:: {
     'burstwatch-fleet.json': import 'grafana/burstwatch-fleet.json',

@@ -1,55 +1,49 @@
-"""The cases of ``promtool test rules``, replayed: what a real exporter says of a simulated disk.
+"""The cases of ``promtool test rules``: what a disk bears, what befalls its exporter, and what must fire when.
 
-Nothing in them is made up: a host of files is read by the exporter once a minute, and what it says
-of the metrics that the rules name is the case's input. ``make gen`` writes them.
+``make gen`` writes them, with what a real exporter said (``rule_replay``).
 """
 
 from __future__ import annotations
 
-import math
-import re
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from prometheus_client.parser import text_string_to_metric_families
 
-from burstwatch.simulate import Simulation
-from burstwatch.volumes import profile
-from burstwatch_exporter.ebs_stats import parse_stats
-from burstwatch_exporter.serve import Exporter
-from burstwatch_exporter.settings import parse_options
 from demo.fleet import load_for
-from demo.host import Disk, PlayedHost
-from tools.pages import Hands
+from tools.rule_replay import (
+    FOLDER,
+    RULES,
+    Played,
+    configure,
+    measured,
+    move,
+    published,
+    replay,
+    replay_ebs_csi,
+    replay_yace,
+    restart,
+    several,
+    volume,
+    written,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from burstwatch.simulate import Load
 
-FOLDER = Path(__file__).parents[1] / "monitoring" / "prometheus"
 CASES = FOLDER / "tests"
-RULES = ("burstwatch.rules.yml", "burstwatch.alerts.yml")
-MINUTE_S = 60.0
-#: How often the exporter reads the counters between two scrapes.
-SAMPLES = 3
-#: YACE's period, and how late CloudWatch is.
-YACE_S, LATE_S = 300.0, 300.0
-TARGET = {"instance": "db-1:10047", "job": "burstwatch"}
-VOLUME = "vol-0aaaaaaaaaaaaaaa1"
-Labels = tuple[tuple[str, str], ...]
+DAY_S = 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What the disk bears, when the exporter is not scraped or begins anew, and what must follow.
+    """One disk, and what must follow.
 
-    Minutes count from the first scrape. A disk that is not full (``ratio``) at first is one of which nothing is known. ``unseen`` are scrapes that fail, ``restarts`` minutes at which the
-    exporter begins anew, with its state or without. ``expected`` are instants with how many alerts of a name and
-    severity fire, ``never`` those that must not have fired at any minute.
+    Minutes count from the first scrape. ``unseen`` are scrapes that fail, ``acts`` what befalls the host or its exporter,
+    ``others`` series that somebody else exports. ``expected`` are instants with how many alerts of a name and severity
+    fire, ``never`` those that must not have fired at any minute. ``rules`` is who exports.
     """
 
     text: str
@@ -58,9 +52,11 @@ class Case:
     size_gib: int = 100
     ratio: float = 1.0
     unseen: range = range(0)
-    restarts: Mapping[int, bool] | None = None
+    acts: Mapping[int, Callable[[Played], None]] = field(default_factory=dict)
+    others: Mapping[str, Sequence[str]] = field(default_factory=dict)
     expected: Sequence[tuple[int, str, str, int]] = ()
     never: Sequence[tuple[str, str]] = ()
+    rules: str = "burstwatch"
 
 
 def load(minutes: float, iops: float) -> Load:
@@ -68,22 +64,33 @@ def load(minutes: float, iops: float) -> Load:
     return load_for(60 * minutes, iops=iops)
 
 
-DRY, THROTTLED = "BurstwatchRunsDry", "BurstwatchThrottledNow"
+def _fires(
+    name: str, *instants: tuple[int, int], severity: str = "warning"
+) -> list[tuple[int, str, str, int]]:
+    return [(minute, name, severity, count) for minute, count in instants]
+
+
+DRY, THROTTLED, HELD = "BurstwatchRunsDry", "BurstwatchThrottledNow", "BurstwatchServedAtBaseline"
+DOWN, ABSENT = "BurstwatchExporterDown", "BurstwatchAbsent"
 PAGES = ((DRY, "critical"), (THROTTLED, "critical"))
+MOUNTS = "proc/1/mountinfo"
+#: Minutes in which nothing is written for node_exporter: what was written before stays.
+UNWRITTEN = range(50, 100)
+_WRITTEN_AT = [60.0 * (UNWRITTEN.start if minute in UNWRITTEN else minute) for minute in range(150)]
 CASES_BY_NAME = {
     "drain": Case(
         text="A calm hour, then a full burst: it is empty after 93 minutes, and paged a quarter of an hour before.",
         loads=[load(60, 100), load(60, 3000)],
         minutes=110,
-        expected=[(60, DRY, "critical", 0), (78, DRY, "critical", 1), (92, DRY, "critical", 1),
-                  (92, THROTTLED, "critical", 0), (96, THROTTLED, "critical", 1)],
+        expected=[*_fires(DRY, (60, 0), (78, 1), (92, 1), severity="critical"),
+                  *_fires(THROTTLED, (92, 0), (96, 1), severity="critical")],
     ),
     "slow-drain": Case(
         text="Little more than the baseline for hours: a warning within the day, and no page while hours are left.",
         size_gib=500,
         loads=[load(60, 500), load(120, 1900)],
         minutes=165,
-        expected=[(60, DRY, "warning", 0), (150, DRY, "warning", 1), (150, DRY, "critical", 0)],
+        expected=[*_fires(DRY, (60, 0), (150, 1)), *_fires(DRY, (150, 0), severity="critical")],
     ),
     "burst": Case(
         text="Five minutes of full burst each hour, which the bucket gets back: nobody is woken.",
@@ -95,22 +102,23 @@ CASES_BY_NAME = {
         text="A drain that is stopped in time: the page comes, and resolves within a quarter of an hour of the end.",
         loads=[load(60, 100), load(25, 3000), load(60, 50)],
         minutes=140,
-        expected=[(84, DRY, "critical", 1), (105, DRY, "critical", 0), (139, DRY, "critical", 0)],
+        expected=_fires(DRY, (84, 1), (105, 0), (139, 0), severity="critical"),
         never=[(THROTTLED, "critical")],
     ),
     "restart": Case(
         text="The exporter begins anew twice, first without its state and then with it, under a load that is harmless.",
         loads=[load(240, 250)],
         minutes=170,
-        restarts={60: False, 120: True},
-        never=[*PAGES, (DRY, "warning"), ("BurstwatchExporterDown", "warning")],
+        acts={60: restart(with_state=False), 120: restart(with_state=True)},
+        never=[*PAGES, (DRY, "warning"), (HELD, "warning"), (DOWN, "warning")],
     ),
     "unknown": Case(
-        text="A disk of which nobody knows how full it was: no time is said, but that it is served just its baseline.",
+        text="A disk of which nobody knows how full it was: no time is said but that, and that it is served just its baseline.",
         ratio=0.9,
-        loads=[load(10, 100), load(60, 3000)],
-        minutes=65,
-        expected=[(35, "BurstwatchServedAtBaseline", "warning", 0), (60, "BurstwatchServedAtBaseline", "warning", 1)],
+        loads=[load(10, 100), load(60, 3000), load(60, 50)],
+        minutes=125,
+        acts={90: published(0.04)},
+        expected=[*_fires(HELD, (35, 0), (60, 1), (100, 0)), *_fires("BurstwatchBalanceUnknown", (25, 0), (35, 1), (95, 0))],
         never=[(DRY, "critical")],
     ),
     "gap": Case(
@@ -118,70 +126,74 @@ CASES_BY_NAME = {
         loads=[load(55, 100), load(5, 3000)] * 4,
         minutes=140,
         unseen=range(70, 100),
-        expected=[(73, "BurstwatchExporterDown", "warning", 0), (80, "BurstwatchExporterDown", "warning", 1),
-                  (80, "BurstwatchAbsent", "critical", 1), (110, "BurstwatchExporterDown", "warning", 0),
-                  (110, "BurstwatchAbsent", "critical", 0)],
+        expected=[*_fires(DOWN, (73, 0), (80, 1), (110, 0)), *_fires(ABSENT, (80, 1), (110, 0), severity="critical")],
         never=PAGES,
     ),
+    "exporter": Case(
+        text="What the exporter lacks is said, each thing by its own alert, until it has it again.",
+        loads=[load(200, 100)],
+        minutes=150,
+        acts={
+            0: several(published(0.99), measured("probe", age_s=3 * DAY_S - 1_800), measured("dbench", age_s=0, failed="x")),
+            10: move(MOUNTS, "elsewhere"),
+            40: move("elsewhere", MOUNTS),
+            100: several(published(0.99), measured("probe", age_s=0), measured("dbench", age_s=0)),
+        },
+        others={'node_textfile_mtime_seconds{file="/var/lib/burstwatch.prom",instance="db-1",job="node"}': written(_WRITTEN_AT)},
+        expected=[
+            *_fires("BurstwatchSourceDown", (15, 0), (30, 1), (45, 0)),
+            *_fires("BurstwatchCloudWatchStale", (50, 0), (90, 1), (105, 0)),
+            *_fires("BurstwatchMeasurementStale", (60, 0), (95, 1), (105, 0)),
+            *_fires("BurstwatchMeasurementFailed", (50, 0), (90, 1), (105, 0)),
+            *_fires("BurstwatchTextfileStale", (50, 0), (70, 1), (105, 0)),
+        ],
+        never=PAGES,
+    ),
+    "untyped": Case(
+        text="A volume of which nobody has said what it is: that is said, until somebody does.",
+        loads=[load(200, 3000)],
+        minutes=90,
+        acts={0: configure({}), 70: configure({"volumes": {"*": {"type": "gp2"}}})},
+        expected=_fires("BurstwatchTypeUnknown", (50, 0), (65, 1), (75, 0)),
+    ),
+    "yace-drain": Case(
+        text="What YACE would export of a drain, ten minutes late: the page comes, later than with the exporter; NaN is no recovery.",
+        size_gib=500,
+        loads=[load(60, 500), load(120, 3000)],
+        minutes=150,
+        unseen=range(135, 150),
+        expected=[*_fires(DRY, (60, 0), (105, 1), severity="critical"), *_fires(THROTTLED, (130, 1), (143, 1), severity="critical")],
+        never=[(ABSENT, "critical"), (DOWN, "warning")],
+        rules="yace",
+    ),
+    "yace-burst": Case(
+        text="What YACE would export of bursts that the bucket gets back: nobody is woken.",
+        loads=[load(55, 100), load(5, 3000)] * 4,
+        minutes=190,
+        never=[*PAGES, (ABSENT, "critical")],
+        rules="yace",
+    ),
+    "ebs-csi-throttled": Case(
+        text="What the EBS CSI driver would export of a drain: nothing before, and that the limit is reached after.",
+        loads=[load(60, 100), load(60, 3000)],
+        minutes=115,
+        expected=_fires("BurstwatchLimitReached", (92, 0), (112, 1)),
+        never=[(DRY, "critical"), (ABSENT, "critical")],
+        rules="ebs-csi",
+    ),
 }  # fmt: skip
-
-
-#: The cases of those who have other exporters: which rules stand in, and how their series are made.
-OTHERS = {
-    "yace-drain": (
-        "from-yace.rules.yml",
-        Case(
-            text="What YACE would export of a drain, ten minutes late: the page comes, later than with the exporter.",
-            size_gib=500,
-            loads=[load(60, 500), load(120, 3000)],
-            minutes=135,
-            expected=[(60, DRY, "critical", 0), (105, DRY, "critical", 1), (130, THROTTLED, "critical", 1)],
-        ),
-    ),
-    "yace-burst": (
-        "from-yace.rules.yml",
-        Case(
-            text="What YACE would export of bursts that the bucket gets back: nobody is woken.",
-            loads=[load(55, 100), load(5, 3000)] * 4,
-            minutes=190,
-            never=PAGES,
-        ),
-    ),
-    "ebs-csi-throttled": (
-        "from-ebs-csi.rules.yml",
-        Case(
-            text="What the EBS CSI driver would export of a drain: nothing before, and that the limit is reached after.",
-            loads=[load(60, 100), load(60, 3000)],
-            minutes=115,
-            expected=[(92, "BurstwatchLimitReached", "warning", 0), (112, "BurstwatchLimitReached", "warning", 1)],
-            never=[(DRY, "critical")],
-        ),
-    ),
-}  # fmt: skip
-
-
-def cases() -> dict[str, str]:
-    """The text of each file."""
-    own = {name: render(case, replay(case)) for name, case in CASES_BY_NAME.items()}
-    return own | {name: render_other(name) for name in OTHERS}
 
 
 def write_cases() -> None:
     """All of them, to where promtool is told to look."""
     CASES.mkdir(exist_ok=True)
-    for name, text in cases().items():
-        (CASES / f"{name}.yml").write_text(text, encoding="utf-8")
+    for name, case in CASES_BY_NAME.items():
+        (CASES / f"{name}.yml").write_text(render(case), encoding="utf-8")
 
 
-def render_other(name: str) -> str:
-    """A case of somebody else's exporter."""
-    rules, case = OTHERS[name]
-    series = _yace(case) if "yace" in rules else _ebs_csi(case)
-    return render(case, series, rules=(rules, RULES[1]))
-
-
-def render(case: Case, series: Mapping[str, Sequence[str]], *, rules: Sequence[str] = RULES) -> str:
+def render(case: Case) -> str:
     """A file for ``promtool test rules``."""
+    rules = RULES if case.rules == "burstwatch" else (f"from-{case.rules}.rules.yml", RULES[1])
     content = {
         "rule_files": [f"../{name}" for name in rules],
         "evaluation_interval": "1m",
@@ -189,10 +201,10 @@ def render(case: Case, series: Mapping[str, Sequence[str]], *, rules: Sequence[s
             {
                 "interval": "1m",
                 "input_series": [
-                    {"series": name, "values": " ".join(values)} for name, values in series.items()
+                    {"series": name, "values": " ".join(values)} for name, values in _series(case).items()
                 ],
                 "promql_expr_test": [
-                    *(_fires(minute, name, severity, count) for minute, name, severity, count in case.expected),
+                    *(_counted(*one) for one in case.expected),
                     *(_never(case.minutes - 1, name, severity) for name, severity in case.never),
                 ],
             }
@@ -202,123 +214,16 @@ def render(case: Case, series: Mapping[str, Sequence[str]], *, rules: Sequence[s
     return f"# {case.text} Written by `make gen`.\n{text}"
 
 
-def replay(case: Case) -> dict[str, list[str]]:
-    """Each series that the rules name with its value a minute, as promtool writes them."""
-    names = {
-        name
-        for rules in RULES
-        for name in re.findall(r"\bburstwatch_\w+", (FOLDER / rules).read_text(encoding="utf-8"))
-    }
-    scrapes: list[Mapping[str, float] | None] = []
-    hands = Hands(wall=1_790_000_000.0)
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        disk = Disk(
-            name="nvme1n1",
-            volume_id=VOLUME,
-            volume_type="gp2",
-            size_gib=case.size_gib,
-            loads=case.loads,
-            ratio=case.ratio,
-        )
-        host = PlayedHost(root, [disk], start_s=hands.wall, step_s=MINUTE_S / SAMPLES)
-        exporter = _exporter(host, hands)
-        for minute in range(case.minutes):
-            if minute in (case.restarts or {}):
-                if (case.restarts or {})[minute]:
-                    exporter.save()
-                else:
-                    (root / "state.json").unlink(missing_ok=True)
-                exporter = _exporter(host, hands)
-            exporter.sample()
-            scrapes.append(None if minute in case.unseen else _scrape(exporter, names))
-            for _ in range(SAMPLES):
-                hands.move(MINUTE_S / SAMPLES)
-                host.move_to(hands.wall)
-                exporter.sample()
-    every = sorted({name for scrape in scrapes if scrape for name in scrape})
-    series = {
-        name: _values([None if scrape is None else scrape.get(name) for scrape in scrapes])
-        for name in every
-    }
-    up = f'up{{instance="{TARGET["instance"]}",job="{TARGET["job"]}"}}'
-    return {up: [str(int(scrape is not None)) for scrape in scrapes], **series}
+def _series(case: Case) -> dict[str, Sequence[str]]:
+    disk = volume(case.loads, size_gib=case.size_gib, ratio=case.ratio)
+    if case.rules == "yace":
+        return {**replay_yace(disk, case.minutes, unseen=case.unseen)}
+    if case.rules == "ebs-csi":
+        return {**replay_ebs_csi(disk, case.minutes)}
+    return {**replay(disk, case.minutes, unseen=case.unseen, acts=case.acts), **case.others}
 
 
-def _yace(case: Case) -> dict[str, list[str]]:
-    """BurstBalance as YACE exports it: the newest whole five minutes that CloudWatch has by then."""
-    promise = profile("gp2", case.size_gib)
-    if promise.bucket is None:
-        msg = f"gp2 of {case.size_gib} GiB has no bucket"
-        raise ValueError(msg)
-    played = Simulation(promise=promise, bucket=promise.bucket, period_s=YACE_S)
-    points = list(played.play(case.loads))
-    shown: list[float | None] = []
-    for minute in range(case.minutes):
-        seen = [one for one in points if one.start_s + YACE_S + LATE_S <= minute * MINUTE_S]
-        shown.append(round(100 * seen[-1].balance_minimum, 2) if seen else None)
-    arn = f"arn:aws:ec2:eu-west-1:123456789012:volume/{VOLUME}"
-    labels = (
-        f'account_id="123456789012",dimension_VolumeId="{VOLUME}",name="{arn}",region="eu-west-1"'
-    )
-    return {f"aws_ebs_burst_balance_minimum{{{labels}}}": _values(shown)}
-
-
-def _ebs_csi(case: Case) -> dict[str, list[str]]:
-    """The driver's counter of exceeded IOPS, out of the disk's own log page."""
-    shown: list[float | None] = []
-    with tempfile.TemporaryDirectory() as folder:
-        disk = Disk(
-            name="nvme1n1",
-            volume_id=VOLUME,
-            volume_type="gp2",
-            size_gib=case.size_gib,
-            loads=case.loads,
-        )
-        host = PlayedHost(Path(folder), [disk], start_s=0.0, step_s=MINUTE_S)
-        for minute in range(case.minutes):
-            host.move_to(minute * MINUTE_S)
-            shown.append(parse_stats(host.log_page(disk.name)).exceeded_iops_s)
-    labels = f'instance_id="i-0aaaaaaaaaaaaaaa1",volume_id="{VOLUME}"'
-    return {f"aws_ebs_csi_exceeded_iops_seconds_total{{{labels}}}": _values(shown)}
-
-
-def _exporter(host: PlayedHost, hands: Hands) -> Exporter:
-    more = {
-        "state.file": str(host.root / "state.json"),
-        "sample.period": f"{MINUTE_S / SAMPLES:g}",
-    }
-    exporter = Exporter(parse_options({**host.flags, **more}, {}), hands.clock)
-    exporter.host.observe()
-    return exporter
-
-
-def _scrape(exporter: Exporter, names: set[str]) -> dict[str, float]:
-    found = {}
-    for family in text_string_to_metric_families(exporter.page().text()):
-        for sample in family.samples:
-            if sample.name in names:
-                labels = sorted({**sample.labels, **TARGET}.items())
-                inner = ",".join(f'{key}="{value}"' for key, value in labels)
-                found[f"{sample.name}{{{inner}}}"] = sample.value
-    return found
-
-
-def _values(values: Sequence[float | None]) -> list[str]:
-    """As Prometheus stores them: what is gone from a page, or a page itself, is stale at once."""
-    written, was_there = [], False
-    for value in values:
-        if value is None:
-            written.append("stale" if was_there else "_")
-        elif math.isinf(value):
-            written.append("inf")
-        else:
-            written.append(f"{value:.10g}")
-        was_there = value is not None
-    return written
-
-
-def _fires(minute: int, name: str, severity: str, count: int) -> dict[str, Any]:
+def _counted(minute: int, name: str, severity: str, count: int) -> dict[str, Any]:
     selector = f'ALERTS{{alertname="{name}",severity="{severity}",alertstate="firing"}}'
     return {
         "expr": f"count({selector}) or vector(0)",

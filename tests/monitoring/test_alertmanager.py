@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from demo.localcloud.cloud import free_port
-from tools.rule_cases import FOLDER
+from tools.rule_replay import FOLDER
 
 pytestmark = pytest.mark.real
 CONFIG = FOLDER / "alertmanager.yml"

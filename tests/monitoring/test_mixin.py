@@ -11,7 +11,13 @@ import rjsonnet
 import yaml
 
 FOLDER = Path(__file__).parents[2] / "monitoring"
-ALERTS = yaml.safe_load((FOLDER / "prometheus" / "burstwatch.alerts.yml").read_text())
+ALERTS = [
+    group
+    for name in ("burstwatch", "burstwatch-exporter")
+    for group in yaml.safe_load((FOLDER / "prometheus" / f"{name}.alerts.yml").read_text())[
+        "groups"
+    ]
+]
 
 
 def mixin(**config: str) -> dict[str, Any]:
@@ -28,7 +34,7 @@ def mixin(**config: str) -> dict[str, Any]:
 
 def test_without_a_word_it_gives_the_files_as_they_are() -> None:
     found = mixin()
-    assert found["alerts"] == ALERTS
+    assert found["alerts"] == {"groups": ALERTS}
     rules = yaml.safe_load((FOLDER / "prometheus" / "burstwatch.rules.yml").read_text())
     assert found["rules"] == rules
     names = {
