@@ -25,8 +25,8 @@ HOLD_S = 600.0
 AFTER_S = 24 * 3600.0
 #: Sustains more than the whole fleet asks of it, so that only volumes run dry.
 LARGE = "m5.8xlarge"
-#: Has balances of its own, which AWS publishes.
-SMALL = "m5.large"
+#: Have balances of their own, which AWS publishes, and one volume each.
+SMALL, MEDIUM = "m5.large", "m5.xlarge"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,11 @@ def build_fleet() -> list[Spec]:
         _dry(_gp2("drain-10", 10), _published(2945, 2945.1, 2943.9), at_s=360),
         _dry(_gp2("drain-100", 100), _published(2945.7, 2944.9, 2944.9), at_s=390),
         _dry(_gp2("drain-500", 500), _published(2946.9, 3164, 2944.8), at_s=400),
-        _dry(_gp2("database", 250), _saturating("smd/machine-3-10_w", 33_801), at_s=410),
+        _dry(
+            replace(_gp2("database", 250), instance_type=MEDIUM),
+            _saturating("smd/machine-3-10_w", 33_801),
+            at_s=410,
+        ),
         _dry(
             Spec(name="log-archive", volume_type="st1", size_gib=500, history="smd/machine-1-8_w"),
             _steady(mib_s=130),

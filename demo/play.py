@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from demo.fleet import DAY_S, MINUTE_S, SMALL, Spec
+from demo.fleet import DAY_S, LARGE, MINUTE_S, Spec
 from demo.waiting import latency_s, queue_length
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def entries(volume: Volume, points: Sequence[Datapoint], *, now: float) -> Itera
     for point in points[len(old) :]:
         yield from _metrics(volume, [point])
         yield from _waiting(volume, point)
-        if volume.spec.instance_type == SMALL:
+        if volume.spec.instance_type != LARGE:
             yield from _instance(volume, point)
 
 

@@ -74,16 +74,17 @@ def region() -> d.QueryVariable:
 
 
 def values_of(
-    name: str, label: str, text: str, *, namespace: str, metric_name: str, dimension: str
-) -> d.QueryVariable:
-    """A variable with the values that a dimension of a metric has."""
+    name: str, label: str, text: str, *, namespace: str, metric_name: str, dimension: str,
+    of: Mapping[str, str] | None = None,
+) -> d.QueryVariable:  # fmt: skip
+    """A variable with the values that a dimension of a metric has, ``of`` those with other dimensions so."""
     query: dict[str, object] = {
         "queryType": "dimensionValues",
         "region": "$region",
         "namespace": namespace,
         "metricName": metric_name,
         "dimensionKey": dimension,
-        "dimensionFilters": {},
+        "dimensionFilters": dict(of or {}),
     }
     return query_variable(name, label, text, kind=KIND, query=query)
 

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 MONTH_S = 30 * 86_400
 EBS_VOLUME = "ebs_volume"
+#: What is older than this is not now: a schedule of five minutes has been missed then.
+NOW = "15m"
 RESOURCE = "${PROP('Dim.ResourceId')}"
 #: How many the tables and graphs of the worst show.
 WORST = 10
@@ -90,37 +92,37 @@ def _now() -> list[Panel]:
         number(
             "Exhausted now",
             "Resources without credits, held to their baseline.",
-            kind=KIND, unit="short", steps=NONE_IS_WELL,
+            kind=KIND, unit="short", steps=NONE_IS_WELL, since=NOW,
             targets=[_fleet("exhausted", "ResourcesExhausted")],
         ),
         number(
             "Dry within 1 h",
             "Resources that are likely to run dry within an hour at the demand that is expected of them.",
-            kind=KIND, unit="short", steps=NONE_IS_WELL,
+            kind=KIND, unit="short", steps=NONE_IS_WELL, since=NOW,
             targets=[_fleet("hour", "ResourcesDryWithin1h")],
         ),
         number(
             "Dry within 6 h",
             "The same within six hours; those within one hour are among them.",
-            kind=KIND, unit="short", steps=NONE_IS_BEST,
+            kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW,
             targets=[_fleet("hours", "ResourcesDryWithin6h")],
         ),
         number(
             "Least time left",
             "Of the resource that is likely to run dry first. While sweeps complete, none published means that nothing runs dry at its present demand.",
-            kind=KIND, unit="s", steps=TIME_LEFT, none="none published",
+            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, none="none published",
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
         number(
             "Not judged",
             "Resources that are unknown: no data, a denied call, or a change that has no datapoint yet. They are not watched.",
-            kind=KIND, unit="short", steps=NONE_IS_BEST,
+            kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW,
             targets=[_fleet("unknown", "ResourcesUnknown")],
         ),
         number(
             "Sweeps in five minutes",
             "Completed sweeps of all units in the newest five minutes, which may not be over. None means that nothing is watched.",
-            kind=KIND, unit="short", steps=SOME_IS_WELL, none="no sweep",
+            kind=KIND, unit="short", steps=SOME_IS_WELL, since=NOW, none="no sweep",
             targets=[_fleet("sweeps", "SweepCompleted", period_s=300)],
         ),
     ]  # fmt: skip
@@ -136,7 +138,7 @@ def _worst() -> list[Panel]:
             "Least time left",
             "Volumes that burstwatch watches closely, in the last quarter of an hour, as it expects them to go on. "
             "Open one for its balance, its demand and its baseline.",
-            unit="s", steps=TIME_LEFT, heading="time left", since="15m",
+            unit="s", steps=TIME_LEFT, heading="time left", since=NOW,
             target=insights("left", by_time),
         ),
         _table(
@@ -178,7 +180,8 @@ def _history() -> list[Panel]:
 
 
 def _monitor() -> list[Panel]:
-    per_month = f"requested / PERIOD(requested) * {MONTH_S} * {METRIC_REQUEST.value:.0e}"
+    # A period without a sweep has asked for nothing.
+    per_month = f"FILL(requested, 0) / PERIOD(requested) * {MONTH_S} * {METRIC_REQUEST.value:.5f}"
     return [
         graph(
             "Coverage",

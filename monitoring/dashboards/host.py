@@ -29,6 +29,7 @@ from monitoring.dashboards.prometheus import (
     HOSTS,
     KIND,
     compared,
+    now,
     one,
     rate,
     series,
@@ -38,10 +39,10 @@ from monitoring.dashboards.prometheus import (
 if TYPE_CHECKING:
     from grafana_foundation_sdk.models import dashboard as dm
 
-DISK = "{{instance}} {{device}}"
+DISK = "{{device}}"
 BY_BUCKET = "instance, volume_id, device, bucket"
-#: Older than this a measurement says little: the timer measures once a week.
-STALE_S = 8 * 86_400.0
+#: Older than this a measurement says little: the timer measures once a day.
+STALE_S = 3 * 86_400.0
 
 
 def build() -> dm.Dashboard:
@@ -49,17 +50,17 @@ def build() -> dm.Dashboard:
     return board(
         HOST,
         "burstwatch / Host",
-        "The disks of one or more hosts: between what and what their balances lie, how long they last, and what was measured.",
+        "The disks of one host: between what and what their balances lie, how long they last, and what was measured.",
         variables=[
             data_source(KIND),
             values_of("job", "Job", "The scrape job of the exporter.", metric=m.BUILD_INFO.printed),
             values_of(
-                "instance", "Host", "The hosts that are looked at.",
+                "instance", "Host", "The host that is looked at: disks of several have the same names.",
                 metric=m.BUILD_INFO.printed, matching='job=~"$job"',
             ),
             values_of(
                 "device", "Device", "The disks that are looked at.",
-                metric=m.VOLUME_INFO.printed, matching=HOSTS,
+                metric=m.VOLUME_INFO.printed, matching=HOSTS, several=True,
             ),
         ],
         time_from="now-3h",
@@ -82,29 +83,29 @@ def _now() -> list[Panel]:
         number(
             "Least time left", "Of the disk that is likely to run dry first.",
             kind=KIND, unit="s", steps=TIME_LEFT, none="no finite time",
-            targets=[series("left", f"min({likely} < Inf)", "time left")],
+            targets=[now("left", f"min({likely} < Inf)", "time left")],
         ),
         number(
             "Dry within 1 h", "Disks that are likely to run dry within an hour at the demand of the last minutes.",
             kind=KIND, unit="short", steps=NONE_IS_WELL,
-            targets=[series("dry", f"sum({likely} < bool 3600)", "disks")],
+            targets=[now("dry", f"sum({likely} < bool 3600)", "disks")],
         ),
         number(
             "Exhausted", "Disks without credits, held to their baseline.",
             kind=KIND, unit="short", steps=NONE_IS_WELL,
-            targets=[series("exhausted", f"sum({one(m.STATE, state='exhausted')})", "disks")],
+            targets=[now("exhausted", f"sum({one(m.STATE, state='exhausted')})", "disks")],
         ),
         number(
             "Served at the baseline", "A hint that a bucket is empty, and no proof: an instance's limit, a snapshot that is read or a "
             "cgroup look the same.",
             kind=KIND, unit="short", steps=((None, GREEN), (1, ORANGE)),
-            targets=[series("held", f"sum({one(m.HINT)})", "disks")],
+            targets=[now("held", f"sum({one(m.HINT)})", "disks")],
         ),
         number(
             "Least sure", "The widest interval that a balance lies in, as a share of the bucket. It narrows with time, and by what CloudWatch publishes.",
             kind=KIND, unit="percentunit", steps=((None, GREEN), (0.5, ORANGE)), decimals=0,
             targets=[
-                series(
+                now(
                     "width",
                     f"max({one(m.BALANCE, bound='high')} - ignoring(bound) {one(m.BALANCE, bound='low')})",
                     "width",
@@ -112,9 +113,9 @@ def _now() -> list[Panel]:
             ],
         ),
         number(
-            "Exporters up", "Hosts whose exporter was scraped. What is not scraped is not watched.",
-            kind=KIND, unit="short", steps=SOME_IS_WELL, none="none",
-            targets=[series("up", f"count({one(m.BUILD_INFO, of=HOSTS)})", "exporters")],
+            "Exporter up", "Whether the exporter was scraped. What is not scraped is not watched.",
+            kind=KIND, unit="short", steps=SOME_IS_WELL, none="not scraped",
+            targets=[now("up", f"count({one(m.BUILD_INFO, of=HOSTS)})", "exporter")],
         ),
     ]  # fmt: skip
 
@@ -286,7 +287,7 @@ def _measured() -> list[Panel]:
         ),
         graph(
             "Age of the results",
-            "A disk changes: a result of last month says little. The timer measures once a week.",
+            "A disk changes: a result of last month says little. The timer measures once a day.",
             kind=KIND, unit="s", width=10, height=9, steps=((None, GREEN), (STALE_S, ORANGE)),
             targets=[
                 series("age", one(m.FIO_AGE), f"{DISK} {{{{profile}}}}"),

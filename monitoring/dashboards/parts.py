@@ -68,8 +68,9 @@ def number(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
     steps: Steps, width: int = 4, height: int = 4, calculation: str = "lastNotNull", none: str = "no data",
     decimals: int | None = None, names: Mapping[float, tuple[str, str]] | None = None,
+    since: str = "",
 ) -> Panel:  # fmt: skip
-    """One number. ``none`` is what stands there without data, which is never good news; ``names`` are words for values."""
+    """One number, of the last while if ``since`` says so: what is hours old is not now. ``none`` is what stands there without data, which is never good news; ``names`` are words for values."""
     panel = (
         _filled(stat.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
         .reduce_options(c.ReduceDataOptions().calcs([calculation]))
@@ -77,6 +78,8 @@ def number(
         .graph_mode(cm.BigValueGraphMode.NONE)
         .no_value(none)
     )
+    if since:
+        panel = panel.time_from(since)
     if decimals is not None:
         panel = panel.decimals(decimals)
     if names:

@@ -50,6 +50,11 @@ def series(name: str, expression: str, legend: str) -> prometheus.Dataquery:
     return _query(name, expression).range().legend_format(legend)
 
 
+def now(name: str, expression: str, legend: str) -> prometheus.Dataquery:
+    """At the end of the range, for a number: what is gone by then is not shown."""
+    return _query(name, expression).instant().legend_format(legend)
+
+
 def latest(name: str, expression: str) -> prometheus.Dataquery:
     """At the end of the range, one row for each series."""
     return _query(name, expression).instant().format(pm.PromQueryFormat.TABLE)
@@ -83,12 +88,12 @@ def compared(
 
 
 def values_of(
-    name: str, label: str, text: str, *, metric: str, matching: str = ""
+    name: str, label: str, text: str, *, metric: str, matching: str = "", several: bool = False
 ) -> d.QueryVariable:
-    """A variable with all values that a label has."""
+    """A variable with the values that a label has."""
     query = f"label_values({metric}{{{matching}}}, {name})"
     asked: dict[str, object] = {"query": query, "qryType": 1, "refId": f"values of {name}"}
-    return query_variable(name, label, text, kind=KIND, query=asked, several=True)
+    return query_variable(name, label, text, kind=KIND, query=asked, several=several)
 
 
 def _query(name: str, expression: str) -> prometheus.Dataquery:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from burstwatch.aws.alarms import NAMESPACE
 from burstwatch.policy import SEVERITY
 from monitoring.dashboards.cloudwatch import EBS, EC2, KIND, math, metric, region, values_of
-from monitoring.dashboards.fleet import EBS_VOLUME
+from monitoring.dashboards.fleet import EBS_VOLUME, NOW
 from monitoring.dashboards.parts import (
     BALANCE,
     BLUE,
@@ -59,8 +59,9 @@ def build() -> dm.Dashboard:
                 namespace=EBS, metric_name="VolumeReadOps", dimension="VolumeId",
             ),
             values_of(
-                "instance", "Instance", "The instance whose own balances are shown.",
-                namespace=EC2, metric_name="EBSIOBalance%", dimension="InstanceId",
+                "instance", "Instance", "The instance that the volume is attached to (Nitro only).",
+                namespace=EBS, metric_name="VolumeIOPSExceededCheck", dimension="InstanceId",
+                of={"VolumeId": "$volume"},
             ),
         ],
         time_from="now-3h",
@@ -73,27 +74,27 @@ def _now() -> list[Panel]:
     return [
         number(
             "Balance", "The newest BurstBalance that AWS has published. It publishes none for a volume without a bucket, and none while nothing is asked of it.",
-            kind=KIND, unit="percent", steps=IN_PERCENT, width=5, decimals=1, none="no data",
+            kind=KIND, unit="percent", steps=IN_PERCENT, since=NOW, width=5, decimals=1, none="no data",
             targets=[_ebs("balance", "BurstBalance", "Minimum")],
         ),
         number(
             "Time left", "Until no credits are left, at the demand that is expected. Published only while it drains and is watched closely.",
-            kind=KIND, unit="s", steps=TIME_LEFT, width=5, none="none published",
+            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none="none published",
             targets=[_said("likely", "TimeToExhaustion")],
         ),
         number(
             "At the soonest", "The least that the range of the projection allows.",
-            kind=KIND, unit="s", steps=TIME_LEFT, width=5, none="none published",
+            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none="none published",
             targets=[_said("soonest", "TimeToExhaustionLow")],
         ),
         number(
             "State", "What burstwatch makes of it, published from the moment that it is no longer ok. Whether it looks at all, the dashboard Fleet says.",
-            kind=KIND, unit="short", steps=((None, GREEN),), width=4, none="not watched closely", names=WORDS,
+            kind=KIND, unit="short", steps=((None, GREEN),), since=NOW, width=4, none="not watched closely", names=WORDS,
             targets=[_said("severity", "Severity", "Maximum")],
         ),
         number(
             "Waiting I/O", "The length of the queue. It grows when more is asked for than is served.",
-            kind=KIND, unit="short", steps=((None, GREEN), (8, ORANGE), (32, RED)), width=5, decimals=1,
+            kind=KIND, unit="short", steps=((None, GREEN), (8, ORANGE), (32, RED)), since=NOW, width=5, decimals=1,
             none="no data", targets=[_ebs("queue", "VolumeQueueLength", "Average")],
         ),
     ]  # fmt: skip
@@ -211,7 +212,7 @@ def _load() -> list[Panel]:
             looks={"reads": Look(color=BLUE), "writes": Look(color=ORANGE)},
         ),
         graph(
-            "The instance's own balances",
+            "The own balances of $instance",
             "An instance has buckets for all its EBS traffic together. They are published for some sizes up to 4xlarge, and "
             "limit a volume whose own bucket is full.",
             kind=KIND, unit="percent", most=100, steps=IN_PERCENT, width=6,

@@ -61,7 +61,13 @@ class Prometheus:
             expression = filled(target["expr"], known)
             if target.get("instant"):
                 asked = {"query": expression, "time": f"{span.end_s:.3f}"}
-                found.append(_table(target["refId"], self._ask("query", asked)["result"]))
+                result = self._ask("query", asked)["result"]
+                is_table = target.get("format") == "table"
+                found.append(
+                    _table(target["refId"], result)
+                    if is_table
+                    else [_line(target, {**one, "values": [one["value"]]}) for one in result]
+                )
                 continue
             asked = {
                 "query": expression,
@@ -142,7 +148,15 @@ class CloudWatch:
         if filled(query["region"], variables) != self.region:
             msg = f"a variable asks in {query['region']}, and here is {self.region}"
             raise LookError(msg)
-        asked = {"Namespace": query["namespace"], "MetricName": query["metricName"]}
+        others = [
+            {"Name": name, "Value": filled(value, variables)}
+            for name, value in query["dimensionFilters"].items()
+        ]
+        asked = {
+            "Namespace": query["namespace"],
+            "MetricName": query["metricName"],
+            "Dimensions": others,
+        }
         pages = self.client.get_paginator("list_metrics").paginate(**asked)
         return sorted(
             {

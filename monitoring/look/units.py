@@ -1,4 +1,4 @@
-"""Values in Grafana's units, written as Grafana writes them."""
+"""Values in Grafana's units. Grafana writes some of them longer ("1.83 hours"), and infinity as a sign."""
 
 from __future__ import annotations
 

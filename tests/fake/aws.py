@@ -286,6 +286,9 @@ class FakeAws(Messaging):
             for namespace, name, dimensions in region.metrics
             if params.get("Namespace") in {None, namespace}
             and params.get("MetricName") in {None, name}
+            and all(
+                (one["Name"], one["Value"]) in dimensions for one in params.get("Dimensions", ())
+            )
         ]
         items, token = self._page(found, {**params, "MaxResults": 500}, least=500, most=500)
         return {"Metrics": items, "NextToken": token}

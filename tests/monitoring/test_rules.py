@@ -146,5 +146,5 @@ def test_the_alertmanager_heeds_only_alerts_that_there_are() -> None:
             assert named
             assert named <= names
             # Two labels that are missing are equal to it: what must be equal must be there.
-            if "equal" in inhibition:
-                assert 'volume_id!=""' in matchers
+            for label in {"device", "volume_id"} & set(inhibition.get("equal", ())):
+                assert f'{label}!=""' in matchers
