@@ -71,6 +71,7 @@ class PlayedHost:
         self.root, self.disks, self._step_s = root, disks, step_s
         self._counts: dict[str, _Counts] = {}
         self._lock = threading.Lock()
+        self.error: Exception | None = None
         for disk in disks:
             promise = profile(disk.volume_type, disk.size_gib)
             if promise.bucket is None:

@@ -50,10 +50,10 @@ class HostSideError(RuntimeError):
 
 @dataclass(frozen=True, kw_only=True)
 class HostSide:
-    """Where Prometheus and the exporter answer."""
+    """The host, and where its Prometheus answers."""
 
     prometheus: str
-    exporter: str
+    host: PlayedHost
 
 
 @contextlib.contextmanager
@@ -99,7 +99,7 @@ def host_side(
         ]  # fmt: skip
         log = folder / "prometheus.log"
         ending.enter_context(_running(command, environment, log, f"http://{server}/-/ready"))
-        yield HostSide(prometheus=f"http://{server}", exporter=f"http://{exporter}")
+        yield HostSide(prometheus=f"http://{server}", host=host)
 
 
 def alerts_of(host: HostSide) -> dict[str, set[str]]:
@@ -121,6 +121,8 @@ def broken_on_host(host: HostSide, volumes: Sequence[Volume], *, now_s: float) -
     """
     alerts = alerts_of(host)
     broken = [f"Prometheus says {name}" for name in sorted(alerts.get("", set()))]
+    if host.host.error is not None:
+        broken.append(f"the host's disks stood still: {host.host.error}")
     for volume in volumes:
         if volume.spec.name not in MOUNTED:
             continue
@@ -207,7 +209,11 @@ def _playing(host: PlayedHost) -> Iterator[None]:
 
     def play() -> None:
         while not stop.wait(0.5):
-            host.move_to(time.time())
+            try:
+                host.move_to(time.time())
+            except Exception as error:  # noqa: BLE001 - told at the end, with what else was not as promised
+                host.error = error
+                return
 
     host.move_to(time.time())
     player = threading.Thread(target=play, daemon=True)

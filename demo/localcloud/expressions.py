@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from demo.localcloud.series import Store
 
 _TOKEN = re.compile(
-    r"""\s*(?:(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|'([^']*)'|"([^"]*)"|(<=|>=|==|!=|&&|\|\||[-+*/^()\[\],<>]))""",
+    r"""\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|'([^']*)'|"([^"]*)"|(<=|>=|==|!=|&&|\|\||[-+*/^()\[\],<>]))""",
 )
 _LEVELS = (
     ("OR", "||"),
@@ -34,6 +34,8 @@ _LEVELS = (
     ("*", "/"),
     ("^",),
 )
+#: Of a Metrics Insights query that states none.
+DEFAULT_PERIOD_S = 60
 SQL = re.compile(r"\s*SELECT\s", re.IGNORECASE)
 
 
@@ -102,19 +104,6 @@ class _Evaluation:
         self._under_way.pop()
         return found
 
-    def metrics(self, part: str = "") -> list[Series]:
-        """All metrics of the request whose id contains ``part``, in order."""
-        names = [n for n, query in self._queries.items() if "MetricStat" in query and part in n]
-        return [one for name in names if isinstance(one := self.value(name), Series)]
-
-    def period(self) -> int:
-        """The finest period of the request, for series that have none of their own."""
-        stated = [
-            int(query.get("Period") or query.get("MetricStat", {}).get("Period") or 0)
-            for query in self._queries.values()
-        ]
-        return min([period for period in stated if period], default=60)
-
     def grid(self, period_s: int) -> range:
         return range(self.start_s - self.start_s % period_s, self.end_s, period_s)
 
@@ -135,7 +124,7 @@ class _Evaluation:
             return self._read(metric, stat["Stat"], int(stat["Period"]))
         expression = str(query["Expression"])
         if SQL.match(expression):
-            period_s = int(query.get("Period") or self.period())
+            period_s = int(query.get("Period") or DEFAULT_PERIOD_S)
             return select(
                 expression, self.store, start_s=self.start_s, end_s=self.end_s, period_s=period_s
             )

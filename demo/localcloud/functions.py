@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from demo.localcloud.series import QueryError, Series
@@ -19,14 +18,8 @@ Value = float | Series | list[Series]
 class Request(Protocol):
     """What a function may ask of the request that it stands in."""
 
-    def metrics(self, part: str = "") -> list[Series]:
-        """All metrics of the request whose id contains ``part``, in order."""
-
     def search(self, text: str, statistic: str, period_s: int) -> list[Series]:
         """What a SEARCH finds."""
-
-    def period(self) -> int:
-        """The finest period of the request, for series that have none of their own."""
 
     def grid(self, period_s: int) -> range:
         """The start of every period of the range."""
@@ -114,6 +107,7 @@ def _fill(evaluation: Request, value: Any, by: Any) -> Any:  # noqa: ANN401
     return replace(value, points=points)
 
 
+# That EPOCH and FILL go on to the end of a range that ends in the future is assumed: AWS says "non-sparse", and no more.
 def _epoch(evaluation: Request, value: Series) -> Series:
     return replace(value, points={at: float(at) for at in evaluation.grid(value.period_s)})
 
@@ -144,39 +138,14 @@ def _sort(
     return found if most is None else found[: int(most)]
 
 
-def _slice(_: Request, value: list[Series], start: float, end: float | None = None) -> list[Series]:
-    return value[int(start) : None if end is None else int(end)]
-
-
-def _rate(_: Request, value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, list):
-        return [_rate(_, one) for one in value]
-    pairs = sorted(value.points.items())
-    return replace(
-        value,
-        points={
-            at: (now - before) / (at - since) for (since, before), (at, now) in pairwise(pairs)
-        },
-    )
-
-
 #: Words that are arguments and no queries.
 WORDS = {"REPEAT", "ASC", "DESC", *COMBINED}
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "SEARCH": lambda all_, text, statistic, period: all_.search(text, statistic, int(period)),
-    "METRICS": lambda all_, part="": all_.metrics(part),
     "IF": _if,
     "FILL": _fill,
     "EPOCH": _epoch,
     "PERIOD": lambda _, value: float(value.period_s),
-    "RATE": _rate,
     "SORT": _sort,
-    "SLICE": _slice,
-    "FIRST": lambda _, value: value[0],
-    "LAST": lambda _, value: value[-1],
-    "REMOVE_EMPTY": lambda _, value: [one for one in value if one.points],
-    "TIME_SERIES": lambda all_, value: Series(
-        label="", period_s=all_.period(), points={at: float(value) for at in all_.grid(all_.period())}
-    ),
     **{name: _combine(name) for name in COMBINED},
 }  # fmt: skip

@@ -147,6 +147,10 @@ def test_what_the_chart_renders_is_what_kubernetes_takes(
             kubernetes_validate.validate(document, "1.37", strict=True)
     kinds = {document["kind"] for document in documents}
     assert {"DaemonSet", "ConfigMap", "ServiceAccount"} <= kinds
+    for document in documents:
+        if document["kind"] == "PodMonitor":  # the rules ask for up{job="burstwatch"}
+            (endpoint,) = document["spec"]["podMetricsEndpoints"]
+            assert {"targetLabel": "job", "replacement": "burstwatch"} in endpoint["relabelings"]
     assert ("PodMonitor" in kinds) == ("NetworkPolicy" in kinds) == bool(values)
 
 
