@@ -43,7 +43,8 @@ class Case:
 
     Minutes count from the first scrape. ``unseen`` are scrapes that fail, ``acts`` what befalls the host or its exporter,
     ``others`` series that somebody else exports. ``expected`` are instants with how many alerts of a name and severity
-    fire, ``never`` those that must not have fired at any minute. ``rules`` is who exports.
+    fire, ``never`` those that must not have fired at any minute, ``absent`` what must have no value at an instant.
+    ``rules`` is who exports.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Case:
     others: Mapping[str, Sequence[str]] = field(default_factory=dict)
     expected: Sequence[tuple[int, str, str, int]] = ()
     never: Sequence[tuple[str, str]] = ()
+    absent: Sequence[tuple[int, str]] = ()
     rules: str = "burstwatch"
 
 
@@ -164,6 +166,7 @@ CASES_BY_NAME = {
         unseen=range(135, 150),
         expected=[*_fires(DRY, (60, 0), (105, 1), severity="critical"), *_fires(THROTTLED, (130, 1), (143, 1), severity="critical")],
         never=[(ABSENT, "critical"), (DOWN, "warning")],
+        absent=[(143, "bucket:burstwatch_exhausted:bool")],
         rules="yace",
     ),
     "yace-burst": Case(
@@ -206,6 +209,7 @@ def render(case: Case) -> str:
                 "promql_expr_test": [
                     *(_counted(*one) for one in case.expected),
                     *(_never(case.minutes - 1, name, severity) for name, severity in case.never),
+                    *({"expr": name, "eval_time": f"{minute}m", "exp_samples": []} for minute, name in case.absent),
                 ],
             }
         ],
