@@ -260,9 +260,11 @@ def _metadata(instance_id: str, region: str) -> Iterator[str]:
 def _running(
     command: Sequence[str], environment: Mapping[str, str], log: Path, ready: str
 ) -> Iterator[None]:
-    """A program until the end, once it answers."""
+    """A program until the end, once it answers. It ends with us, even if we are killed and cannot say so."""
+    tie = shutil.which("setpriv")
+    tied = [*([tie, "--pdeathsig", "TERM"] if tie else []), *command]
     with log.open("w") as output:
-        process = subprocess.Popen(command, env=dict(environment), stdout=output, stderr=output)  # noqa: S603 - our own command
+        process = subprocess.Popen(tied, env=dict(environment), stdout=output, stderr=output)  # noqa: S603 - our own command
     try:
         deadline = time.monotonic() + START_S
         while True:

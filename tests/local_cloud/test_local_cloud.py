@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -138,18 +140,35 @@ def test_a_demo_that_is_stopped_leaves_nothing_running(
     assert RUNTIME_PYTHON.exists()
 
 
-def test_a_demo_that_is_killed_takes_its_cloud_along(tmp_path: Path) -> None:
+def test_a_demo_that_is_killed_takes_its_cloud_and_its_host_along(
+    tmp_path: Path, program: Callable[[str], str]
+) -> None:
+    program("prometheus")
     port = free_port()
     process = start_demo(tmp_path, "--port", str(port))
-    eventually((tmp_path / "endpoint.txt").exists, seconds=60, what="the cloud is up")
+
+    def host_side() -> list[Path]:
+        """The exporter and Prometheus that it has started."""
+        found = []
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                parent = int(status.read_text().rpartition(")")[2].split()[1])
+                command = (status.parent / "cmdline").read_bytes()
+                if parent == process.pid and b"/hostside/" in command:
+                    found.append(status.parent)
+        return found
+
+    eventually(lambda: len(host_side()) == 2, seconds=120, what="the host is scraped")
+    theirs = host_side()
     process.kill()
     process.communicate()
 
     def is_down() -> bool:
         with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) != 0
+            cloud_is_down = probe.connect_ex(("127.0.0.1", port)) != 0
+        return cloud_is_down and not any(path.exists() for path in theirs)
 
-    eventually(is_down, seconds=30, what="the cloud is down")
+    eventually(is_down, seconds=30, what="the cloud and the host are down")
 
 
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
