@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from burstwatch.simulate import Load
     from demo.play import Volume
 
-#: The volumes of the fleet that this host has, and where they are mounted.
+#: The volumes of the fleet's largest instance that this host has, and where they are mounted.
 MOUNTED = {
-    "drain-100": "/var/lib/postgresql", "log-archive": "/srv/logs", "database": "/var/lib/mysql", "wiki": "/srv/wiki",
+    "drain-100": "/var/lib/postgresql", "log-archive": "/srv/logs", "drain-500": "/var/lib/mysql", "wiki": "/srv/wiki",
 }  # fmt: skip
 #: A disk that was measured once: its results are of a disk that the kernel throttled.
 MEASURED = ROOT / "demo" / "measured"
