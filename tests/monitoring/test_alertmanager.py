@@ -70,17 +70,19 @@ def alert(name: str, severity: str, **labels: str) -> dict[str, Any]:
 
 DISK = {"instance": "db-1", "volume_id": "vol-1", "device": "nvme1n1"}
 OTHER = {**DISK, "volume_id": "vol-2", "device": "nvme2n1"}
+THIRD = {**DISK, "volume_id": "vol-3", "device": "nvme3n1"}
+#: As YACE has it: one exporter for all, and no device.
+OF_YACE = {"instance": "yace", "volume_id": "vol-4"}
 FIRING = {
     "dry, critical": alert("BurstwatchRunsDry", "critical", **DISK),
     "dry, warning": alert("BurstwatchRunsDry", "warning", **DISK),
     "other, warning": alert("BurstwatchRunsDry", "warning", **OTHER),
-    "third, throttled": alert(
-        "BurstwatchThrottledNow", "critical", **{**DISK, "volume_id": "vol-3"}
-    ),
-    "third, dry": alert("BurstwatchRunsDry", "critical", **{**DISK, "volume_id": "vol-3"}),
-    "third, limit": alert(
-        "BurstwatchLimitReached", "warning", limit="volume_iops", **{**DISK, "volume_id": "vol-3"}
-    ),
+    "third, throttled": alert("BurstwatchThrottledNow", "critical", **THIRD),
+    "third, dry": alert("BurstwatchRunsDry", "critical", **THIRD),
+    "third, limit": alert("BurstwatchLimitReached", "warning", limit="volume_iops", **THIRD),
+    "yace, critical": alert("BurstwatchRunsDry", "critical", **OF_YACE),
+    "yace, warning": alert("BurstwatchRunsDry", "warning", **OF_YACE),
+    "yace, another": alert("BurstwatchRunsDry", "warning", **{**OF_YACE, "volume_id": "vol-5"}),
     # Somebody else's, without the labels that are compared: missing is not equal.
     "foreign, critical": alert("HighCpu", "critical"),
     "foreign, warning": alert("HighCpu", "warning"),
@@ -110,6 +112,7 @@ def test_the_graver_alert_mutes_the_lesser_of_the_same_disk_and_of_no_other(
     alertmanager: str,
 ) -> None:
     ask(f"{alertmanager}/api/v2/alerts", list(FIRING.values()))
-    eventually_muted(alertmanager, {"dry, warning", "third, dry", "third, limit"})
+    lesser = {"dry, warning", "third, dry", "third, limit", "yace, warning"}
+    eventually_muted(alertmanager, lesser)
     ask(f"{alertmanager}/api/v2/alerts", [alert("BurstwatchAbsent", "critical")])
-    eventually_muted(alertmanager, {"dry, warning", "third, dry", "third, limit", "down"})
+    eventually_muted(alertmanager, {*lesser, "down"})
