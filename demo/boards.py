@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from demo.hostside import SCRAPE_S
@@ -53,7 +54,9 @@ class Boards:
         try:
             html, looked = look(board, source, wish, note=note, refresh_s=refresh_s)
         except LookError as error:  # nothing is there yet
-            return page(board["title"], f"<p>{error}</p>", refresh_s=refresh_s), [str(error)]
+            return page(board["title"], f"<p>{escape(str(error))}</p>", refresh_s=refresh_s), [
+                str(error)
+            ]
         return html, problems(looked)
 
     def write(self, folder: Path, *, now_s: float) -> list[str]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from demo.fleet import DAY_S
+from demo.fleet import DAY_S, LARGE
 from demo.host import Disk, PlayedHost, log_pages
 from demo.localcloud.cloud import ACCOUNT, ROOT, free_port
 
@@ -190,7 +190,8 @@ def _scraping(exporter: str) -> dict[str, Any]:
     return {
         "global": {"scrape_interval": f"{SCRAPE_S:g}s", "evaluation_interval": f"{SCRAPE_S:g}s"},
         "rule_files": [
-            str(rules / name) for name in ("burstwatch.rules.yml", "burstwatch.alerts.yml")
+            str(rules / f"{name}.yml")
+            for name in ("burstwatch.rules", "burstwatch.alerts", "burstwatch-exporter.alerts")
         ],
         "scrape_configs": [
             {
@@ -229,7 +230,7 @@ def _playing(host: PlayedHost) -> Iterator[None]:
 def _metadata(instance_id: str, region: str) -> Iterator[str]:
     """An instance metadata service that says which instance this is."""
     document = json.dumps(
-        {"instanceId": instance_id, "instanceType": "m5.8xlarge", "region": region, "accountId": ACCOUNT}
+        {"instanceId": instance_id, "instanceType": LARGE, "region": region, "accountId": ACCOUNT}
     )  # fmt: skip
 
     class Handler(BaseHTTPRequestHandler):

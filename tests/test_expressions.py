@@ -164,6 +164,8 @@ def test_insights_groups_orders_and_limits() -> None:
         ("SUM(m1)", "a number"),
         ("e + 1", "needs itself"),
         ("EPOCH(5)", "other arguments"),
+        ("m1 - MIN(FILL(m2, 0))", "m2"),
+        ("FILL(m1, MIN(IF(m1 > 9, m1)))", "without values"),
         ("1e5 * m1", "'e5' is not expected"),
         ("SORT(SEARCH('{N}', 'Minimum', 60), MEDIAN, ASC)", "MEDIAN"),
         ("SEARCH('{N} balance', 'Minimum', 60)", "exact terms"),

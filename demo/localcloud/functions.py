@@ -117,7 +117,10 @@ def _combine(name: str) -> Callable[..., Value]:
 
     def combined(_: Request, value: Any) -> Value:  # noqa: ANN401
         if isinstance(value, Series):
-            return float(function(list(value.points.values()))) if value.points else 0.0
+            if not value.points:
+                msg = f"what the {name} of a series without values is, is not known"
+                raise QueryError(msg)
+            return float(function(list(value.points.values())))
         points: dict[int, list[float]] = {}
         for one in value:
             for at, number in one.points.items():

@@ -9,7 +9,7 @@ the standard library.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Series:
             return self.label if match[2] else known.get(match[1], "")
 
         label = _DYNAMIC.sub(filled, template)
-        return Series(**{**vars(self), "label": label})
+        return replace(self, label=label)
 
 
 class Store(Protocol):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.prices import METRIC_REQUEST
 from monitoring.dashboards.cloudwatch import EBS, KIND, insights, math, metric, region, values_of
 from monitoring.dashboards.parts import (
-    BALANCE,
+    BALANCE_PERCENT,
     BLUE,
     FLEET,
     GREEN,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from monitoring.dashboards.parts import Steps
 
 MONTH_S = 30 * 86_400
-EBS_VOLUME = "ebs_volume"
 #: What is older than this is not now: a schedule of five minutes has been missed then.
 NOW = "15m"
 RESOURCE = "${PROP('Dim.ResourceId')}"
@@ -131,7 +131,7 @@ def _now() -> list[Panel]:
 def _worst() -> list[Panel]:
     by_time = (
         f"SELECT MIN(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Kind, ResourceId) "
-        f"WHERE Kind = '{EBS_VOLUME}' GROUP BY ResourceId ORDER BY MIN() ASC LIMIT {WORST}"
+        f"WHERE Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY MIN() ASC LIMIT {WORST}"
     )
     return [
         _table(
@@ -145,7 +145,7 @@ def _worst() -> list[Panel]:
             "Lowest balances",
             "What AWS last said of each volume in the last hour. A percentage says nothing about time: "
             "20 % last seven minutes on 100 GiB at full burst, and for ever under the baseline.",
-            unit="percent", steps=tuple((None if v is None else 100 * v, color) for v, color in BALANCE),
+            unit="percent", steps=BALANCE_PERCENT,
             heading="balance", since="1h",
             target=math(
                 "lowest",
@@ -163,7 +163,7 @@ def _history() -> list[Panel]:
             "Time left of the ten worst",
             "Likely time to exhaustion, for as long as burstwatch watches a resource closely. A line that ends is well again.",
             kind=KIND, unit="s", steps=TIME_LEFT,
-            targets=[math("left", f"SORT({left}, MIN, ASC, 10)", label=RESOURCE)],
+            targets=[math("left", f"SORT({left}, MIN, ASC, {WORST})", label=RESOURCE)],
         ),
         graph(
             "Resources in danger",
@@ -252,10 +252,9 @@ def _table(
     title: str, text: str, *, unit: str, steps: Steps, heading: str, since: str, target: MetricsQuery
 ) -> Panel:  # fmt: skip
     """Volumes with the newest value of each, smallest first, and a link to each."""
-    made = listing(
-        title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading,
-        columns={"volume": Look(), heading: Look(color="steps")},
-        links={"volume": TO_VOLUME},
+    return listing(
+        title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since,
+        columns={"volume": Look(link=TO_VOLUME), heading: Look(stepped=True)},
         transformations=[
             transform("reduce", mode="seriesToRows", reducers=["lastNotNull", "min"]),
             transform(
@@ -264,4 +263,3 @@ def _table(
             ),
         ],
     )  # fmt: skip
-    return Panel(builder=made.builder.time_from(since), width=made.width, height=9)

@@ -131,7 +131,7 @@ def _worst() -> list[Panel]:
             "of io) or MiB/s (credits of throughput). Where no time stands, the balance is not known well enough to say one.",
             labels={"instance": "host", "device": "device", "volume_id": "volume", "bucket": "credits of"},
             columns={
-                "time left": (least(one(m.EXHAUSTION, bound="likely")), Look(color="steps", unit="s")),
+                "time left": (least(one(m.EXHAUSTION, bound="likely")), Look(stepped=True, unit="s")),
                 "at the soonest": (least(one(m.EXHAUSTION, bound="low")), Look(unit="s")),
                 "balance from": (least(one(m.BALANCE, bound="low")), Look(unit="percentunit")),
                 "balance to": (least(one(m.BALANCE, bound="high")), Look(unit="percentunit")),

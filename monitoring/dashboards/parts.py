@@ -35,6 +35,8 @@ TIME_LEFT: Steps = ((None, RED), (VERY_SOON_S, ORANGE), (SOON_S, GREEN))
 BALANCE: Steps = ((None, RED), (0.2, ORANGE), (0.5, GREEN))
 NONE_IS_WELL: Steps = ((None, GREEN), (1, RED))
 NONE_IS_BEST: Steps = ((None, GREEN), (1, ORANGE))
+#: Where AWS gives percent.
+BALANCE_PERCENT: Steps = tuple((None if v is None else 100 * v, color) for v, color in BALANCE)
 SOME_IS_WELL: Steps = ((None, RED), (1, GREEN))
 PLAIN: Steps = ((None, BLUE),)
 
@@ -50,13 +52,18 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a series looks, by its name or by a pattern between slashes."""
+    """How a series or a column looks, by its name or by a pattern between slashes.
+
+    ``stepped`` cells have the colour of the threshold that they have reached; ``link`` is a title and an URL.
+    """
 
     color: str = ""
     dashed: bool = False
     fill_to: str = ""
     unit: str = ""
     hidden_line: bool = False
+    stepped: bool = False
+    link: tuple[str, str] = ("", "")
 
 
 def source(kind: str) -> cm.DataSourceRef:
@@ -70,7 +77,11 @@ def number(
     decimals: int | None = None, names: Mapping[float, tuple[str, str]] | None = None,
     since: str = "",
 ) -> Panel:  # fmt: skip
-    """One number, of the last while if ``since`` says so: what is hours old is not now. ``none`` is what stands there without data, which is never good news; ``names`` are words for values."""
+    """One number. ``names`` are words for values.
+
+    ``since`` is a range of its own that ends now: what is hours old is not now. ``none`` is what stands there
+    without data, which is never good news.
+    """
     panel = (
         _filled(stat.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
         .reduce_options(c.ReduceDataOptions().calcs([calculation]))
@@ -148,25 +159,19 @@ def graph(
 def listing(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
     columns: Mapping[str, Look], transformations: Sequence[dm.DataTransformerConfig],
-    sort: str, links: Mapping[str, tuple[str, str]] | None = None, descending: bool = False,
-    steps: Steps = PLAIN, width: int = 12, height: int = 8,
+    sort: str, steps: Steps = PLAIN, width: int = 12, height: int = 9, since: str = "",
 ) -> Panel:  # fmt: skip
-    """A table, worst first. ``links`` has for a column the title and the URL of its link."""
+    """A table, smallest of ``sort`` first: for time, balance and share that is the worst. ``since`` is as in ``number``."""
     panel = (
         _filled(table.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
         .transformations(list(transformations))
         .show_header(show_header=True)
-        .sort_by([c.TableSortByFieldState().display_name(sort).desc(descending)])
+        .sort_by([c.TableSortByFieldState().display_name(sort).desc(desc=False)])
     )
     for name, look in columns.items():
-        values = _properties(look)
-        if look.color == "steps":
-            values = [v for v in values if v.id_val != "color"]
-            values.append(_value("custom.cellOptions", {"type": "color-text"}))
-        if name in (links or {}):
-            link_title, url = (links or {})[name]
-            values.append(_value("links", [{"title": link_title, "url": url}]))
-        panel = panel.override_by_name(name, values)
+        panel = panel.override_by_name(name, _properties(look))
+    if since:
+        panel = panel.time_from(since)
     return Panel(builder=panel, width=width, height=height)
 
 
@@ -277,6 +282,10 @@ def _properties(look: Look) -> list[dm.DynamicConfigValue]:
         values.append(_value("custom.lineWidth", 0))
     if look.unit:
         values.append(_value("unit", look.unit))
+    if look.stepped:
+        values.append(_value("custom.cellOptions", {"type": "color-text"}))
+    if look.link[1]:
+        values.append(_value("links", [{"title": look.link[0], "url": look.link[1]}]))
     return values
 
 

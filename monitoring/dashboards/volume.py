@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.policy import SEVERITY
 from monitoring.dashboards.cloudwatch import EBS, EC2, KIND, math, metric, region, values_of
-from monitoring.dashboards.fleet import EBS_VOLUME, NOW
+from monitoring.dashboards.fleet import NOW
 from monitoring.dashboards.parts import (
-    BALANCE,
+    BALANCE_PERCENT,
     BLUE,
     GREEN,
     ORANGE,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 MIB = 1_048_576
 #: A projection that is older than the balance by more is none of it.
 SAID_S = 600
-IN_PERCENT = tuple((None if value is None else 100 * value, color) for value, color in BALANCE)
 WORDS = {
     float(number_): (word, color)
     for word, color, number_ in (
@@ -74,7 +74,7 @@ def _now() -> list[Panel]:
     return [
         number(
             "Balance", "The newest BurstBalance that AWS has published. It publishes none for a volume without a bucket, and none while nothing is asked of it.",
-            kind=KIND, unit="percent", steps=IN_PERCENT, since=NOW, width=5, decimals=1, none="no data",
+            kind=KIND, unit="percent", steps=BALANCE_PERCENT, since=NOW, width=5, decimals=1, none="no data",
             targets=[_ebs("balance", "BurstBalance", "Minimum")],
         ),
         number(
@@ -108,7 +108,7 @@ def _left() -> list[Panel]:
             "Balance, and where it goes",
             "What AWS has published, drawn on to where the projection takes it: likely, at the soonest and at the latest. "
             "The lines ahead are there while burstwatch watches the volume closely, and if the range reaches into the future.",
-            kind=KIND, unit="percent", most=100, steps=IN_PERCENT, width=14, height=10,
+            kind=KIND, unit="percent", most=100, steps=BALANCE_PERCENT, width=14, height=10,
             targets=[
                 _ebs("balance", "BurstBalance", "Minimum"),
                 math("newest", newest, hidden=True),
@@ -215,7 +215,7 @@ def _load() -> list[Panel]:
             "The own balances of $instance",
             "An instance has buckets for all its EBS traffic together. They are published for some sizes up to 4xlarge, and "
             "limit a volume whose own bucket is full.",
-            kind=KIND, unit="percent", most=100, steps=IN_PERCENT, width=6,
+            kind=KIND, unit="percent", most=100, steps=BALANCE_PERCENT, width=6,
             targets=[
                 metric("ops", EC2, "EBSIOBalance%", "Minimum", {"InstanceId": "$instance"}, label="I/O", period_s=300),
                 metric("bytes", EC2, "EBSByteBalance%", "Minimum", {"InstanceId": "$instance"}, label="bytes", period_s=300),
@@ -250,7 +250,7 @@ def _said(
     name: str, metric_name: str, statistic: str = "Minimum", *, hidden: bool = False
 ) -> MetricsQuery:
     """What the sweep has published of the volume."""
-    dimensions = {"Kind": EBS_VOLUME, "ResourceId": "$volume"}
+    dimensions = {"Kind": EBS_VOLUME.name, "ResourceId": "$volume"}
     return metric(name, NAMESPACE, metric_name, statistic, dimensions, label=name, hidden=hidden)
 
 

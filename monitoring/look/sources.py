@@ -8,7 +8,7 @@ import re
 import urllib.error
 import urllib.parse
 import urllib.request
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -107,39 +107,35 @@ class CloudWatch:
 
     client: Any
     region: str
-    counts: dict[str, int] = field(default_factory=dict)
 
     def query(
         self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
     ) -> list[Frames]:
-        """All targets in one GetMetricData, as Grafana does, for they name one another."""
+        """All targets in one request, as Grafana does, for they name one another; all pages of it."""
+        asked = {
+            "MetricDataQueries": [_metric_query(target, variables) for target in targets],
+            "StartTime": datetime.fromtimestamp(span.start_s, tz=UTC),
+            "EndTime": datetime.fromtimestamp(span.end_s, tz=UTC),
+            "ScanBy": "TimestampAscending",
+        }
+        points: dict[tuple[str, str], list[tuple[float, float]]] = {}
         try:
-            answer = self.client.get_metric_data(
-                MetricDataQueries=[_metric_query(target, variables) for target in targets],
-                StartTime=datetime.fromtimestamp(span.start_s, tz=UTC),
-                EndTime=datetime.fromtimestamp(span.end_s, tz=UTC),
-                ScanBy="TimestampAscending",
-            )
+            for page in self.client.get_paginator("get_metric_data").paginate(**asked):
+                for one in page["MetricDataResults"]:
+                    times = (at.timestamp() for at in one["Timestamps"])
+                    line = points.setdefault((one["Id"], one["Label"]), [])
+                    line += zip(times, one["Values"], strict=True)
         except Exception as error:  # whatever it is, the panel shows it
             msg = f"CloudWatch: {type(error).__name__}: {error}"
             raise LookError(msg) from error
-        found: list[Frames] = []
-        for target in targets:
-            results = [one for one in answer["MetricDataResults"] if one["Id"] == target["id"]]
-            found.append(
-                [
-                    Line(
-                        name=one["Label"],
-                        query=target["refId"],
-                        points=[
-                            (at.timestamp(), value)
-                            for at, value in zip(one["Timestamps"], one["Values"], strict=True)
-                        ],
-                    )
-                    for one in results
-                ]
-            )
-        return found
+        return [
+            [
+                Line(name=label, query=target["refId"], points=line)
+                for (query_id, label), line in points.items()
+                if query_id == target["id"]
+            ]
+            for target in targets
+        ]
 
     def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
         """Regions, or the values of a dimension."""

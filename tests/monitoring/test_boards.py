@@ -146,6 +146,16 @@ def test_the_lines_ahead_begin_at_the_newest_balance_and_end_when_it_is_said_to_
     assert lines(calm).keys() == {"balance"}
 
 
+def test_a_line_is_whole_when_it_comes_in_pages(watched: tuple[Cloud, list[Volume]]) -> None:
+    cloud, (_, draining) = watched
+    whole = looked_at(cloud, "burstwatch-volume", volume=draining.id)
+    cloud.aws.partial_after = 7
+    try:
+        assert looked_at(cloud, "burstwatch-volume", volume=draining.id) == whole
+    finally:
+        cloud.aws.partial_after = None
+
+
 def test_a_panel_that_fails_says_why_and_hides_no_other(
     watched: tuple[Cloud, list[Volume]],
 ) -> None:
