@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ def report(
     refresh_s: int | None = None,
 ) -> str:  # fmt: skip
     """The page. ``links`` are further pages, by their words and addresses."""
+    found = score(result)
     order = sorted(result["volumes"], key=lambda one: _urgency(one, result))
     by_id = {volume.id: volume for volume in volumes}
     cards = "".join(
@@ -40,10 +42,10 @@ def report(
     others = " ".join(f'<a href="{escape(url)}">{escape(text)}</a>' for text, url in links)
     body = (
         "<header><h1>burstwatch: the demo</h1>"
-        f"<p>{escape(_summary(result))}</p>"
+        f"<p>{escape(found.text())}</p>"
         f'<p class="note">As of {_clock(now_s)} UTC. The real CDK app on a local cloud, a fleet of {len(volumes)} volumes that '
         f"bear recorded and published loads, real alarms and real messages. {others}</p></header>"
-        f'<main class="board">{_numbers(result)}</main>'
+        f'<main class="board">{_numbers(result, found)}</main>'
         f'<h2 style="margin:18px 0 8px">The fleet, worst first</h2>{_fleet(order, result)}'
         '<h2 style="margin:18px 0 8px">Each balance, worst first</h2>'
         f'<p class="note">A triangle is the page, a dot the moment at which the bucket is empty, a ring the end of the alarm.</p>'
@@ -68,39 +70,55 @@ def _alarm(volume: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str,
     return next((one for one in result["alarms"] if one["resource"] == volume["id"]), None)
 
 
-def _leads(result: Mapping[str, Any]) -> list[float]:
-    """How long before it was dry each volume that ran dry was paged."""
-    dry = {one["id"]: one["exhausted_at"] for one in result["volumes"] if one["exhausted_at"]}
-    raised = {one["resource"]: first_alarm(one) for one in result["alarms"]}
-    return [dry[name] - change["at"] for name, change in raised.items() if change and name in dry]
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """How many ran dry, how long before each of those was paged, who was paged in vain, and who came close."""
+
+    dry: int
+    leads: tuple[float, ...]
+    needless: int
+    close: int
+
+    def text(self) -> str:
+        """In a sentence."""
+        unpaged = self.dry - len(self.leads)
+        said = (
+            f" (each paged {words_for(min(self.leads))} or more before)"
+            if self.dry and not unpaged
+            else ""
+        )
+        late = f" ({unpaged} of them not paged before)" if unpaged else ""
+        return f"Ran dry: {self.dry}{said}{late}. Came close and did not: {self.close}. Paged in vain: {self.needless or 'none'}."
 
 
-def _summary(result: Mapping[str, Any]) -> str:
-    dry = [one for one in result["volumes"] if one["exhausted_at"] is not None]
-    leads = _leads(result)
-    said = (
-        f", each paged {words_for(min(leads))} or more before"
-        if len(leads) == len(dry) and leads
-        else ""
-    )
-    close = sum(
-        one["exhausted_at"] is None and one["lowest_balance_ratio"] < LOW_RATIO
+def score(result: Mapping[str, Any]) -> Score:
+    """Of what the demo showed."""
+    dry = {
+        one["id"]: one["exhausted_at"]
         for one in result["volumes"]
+        if one["exhausted_at"] is not None
+    }
+    raised = {one["resource"]: first_alarm(one) for one in result["alarms"]}
+    leads = [dry[name] - change["at"] for name, change in raised.items() if change and name in dry]
+    return Score(
+        dry=len(dry),
+        leads=tuple(lead for lead in leads if lead > 0),
+        needless=len(raised.keys() - dry.keys()),
+        close=sum(
+            one["id"] not in dry and one["lowest_balance_ratio"] < LOW_RATIO
+            for one in result["volumes"]
+        ),
     )
-    return f"{len(dry)} volumes ran dry{said}; {close} came close, and nobody was woken for them."
 
 
-def _numbers(result: Mapping[str, Any]) -> str:
-    dry = [one for one in result["volumes"] if one["exhausted_at"] is not None]
-    alarmed = {one["resource"] for one in result["alarms"]}
-    leads = [lead for lead in _leads(result) if lead > 0]
-    needless = len(alarmed - {one["id"] for one in dry})
+def _numbers(result: Mapping[str, Any], found: Score) -> str:
+    in_time = len(found.leads)
     figures = [
         ("Volumes", str(len(result["volumes"])), "text"),
-        ("Ran dry", str(len(dry)), "red" if dry else "green"),
-        ("Of them paged before", str(len(leads)), "green" if len(leads) == len(dry) else "red"),
-        ("Shortest warning", words_for(min(leads)) if leads else "none yet", "orange"),
-        ("Needless pages", str(needless), "red" if needless else "green"),
+        ("Ran dry", str(found.dry), "red" if found.dry else "green"),
+        ("Of them paged before", str(in_time), "green" if in_time == found.dry else "red"),
+        ("Shortest warning", words_for(min(found.leads)) if found.leads else "none yet", "orange"),
+        ("Needless pages", str(found.needless), "red" if found.needless else "green"),
         ("Messages received", str(len(result["messages"])), "blue"),
     ]
     return "".join(

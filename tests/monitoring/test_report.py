@@ -1,0 +1,74 @@
+"""The demo's page says what happened, and not what should have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from demo.fleet import build_fleet
+from demo.page import report, score
+from demo.play import Volume
+
+LIVE_AT = 1_790_000_000.0
+
+
+def result(*, paged: dict[str, float], dry: dict[str, float]) -> dict[str, Any]:
+    """Three volumes by name, the second of which comes close; instants in seconds of the demo."""
+    names = ("drain-100", "wiki", "cache")
+    return {
+        "live_at": LIVE_AT,
+        "volumes": [
+            {
+                "id": f"vol-{name}", "name": name, "type": "gp2", "size_gib": 100, "state": "finite",
+                "exhausted_at": LIVE_AT + dry[name] if name in dry else None,
+                "lowest_balance_ratio": {"drain-100": 0.0, "wiki": 0.4}.get(name, 1.0), "last_balance_ratio": 0.5,
+            }
+            for name in names
+        ],
+        "alarms": [
+            {
+                "name": f"burstwatch/{name}", "resource": f"vol-{name}",
+                "changes": [
+                    {"at": LIVE_AT + at, "state": "ALARM", "time_to_empty_s": 60.0, "true_time_to_empty_s": 60.0}
+                ],
+            }
+            for name, at in paged.items()
+        ],
+        "messages": [],
+    }  # fmt: skip
+
+
+def test_one_that_was_paged_in_time_is_told_with_its_warning() -> None:
+    found = score(result(paged={"drain-100": 100}, dry={"drain-100": 400}))
+    assert found.text() == (
+        "Ran dry: 1 (each paged 5 min or more before). Came close and did not: 1. Paged in vain: none."
+    )
+
+
+def test_a_page_that_came_too_late_or_not_at_all_is_told() -> None:
+    for paged in ({"drain-100": 500.0}, {}):
+        found = score(result(paged=paged, dry={"drain-100": 400}))
+        assert found.leads == ()
+        assert "1 of them not paged before" in found.text()
+
+
+def test_a_page_in_vain_is_told() -> None:
+    found = score(result(paged={"drain-100": 100, "wiki": 100}, dry={"drain-100": 400}))
+    assert found.needless == 1
+    assert "Paged in vain: 1" in found.text()
+
+
+def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
+    specs = {spec.name: spec for spec in build_fleet()}
+    ratios = [(LIVE_AT + 60 * minute, 1 - minute / 10) for minute in range(8)]
+    volumes = [
+        Volume(
+            spec=specs[name], id=f"vol-{name}", instance_id="i-1", points=iter(()), ratios=ratios
+        )
+        for name in ("cache", "wiki", "drain-100")
+    ]
+    found = result(paged={"drain-100": 100}, dry={"drain-100": 400})
+    html = report(volumes, found, now_s=LIVE_AT + 480)
+    places = [html.index(f"<td>vol-{name}</td>") for name in ("drain-100", "wiki", "cache")]
+    assert places == sorted(places)
+    assert html.count("no bucket: nothing to run out of") == 1
+    assert html.count('class="page"') == 1
