@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 from burstwatch.simulate import Simulation
 from burstwatch.volumes import profile
 from burstwatch_exporter.ebs_stats import BIN, COUNT, HEAD, MAGIC, PAGE_BYTES, READ_AT, WRITE_AT
+from demo.feed import Feed
 from demo.waiting import latency_s, queue_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from burstwatch.simulate import Datapoint, Load
+    from burstwatch.simulate import Load
 
 BOOT_ID = "11111111-2222-3333-4444-555555555555"
 SECTOR = 512
@@ -49,15 +50,13 @@ class Disk:
 class _Counts:
     """What the kernel and EBS have counted of a disk so far."""
 
-    points: Iterator[Datapoint]
-    pending: Datapoint | None = None
+    feed: Feed
     reads: float = 0.0
     writes: float = 0.0
     read_bytes: float = 0.0
     write_bytes: float = 0.0
     exceeded_s: float = 0.0
     waiting: int = 0
-    level_ratio: float = 1.0
     by_latency: dict[float, list[float]] = field(default_factory=dict)
 
 
@@ -68,7 +67,7 @@ class PlayedHost:
         self, root: Path, disks: Sequence[Disk], *, start_s: float, step_s: float = 1.0
     ) -> None:
         """Plants the files; ``start_s`` is when the loads begin, by the wall clock."""
-        self.root, self.disks, self._step_s = root, disks, step_s
+        self.root, self.disks = root, disks
         self._counts: dict[str, _Counts] = {}
         self._lock = threading.Lock()
         self.error: Exception | None = None
@@ -81,7 +80,7 @@ class PlayedHost:
                 raise ValueError(msg)
             played = Simulation(promise=promise, bucket=promise.bucket, period_s=step_s)
             points = played.play(disk.loads, ratio=disk.ratio, start_s=start_s)
-            self._counts[disk.name] = _Counts(points=points, level_ratio=disk.ratio)
+            self._counts[disk.name] = _Counts(feed=Feed(points))
         self._plant(start_s)
         self._write()
 
@@ -101,10 +100,6 @@ class PlayedHost:
             for disk in self.disks:
                 self._live(self._counts[disk.name], now_s)
             self._write()
-
-    def level_ratio(self, name: str) -> float:
-        """What is truly left in a disk's bucket."""
-        return self._counts[name].level_ratio
 
     def log_page(self, name: str) -> bytes:
         """The NVMe log page 0xD0 of a disk, as EBS lays it out."""
@@ -133,17 +128,11 @@ class PlayedHost:
             return bytes(page)
 
     def _live(self, counts: _Counts, now_s: float) -> None:
-        while True:
-            point = counts.pending or next(counts.points, None)
-            counts.pending = point
-            if point is None or point.start_s + point.period_s > now_s:
-                return
-            counts.pending = None
+        for point in counts.feed.until(now_s):
             counts.reads += point.read_ops
             counts.writes += point.write_ops
             counts.read_bytes += point.read_bytes
             counts.write_bytes += point.write_bytes
-            counts.level_ratio = point.level_ratio
             iops = (point.read_ops + point.write_ops) / point.period_s
             counts.exceeded_s += point.period_s if point.level_ratio <= 0 else 0.0
             counts.waiting = round(queue_length(point.level_ratio, iops))

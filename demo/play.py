@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from demo.feed import Feed
 from demo.fleet import DAY_S, LARGE, MINUTE_S, Spec
 from demo.waiting import latency_s, queue_length
 
@@ -35,8 +36,7 @@ class Volume:
     spec: Spec
     id: str
     instance_id: str
-    points: Iterator[Datapoint]
-    next_point: Datapoint | None = None
+    feed: Feed
     emptied: list[float] = field(default_factory=list)
     ratios: list[tuple[float, float]] = field(default_factory=list)
 
@@ -68,7 +68,7 @@ def create_fleet(ec2: Any, specs: Sequence[Spec], *, live_at: float) -> list[Vol
             VolumeId=volume_id, InstanceId=instance_id, Device=f"/dev/sd{chr(ord('f') + number)}"
         )
         points = spec.simulation().play(spec.loads(), start_s=live_at - DAY_S)
-        volumes.append(Volume(spec=spec, id=volume_id, instance_id=instance_id, points=points))
+        volumes.append(Volume(spec=spec, id=volume_id, instance_id=instance_id, feed=Feed(points)))
     return volumes
 
 
@@ -76,7 +76,7 @@ def publish_until(cloudwatch: Any, volumes: Sequence[Volume], end_s: float) -> i
     """Put every datapoint whose period has ended by ``end_s``. Returns how many values."""
     by_namespace: dict[str, list[dict[str, Any]]] = {}
     for volume in volumes:
-        for entry in entries(volume, _take_until(volume, end_s), now=end_s):
+        for entry in entries(volume, take_until(volume, end_s), now=end_s):
             by_namespace.setdefault(entry.pop("namespace"), []).append(entry)
     for namespace, data in by_namespace.items():
         for start in range(0, len(data), BATCH):
@@ -117,18 +117,14 @@ class Player(threading.Thread):
         self.join()
 
 
-def _take_until(volume: Volume, end_s: float) -> list[Datapoint]:
-    taken: list[Datapoint] = []
-    while True:
-        point = volume.next_point or next(volume.points, None)
-        volume.next_point = point
-        if point is None or point.start_s + point.period_s > end_s:
-            return taken
-        volume.next_point = None
-        taken.append(point)
+def take_until(volume: Volume, end_s: float) -> list[Datapoint]:
+    """What happened to a volume by then, and has not been taken before; its balance is noted."""
+    taken = volume.feed.until(end_s)
+    for point in taken:
         volume.ratios.append((point.start_s + point.period_s, point.level_ratio))
         if point.emptied_at is not None:
             volume.emptied.append(point.emptied_at)
+    return taken
 
 
 def entries(volume: Volume, points: Sequence[Datapoint], *, now: float) -> Iterator[dict[str, Any]]:

@@ -14,8 +14,9 @@ from burstwatch.aws.sweep import sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.schedule import Schedule
+from demo.feed import Feed
 from demo.fleet import SMALL, Spec, load_for
-from demo.play import Volume, entries
+from demo.play import Volume, entries, take_until
 from monitoring.look.frames import Line, LookError, Span, Table
 from monitoring.look.page import Looked, Wish, look, problems, repeated
 from monitoring.look.sources import CloudWatch
@@ -51,7 +52,7 @@ def play(cloud: Cloud) -> list[Volume]:
         instance_id = cloud.aws.add_instance(SMALL)
         volume_id = cloud.aws.add_volume("gp2", 100, instance_id=instance_id, name=name)
         points = spec.simulation().play(loads, start_s=NOW - BEFORE_S)
-        volumes.append(Volume(spec=spec, id=volume_id, instance_id=instance_id, points=points))
+        volumes.append(Volume(spec=spec, id=volume_id, instance_id=instance_id, feed=Feed(points)))
     schedule = Schedule()
     for _ in range(MINUTES):
         for volume in volumes:
@@ -67,14 +68,7 @@ def play(cloud: Cloud) -> list[Volume]:
 
 
 def put_until(cloud: Cloud, volume: Volume, end_s: float) -> None:
-    taken = []
-    while True:
-        point = volume.next_point or next(volume.points)
-        volume.next_point = point
-        if point.start_s + point.period_s > end_s:
-            break
-        volume.next_point = None
-        taken.append(point)
+    taken = take_until(volume, end_s)
     for datum in entries(volume, taken, now=end_s):
         pairs = {pair["Name"]: pair["Value"] for pair in datum["Dimensions"]}
         at = datum["Timestamp"].timestamp()

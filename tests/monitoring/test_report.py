@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from demo.feed import Feed
 from demo.fleet import build_fleet
 from demo.page import report, score
 from demo.play import Volume
@@ -62,7 +63,11 @@ def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
     ratios = [(LIVE_AT + 60 * minute, 1 - minute / 10) for minute in range(8)]
     volumes = [
         Volume(
-            spec=specs[name], id=f"vol-{name}", instance_id="i-1", points=iter(()), ratios=ratios
+            spec=specs[name],
+            id=f"vol-{name}",
+            instance_id="i-1",
+            feed=Feed(iter(())),
+            ratios=ratios,
         )
         for name in ("cache", "wiki", "drain-100")
     ]
