@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import RHOS, SIZES_GIB, recordings
-from burstwatch.aws.look import DEMAND_HORIZON_S
+from burstwatch.attention import is_near
 from burstwatch.backtest import make_trial
 from burstwatch.config import Config
 from burstwatch.history import LOOK_BACK_S
 from burstwatch.observe import observe
 from burstwatch.past import to_past
-from burstwatch.policy import WARNING_MARGINS, assess
+from burstwatch.policy import assess
 from burstwatch.replay import points
 from burstwatch.workloads import read_workload
 
@@ -74,10 +74,7 @@ def _measure(trial: Trial) -> list[tuple[str, float]]:
         past = to_past(demand[past_first : index + 1])  # kept between sweeps: not timed
         seen_levels, seen_demand = levels[first : index + 1], demand[first : index + 1]
         began = time.perf_counter()
-        glance = observe(trial.resource, now, seen_levels[-1:]).history
-        if glance is None:
-            raise TypeError(trial)
-        near = glance.worst_s() < max(DEMAND_HORIZON_S, WARNING_MARGINS * config.margin_s)
+        near = is_near(observe(trial.resource, now, seen_levels[-1:]), config)
         known = (seen_demand, past) if near else ((), None)
         seen = observe(trial.resource, now, seen_levels, known[0], past=known[1])
         assess(seen, config)

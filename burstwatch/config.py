@@ -121,6 +121,13 @@ SETTINGS: tuple[Setting, ...] = (
         unit="",
     ),
     Setting(
+        name="page_on",
+        default="likely",
+        help="likely pages when a bucket is likely to run dry; worst whenever it could be dry within the lead",
+        pattern="likely|worst",
+        allowed="likely or worst",
+    ),
+    Setting(
         name="mass_from",
         default=20.0,
         help="from so many resources in danger at once, one alarm for all and no new one for each",
@@ -174,6 +181,7 @@ class Config:
     alarm_path_s: float = 180.0
     hold_s: float = 5400.0
     needless_per_week: float = 0.24
+    page_on: str = "likely"
     mass_from: float = 20.0
     deployment: str = "burstwatch"
     kinds: str = ""

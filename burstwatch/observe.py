@@ -80,6 +80,11 @@ class Resource:
         return self.unit.rpartition("/")[2]
 
     @property
+    def can_spend(self) -> bool:
+        """Whether it has credits, and something that could spend them now."""
+        return self.bucket is not None and self.in_use
+
+    @property
     def rate_unit(self) -> str:
         """What its rates are in, for people."""
         return "MiB/s" if self.facts.get("unit") == "MiB" else "IOPS"

@@ -104,6 +104,8 @@ def _danger(
     """The worst of now, of what is held from before, and of an incident that is not over."""
     if not history.bucket.can_drain:
         return SAFE
+    if config.page_on == "worst" and _is_worst_near(projection, config):
+        return Danger(verdict="critical", why=_worst_is_near(config))
     silent_s = history.level_age_s(projection.at)
     empty_for = history.since_empty()
     # Where there are no more datapoints it has refilled as far as the projection says.
@@ -211,6 +213,7 @@ class Judge:
             self.lag_s,
             config.margin_s,
             config.needless_per_week,
+            config.page_on,
             id(self.models),
         )
         known = memory.get(key)
@@ -221,6 +224,8 @@ class Judge:
     def _find(self, history: History, horizon_s: float) -> Finding:
         if history.levels[history.newest_level()] >= BACK_RATIO:
             return Finding(acts=False)  # a full bucket outlasts what anybody can foresee
+        if self.config.page_on == "worst" and horizon_s <= self.near_s:
+            return Finding(acts=True, why=_worst_is_near(self.config))
         share = repeats(history, horizon_s)
         if share >= OFTEN:
             why = f"on {share:.0%} of the days before, the same hours spent more than is left"
@@ -249,6 +254,18 @@ class Judge:
 
 def _was(verdict: Verdict, ago_s: float) -> Danger:
     return Danger(verdict=verdict, why=f"was {verdict} {span(ago_s)} ago")
+
+
+def _is_worst_near(projection: Projection, config: Config) -> bool:
+    """Whether the margin is reached, by a bucket that can be fuller: else a page would never end."""
+    worst_s, level = projection.worst_s, projection.level
+    if worst_s is None or level is None:
+        return False
+    return worst_s < config.margin_s and level.likely < BACK_RATIO
+
+
+def _worst_is_near(config: Config) -> str:
+    return f"a full burst would empty it within {span(config.margin_s)}"
 
 
 def _reason(projection: Projection) -> str:

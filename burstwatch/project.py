@@ -72,7 +72,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     history = observation.history
     newest = history.newest_level() if history is not None else -1
     if history is None or newest < 0:
-        return _without_levels(observation, bucket)
+        return _without_levels(observation, bucket, max_data_age_s=max_data_age_s)
     period_s = history.period_s
     last = LevelPoint(
         start_s=history.start_s + newest * period_s,
@@ -125,7 +125,9 @@ def level_at_end(bucket: Bucket, point: LevelPoint, demand: Range) -> Range:
     return Range(low=low, likely=likely, high=high)
 
 
-def _without_levels(observation: Observation, bucket: Bucket) -> Projection:
+def _without_levels(
+    observation: Observation, bucket: Bucket, *, max_data_age_s: float
+) -> Projection:
     resource, now = observation.resource, observation.at
     if not resource.in_use:
         reason = "not attached or not running, so nothing can spend its credits"
@@ -140,7 +142,8 @@ def _without_levels(observation: Observation, bucket: Bucket) -> Projection:
     if history is not None and history.has_demand():
         return Projection(state="unknown", reason="I/O, but no balance to go by", at=now)
     if observation.unit_is_fresh:
-        return _long_silent(bucket, now=now, silent_s=observation.looked_back_s)
+        silent_s = observation.looked_back_s
+        return _long_silent(bucket, now=now, silent_s=silent_s, max_data_age_s=max_data_age_s)
     return Projection(state="unknown", reason="no datapoint in the whole unit", at=now)
 
 
@@ -154,8 +157,13 @@ def _never_reported(resource: Resource, now: float) -> Projection:
     return Projection(state="unknown", reason=reason, at=now, is_published=False)
 
 
-def _long_silent(bucket: Bucket, *, now: float, silent_s: float) -> Projection:
+def _long_silent(
+    bucket: Bucket, *, now: float, silent_s: float, max_data_age_s: float
+) -> Projection:
     """No I/O for all the time looked at: so much has come in at least, whatever was left."""
+    late_s = min(silent_s, max_data_age_s)  # see _silent
+    before = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s - late_s)
+    worst = tb.level_after(bucket, level=before, demand=bucket.burst, seconds=late_s)
     low = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s)
     return Projection(
         state="idle",
@@ -166,7 +174,7 @@ def _long_silent(bucket: Bucket, *, now: float, silent_s: float) -> Projection:
         time_to_empty_s=math.inf,
         low_s=math.inf,
         high_s=math.inf,
-        worst_s=tb.worst_time_to_empty(bucket, level=low),
+        worst_s=tb.worst_time_to_empty(bucket, level=worst),
         time_to_full_s=tb.time_to_full(bucket, level=low, demand=0.0),
     )
 
@@ -266,7 +274,9 @@ def project_level(
     elif math.isfinite(likely_s):
         reason = f"spending {demand.likely:.0f} credits/s, {bucket.refill:.0f} come in"
     else:
-        reason = f"spending {demand.likely:.0f} credits/s, at or under the {bucket.refill:.0f} that come in"
+        # A bucket that stays full shows how much is spent at most.
+        most = "at most " if demand.low <= 0 < demand.likely else ""
+        reason = f"spending {most}{demand.likely:.0f} credits/s, at or under the {bucket.refill:.0f} that come in"
     finite = math.isfinite(likely_s)
     return Projection(
         state="exhausted" if exhausted else "finite" if finite else "infinite",

@@ -1,5 +1,10 @@
 """When to ask for a resource again: the latest moment at which it cannot be too late yet.
 
+No bucket empties faster than its worst case. So a look at *t* that leaves ``worst_s``
+needs no other before ``t + worst_s - margin``: the next one then still finds the margin,
+whatever the workload does in between, for it rolls what it knows forward to its own now.
+What the last look saw is kept too, so that the next asks only for what came since.
+
 Kept in memory only. Losing it costs one full sweep and never an alarm.
 """
 
@@ -12,21 +17,50 @@ if TYPE_CHECKING:
     from burstwatch.config import Config
     from burstwatch.observe import Resource
     from burstwatch.past import Past
+    from burstwatch.points import LevelPoint
     from burstwatch.policy import Assessment
 
 SOONEST_S = 60.0
-#: So long the days before are kept before they are asked for again.
-PAST_KEPT_S = 3600.0
 LATEST_S = 3600.0
+#: What an alarm has told of is looked at so often, or sooner where it is about to be empty.
+ANNOUNCED_S = 300.0
+#: Of the time that is left after an announcement, the share after which it is looked at again.
+COUNTDOWN = 0.1
+#: What cannot be known is asked for again after so long, and so much longer each time.
+UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
+#: So long the days before are kept before they are asked for again.
+PAST_KEPT_S = 5 * 3600.0
+#: The verdicts that an alarm has told of, as far as it could.
+ANNOUNCED = frozenset({"critical", "exhausted"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """What one look saw of a resource's balance, for the next to begin where it ended.
+
+    ``newest`` is the newest datapoint; ``since_s`` is from when on there was none after it,
+    or none at all, ``until_s`` when that was asked.
+    """
+
+    newest: LevelPoint | None
+    since_s: float
+    until_s: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
-    """The last look at a resource: what was found, and what it was then."""
+    """The last look at a resource: what was found, and what it was then.
+
+    ``near`` is whether the next look must ask for hours, ``blind`` how many looks in a row
+    could not tell.
+    """
 
     fingerprint: object
     assessment: Assessment
     due_at: float
+    near: bool = False
+    seen: Seen | None = None
+    blind: int = 0
 
 
 @dataclass(kw_only=True)
@@ -38,8 +72,13 @@ class Schedule:
 
     def is_due(self, resource: Resource, now: float) -> bool:
         """New, changed or just attached resources are due at once."""
+        known = self.last_look(resource)
+        return known is None or now >= known.due_at
+
+    def last_look(self, resource: Resource) -> Known | None:
+        """The last look at it as it is now, or None if there was none."""
         known = self.known.get(resource.key)
-        return known is None or known.fingerprint != fingerprint(resource) or now >= known.due_at
+        return known if known is not None and known.fingerprint == fingerprint(resource) else None
 
     def was_idle(self, resource: Resource) -> bool:
         """Whether the last look found no I/O, or there was none."""
@@ -53,6 +92,8 @@ class Schedule:
         config: Config,
         now: float,
         *,
+        near: bool = False,
+        seen: Seen | None = None,
         look_period_s: float | None = None,
     ) -> None:
         """Remember a look.
@@ -61,10 +102,18 @@ class Schedule:
         unsure to say it.
         """
         own = config.with_lead(resource.lead_s)
+        before = self.last_look(resource)
+        blind = 0
+        if assessment.verdict == "unknown" and before is not None:
+            # What was known of it is not worth less because this look could not tell.
+            blind, near, seen = before.blind + 1, before.near, seen or before.seen
         self.known[resource.key] = Known(
             fingerprint=fingerprint(resource),
             assessment=assessment,
-            due_at=now + wait_s(assessment, own, look_period_s=look_period_s),
+            due_at=now + wait_s(assessment, own, look_period_s=look_period_s, blind=blind),
+            near=near,
+            seen=seen,
+            blind=blind,
         )
 
     def past_is_stale(self, resource: Resource, now: float) -> bool:
@@ -76,10 +125,10 @@ class Schedule:
         """Remember the days before ``now``."""
         self.pasts[resource.key] = (fingerprint(resource), now, past)
 
-    def past_of(self, resource: Resource) -> Past | None:
-        """What is remembered of the days before."""
+    def past_of(self, resource: Resource) -> tuple[Past | None, float]:
+        """What is remembered of the days before, and when that was asked for."""
         kept = self.pasts.get(resource.key)
-        return kept[2] if kept else None
+        return (kept[2], kept[1]) if kept else (None, 0.0)
 
     def forget_all_but(self, keys: set[str]) -> None:
         """Drop what the inventory no longer has."""
@@ -98,17 +147,37 @@ def fingerprint(resource: Resource) -> object:
     )
 
 
-def wait_s(assessment: Assessment, config: Config, *, look_period_s: float | None = None) -> float:
-    """Seconds until the next look: worst case minus margin, from 1 to 60 minutes, less slack.
+def wait_s(
+    assessment: Assessment,
+    config: Config,
+    *,
+    look_period_s: float | None = None,
+    blind: int = 0,
+) -> float:
+    """Seconds until the next look, from one minute to one hour, less slack.
 
-    The margin here has the data's age in it, for the next look may meet data as old
-    as allowed. Whatever is not plainly well is looked at again at once.
+    What is well waits until its worst case could reach the margin. The data's age is not
+    in that: the worst case is rolled forward to now, and the next look rolls the same
+    datapoint at least as far. What is near is looked at again at once; what has been
+    announced, while nothing worse can come of waiting, a little later.
     """
-    worst = assessment.projection.worst_s
-    wait = SOONEST_S
-    if look_period_s is not None and not assessment.projection.is_published:
-        wait = look_period_s
-    elif assessment.verdict == "ok" and worst is not None:
-        wait = look_period_s or worst - config.margin_s - config.max_data_age_s - SOONEST_S
-    # Half a period's slack: a rule that fires a second early must not skip a turn.
-    return min(LATEST_S, max(SOONEST_S, wait)) - config.sweep_period_s / 2
+    return _wait_s(assessment, config, look_period_s, blind) - config.sweep_period_s / 2
+
+
+def _wait_s(
+    assessment: Assessment, config: Config, look_period_s: float | None, blind: int
+) -> float:
+    projection = assessment.projection
+    if not projection.is_published and look_period_s is not None:
+        return look_period_s
+    if assessment.verdict == "unknown":
+        return min(MOST_UNKNOWN_S, UNKNOWN_S * (1 + blind))
+    if assessment.verdict in ANNOUNCED:
+        left_s = projection.low_s if projection.state == "finite" else None
+        wait = ANNOUNCED_S if left_s is None else COUNTDOWN * left_s
+        return min(ANNOUNCED_S, max(SOONEST_S, wait))
+    if assessment.verdict == "ok" and projection.worst_s is not None:
+        wait = look_period_s or projection.worst_s - config.margin_s
+        return min(LATEST_S, max(SOONEST_S, wait))
+    # What has no bucket, or is attached to nothing, changes before it can be spent.
+    return LATEST_S if assessment.verdict == "ok" else SOONEST_S

@@ -155,8 +155,10 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
                 rate = refill + (before - after) * scale
                 low, high = rate - error, rate + error
                 if low > 0.0 and high < burst:  # nothing to clamp: by far the most
-                    likely[slot], most[slot] = rate, high
-                    least[slot] = 0.0 if after >= full else low
+                    likely[slot] = rate
+                    # Full at its end, it may have spent nothing, and no more than came in.
+                    is_full = after >= full
+                    least[slot], most[slot] = (0.0, rate) if is_full else (low, high)
                     continue
                 likely[slot] = min(burst, max(0.0, rate))
                 most[slot] = min(burst, max(0.0, high))

@@ -38,7 +38,7 @@ class Cloud:
     unit: Unit
 
     def never(self) -> Deadline:
-        return Deadline(lambda: 0.0, at=1.0)
+        return Deadline(lambda: 0.0, at=3_600.0)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,10 +1,18 @@
-"""The questions of one look at one kind: levels first, I/O only where it matters."""
+"""The questions about some resources of one kind at one look: levels first, more where it matters.
+
+What is asked for is billed by metric and not by datapoint, but datapoints have a quota and
+cost time to read. So a balance is glanced at; where it is near, its last hours are asked
+for, and the operations of the days before; and where somebody is about to be told, the
+operations of those hours. What the last look saw is remembered, so that a silent resource
+is not searched for anew.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+from burstwatch.attention import is_full, is_near, worst_now_s
 from burstwatch.aws.metrics import Answers, Query, read_metrics
 from burstwatch.cadence import cadence_s
 from burstwatch.history import LOOK_BACK_S
@@ -12,10 +20,11 @@ from burstwatch.load import recent_load
 from burstwatch.observe import Missing, Observation, observe
 from burstwatch.past import PAST_PERIOD_S, to_past, with_recent
 from burstwatch.points import LevelPoint
-from burstwatch.policy import BACK_RATIO, WARNING_MARGINS
+from burstwatch.policy import SEVERITY, assess
+from burstwatch.schedule import LATEST_S, Seen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from burstwatch.aws.session import Clients, Deadline
     from burstwatch.config import Config
@@ -29,79 +38,166 @@ if TYPE_CHECKING:
 PERIOD_S = 60
 #: The period at which a silent resource's longer past is asked for.
 COARSE_S = int(PAST_PERIOD_S)
+#: Five datapoints of the slowest cadence: what tells it, and how late the newest is.
+GLANCE_S = 5.0 * COARSE_S
 #: How far back the past is asked for: the days that the risk is compared with, and one more.
 PAST_S = 8 * 86_400.0
 #: So many resources are asked for theirs at one look: what one call answers, as it is an extra.
 PASTS_PER_LOOK = 10
-#: So many resources that are not due are asked too when nothing due has fresh data.
-WITNESSES = 10
+#: So many are asked for their I/O at once: what one call answers of four metrics and six hours.
+PIECE = 69
 
 
 class Asking:
-    """The questions of one look at one kind: levels first, I/O only where it matters."""
+    """The questions about some resources of one kind, and what was answered.
+
+    Whatever could be empty within ``demand_horizon_s`` is asked for its I/O too.
+    """
 
     def __init__(
         self,
         kind: Kind,
+        resources: Sequence[Resource],
         clients: Clients,
         config: Config,
         schedule: Schedule,
         *,
         now: float,
         deadline: Deadline,
+        demand_horizon_s: float = 0.0,
     ) -> None:
-        self.kind, self.clients, self.config = kind, clients, config
+        self.kind, self.resources = kind, resources
+        self.clients, self.config = clients, config
         self.schedule, self.now, self.deadline = schedule, now, deadline
         self.answers = Answers()
-        self._looked_back_s: dict[str, float] = {}
+        self._horizon_s = demand_horizon_s
+        #: From when on each resource's level was asked for, by its key.
+        self._from_s: dict[str, float] = {}
+        #: What is known from before that, of those silent since.
+        self._before: dict[str, Seen] = {}
 
-    def observe(
-        self, due: Sequence[Resource], witnesses: Sequence[Resource], *, demand_horizon_s: float
-    ) -> list[Observation]:
-        """Each of ``due`` with what CloudWatch has of it; ``witnesses`` tell silent from blind."""
-        with_bucket = [r for r in due if r.bucket is not None and r.in_use]
-        self._ask([self._level_query(r) for r in with_bucket])
-        fresh = any(self._is_fresh(r) for r in with_bucket)
-        if with_bucket and not fresh:
-            asked = {r.key for r in with_bucket}
-            others = [r for r in witnesses if r.bucket and r.in_use and r.key not in asked]
-            self._ask([self._level_query(r) for r in others[:WITNESSES]])
-            fresh = any(self._is_fresh(r) for r in others[:WITNESSES])
-        if fresh:
-            self._ask_further_back(with_bucket)
-        glances = {r.key: self._observation(r, unit_is_fresh=fresh, newest_only=True) for r in due}
-        worst = {key: self._worst_s(o) for key, o in glances.items()}
-        wide_s = {r.key: WARNING_MARGINS * self.config.with_lead(r.lead_s).margin_s for r in due}
-        full = {key for key, glance in glances.items() if self._is_full(glance)}
-        # Where the worst case is but an estimate it is always near, and a full bucket safe.
-        calm = set() if self.kind.capacity_documented else full
-        near = [
-            r
-            for r in due
-            if worst[r.key] < max(demand_horizon_s, wide_s[r.key]) and r.key not in calm
-        ]
-        self._ask([q for r in near for q in self._demand_queries(r)])
+    def ask_levels(self) -> bool:
+        """Ask for every balance. Returns whether any is fresh, which tells idle from blind."""
+        depths: dict[float, list[Resource]] = {}
+        for resource in self.resources:
+            depths.setdefault(self._depth_s(resource), []).append(resource)
+        for back_s, some in depths.items():
+            self._ask_levels(some, back_s)
+        for resource in self.resources:
+            self._recall(resource)
+        return any(self._is_fresh(resource) for resource in self.resources)
+
+    def observe(self, *, unit_is_fresh: bool) -> Iterator[Observation]:
+        """Each of the resources with what CloudWatch has of it, asked for as deep as it matters.
+
+        What was asked of the I/O is kept only until the next few are asked for theirs.
+        """
+        if unit_is_fresh:
+            self._ask_further_back()
+        near: list[Resource] = []
+        for resource in self.resources:
+            glance = self._observation(resource, unit_is_fresh=unit_is_fresh)
+            if self._matters(glance):
+                near.append(resource)
+            else:
+                yield glance
+        self._ask_levels([r for r in near if not self._is_deep(r)], LOOK_BACK_S)
+        for first in range(0, len(near), PIECE):
+            yield from self._observe_near(near[first : first + PIECE], unit_is_fresh=unit_is_fresh)
+
+    def _observe_near(
+        self, near: Sequence[Resource], *, unit_is_fresh: bool
+    ) -> Iterator[Observation]:
         # A full bucket has nothing to fear that the days before could tell of.
-        drained = [r for r in near if worst[r.key] < wide_s[r.key] and r.key not in full]
-        pasts, demands = self._pasts(drained), {r.key: self._demand(r) for r in near}
-        return [
-            self._observation(
+        pasts = self._pasts([r for r in near if not self._is_full(r)])
+        seen = {
+            r.key: self._observation(r, unit_is_fresh=unit_is_fresh, past=pasts.get(r.key))
+            for r in near
+        }
+        busy = [resource for resource in near if self._wants_io(seen[resource.key])]
+        self._ask([query for resource in busy for query in self._demand_queries(resource)])
+        for resource in busy:
+            demand, past = self._demand(resource), pasts.get(resource.key)
+            seen[resource.key] = self._observation(
                 resource,
-                unit_is_fresh=fresh,
-                demand=demands.get(resource.key, ()),
-                past=with_recent(pasts[resource.key], demands[resource.key])
-                if resource.key in pasts
-                else None,
+                unit_is_fresh=unit_is_fresh,
+                demand=demand,
+                past=None if past is None else with_recent(past, demand),
             )
-            for resource in due
-        ]
+        for resource in near:
+            yield seen.pop(resource.key)
+        for resource in busy:
+            for key in self._keys(resource):
+                self.answers.series.pop(key, None)
+
+    def _wants_io(self, seen: Observation) -> bool:
+        """Whether its I/O is worth its price: for what somebody is about to be told.
+
+        A balance that falls tells what is spent as well as the I/O does. What that is made of,
+        who is told of it must know.
+        """
+        if worst_now_s(seen) < self._horizon_s:
+            return True
+        verdict = assess(seen, self.config).verdict
+        known = self.schedule.last_look(seen.resource)
+        is_news = known is None or known.assessment.verdict != verdict
+        return is_news and SEVERITY.get(verdict, 0) >= SEVERITY["warning"]
+
+    def load(self, resource: Resource) -> Load | None:
+        """The reads and writes of its last minutes, as far as they were asked for."""
+        sums = self._sums(resource, self.answers)
+        return recent_load(self.kind.traffic, sums, cadence_s(sorted(sums)))
+
+    def seen(self, resource: Resource, *, unit_is_fresh: bool) -> Seen | None:
+        """What the next look need not ask for again."""
+        series = self._series(resource)
+        if series:
+            newest = self._level(resource, series[-1], cadence_s([start for start, _ in series]))
+            return Seen(newest=newest, since_s=newest.end_s, until_s=self.now)
+        before = self._before.get(resource.key)
+        if series is not None and unit_is_fresh and before is not None:
+            return Seen(newest=before.newest, since_s=before.since_s, until_s=self.now)
+        return before
+
+    # How deep
+
+    def _depth_s(self, resource: Resource) -> float:
+        """How far back to ask for its level: on to what the last look saw, or a glance."""
+        glance_s = GLANCE_S + self.config.max_data_age_s
+        known = self.schedule.last_look(resource)
+        if self._horizon_s == math.inf or (known is not None and known.near):
+            return LOOK_BACK_S
+        if known is None or known.seen is None:
+            return glance_s
+        needed_s = self.now - known.seen.until_s + self.config.max_data_age_s + COARSE_S
+        depths = (glance_s, glance_s + LATEST_S, LOOK_BACK_S)
+        # What lies further back than any of these is searched for as if it were not known.
+        return next((back_s for back_s in depths if needed_s <= back_s), glance_s)
+
+    def _is_deep(self, resource: Resource) -> bool:
+        return self.now - self._from_s.get(resource.key, self.now) >= LOOK_BACK_S
+
+    def _matters(self, glance: Observation) -> bool:
+        """Whether more than its newest level decides what to make of it."""
+        return is_near(glance, self.config) or worst_now_s(glance) < self._horizon_s
+
+    def _is_full(self, resource: Resource) -> bool:
+        return is_full(self._observation(resource, unit_is_fresh=True))
+
+    # Asking
+
+    def _ask_levels(self, resources: Sequence[Resource], back_s: float) -> None:
+        self._ask([self._level_query(resource) for resource in resources], back_s=back_s)
+        for resource in resources:
+            self._from_s[resource.key] = self.now - back_s
 
     def _ask(
-        self, queries: Sequence[Query], *, back_s: float = LOOK_BACK_S, period_s: int = PERIOD_S
+        self, queries: Iterable[Query], *, back_s: float = LOOK_BACK_S, period_s: int = PERIOD_S
     ) -> None:
-        if not queries:
-            return
-        got = read_metrics(
+        self.answers.add(self._read(queries, back_s=back_s, period_s=period_s))
+
+    def _read(self, queries: Iterable[Query], *, back_s: float, period_s: int) -> Answers:
+        return read_metrics(
             self.clients,
             list(dict.fromkeys(queries)),  # two buckets of one resource share their traffic
             start_s=self.now - back_s,
@@ -109,30 +205,67 @@ class Asking:
             period_s=period_s,
             deadline=self.deadline,
         )
-        self.answers.series |= got.series
-        self.answers.failed |= got.failed
-        self.answers.problems += got.problems
-        self.answers.requested += got.requested
 
-    def _ask_further_back(self, resources: Sequence[Resource]) -> None:
+    def _recall(self, resource: Resource) -> None:
+        """Of a silent resource, what the look before knew: if nothing can have come in between."""
+        known = self.schedule.last_look(resource)
+        if known is None or known.seen is None or self._series(resource):
+            return
+        late_s = self.config.max_data_age_s + COARSE_S
+        if self._from_s[resource.key] <= known.seen.until_s - late_s:
+            self._before[resource.key] = known.seen
+
+    def _ask_further_back(self) -> None:
         """A silent resource's last level decides how full it is by now, so look for it.
 
         As far back as an empty bucket takes to fill: before that, nothing matters.
         """
-        silent = {
+        fill_s = {
             resource.key: resource.bucket.capacity / resource.bucket.refill
-            for resource in resources
+            for resource in self.resources
             if resource.bucket is not None
             and not resource.reports_when_idle
-            and self.answers.series.get(_level_key(resource)) == []
+            and self._series(resource) == []
+            and resource.key not in self._before
         }
-        back_s = max(silent.values(), default=0.0)
-        if back_s <= LOOK_BACK_S:
+        silent = [resource for resource in self.resources if resource.key in fill_s]
+        if not silent:
             return
-        queries = [self._level_query(resource) for resource in resources if resource.key in silent]
-        self._ask(queries, back_s=back_s, period_s=COARSE_S)
-        answered = {r.key for r in resources if _level_key(r) in self.answers.series}
-        self._looked_back_s = dict.fromkeys(silent.keys() & answered, back_s)
+        back_s = max(fill_s.values()) + self.config.max_data_age_s
+        found = self._read([self._level_query(r) for r in silent], back_s=back_s, period_s=COARSE_S)
+        for resource in silent:
+            series = found.series.pop(_level_key(resource), None)
+            if series is None:
+                continue
+            last = self._level(resource, series[-1], COARSE_S) if series else None
+            since_s = self.now - back_s if last is None else last.end_s
+            self._before[resource.key] = Seen(newest=last, since_s=since_s, until_s=self.now)
+        self.answers.add(found)
+
+    def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
+        """The I/O of the days before, of those near: asked for now and then, kept in between."""
+        stale = [r for r in near if self.schedule.past_is_stale(r, self.now)][:PASTS_PER_LOOK]
+        asked = self._read(
+            (query for resource in stale for query in self._demand_queries(resource)),
+            back_s=PAST_S,
+            period_s=COARSE_S,
+        )
+        self.answers.problems += asked.problems
+        self.answers.requested += asked.requested
+        for resource in stale:
+            if not self._keys(resource) & asked.failed.keys():
+                past = to_past(self._points(resource, asked, float(COARSE_S)))
+                self.schedule.keep_past(resource, past, self.now)
+        found = {}
+        for resource in near:
+            past, asked_s = self.schedule.past_of(resource)
+            if past is not None:
+                # What came since it was asked for is taken from the balance.
+                since_s = asked_s - self.config.max_data_age_s - 2 * COARSE_S
+                history = self._observation(resource, unit_is_fresh=True).history
+                recent = [] if history is None else history.spending(since_s=since_s)
+                found[resource.key] = with_recent(past, recent)
+        return found
 
     def _query(self, resource: Resource, metric: str, statistic: str) -> Query:
         return Query(
@@ -149,11 +282,26 @@ class Asking:
     def _demand_queries(self, resource: Resource) -> list[Query]:
         return [self._query(resource, metric, "Sum") for metric in self.kind.traffic.metrics]
 
+    # What was answered
+
+    def _series(self, resource: Resource) -> list[tuple[float, float]] | None:
+        """Its balances in percent by time, or None where nothing was asked or answered."""
+        return self.answers.series.get(_level_key(resource))
+
     def _is_fresh(self, resource: Resource) -> bool:
-        series = self.answers.series.get(_level_key(resource), [])
+        series = self._series(resource)
+        if not series:
+            return False
         period_s = cadence_s([start for start, _ in series])
-        oldest = self.now - self.config.max_data_age_s - 2 * period_s
-        return bool(series) and series[-1][0] >= oldest
+        return series[-1][0] >= self.now - self.config.max_data_age_s - 2 * period_s
+
+    def _level(self, resource: Resource, point: tuple[float, float], period_s: float) -> LevelPoint:
+        return LevelPoint(
+            start_s=point[0],
+            period_s=period_s,
+            ratio=min(1.0, max(0.0, point[1] / 100)),
+            statistic=resource.statistic,
+        )
 
     def _observation(
         self,
@@ -162,24 +310,18 @@ class Asking:
         unit_is_fresh: bool,
         demand: Sequence[DemandPoint] = (),
         past: Past | None = None,
-        newest_only: bool = False,
     ) -> Observation:
-        key = _level_key(resource)
-        failure = self.answers.failed.get(key)
+        failure = self.answers.failed.get(_level_key(resource))
         if failure is not None:
             return Observation(resource=resource, at=self.now, missing=Missing(reason=failure))
-        series = self.answers.series.get(key, [])
-        further_back = resource.key in self._looked_back_s
-        period_s = float(COARSE_S) if further_back else cadence_s([start for start, _ in series])
-        levels = [
-            LevelPoint(
-                start_s=start,
-                period_s=period_s,
-                ratio=min(1.0, max(0.0, percent / 100)),
-                statistic=resource.statistic,
-            )
-            for start, percent in (series[-1:] if newest_only else series)
-        ]
+        series = self._series(resource) or []
+        period_s = cadence_s([start for start, _ in series])
+        levels = [self._level(resource, point, period_s) for point in series]
+        from_s = self._from_s.get(resource.key, self.now)
+        before = self._before.get(resource.key)
+        if before is not None:
+            levels = levels or [before.newest] if before.newest is not None else levels
+            from_s = min(from_s, before.since_s)
         return observe(
             resource,
             self.now,
@@ -187,46 +329,8 @@ class Asking:
             demand,
             past=past,
             unit_is_fresh=unit_is_fresh,
-            looked_back_s=self._looked_back_s.get(resource.key, LOOK_BACK_S),
+            looked_back_s=self.now - from_s,
         )
-
-    def _worst_s(self, observation: Observation) -> float:
-        """The worst case by the newest level alone: what is further off needs no more questions."""
-        history = observation.history
-        if history is None or history.newest_level() < 0:
-            return math.inf
-        return history.worst_s() - history.level_age_s(observation.at)
-
-    def _is_full(self, observation: Observation) -> bool:
-        history = observation.history
-        newest = -1 if history is None else history.newest_level()
-        return history is not None and newest >= 0 and history.levels[newest] >= BACK_RATIO
-
-    def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
-        """The I/O of the days before, of those near: asked for once an hour, kept in between."""
-        stale = [r for r in near if self.schedule.past_is_stale(r, self.now)]
-        stale = stale[:PASTS_PER_LOOK]
-        asked = read_metrics(
-            self.clients,
-            list(dict.fromkeys(q for resource in stale for q in self._demand_queries(resource))),
-            start_s=self.now - PAST_S,
-            end_s=self.now,
-            period_s=COARSE_S,
-            deadline=self.deadline,
-        )
-        self.answers.problems += asked.problems
-        self.answers.requested += asked.requested
-        for resource in stale:
-            if not self._keys(resource) & asked.failed.keys():
-                past = to_past(self._points(resource, asked, float(COARSE_S)))
-                self.schedule.keep_past(resource, past, self.now)
-        found = {r.key: self.schedule.past_of(r) for r in near}
-        return {key: past for key, past in found.items() if past is not None}
-
-    def load(self, resource: Resource) -> Load | None:
-        """The reads and writes of its last minutes, as far as they were asked for."""
-        sums = self._sums(resource, self.answers)
-        return recent_load(self.kind.traffic, sums, cadence_s(sorted(sums)))
 
     def _demand(self, resource: Resource) -> list[DemandPoint]:
         if self._keys(resource) & self.answers.failed.keys():

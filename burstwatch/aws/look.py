@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.asking import Asking
+from burstwatch.aws.batches import Judged, Round
 from burstwatch.aws.heed import heed
 from burstwatch.aws.inventory import take_inventory
-from burstwatch.brief import Background, make_background, make_brief
-from burstwatch.observe import Limit, Resource
+from burstwatch.brief import Background, make_brief
+from burstwatch.observe import Limit, Observation, Resource
 from burstwatch.policy import Assessment, Verdict, assess
 from burstwatch.project import Projection
 from burstwatch.words import span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from burstwatch.aws.session import Clients, Deadline, Problem, Unit
     from burstwatch.brief import Brief
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from burstwatch.kind import Kind
     from burstwatch.schedule import Schedule
 
-#: Ask for the I/O too when the worst case is nearer than this; before, the level says enough.
-DEMAND_HORIZON_S = 3600.0
 #: What is not known comes after what must be acted on, and before all else: a bucket that
 #: nobody sees must not be told by the other one, which is only a warning.
 WORST_FIRST: tuple[Verdict, ...] = ("exhausted", "critical", "unknown", "warning", "watch", "ok")
@@ -73,9 +72,13 @@ def look(
     *,
     now: float,
     deadline: Deadline,
-    demand_horizon_s: float = DEMAND_HORIZON_S,
+    demand_horizon_s: float = 0.0,
 ) -> Look:
-    """Look at everything in ``unit``. A failed part is a problem, and the rest goes on."""
+    """Look at everything in ``unit``. A failed part is a problem, and the rest goes on.
+
+    Whatever could be empty within ``demand_horizon_s`` is asked for its I/O too; the rest
+    only where that can change the verdict.
+    """
     buckets: dict[str, Assessed] = {}
     backgrounds: dict[str, Background] = {}
     looked_at: dict[str, Kind] = {}
@@ -94,20 +97,34 @@ def look(
         (complete if inventory.complete else incomplete).add(kind.name)
         resources = wanted.resources
         due = [r for r in resources if schedule.is_due(r, now)]
-        asked = Asking(kind, clients, config, schedule, now=now, deadline=deadline)
-        # Those last seen active come first: they tell a silent resource from a blind unit.
-        witnesses = sorted(resources, key=schedule.was_idle)
-        observations = asked.observe(due, witnesses, demand_horizon_s=demand_horizon_s)
-        fresh = {o.resource.key: (o.resource, assess(o, config)) for o in observations}
-        backgrounds |= {
-            o.resource.key: make_background(o.history, asked.load(o.resource))
-            for o in observations
-            if fresh[o.resource.key][1].verdict not in {"ok", "unknown"}
-        }
+        round_ = Round(
+            kind=kind,
+            clients=clients,
+            config=config,
+            schedule=schedule,
+            now=now,
+            deadline=deadline,
+            demand_horizon_s=demand_horizon_s,
+        )
+        others = partial(_witnesses, resources, due, schedule)
+        answered = round_.ask([r for r in due if r.can_spend], others)
+        answered.judged += [_without_asking(r, config, now) for r in due if not r.can_spend]
         # An estimated worst case is no reason to look away.
         every_s = None if kind.capacity_documented else kind.look_period_s
-        for resource, assessment in fresh.values():
-            schedule.note(resource, assessment, config, now, look_period_s=every_s)
+        for one in answered.judged:
+            schedule.note(
+                one.resource,
+                one.assessment,
+                config,
+                now,
+                near=one.is_near,
+                seen=one.seen,
+                look_period_s=every_s,
+            )
+        fresh = {one.resource.key: (one.resource, one.assessment) for one in answered.judged}
+        backgrounds |= {
+            one.resource.key: one.background for one in answered.judged if one.background
+        }
         kept = {
             r.key: (r, schedule.known[r.key].assessment) for r in resources if r.key not in fresh
         }
@@ -116,9 +133,9 @@ def look(
             for key, reason in inventory.refused.items()
         }
         buckets |= kept | fresh | refused
-        problems += asked.answers.problems
+        problems += answered.problems
         evaluated += len({resource.id for resource, _ in fresh.values()})
-        requested += asked.answers.requested
+        requested += answered.requested
     if not incomplete:
         schedule.forget_all_but(set(buckets))
     found = worst_of_each(buckets.values())
@@ -139,6 +156,21 @@ def look(
         evaluated=evaluated,
         metrics_requested=requested,
     )
+
+
+def _witnesses(
+    resources: Sequence[Resource], due: Sequence[Resource], schedule: Schedule
+) -> list[Resource]:
+    """Those of a kind that are not due, last seen active first."""
+    asked = {resource.key for resource in due}
+    others = [r for r in resources if r.can_spend and r.key not in asked]
+    return sorted(others, key=schedule.was_idle)
+
+
+def _without_asking(resource: Resource, config: Config, now: float) -> Judged:
+    """What is to be made of one that has no bucket, or that nothing can spend of now."""
+    seen = Observation(resource=resource, at=now)
+    return Judged(resource=resource, assessment=assess(seen, config))
 
 
 def worst_of_each(buckets: Iterable[Assessed]) -> dict[str, Assessed]:

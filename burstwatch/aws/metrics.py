@@ -52,6 +52,13 @@ class Answers:
     problems: list[Problem] = field(default_factory=list)
     requested: int = 0
 
+    def add(self, more: Answers) -> None:
+        """Take in what was answered later."""
+        self.series |= more.series
+        self.failed |= more.failed
+        self.problems += more.problems
+        self.requested += more.requested
+
 
 def read_metrics(
     clients: Clients,

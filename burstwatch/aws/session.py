@@ -171,4 +171,8 @@ class Deadline:
 
     def passed(self) -> bool:
         """Whether to stop with what there is."""
-        return self._clock() >= self._at
+        return self.left_s() <= 0
+
+    def left_s(self) -> float:
+        """Seconds until then, none if it has passed."""
+        return max(0.0, self._at - self._clock())

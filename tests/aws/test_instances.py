@@ -148,7 +148,7 @@ def test_an_instance_without_a_balance_is_asked_as_seldom_as_one_that_is_well(
 
 def test_the_traffic_of_an_instance_is_asked_once_for_both_buckets(cloud: Cloud) -> None:
     instance = cloud.aws.add_instance("m5.large")
-    balances(cloud, instance, io=50, byte=50)
+    balances(cloud, instance, io=10, byte=50, io_per_5min=8.0)
     take_look(cloud)
     queries = [
         query["MetricStat"]["Metric"]["MetricName"]
@@ -157,7 +157,9 @@ def test_the_traffic_of_an_instance_is_asked_once_for_both_buckets(cloud: Cloud)
         for query in request["MetricDataQueries"]
     ]
     assert sorted(queries) == [
-        "EBSByteBalance%", "EBSIOBalance%", "EBSReadBytes", "EBSReadOps", "EBSWriteBytes", "EBSWriteOps",
+        # each balance at a glance, and then its hours
+        "EBSByteBalance%", "EBSByteBalance%", "EBSIOBalance%", "EBSIOBalance%",
+        "EBSReadBytes", "EBSReadOps", "EBSWriteBytes", "EBSWriteOps",
     ]  # fmt: skip
 
 

@@ -31,8 +31,9 @@ def draining(cloud: Cloud, count: int, *, percent: float) -> list[Disk]:
     disks = []
     for _ in range(count):
         disk = Disk(cloud, percent=percent)
-        for back in range(5):
-            disk._put(NOW - 60 * (back + 1), percent + 3 * back, iops=3_000)
+        for back in range(60):
+            iops = 3_000 if back < 5 else 300
+            disk._put(NOW - 60 * (back + 1), percent + 3 * min(5, back), iops=iops)
         disks.append(disk)
     return disks
 
@@ -233,7 +234,7 @@ def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_
 def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cloud) -> None:
     config, schedule = CONFIG, Schedule()
     disk = Disk(cloud, percent=90)
-    for minute in range(120):
+    for minute in range(130):
         disk.minute(iops=3_000 if minute < 25 else 50)
         run_sweep(cloud, schedule, config=config)
         names = {alarm.name for alarm in read_alarms(cloud.clients, "burstwatch/burstwatch/")}

@@ -78,7 +78,7 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
     disk = Disk(cloud, percent=90)
     schedule = Schedule()
     deepest = 100.0
-    for minute in range(120):
+    for minute in range(130):
         disk.minute(iops=3_000 if minute < 25 else 50)
         deepest = min(deepest, disk.percent)
         run_sweep(cloud, schedule)

@@ -1,0 +1,218 @@
+"""Many resources in batches: some at a time, what matters most first, none kept longer than needed.
+
+A batch is asked, judged and dropped before all of its neighbours are there, so that memory
+holds the history of a few batches and not of a fleet. A batch that is silent altogether
+waits until the others have shown whether the unit is blind.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeVar
+
+from burstwatch.attention import is_near
+from burstwatch.aws.asking import Asking
+from burstwatch.aws.session import Problem
+from burstwatch.brief import Background, make_background
+from burstwatch.policy import Assessment, assess
+from burstwatch.project import Projection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from burstwatch.aws.session import Clients, Deadline
+    from burstwatch.config import Config
+    from burstwatch.kind import Kind
+    from burstwatch.observe import Resource
+    from burstwatch.schedule import Schedule, Seen
+
+#: As many balances as one call asks for.
+BATCH = 500
+#: Batches under way at once: their calls wait for CloudWatch, not for one another.
+AT_ONCE = 4
+#: One batch in so many is of those that are not near, so that these do not wait for ever.
+TURN = 4
+#: So many resources that are not due are asked too when nothing due has fresh data.
+WITNESSES = 10
+#: By this share of those never looked at the starting point moves on from sweep to sweep.
+GOLDEN = (math.sqrt(5) - 1) / 2
+LATE = "the sweep's time was up"
+
+_Done = TypeVar("_Done")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """One resource after a look: what to make of it, and what the next look need not ask for.
+
+    ``is_near`` says whether the next must ask for hours.
+    """
+
+    resource: Resource
+    assessment: Assessment
+    background: Background | None = None
+    is_near: bool = False
+    seen: Seen | None = None
+
+
+@dataclass(kw_only=True)
+class Answered:
+    """What became of some resources. ``requested`` are the metrics that were asked for."""
+
+    judged: list[Judged] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    requested: int = 0
+
+    def add(self, more: Answered) -> None:
+        """Take in those of another batch."""
+        self.judged += more.judged
+        self.problems += more.problems
+        self.requested += more.requested
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One look at the resources of one kind that are due."""
+
+    kind: Kind
+    clients: Clients
+    config: Config
+    schedule: Schedule
+    now: float
+    deadline: Deadline
+    demand_horizon_s: float = 0.0
+
+    def ask(self, due: Sequence[Resource], witnesses: Callable[[], Sequence[Resource]]) -> Answered:
+        """Ask for all of ``due`` and judge it. What is not done in time is unknown and counted.
+
+        ``witnesses`` gives others of the kind, those last seen active first: where nothing due
+        has fresh data, they tell silent from blind.
+        """
+        self.clients("cloudwatch")  # made once, before several ask for it at once
+        batches = in_turn(due, self.schedule, now=self.now, period_s=self.config.sweep_period_s)
+        answered, silent, asked = Answered(), list[Asking](), 0
+        for done in self._at_once(_first, [self._asking(batch) for batch in batches]):
+            asked += 1
+            if isinstance(done, Asking):
+                silent.append(done)
+            else:
+                answered.add(done)
+        if silent:
+            is_fresh = len(silent) < asked or self._is_fresh(witnesses(), answered)
+            for done in self._at_once(partial(_judge, unit_is_fresh=is_fresh), silent):
+                answered.add(done)
+        return answered
+
+    def _at_once(
+        self, job: Callable[[Asking], _Done], items: Sequence[Asking]
+    ) -> Iterator[_Done | Answered]:
+        """The job done for each, a few at a time. One that fails or is late costs no other."""
+        if not items:
+            return
+        # Not a context, which would wait for a call that hangs.
+        pool = ThreadPoolExecutor(AT_ONCE)
+        futures = [pool.submit(job, item) for item in items]
+        done, _ = wait(futures, timeout=self.deadline.left_s())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for item, future in zip(items, futures, strict=True):
+            if future not in done:
+                yield self._given_up(item, LATE)
+            elif isinstance(error := future.exception(), Exception):
+                yield self._given_up(item, " ".join(f"{type(error).__name__}: {error}".split()))
+            else:
+                yield future.result()
+
+    def _is_fresh(self, witnesses: Sequence[Resource], answered: Answered) -> bool:
+        asking = self._asking(witnesses[:WITNESSES])
+        is_fresh = asking.ask_levels()
+        answered.problems += asking.answers.problems
+        answered.requested += asking.answers.requested
+        return is_fresh
+
+    def _asking(self, resources: Sequence[Resource]) -> Asking:
+        return Asking(
+            self.kind,
+            resources,
+            self.clients,
+            self.config,
+            self.schedule,
+            now=self.now,
+            deadline=self.deadline,
+            demand_horizon_s=self.demand_horizon_s,
+        )
+
+    def _given_up(self, asking: Asking, reason: str) -> Answered:
+        """Those of a batch of which nothing is known at this look, and what was asked all the same."""
+        resources = asking.resources
+        projection = Projection(state="unknown", reason=reason, at=self.now)
+        unknown = Assessment(verdict="unknown", reason=reason, projection=projection)
+        more = f" and {len(resources) - 1} more" if len(resources) > 1 else ""
+        return Answered(
+            judged=[Judged(resource=resource, assessment=unknown) for resource in resources],
+            problems=[Problem(part=f"metrics of {resources[0].id}{more}", error=reason)],
+            requested=asking.answers.requested,
+        )
+
+
+def _first(asking: Asking) -> Asking | Answered:
+    """A batch's balances, and all the rest unless it is silent altogether."""
+    return _judge(asking, unit_is_fresh=True) if asking.ask_levels() else asking
+
+
+def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:
+    answered = Answered()
+    for seen in asking.observe(unit_is_fresh=unit_is_fresh):
+        resource, assessment = seen.resource, assess(seen, asking.config)
+        background = None
+        if assessment.verdict not in {"ok", "unknown"}:
+            background = make_background(seen.history, asking.load(resource))
+        answered.judged.append(
+            Judged(
+                resource=resource,
+                assessment=assessment,
+                background=background,
+                is_near=is_near(seen, asking.config),
+                seen=asking.seen(resource, unit_is_fresh=unit_is_fresh),
+            )
+        )
+    answered.problems += asking.answers.problems
+    answered.requested += asking.answers.requested
+    return answered
+
+
+def in_turn(
+    due: Sequence[Resource], schedule: Schedule, *, now: float, period_s: float
+) -> Iterator[Sequence[Resource]]:
+    """What is due in batches: those near first, of them and of the rest those longest unseen first.
+
+    Now and then one of the rest comes between, and those that were never seen begin elsewhere
+    at each sweep: so that a sweep that is always cut off starves no one.
+    """
+    near: list[tuple[float, Resource]] = []
+    rest: list[tuple[float, Resource]] = []
+    never: list[Resource] = []
+    for resource in due:
+        known = schedule.last_look(resource)
+        if known is None or known.seen is None:
+            never.append(resource)
+        else:
+            (near if known.near else rest).append((known.seen.until_s, resource))
+    start = int(now / period_s * GOLDEN % 1.0 * len(never))
+    urgent = _batches([resource for _, resource in sorted(near, key=itemgetter(0))])
+    others = _batches(
+        [*never[start:], *never[:start], *(r for _, r in sorted(rest, key=itemgetter(0)))]
+    )
+    for batches in ((urgent,) * (TURN - 1) + (others,)) * (len(due) // BATCH + 2):
+        batch = next(batches, None)
+        if batch is not None:
+            yield batch
+    yield from urgent
+    yield from others
+
+
+def _batches(resources: Sequence[Resource]) -> Iterator[Sequence[Resource]]:
+    return (resources[first : first + BATCH] for first in range(0, len(resources), BATCH))

@@ -1,0 +1,75 @@
+"""When a resource is asked again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from burstwatch.config import Config
+from burstwatch.policy import Assessment, Verdict
+from burstwatch.project import Projection
+from burstwatch.replay import volume
+from burstwatch.schedule import LATEST_S, Schedule, wait_s
+
+CONFIG = Config()
+SLACK_S = CONFIG.sweep_period_s / 2
+
+
+def assessed(verdict: Verdict = "ok", **projection: object) -> Assessment:
+    told = Projection(**{"state": "infinite", "reason": "", "at": 0.0, **projection})  # type: ignore[arg-type]
+    return Assessment(verdict=verdict, reason="", projection=told)
+
+
+@pytest.mark.parametrize(
+    ("assessment", "seconds"),
+    [
+        (assessed(worst_s=3_600), 3_600 - CONFIG.margin_s),
+        (assessed(worst_s=CONFIG.margin_s + 1), 60),
+        (assessed(worst_s=1e9), LATEST_S),
+        (assessed(state="not_applicable"), LATEST_S),
+        (assessed("watch", worst_s=600), 60),
+        (assessed("warning", worst_s=600), 60),
+        (assessed("critical", state="finite", low_s=300), 60),
+        (assessed("critical", state="finite", low_s=1_200), 120),
+        (assessed("critical", worst_s=600), 300),
+        (assessed("exhausted", state="exhausted", low_s=0), 300),
+    ],
+)
+def test_the_wait_is_as_long_as_nothing_can_be_missed_by_it(
+    assessment: Assessment, seconds: float
+) -> None:
+    assert wait_s(assessment, CONFIG) == seconds - SLACK_S
+
+
+def test_what_cannot_be_known_is_asked_for_less_and_less_often() -> None:
+    schedule, disk = Schedule(), volume("gp2", 100)
+    waits = []
+    for now in range(7):
+        schedule.note(disk, assessed("unknown", state="unknown"), CONFIG, float(now))
+        waits.append(schedule.known[disk.key].due_at - now + SLACK_S)
+    assert waits == [60, 120, 180, 240, 300, 300, 300]
+    schedule.note(disk, assessed(worst_s=CONFIG.margin_s), CONFIG, 8.0)
+    assert schedule.known[disk.key].blind == 0
+
+
+def test_a_look_that_could_not_tell_forgets_nothing() -> None:
+    schedule, disk = Schedule(), volume("gp2", 100)
+    schedule.note(disk, assessed("watch", worst_s=600), CONFIG, 0.0, near=True)
+    schedule.note(disk, assessed("unknown", state="unknown"), CONFIG, 60.0)
+    assert schedule.known[disk.key].near
+
+
+def test_another_size_is_another_bucket_and_due_at_once() -> None:
+    schedule, disk = Schedule(), volume("gp2", 100)
+    schedule.note(disk, assessed(worst_s=1e9), CONFIG, 0.0)
+    assert not schedule.is_due(disk, 60.0)
+    assert schedule.is_due(replace(volume("gp2", 200), id=disk.id), 60.0)
+    assert schedule.is_due(replace(disk, in_use=False), 60.0)
+
+
+def test_a_resource_with_a_lead_of_its_own_is_asked_by_that() -> None:
+    disk = replace(volume("gp2", 500), lead_s=1_800.0)
+    schedule = Schedule()
+    schedule.note(disk, assessed(worst_s=3_600), CONFIG, 0.0)
+    assert schedule.known[disk.key].due_at == 3_600 - (CONFIG.margin_s + 900) - SLACK_S
