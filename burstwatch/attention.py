@@ -21,7 +21,7 @@ def worst_now_s(seen: Observation) -> float:
     """Seconds from now to empty at full burst by the newest level; infinite where none is known."""
     if seen.history is None or seen.history.newest_level() < 0:
         return math.inf
-    return seen.history.worst_s() - seen.history.level_age_s(seen.at)
+    return max(0.0, seen.history.worst_s() - seen.history.level_age_s(seen.at))
 
 
 def is_full(seen: Observation) -> bool:

@@ -65,10 +65,14 @@ class Known:
 
 @dataclass(kw_only=True)
 class Schedule:
-    """The last look at each resource of a unit, and the I/O of the days before of those near."""
+    """The last look at each resource of a unit, and the I/O of the days before of those near.
+
+    ``newest_s`` is by kind the end of the newest datapoint that any look has seen.
+    """
 
     known: dict[str, Known] = field(default_factory=dict)
     pasts: dict[str, tuple[object, float, Past | None]] = field(default_factory=dict)
+    newest_s: dict[str, float] = field(default_factory=dict)
 
     def is_due(self, resource: Resource, now: float) -> bool:
         """New, changed or just attached resources are due at once."""
@@ -107,6 +111,9 @@ class Schedule:
         if assessment.verdict == "unknown" and before is not None:
             # What was known of it is not worth less because this look could not tell.
             blind, near, seen = before.blind + 1, before.near, seen or before.seen
+        if seen is not None and seen.newest is not None:
+            newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
+            self.newest_s[resource.kind] = newest_s
         self.known[resource.key] = Known(
             fingerprint=fingerprint(resource),
             assessment=assessment,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from burstwatch.observe import Resource
     from burstwatch.past import Past
     from burstwatch.points import DemandPoint
+    from burstwatch.policy import Verdict
     from burstwatch.schedule import Schedule
 
 PERIOD_S = 60
@@ -138,10 +139,9 @@ class Asking:
         """
         if worst_now_s(seen) < self._horizon_s:
             return True
-        verdict = assess(seen, self.config).verdict
+        severity = _alarmed(assess(seen, self.config).verdict)
         known = self.schedule.last_look(seen.resource)
-        is_news = known is None or known.assessment.verdict != verdict
-        return is_news and SEVERITY.get(verdict, 0) >= SEVERITY["warning"]
+        return severity > 0 and (known is None or severity != _alarmed(known.assessment.verdict))
 
     def load(self, resource: Resource) -> Load | None:
         """The reads and writes of its last minutes, as far as they were asked for."""
@@ -354,6 +354,12 @@ class Asking:
         period_s = period_s or cadence_s(sorted(sums))
         points = (self.kind.spent(resource, sums[start], start, period_s) for start in sorted(sums))
         return [point for point in points if point is not None]
+
+
+def _alarmed(verdict: Verdict) -> int:
+    """The severity of the alarm that a verdict gets, or none."""
+    severity = SEVERITY.get(verdict, 0)
+    return min(severity, SEVERITY["critical"]) if severity >= SEVERITY["warning"] else 0
 
 
 def _level_key(resource: Resource) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from burstwatch.attention import is_near
 from burstwatch.aws.asking import Asking
 from burstwatch.aws.session import Problem
 from burstwatch.brief import Background, make_background
+from burstwatch.cadence import FINE_S
 from burstwatch.policy import Assessment, assess
 from burstwatch.project import Projection
 
@@ -102,7 +103,7 @@ class Round:
             else:
                 answered.add(done)
         if silent:
-            is_fresh = len(silent) < asked or self._is_fresh(witnesses(), answered)
+            is_fresh = len(silent) < asked or self._is_fresh(witnesses, answered)
             for done in self._at_once(partial(_judge, unit_is_fresh=is_fresh), silent):
                 answered.add(done)
         return answered
@@ -126,12 +127,20 @@ class Round:
             else:
                 yield future.result()
 
-    def _is_fresh(self, witnesses: Sequence[Resource], answered: Answered) -> bool:
-        asking = self._asking(witnesses[:WITNESSES])
-        is_fresh = asking.ask_levels()
-        answered.problems += asking.answers.problems
-        answered.requested += asking.answers.requested
-        return is_fresh
+    def _is_fresh(self, witnesses: Callable[[], Sequence[Resource]], answered: Answered) -> bool:
+        """Whether anything else has fresh data: as was seen lately, or by asking one and then more."""
+        newest_s = self.schedule.newest_s.get(self.kind.name, 0.0)
+        if newest_s >= self.now - self.config.max_data_age_s - FINE_S:
+            return True
+        others = witnesses()[:WITNESSES]
+        for some in (others[:1], others[1:]):
+            asking = self._asking(some)
+            is_fresh = asking.ask_levels()
+            answered.problems += asking.answers.problems
+            answered.requested += asking.answers.requested
+            if is_fresh:
+                return True
+        return False
 
     def _asking(self, resources: Sequence[Resource]) -> Asking:
         return Asking(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,8 +12,9 @@ from burstwatch.aws.batches import Round
 from burstwatch.aws.session import Deadline
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
+from burstwatch.observe import Resource
 from burstwatch.replay import volume
-from burstwatch.schedule import Schedule
+from burstwatch.schedule import ANNOUNCED, Schedule
 from burstwatch.simulate import Load, Simulation
 from burstwatch.volumes import profile
 from tests.conftest import Clock
@@ -52,7 +54,7 @@ hostile = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(hostile)
 def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostile) -> None:
     promise = profile("gp2", case.size_gib)
@@ -95,24 +97,8 @@ def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostil
     for minute in range(HOURS * 60):
         now = START + 60 * (minute + 1) - (case.early_s if minute % 2 else 0.0)
         clock.now = now
-        round_ = Round(
-            kind=KIND, clients=cloudwatch, config=config, schedule=schedule, now=now,  # type: ignore[arg-type]
-            deadline=Deadline(lambda: 0.0, at=3_600.0),
-        )  # fmt: skip
-        due = [one for one in (disk, other) if schedule.is_due(one, now)]
-        for judged in round_.ask(due, lambda: [other]).judged:
-            schedule.note(
-                judged.resource,
-                judged.assessment,
-                config,
-                now,
-                near=judged.is_near,
-                seen=judged.seen,
-            )
-            looks += judged.resource is disk
-        announced = schedule.known[disk.id + "/BurstBalance"].assessment.verdict in {
-            "critical", "exhausted",
-        }  # fmt: skip
+        looks += look_once([disk, other], cloudwatch, config, schedule, now).count(disk.id)
+        announced = schedule.known[disk.key].assessment.verdict in ANNOUNCED
         if minute < 1:
             continue  # a volume that is found with little left was never in time
         # An alarm that is made now has told somebody after its path.
@@ -120,3 +106,76 @@ def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostil
         left_s = level / (bucket.burst - bucket.refill)
         assert announced or left_s >= config.lead_s + config.alarm_path_s, (minute, left_s)
     assert looks <= HOURS * 60
+
+
+@pytest.mark.parametrize("page_on", ["likely", "worst"])
+@pytest.mark.parametrize("size_gib", [50, 300])
+def test_waiting_announces_within_a_minute_of_looking_every_minute(
+    page_on: str, size_gib: int
+) -> None:
+    config = Config(page_on=page_on, lead_s=600.0)
+    base = profile("gp2", size_gib).baseline
+    # A calm day with a job that goes on too long, and the evening after it.
+    loads = [(600, 0.5 * base), (20, 2_000.0), (120, 0.4 * base), (45, 2_500.0), (700, 0.4 * base)]
+    waiting = announcements(loads, size_gib, config, every_minute=False)
+    always = announcements(loads, size_gib, config, every_minute=True)
+    assert [kind for kind, _ in waiting] == [kind for kind, _ in always]
+    assert len(waiting) >= 2
+    for (kind, at), (_, soonest) in zip(waiting, always, strict=True):
+        # What is over is seen over by the look after, which may be five minutes later.
+        assert 0 <= at - soonest <= (0 if kind == "announced" else 5), (waiting, always)
+
+
+def announcements(
+    loads: list[tuple[int, float]], size_gib: int, config: Config, *, every_minute: bool
+) -> list[tuple[str, int]]:
+    """When a page began and ended, in minutes."""
+    promise = profile("gp2", size_gib)
+    assert promise.bucket is not None
+    asked = [Load(seconds=60 * count, read_iops=iops, write_iops=0) for count, iops in loads]
+    points = list(
+        Simulation(promise=promise, bucket=promise.bucket, period_s=60.0).play(asked, start_s=START)
+    )
+    clock = Clock(START)
+    cloudwatch = QuickCloudWatch(clock, delay_s=120.0)
+    disk = replace(volume("gp2", size_gib), id="vol-0")
+    starts = [point.start_s for point in points]
+    for metric, values in {
+        "BurstBalance": [100 * point.balance_minimum for point in points],
+        "VolumeReadOps": [point.read_ops for point in points],
+        "VolumeWriteOps": [point.write_ops for point in points],
+        "VolumeReadBytes": [point.read_bytes for point in points],
+        "VolumeWriteBytes": [point.write_bytes for point in points],
+    }.items():
+        cloudwatch.series[disk.id, metric] = (starts, values)
+    schedule, found, on = Schedule(), list[tuple[str, int]](), False
+    for minute in range(5, len(points)):
+        clock.now = START + 60 * minute
+        if every_minute:
+            schedule.known.clear()
+        look_once([disk], cloudwatch, config, schedule, clock.now)
+        is_on = schedule.known[disk.key].assessment.verdict in ANNOUNCED
+        if is_on != on:
+            found.append(("announced" if is_on else "over", minute))
+            on = is_on
+    return found
+
+
+def look_once(
+    disks: list[Resource],
+    cloudwatch: QuickCloudWatch,
+    config: Config,
+    schedule: Schedule,
+    now: float,
+) -> list[str]:
+    """One look at what is due, noted in the schedule. Returns the ids that were asked."""
+    due = [one for one in disks if schedule.is_due(one, now)]
+    others = [one for one in disks if one not in due]
+    round_ = Round(
+        kind=KIND, clients=cloudwatch, config=config, schedule=schedule, now=now,  # type: ignore[arg-type]
+        deadline=Deadline(lambda: 0.0, at=3_600.0),
+    )  # fmt: skip
+    judged = round_.ask(due, lambda: others).judged
+    for one in judged:
+        schedule.note(one.resource, one.assessment, config, now, near=one.is_near, seen=one.seen)
+    return [one.resource.id for one in judged]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from datetime import UTC, datetime
 
@@ -306,6 +307,47 @@ def test_silent_volumes_are_looked_for_further_back_in_one_call(cloud: Cloud) ->
         assert projection.level.likely == pytest.approx(0.10 + 0.533, abs=0.02)
         # Nothing is known of the last five minutes, in which it may have gone at full burst.
         assert projection.worst_s == pytest.approx(0.623 * 5_400_000 / 2_900 - 300, abs=20)
+
+
+def test_a_silent_volume_is_searched_for_once_and_remembered(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    silent, busy = (cloud.aws.add_volume("gp2", 33, instance_id=instance) for _ in range(2))
+    drain(cloud, silent, to_percent=10, per_minute=0.0, iops=300, until=NOW - 8 * 3_600)
+    schedule, ratios = Schedule(), []
+    for minutes in (0, 40, 80, 120):
+        cloud.clock.now = NOW + 60 * minutes
+        drain(cloud, busy, to_percent=100, per_minute=0.0, iops=100, until=cloud.clock.now)
+        before = len(cloud.aws.calls)
+        projection = take_look(cloud, schedule).assessments[silent][1].projection
+        assert projection.state == "idle"
+        assert projection.level is not None
+        ratios.append(projection.level.likely)
+        searches = [
+            query["MetricStat"]["Period"]
+            for _, operation, request in cloud.aws.calls[before:]
+            if operation == "GetMetricData"
+            for query in request["MetricDataQueries"]
+            if query["MetricStat"]["Metric"]["MetricName"] == "BurstBalance"
+        ].count(300)
+        assert searches == (1 if minutes == 0 else 0)
+    # At 100 a second, from the ten per cent that were left.
+    gained = [after - before for before, after in itertools.pairwise(ratios)]
+    assert gained == pytest.approx([40 * 60 * 100 / 5_400_000] * 3)
+
+
+def test_after_a_pause_that_is_too_long_a_silent_volume_is_searched_for_anew(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    silent, busy = (cloud.aws.add_volume("gp2", 33, instance_id=instance) for _ in range(2))
+    drain(cloud, busy, to_percent=100, per_minute=0.0, iops=100)
+    schedule = Schedule()
+    take_look(cloud, schedule)
+    # While nobody looked, for seven hours, it was nearly emptied.
+    drain(cloud, silent, to_percent=10, **FULL_BURST, until=NOW + 1_800)
+    cloud.clock.now = NOW + 7 * 3_600
+    drain(cloud, busy, to_percent=100, per_minute=0.0, iops=100, until=cloud.clock.now)
+    projection = take_look(cloud, schedule).assessments[silent][1].projection
+    assert projection.level is not None
+    assert projection.level.likely == pytest.approx(0.10 + 6.5 * 3_600 * 100 / 5_400_000, abs=0.01)
 
 
 def test_late_data_is_rolled_forward_to_now(cloud: Cloud) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,14 +24,15 @@ class QuickCloudWatch:
     """Stands where ``Clients`` does. ``series`` are by resource id and metric.
 
     A datapoint of ``period_s`` is visible ``delay_s`` after its end. ``clock`` is the time,
-    ``requested`` counts the metrics asked for.
+    ``requested`` counts the
+    metrics asked for by resource.
     """
 
     clock: Callable[[], float]
     series: dict[tuple[str, str], Points] = field(default_factory=dict)
     period_s: float = 60.0
     delay_s: float = 0.0
-    requested: int = 0
+    requested: Counter[str] = field(default_factory=Counter)
     throttled: int = 0
 
     def __call__(self, service: str) -> QuickCloudWatch:
@@ -42,13 +44,13 @@ class QuickCloudWatch:
         assert len(queries) <= 500
         start_s, end_s = request["StartTime"].timestamp(), request["EndTime"].timestamp()
         end_s = min(end_s, self.clock() - self.delay_s - self.period_s + 1e-6)
-        self.requested += len(queries)
         return {"MetricDataResults": [self._answer(query, start_s, end_s) for query in queries]}
 
     def _answer(self, query: dict[str, Any], start_s: float, end_s: float) -> dict[str, Any]:
         stat = query["MetricStat"]
         metric = stat["Metric"]
         key = (metric["Dimensions"][0]["Value"], metric["MetricName"])
+        self.requested[key[0]] += 1
         starts, values = self.series.get(key, ((), ()))
         first, last = bisect_left(starts, start_s), bisect_right(starts, end_s)
         times, found = starts[first:last], values[first:last]

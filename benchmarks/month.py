@@ -1,0 +1,351 @@
+"""What watching a fleet costs a month, and whether anything runs dry unannounced.
+
+A simulated month of volumes under recorded and quiet loads, minute by minute. Every look is the product's: its schedule, its questions, its policy; only CloudWatch is played.
+Its datapoints are three minutes late, each. `make bench` keeps the figures in ``benchmarks/results``.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from array import array
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import product
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from benchmarks.record import keep
+from benchmarks.recordings import RHOS, recordings
+from burstwatch.aws.batches import Round
+from burstwatch.aws.session import Deadline
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
+from burstwatch.prices import METRIC_REQUEST
+from burstwatch.replay import volume
+from burstwatch.schedule import ANNOUNCED, Schedule
+from burstwatch.simulate import Simulation
+from burstwatch.track import RECOVERED_RATIO
+from burstwatch.volumes import profile
+from burstwatch.workloads import read_workload, scaled_loads
+from tests.fake.quick import QuickCloudWatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from burstwatch.observe import Resource
+    from burstwatch.simulate import Datapoint
+
+KIND = find_kinds()["ebs_volume"]
+START = 1_790_000_100.0
+MINUTE, DAY = 60.0, 1_440
+DAYS = 30
+#: GiB of the volumes, and how many of a hundred have it. All of them have a bucket.
+SHARES = {20: 15, 50: 15, 100: 20, 300: 20, 500: 20, 900: 10}
+#: One volume in so many has a recorded workload: the fleet has each recording once at each load.
+RECORDED = 5
+FLEET = RECORDED * 18 * len(RHOS)
+#: Balance, read and write operations every five minutes, as it is mostly done.
+FIXED = 3 * DAYS * DAY // 5
+#: So many processes' worth of volumes: what one holds in memory at a time.
+PARTS = 6
+#: The first minute of which something can have been reported.
+FIRST = 10
+METRICS: dict[str, Callable[[Datapoint], float]] = {
+    "BurstBalance": lambda point: 100 * point.balance_minimum,
+    "VolumeReadOps": lambda point: point.read_ops,
+    "VolumeWriteOps": lambda point: point.write_ops,
+    "VolumeReadBytes": lambda point: point.read_bytes,
+    "VolumeWriteBytes": lambda point: point.write_bytes,
+}
+GRID_DAYS = 7
+LEADS_S, DELAYS_S = (300.0, 900.0, 1_800.0), (60.0, 180.0, 300.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """A volume of the fleet, and its load: a recording at a mean of ``rho`` of the baseline, or none."""
+
+    id: str
+    size_gib: int
+    path: Path | None = None
+    rho: float = 0.0
+
+    @property
+    def load(self) -> str:
+        """Its load in a word."""
+        return f"recorded at {self.rho:g}" if self.path else "quiet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watching:
+    """How a fleet is watched. ``every`` looks at all of it so often, in minutes, whatever it says."""
+
+    config: Config
+    delay_s: float
+    every: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What one volume cost, and how it went. ``late`` ran dry with less than the lead announced."""
+
+    member: Member
+    billed: int
+    looks: int
+    dry: int
+    late: int
+
+
+def main() -> None:
+    """Play the month, then the table of sizes, loads, leads and delays."""
+    delay_s = 180.0
+    worst = Config(page_on="worst", lead_s=900.0, max_data_age_s=delay_s)
+    members = fleet(FLEET)
+    hot = [member for member in members if member.path]
+    policies = {
+        "deadline": (members, Watching(config=worst, delay_s=delay_s)),
+        "deadline, likely": (members, Watching(config=replace(worst, page_on="likely"), delay_s=delay_s)),
+        # What is quiet cannot be late, and costs what it costs.
+        "fixed 5 min": (hot, Watching(config=replace(worst, sweep_period_s=300.0), delay_s=delay_s, every=5)),
+    }  # fmt: skip
+    records = []
+    with ProcessPoolExecutor() as pool:
+        for name, (some, watching) in policies.items():
+            costs = played(pool, some, watching, days=DAYS, what=name)
+            billed = FIXED * len(members) if watching.every else sum(one.billed for one in costs)
+            usd = billed * METRIC_REQUEST.value / len(members)
+            records.append(
+                {
+                    "policy": name,
+                    "volumes": len(members),
+                    "billed_metrics": billed,
+                    "usd_per_volume_month": usd,
+                    "dry": sum(one.dry for one in costs),
+                    "late": sum(one.late for one in costs),
+                    "share_of_fixed": billed / (FIXED * len(members)),
+                    "by_size": {} if watching.every else _by(costs, "size_gib"),
+                    "by_load": {} if watching.every else _by(costs, "load"),
+                }
+            )
+            one = records[-1]
+            print(
+                f"{name:18} {billed / len(members):7.0f} metrics, {100 * usd:5.2f} cents a volume-month,"
+                f" {one['share_of_fixed']:.3f} of fixed, {one['dry']} dry, {one['late']} late"
+            )
+        grid = list(_grid(pool))
+    keep("month", records)
+    keep("month_grid", grid)
+
+
+def fleet(count: int) -> list[Member]:
+    """Volumes of ``SHARES``; every fifth of each size has a recording, each in turn at each load."""
+    combinations = [(path, rho) for rho in RHOS for path in recordings("smd")]
+    sizes = [size for size, share in SHARES.items() for _ in range(round(share * count / 100))]
+    # The combinations are dealt with a stride, so that no size gets one machine only.
+    dealt = [combinations[(7 * n) % len(combinations)] for n in range(len(combinations))]
+    members, given = [], 0
+    for number, size in enumerate((sizes + [sizes[-1]] * count)[:count]):
+        name = f"vol-{number:017x}"
+        if number % RECORDED == 0:
+            path, rho = dealt[given % len(dealt)]
+            given += 1
+            members.append(Member(id=name, size_gib=size, path=path, rho=rho))
+        else:
+            members.append(Member(id=name, size_gib=size))
+    return members
+
+
+def played(
+    pool: ProcessPoolExecutor,
+    members: Sequence[Member],
+    watching: Watching,
+    *,
+    days: int,
+    what: str,
+) -> list[Cost]:
+    """A time of all of them, some in each process."""
+    parts = [members[first::PARTS] for first in range(PARTS) if members[first::PARTS]]
+    costs = []
+    jobs = pool.map(play, parts, [watching] * len(parts), [days] * len(parts))
+    for number, some in enumerate(jobs, start=1):
+        costs += some
+        if sys.stderr.isatty():
+            print(f"\r{what} {number}/{len(parts)}\033[K", end="\r", file=sys.stderr)
+    return costs
+
+
+def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]:
+    """Some volumes, minute by minute, as one unit."""
+    clock = _Clock()
+    cloudwatch = QuickCloudWatch(clock, delay_s=watching.delay_s)
+    truth = {member.id: _load(cloudwatch, member, days) for member in members}
+    disks = {member.id: replace(volume("gp2", member.size_gib), id=member.id) for member in members}
+    witness = replace(volume("gp2", 100), id="vol-witness")
+    minutes = array("d", [START + MINUTE * n for n in range(days * DAY)])
+    cloudwatch.series[witness.id, "BurstBalance"] = (minutes, array("d", [100.0] * len(minutes)))
+    schedule = Schedule()
+    looks: Counter[str] = Counter()
+    changes: dict[str, list[tuple[float, bool]]] = {name: [(0.0, False)] for name in disks}
+    waiting: dict[int, list[Resource]] = {FIRST: list(disks.values())}
+    for minute in range(FIRST, days * DAY):
+        due = waiting.pop(minute, [])
+        if not due:
+            continue
+        clock.now = START + MINUTE * minute
+        round_ = Round(
+            kind=KIND, clients=cloudwatch, config=watching.config, schedule=schedule,  # type: ignore[arg-type]
+            now=clock.now, deadline=Deadline(lambda: 0.0, at=3_600.0),
+        )  # fmt: skip
+        # In a fleet there is always one with fresh data; it is not counted.
+        for judged in round_.ask([*due, witness], list).judged:
+            disk = judged.resource
+            if disk is witness:
+                continue
+            schedule.note(
+                disk,
+                judged.assessment,
+                watching.config,
+                clock.now,
+                near=judged.is_near,
+                seen=judged.seen,
+            )
+            looks[disk.id] += 1
+            changes[disk.id].append((clock.now, judged.assessment.verdict in ANNOUNCED))
+            wait = (schedule.known[disk.key].due_at - clock.now) / MINUTE
+            following = minute + (watching.every or max(1, math.ceil(wait)))
+            waiting.setdefault(following, []).append(disk)
+    return [
+        _cost(
+            member,
+            watching.config,
+            truth[member.id],
+            changes[member.id],
+            billed=cloudwatch.requested[member.id],
+            looks=looks[member.id],
+        )
+        for member in members
+    ]
+
+
+def _load(cloudwatch: QuickCloudWatch, member: Member, days: int) -> list[float]:
+    """Put what is reported of one volume. Returns when it ran dry, once an incident."""
+    if member.path is None:
+        _put_quiet(cloudwatch, member, days)
+        return []
+    promise = profile("gp2", member.size_gib)
+    if promise.bucket is None:
+        raise TypeError(member)
+    workload = read_workload(member.path)
+    loads = scaled_loads(
+        workload.rates,
+        step_s=workload.step_s,
+        mean_iops=member.rho * promise.baseline,
+        reads=0.0 if workload.name.endswith("_w") else 1.0,
+    )
+    simulation = Simulation(promise=promise, bucket=promise.bucket, period_s=MINUTE)
+    points = list(simulation.play(loads, start_s=START))[: days * DAY]
+    starts = array("d", [point.start_s for point in points])
+    for metric, value_of in METRICS.items():
+        cloudwatch.series[member.id, metric] = (starts, array("d", map(value_of, points)))
+    emptied, is_back = [], True
+    for point in points:
+        if is_back and point.emptied_at is not None:
+            emptied.append(point.emptied_at)
+            is_back = False
+        is_back = is_back or point.level_ratio >= RECOVERED_RATIO
+    return emptied
+
+
+def _put_quiet(cloudwatch: QuickCloudWatch, member: Member, days: int) -> None:
+    """A little I/O each minute, now and then, or none at all: by turns. Always full."""
+    every = (1, 10, 0)[int(member.id[4:], 16) % 3]
+    starts = array("d", [START + MINUTE * n for n in range(0, days * DAY, every)] if every else [])
+    for metric in METRICS:
+        value = 100.0 if metric == KIND.level_metrics[0] else 60.0
+        cloudwatch.series[member.id, metric] = (starts, array("d", [value] * len(starts)))
+
+
+def _cost(
+    member: Member,
+    config: Config,
+    emptied: Sequence[float],
+    changes: Sequence[tuple[float, bool]],
+    *,
+    billed: int,
+    looks: int,
+) -> Cost:
+    times = [at for at, _ in changes]
+
+    def announced(at: float) -> bool:
+        return changes[bisect_right(times, at) - 1][1]
+
+    needed_s = config.lead_s + config.alarm_path_s
+    # What runs dry before it can have been announced is no sign of anything.
+    counted = [at for at in emptied if at - START > 2 * needed_s]
+    return Cost(
+        member=member,
+        billed=billed,
+        looks=looks,
+        dry=len(counted),
+        late=sum(not announced(at - needed_s) for at in counted),
+    )
+
+
+def _by(costs: Sequence[Cost], what: str, days: int = DAYS) -> dict[str, float]:
+    """Cents a volume-month by size or by load."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for one in costs:
+        groups[str(getattr(one.member, what))].append(one.billed)
+    cents = 100 * METRIC_REQUEST.value * DAYS / days
+    return {name: cents * fmean(billed) for name, billed in groups.items()}
+
+
+def _grid(pool: ProcessPoolExecutor) -> Iterator[dict[str, object]]:
+    """Cents a volume-month by size, load, lead and delay, over a week of three machines."""
+    members = [
+        Member(id=f"vol-{number:017x}", size_gib=size, path=path, rho=rho)
+        for number, (size, (path, rho)) in enumerate(
+            product(SHARES, [(None, 0.0)] * 3 + list(product(recordings("smd")[:6:2], RHOS)))
+        )
+    ]
+    for lead_s, delay_s in product(LEADS_S, DELAYS_S):
+        config = Config(page_on="worst", lead_s=lead_s, max_data_age_s=delay_s)
+        watching = Watching(config=config, delay_s=delay_s)
+        what = f"lead {lead_s / MINUTE:g}, delay {delay_s / MINUTE:g}"
+        costs = played(pool, members, watching, days=GRID_DAYS, what=what)
+        for size in SHARES:
+            some = [one for one in costs if one.member.size_gib == size]
+            yield {
+                "lead_s": lead_s,
+                "delay_s": delay_s,
+                "size_gib": size,
+                "acted_on_at": acted_on_at(size, config, delay_s),
+                "late": sum(one.late for one in some),
+                "cents_per_volume_month": _by(some, "load", GRID_DAYS),
+            }
+
+
+def acted_on_at(size_gib: int, config: Config, delay_s: float) -> float:
+    """The share of the bucket at which the margin is reached, by data as late as that."""
+    bucket = profile("gp2", size_gib).bucket
+    if bucket is None:
+        raise TypeError(size_gib)
+    margin_s = config.margin_s + delay_s + MINUTE
+    return min(1.0, margin_s * (bucket.burst - bucket.refill) / bucket.capacity)
+
+
+class _Clock:
+    """The time that the round is told."""
+
+    now = START
+
+    def __call__(self) -> float:
+        return self.now
+
+
+if __name__ == "__main__":
+    main()

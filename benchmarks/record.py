@@ -1,0 +1,14 @@
+"""Where the benchmarks keep their figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def keep(name: str, record: object) -> None:
+    """Write one benchmark's figures to its file."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
