@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
-from burstwatch.aws.batches import Round
+from burstwatch.aws.batches import ask
+from burstwatch.aws.round import Round
 from burstwatch.aws.session import Deadline
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
@@ -201,7 +202,7 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
             now=clock.now, deadline=Deadline(lambda: 0.0, at=3_600.0),
         )  # fmt: skip
         # In a fleet there is always one with fresh data; it is not counted.
-        for judged in round_.ask([*due, witness], list).judged:
+        for judged in ask(round_, [*due, witness], list).judged:
             disk = judged.resource
             if disk is witness:
                 continue

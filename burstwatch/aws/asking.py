@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from burstwatch.attention import is_full, is_near, worst_now_s
+from burstwatch.attention import is_near, worst_now_s
 from burstwatch.aws.metrics import Answers, Query, read_metrics
 from burstwatch.cadence import cadence_s
 from burstwatch.history import LOOK_BACK_S
@@ -20,21 +20,18 @@ from burstwatch.load import recent_load
 from burstwatch.observe import Missing, Observation, observe
 from burstwatch.past import PAST_PERIOD_S, to_past, with_recent
 from burstwatch.points import LevelPoint
-from burstwatch.policy import SEVERITY, assess
+from burstwatch.policy import BACK_RATIO, SEVERITY, assess
 from burstwatch.schedule import LATEST_S, Seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from burstwatch.aws.session import Clients, Deadline
-    from burstwatch.config import Config
-    from burstwatch.kind import Kind
+    from burstwatch.aws.round import Round
     from burstwatch.load import Load
     from burstwatch.observe import Resource
     from burstwatch.past import Past
     from burstwatch.points import DemandPoint
-    from burstwatch.policy import Verdict
-    from burstwatch.schedule import Schedule
+    from burstwatch.policy import Assessment, Verdict
 
 PERIOD_S = 60
 #: The period at which a silent resource's longer past is asked for.
@@ -43,39 +40,27 @@ COARSE_S = int(PAST_PERIOD_S)
 GLANCE_S = 5.0 * COARSE_S
 #: How far back the past is asked for: the days that the risk is compared with, and one more.
 PAST_S = 8 * 86_400.0
-#: So many resources are asked for theirs at one look: what one call answers, as it is an extra.
-PASTS_PER_LOOK = 10
 #: So many are asked for their I/O at once: what one call answers of four metrics and six hours.
 PIECE = 69
+#: So many datapoints of a full bucket tell what it spends at most.
+FULL_POINTS = 6
+PERCENT = 100.0
 
 
 class Asking:
-    """The questions about some resources of one kind, and what was answered.
+    """The questions about some resources of one kind, and what was answered."""
 
-    Whatever could be empty within ``demand_horizon_s`` is asked for its I/O too.
-    """
-
-    def __init__(
-        self,
-        kind: Kind,
-        resources: Sequence[Resource],
-        clients: Clients,
-        config: Config,
-        schedule: Schedule,
-        *,
-        now: float,
-        deadline: Deadline,
-        demand_horizon_s: float = 0.0,
-    ) -> None:
-        self.kind, self.resources = kind, resources
-        self.clients, self.config = clients, config
-        self.schedule, self.now, self.deadline = schedule, now, deadline
+    def __init__(self, round_: Round, resources: Sequence[Resource]) -> None:
+        self.round, self.resources = round_, resources
+        self.kind, self.config, self.now = round_.kind, round_.config, round_.now
+        self.schedule = round_.schedule
         self.answers = Answers()
-        self._horizon_s = demand_horizon_s
+        self._horizon_s = round_.demand_horizon_s
         #: From when on each resource's level was asked for, by its key.
         self._from_s: dict[str, float] = {}
         #: What is known from before that, of those silent since.
         self._before: dict[str, Seen] = {}
+        self._assessed: dict[str, Assessment] = {}
 
     def ask_levels(self) -> bool:
         """Ask for every balance. Returns whether any is fresh, which tells idle from blind."""
@@ -139,9 +124,17 @@ class Asking:
         """
         if worst_now_s(seen) < self._horizon_s:
             return True
-        severity = _alarmed(assess(seen, self.config).verdict)
+        key, assessment = seen.resource.key, assess(seen, self.config)
         known = self.schedule.last_look(seen.resource)
-        return severity > 0 and (known is None or severity != _alarmed(known.assessment.verdict))
+        severity = _alarmed(assessment.verdict)
+        if severity and (known is None or severity != _alarmed(known.assessment.verdict)):
+            return True
+        self._assessed[key] = assessment
+        return False
+
+    def assess(self, seen: Observation) -> Assessment:
+        """What to make of one that was observed, if that is not known already."""
+        return self._assessed.pop(seen.resource.key, None) or assess(seen, self.config)
 
     def load(self, resource: Resource) -> Load | None:
         """The reads and writes of its last minutes, as far as they were asked for."""
@@ -182,7 +175,8 @@ class Asking:
         return is_near(glance, self.config) or worst_now_s(glance) < self._horizon_s
 
     def _is_full(self, resource: Resource) -> bool:
-        return is_full(self._observation(resource, unit_is_fresh=True))
+        series = self._series(resource)
+        return series is not None and len(series) > 0 and series[-1][1] >= BACK_RATIO * PERCENT
 
     # Asking
 
@@ -198,12 +192,12 @@ class Asking:
 
     def _read(self, queries: Iterable[Query], *, back_s: float, period_s: int) -> Answers:
         return read_metrics(
-            self.clients,
+            self.round.clients,
             list(dict.fromkeys(queries)),  # two buckets of one resource share their traffic
             start_s=self.now - back_s,
             end_s=self.now,
             period_s=period_s,
-            deadline=self.deadline,
+            deadline=self.round.deadline,
         )
 
     def _recall(self, resource: Resource) -> None:
@@ -244,7 +238,8 @@ class Asking:
 
     def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
         """The I/O of the days before, of those near: asked for now and then, kept in between."""
-        stale = [r for r in near if self.schedule.past_is_stale(r, self.now)][:PASTS_PER_LOOK]
+        stale = [r for r in near if self.schedule.past_is_stale(r, self.now)]
+        stale = stale[: self.round.pasts.take(len(stale))]
         asked = self._read(
             (query for resource in stale for query in self._demand_queries(resource)),
             back_s=PAST_S,
@@ -299,7 +294,7 @@ class Asking:
         return LevelPoint(
             start_s=point[0],
             period_s=period_s,
-            ratio=min(1.0, max(0.0, point[1] / 100)),
+            ratio=min(1.0, max(0.0, point[1] / PERCENT)),
             statistic=resource.statistic,
         )
 
@@ -314,8 +309,10 @@ class Asking:
         failure = self.answers.failed.get(_level_key(resource))
         if failure is not None:
             return Observation(resource=resource, at=self.now, missing=Missing(reason=failure))
-        series = self._series(resource) or []
+        series: Sequence[tuple[float, float]] = self._series(resource) or []
         period_s = cadence_s([start for start, _ in series])
+        if self._is_full(resource):
+            series = series[-FULL_POINTS:]  # nothing that was before matters any more
         levels = [self._level(resource, point, period_s) for point in series]
         from_s = self._from_s.get(resource.key, self.now)
         before = self._before.get(resource.key)

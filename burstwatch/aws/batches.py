@@ -19,17 +19,15 @@ from burstwatch.aws.asking import Asking
 from burstwatch.aws.session import Problem
 from burstwatch.brief import Background, make_background
 from burstwatch.cadence import FINE_S
-from burstwatch.policy import Assessment, assess
+from burstwatch.policy import Assessment
 from burstwatch.project import Projection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from burstwatch.aws.session import Clients, Deadline
-    from burstwatch.config import Config
-    from burstwatch.kind import Kind
+    from burstwatch.aws.round import Round
     from burstwatch.observe import Resource
-    from burstwatch.schedule import Schedule, Seen
+    from burstwatch.schedule import Seen
 
 #: As many balances as one call asks for.
 BATCH = 500
@@ -75,96 +73,47 @@ class Answered:
         self.requested += more.requested
 
 
-@dataclass(frozen=True, kw_only=True)
-class Round:
-    """One look at the resources of one kind that are due."""
+def ask(
+    round_: Round, due: Sequence[Resource], witnesses: Callable[[], Sequence[Resource]]
+) -> Answered:
+    """Ask for all of ``due`` and judge it. What is not done in time is unknown and counted.
 
-    kind: Kind
-    clients: Clients
-    config: Config
-    schedule: Schedule
-    now: float
-    deadline: Deadline
-    demand_horizon_s: float = 0.0
+    ``witnesses`` gives others of the kind, those last seen active first: where nothing due
+    has fresh data, they tell silent from blind.
+    """
+    round_.clients("cloudwatch")  # made once, before several ask for it at once
+    batches = [Asking(round_, batch) for batch in in_turn(round_, due)]
+    answered, silent = Answered(), list[Asking]()
+    for done in _at_once(round_, _first, batches):
+        if isinstance(done, Asking):
+            silent.append(done)
+        else:
+            answered.add(done)
+    if silent:
+        is_fresh = len(silent) < len(batches) or _is_fresh(round_, witnesses, answered)
+        for done in _at_once(round_, partial(_judge, unit_is_fresh=is_fresh), silent):
+            answered.add(done)
+    return answered
 
-    def ask(self, due: Sequence[Resource], witnesses: Callable[[], Sequence[Resource]]) -> Answered:
-        """Ask for all of ``due`` and judge it. What is not done in time is unknown and counted.
 
-        ``witnesses`` gives others of the kind, those last seen active first: where nothing due
-        has fresh data, they tell silent from blind.
-        """
-        self.clients("cloudwatch")  # made once, before several ask for it at once
-        batches = in_turn(due, self.schedule, now=self.now, period_s=self.config.sweep_period_s)
-        answered, silent, asked = Answered(), list[Asking](), 0
-        for done in self._at_once(_first, [self._asking(batch) for batch in batches]):
-            asked += 1
-            if isinstance(done, Asking):
-                silent.append(done)
-            else:
-                answered.add(done)
-        if silent:
-            is_fresh = len(silent) < asked or self._is_fresh(witnesses, answered)
-            for done in self._at_once(partial(_judge, unit_is_fresh=is_fresh), silent):
-                answered.add(done)
-        return answered
-
-    def _at_once(
-        self, job: Callable[[Asking], _Done], items: Sequence[Asking]
-    ) -> Iterator[_Done | Answered]:
-        """The job done for each, a few at a time. One that fails or is late costs no other."""
-        if not items:
-            return
-        # Not a context, which would wait for a call that hangs.
-        pool = ThreadPoolExecutor(AT_ONCE)
-        futures = [pool.submit(job, item) for item in items]
-        done, _ = wait(futures, timeout=self.deadline.left_s())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for item, future in zip(items, futures, strict=True):
-            if future not in done:
-                yield self._given_up(item, LATE)
-            elif isinstance(error := future.exception(), Exception):
-                yield self._given_up(item, " ".join(f"{type(error).__name__}: {error}".split()))
-            else:
-                yield future.result()
-
-    def _is_fresh(self, witnesses: Callable[[], Sequence[Resource]], answered: Answered) -> bool:
-        """Whether anything else has fresh data: as was seen lately, or by asking one and then more."""
-        newest_s = self.schedule.newest_s.get(self.kind.name, 0.0)
-        if newest_s >= self.now - self.config.max_data_age_s - FINE_S:
-            return True
-        others = witnesses()[:WITNESSES]
-        for some in (others[:1], others[1:]):
-            asking = self._asking(some)
-            is_fresh = asking.ask_levels()
-            answered.problems += asking.answers.problems
-            answered.requested += asking.answers.requested
-            if is_fresh:
-                return True
-        return False
-
-    def _asking(self, resources: Sequence[Resource]) -> Asking:
-        return Asking(
-            self.kind,
-            resources,
-            self.clients,
-            self.config,
-            self.schedule,
-            now=self.now,
-            deadline=self.deadline,
-            demand_horizon_s=self.demand_horizon_s,
-        )
-
-    def _given_up(self, asking: Asking, reason: str) -> Answered:
-        """Those of a batch of which nothing is known at this look, and what was asked all the same."""
-        resources = asking.resources
-        projection = Projection(state="unknown", reason=reason, at=self.now)
-        unknown = Assessment(verdict="unknown", reason=reason, projection=projection)
-        more = f" and {len(resources) - 1} more" if len(resources) > 1 else ""
-        return Answered(
-            judged=[Judged(resource=resource, assessment=unknown) for resource in resources],
-            problems=[Problem(part=f"metrics of {resources[0].id}{more}", error=reason)],
-            requested=asking.answers.requested,
-        )
+def _at_once(
+    round_: Round, job: Callable[[Asking], _Done], items: Sequence[Asking]
+) -> Iterator[_Done | Answered]:
+    """The job done for each, a few at a time. One that fails or is late costs no other."""
+    if not items:
+        return
+    # Not a context, which would wait for a call that hangs.
+    pool = ThreadPoolExecutor(AT_ONCE)
+    futures = [pool.submit(job, item) for item in items]
+    done, _ = wait(futures, timeout=round_.deadline.left_s())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for item, future in zip(items, futures, strict=True):
+        if future not in done:
+            yield _given_up(item, LATE)
+        elif isinstance(error := future.exception(), Exception):
+            yield _given_up(item, " ".join(f"{type(error).__name__}: {error}".split()))
+        else:
+            yield future.result()
 
 
 def _first(asking: Asking) -> Asking | Answered:
@@ -175,7 +124,7 @@ def _first(asking: Asking) -> Asking | Answered:
 def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:
     answered = Answered()
     for seen in asking.observe(unit_is_fresh=unit_is_fresh):
-        resource, assessment = seen.resource, assess(seen, asking.config)
+        resource, assessment = seen.resource, asking.assess(seen)
         background = None
         if assessment.verdict not in {"ok", "unknown"}:
             background = make_background(seen.history, asking.load(resource))
@@ -193,9 +142,38 @@ def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:
     return answered
 
 
-def in_turn(
-    due: Sequence[Resource], schedule: Schedule, *, now: float, period_s: float
-) -> Iterator[Sequence[Resource]]:
+def _is_fresh(
+    round_: Round, witnesses: Callable[[], Sequence[Resource]], answered: Answered
+) -> bool:
+    """Whether anything else has fresh data: as was seen lately, or by asking one and then more."""
+    newest_s = round_.schedule.newest_s.get(round_.kind.name, 0.0)
+    if newest_s >= round_.now - round_.config.max_data_age_s - FINE_S:
+        return True
+    others = witnesses()[:WITNESSES]
+    for some in (others[:1], others[1:]):
+        asking = Asking(round_, some)
+        is_fresh = asking.ask_levels()
+        answered.problems += asking.answers.problems
+        answered.requested += asking.answers.requested
+        if is_fresh:
+            return True
+    return False
+
+
+def _given_up(asking: Asking, reason: str) -> Answered:
+    """Those of a batch of which nothing is known at this look, and what was asked all the same."""
+    resources = asking.resources
+    projection = Projection(state="unknown", reason=reason, at=asking.now)
+    unknown = Assessment(verdict="unknown", reason=reason, projection=projection)
+    more = f" and {len(resources) - 1} more" if len(resources) > 1 else ""
+    return Answered(
+        judged=[Judged(resource=resource, assessment=unknown) for resource in resources],
+        problems=[Problem(part=f"metrics of {resources[0].id}{more}", error=reason)],
+        requested=asking.answers.requested,
+    )
+
+
+def in_turn(round_: Round, due: Sequence[Resource]) -> Iterator[Sequence[Resource]]:
     """What is due in batches: those near first, of them and of the rest those longest unseen first.
 
     Now and then one of the rest comes between, and those that were never seen begin elsewhere
@@ -205,12 +183,13 @@ def in_turn(
     rest: list[tuple[float, Resource]] = []
     never: list[Resource] = []
     for resource in due:
-        known = schedule.last_look(resource)
+        known = round_.schedule.last_look(resource)
         if known is None or known.seen is None:
             never.append(resource)
         else:
             (near if known.near else rest).append((known.seen.until_s, resource))
-    start = int(now / period_s * GOLDEN % 1.0 * len(never))
+    turn = round_.now / round_.config.sweep_period_s
+    start = int(turn * GOLDEN % 1.0 * len(never))
     urgent = _batches([resource for _, resource in sorted(near, key=itemgetter(0))])
     others = _batches(
         [*never[start:], *never[:start], *(r for _, r in sorted(rest, key=itemgetter(0)))]

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.batches import Judged, Round
+from burstwatch.aws.batches import Judged, ask
 from burstwatch.aws.heed import heed
 from burstwatch.aws.inventory import take_inventory
+from burstwatch.aws.round import Round
 from burstwatch.brief import Background, make_brief
 from burstwatch.observe import Limit, Observation, Resource
 from burstwatch.policy import Assessment, Verdict, assess
@@ -107,7 +108,7 @@ def look(
             demand_horizon_s=demand_horizon_s,
         )
         others = partial(_witnesses, resources, due, schedule)
-        answered = round_.ask([r for r in due if r.can_spend], others)
+        answered = ask(round_, [r for r in due if r.can_spend], others)
         answered.judged += [_without_asking(r, config, now) for r in due if not r.can_spend]
         # An estimated worst case is no reason to look away.
         every_s = None if kind.capacity_documented else kind.look_period_s

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import boto3
+import botocore.session
 from botocore.config import Config as ClientConfig
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
+from botocore.utils import parse_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,9 +82,15 @@ class Clients:
         Raises:
             AwsError: if the profile does not exist, or no region is known.
         """
+        core = botocore.session.get_session()
+        factory = core.get_component("response_parser_factory")
+        factory.set_parser_defaults(timestamp_parser=parse_time)
         try:
             self._session = boto3.Session(
-                region_name=region, profile_name=profile, **(credentials or {})
+                botocore_session=core,
+                region_name=region,
+                profile_name=profile,
+                **(credentials or {}),
             )
         except BotoCoreError as error:
             raise AwsError(describe_error(error)) from error
@@ -152,6 +161,22 @@ class Clients:
         except AWS_ERRORS as error:
             raise AwsError(describe_error(error)) from error
         return Unit(account=account, region=self.region)
+
+
+def parse_time(value: object) -> datetime:
+    """A time in a response, in UTC. A look reads hundreds of thousands.
+
+    botocore's own parser takes twenty times as long, and is asked where this one is at a loss.
+    """
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, tz=UTC)
+    try:
+        found = datetime.fromisoformat(str(value))
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        return parse_timestamp(value)  # type: ignore[no-any-return]  # botocore has no types
+    return found
 
 
 def describe_error(error: Exception) -> str:

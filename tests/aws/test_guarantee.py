@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from burstwatch.aws.batches import Round
+from burstwatch.aws.batches import ask
+from burstwatch.aws.round import Round
 from burstwatch.aws.session import Deadline
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
@@ -175,7 +176,7 @@ def look_once(
         kind=KIND, clients=cloudwatch, config=config, schedule=schedule, now=now,  # type: ignore[arg-type]
         deadline=Deadline(lambda: 0.0, at=3_600.0),
     )  # fmt: skip
-    judged = round_.ask(due, lambda: others).judged
+    judged = ask(round_, due, lambda: others).judged
     for one in judged:
         schedule.note(one.resource, one.assessment, config, now, near=one.is_near, seen=one.seen)
     return [one.resource.id for one in judged]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from demo.localcloud.expressions import answer
 from demo.localcloud.series import Metric, QueryError
+from tests.fake.herd import Herd
 from tests.fake.messaging import Messaging
+from tests.fake.peers import Peers
+from tests.fake.quotas import Quotas
 from tests.fake.wire import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 ACCOUNT = "123456789012"
 QUERIES, DATAPOINTS, PUT_METRICS = 500, 100_800, 1_000
@@ -31,11 +34,12 @@ class Region:
     instances: dict[str, dict[str, Any]] = field(default_factory=dict)
     modifications: dict[str, dict[str, Any]] = field(default_factory=dict)
     metrics: dict[Key, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+    herd: Herd | None = None
     alarms: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass
-class FakeAws(Messaging):
+class FakeAws(Messaging, Peers):
     """An account. ``clock`` is its time; faults are scripted through the fields below.
 
     ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after
@@ -43,7 +47,9 @@ class FakeAws(Messaging):
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
-    ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota.
+    ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota of those;
+    ``quotas`` are those of calls and datapoints, where a test wants them. ``calls`` are kept unless that is
+    switched off, ``counted`` and ``billed_metrics`` always.
     """
 
     regions: dict[str, Region] = field(default_factory=lambda: defaultdict(Region))
@@ -60,8 +66,12 @@ class FakeAws(Messaging):
     roles: dict[str, str] = field(default_factory=dict)
     caller: str = ""
     most_alarms: int | None = None
+    quotas: Quotas | None = None
     instance_types: dict[str, dict[str, Any]] = field(default_factory=dict)
     calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+    keeps_calls: bool = True
+    counted: Counter[str] = field(default_factory=Counter)
+    billed_metrics: int = 0
     _tokens: dict[str, tuple[list[Any], int]] = field(default_factory=dict)
     _ids: Any = field(default_factory=lambda: count(1))
 
@@ -107,6 +117,13 @@ class FakeAws(Messaging):
             },
         }
 
+    def add_herd(self, herd: Herd, *, region: str = "us-east-1") -> None:
+        """A fleet that is reported by rule."""
+        there = self.regions[region]
+        there.herd = herd
+        there.volumes.update(herd.volumes())
+        there.instances.update(herd.instances())
+
     def put(
         self, namespace: str, metric: str, dimensions: dict[str, str], at: float, value: float,
         *, region: str = "us-east-1",
@@ -119,7 +136,9 @@ class FakeAws(Messaging):
     def call(
         self, service: str, operation: str, params: dict[str, Any], region: str
     ) -> dict[str, Any]:
-        self.calls.append((service, operation, params))
+        self.counted[operation] += 1
+        if self.keeps_calls:
+            self.calls.append((service, operation, params))
         if operation in self.denied or region in self.closed_regions:
             code = "UnauthorizedOperation" if service == "ec2" else "AccessDenied"
             raise WireError(code, f"You are not authorized to perform {operation}", 403)
@@ -128,8 +147,9 @@ class FakeAws(Messaging):
             if self.failing_pages[operation] <= 0:
                 del self.failing_pages[operation]
                 raise WireError("UnauthorizedOperation", "this page is refused", 403)
-        if self.throttled.get(operation, 0) > 0:
-            self.throttled[operation] -= 1
+        throttled = self.throttled.get(operation, 0)
+        if throttled > 0 or not (self.quotas is None or self.quotas.takes_call(service, operation)):
+            self.throttled[operation] = max(0, throttled - 1)
             code = "RequestLimitExceeded" if service == "ec2" else "Throttling"
             raise WireError(code, "Rate exceeded", 503 if service == "ec2" else 400)
         method = getattr(self, f"_{operation}", None)
@@ -162,15 +182,15 @@ class FakeAws(Messaging):
         return {"Regions": [{"RegionName": name} for name in self.enabled]}
 
     def _DescribeVolumes(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        volumes = [v for v in region.volumes.values() if _matches(v, params.get("Filters", ()))]
+        filters = params.get("Filters", ())
+        volumes = (v for v in region.volumes.values() if _matches(v, filters))
         items, token = self._page(volumes, params, least=5, most=1_000)
         return {"Volumes": items, "NextToken": token}
 
     def _DescribeInstances(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         wanted = _filter_values(params, "instance-id")
-        found = [
-            i for i in region.instances.values() if wanted is None or i["InstanceId"] in wanted
-        ]
+        names = region.instances if wanted is None else sorted(wanted & region.instances.keys())
+        found = (region.instances[name] for name in names)
         items, token = self._page(found, params, least=5, most=1_000)
         return {"Reservations": [{"Instances": [item]} for item in items], "NextToken": token}
 
@@ -185,7 +205,7 @@ class FakeAws(Messaging):
     def _DescribeVolumesModifications(
         self, params: dict[str, Any], region: Region, _n: str
     ) -> dict[str, Any]:
-        items, token = self._page(list(region.modifications.values()), params, least=5, most=500)
+        items, token = self._page(region.modifications.values(), params, least=5, most=500)
         return {"VolumesModifications": items, "NextToken": token}
 
     def _GetMetricData(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
@@ -194,24 +214,31 @@ class FakeAws(Messaging):
             raise WireError("ValidationError", f"at most {QUERIES} queries, got {len(queries)}")
         if len({query["Id"] for query in queries}) != len(queries):
             raise WireError("ValidationError", "the ids of the queries are not unique")
+        if "NextToken" not in params:
+            self.billed_metrics += len(queries)
         start, end = _seconds(params["StartTime"]), _seconds(params["EndTime"])
         results = self._results(queries, region, start, end)
         if sum(len(times) for _, _, times, _, _ in results) > DATAPOINTS:
             raise WireError("ValidationError", f"at most {DATAPOINTS} datapoints")
+        points = sum(len(times) for _, _, times, _, _ in results)
+        back_s = self.clock() - start
+        if self.quotas is not None and not self.quotas.takes_datapoints(points, back_s=back_s):
+            raise WireError("Throttling", "Rate exceeded: datapoints")
         descending = params.get("ScanBy", "TimestampDescending") == "TimestampDescending"
         skip = int(params.get("NextToken", "0"))
         size = self.partial_after or DATAPOINTS
         rows, more = [], False
         for query_id, label, times, values, status in results:
-            pairs = sorted(zip(times, values, strict=True), reverse=descending)[skip : skip + size]
+            order = sorted(range(len(times)), key=times.__getitem__, reverse=descending)
+            shown = order[skip : skip + size]
             left = len(times) > skip + size
             more = more or left
             rows.append(
                 {
                     "Id": query_id,
                     "Label": label,
-                    "Timestamps": [datetime.fromtimestamp(time, tz=UTC) for time, _ in pairs],
-                    "Values": [value for _, value in pairs],
+                    "Timestamps": [times[one] for one in shown],
+                    "Values": [values[one] for one in shown],
                     "StatusCode": "PartialData" if left else status,
                 }
             )
@@ -247,6 +274,11 @@ class FakeAws(Messaging):
             failing.append(self.failing_metrics[metric["MetricName"]])
         if failing:
             return query["Id"], [], [], failing[0]
+        volume_id, herd = pairs.get("VolumeId", ""), region.herd
+        if herd is not None and herd.has(metric["Namespace"], metric["MetricName"], volume_id):
+            ends_s = min(end, self.clock() - self.delay_s - 60 + 1e-6)
+            times, values = herd.values(metric["MetricName"], volume_id, start, ends_s, period)
+            return query["Id"], list(times), list(values), "Complete"
         key = (metric["Namespace"], metric["MetricName"], tuple(sorted(pairs.items())))
         points = self.statistic(key, region, stat["Stat"], start, end, period)
         return query["Id"], list(points), list(points.values()), "Complete"
@@ -275,23 +307,6 @@ class FakeAws(Messaging):
             key = (params["Namespace"], entry["MetricName"], tuple(sorted(dims.items())))
             region.metrics[key][_seconds(entry["Timestamp"])] = entry["Value"]
         return {}
-
-    def _ListMetrics(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        found = [
-            {
-                "Namespace": namespace,
-                "MetricName": name,
-                "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions],
-            }
-            for namespace, name, dimensions in region.metrics
-            if params.get("Namespace") in {None, namespace}
-            and params.get("MetricName") in {None, name}
-            and all(
-                (one["Name"], one["Value"]) in dimensions for one in params.get("Dimensions", ())
-            )
-        ]
-        items, token = self._page(found, {**params, "MaxResults": 500}, least=500, most=500)
-        return {"Metrics": items, "NextToken": token}
 
     def _PutMetricAlarm(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         if len(params.get("AlarmDescription", "")) > 1_024:
@@ -361,7 +376,7 @@ class FakeAws(Messaging):
             alarm["StateUpdatedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
 
     def _page(
-        self, items: list[Any], params: dict[str, Any], *, least: int, most: int
+        self, found: Iterable[Any], params: dict[str, Any], *, least: int, most: int
     ) -> tuple[list[Any], str | None]:
         size = params.get("MaxResults", most)
         if not least <= size <= most:
@@ -369,8 +384,9 @@ class FakeAws(Messaging):
                 "InvalidParameterValue", f"MaxResults {size}: expecting {least} to {most}"
             )
         token = params.get("NextToken")
-        start = 0
-        if token is not None:
+        if token is None:
+            items, start = list(found), 0
+        else:
             if token not in self._tokens:
                 raise WireError("InvalidNextToken", f"the token {token} is not valid")
             items, start = self._tokens.pop(token)

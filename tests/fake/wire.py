@@ -21,6 +21,7 @@ SIGNING_NAMES = {
     "sts": "sts",
     "sqs": "sqs",
     "cloudformation": "cloudformation",
+    "tagging": "resourcegroupstaggingapi",
 }
 
 
@@ -172,8 +173,9 @@ def _element(shape: Shape, tag: str, value: Any) -> str:
         inner = "".join(_element(shape.member, item, entry) for entry in value)
     elif isinstance(value, bool):
         inner = str(value).lower()
-    elif isinstance(value, datetime):
-        inner = value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    elif shape.type_name == "timestamp":
+        at = value if isinstance(value, datetime) else datetime.fromtimestamp(value, tz=UTC)
+        inner = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     else:
         inner = escape(str(value))
     return f"<{tag}>{inner}</{tag}>"
@@ -190,5 +192,9 @@ def _plain(shape: Shape, value: Any) -> Any:
             if item is not None
         }
     if isinstance(shape, ListShape):
+        if shape.member.type_name in {"double", "timestamp"} and isinstance(
+            (*value, 0.0)[0], float
+        ):
+            return value  # datapoints: as they are, and by far the most there is
         return [_plain(shape.member, item) for item in value]
     return value.timestamp() if isinstance(value, datetime) else value

@@ -1,0 +1,42 @@
+"""The fake as a program of its own, with a fleet by rule: `python -m tests.fake --volumes 1000 --quotas`.
+
+Prints its address, serves until its input ends, then prints what was asked of it as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import threading
+import time
+
+from tests.fake.aws import FakeAws
+from tests.fake.herd import Herd
+from tests.fake.quotas import Quotas
+from tests.fake.server import FakeServer
+
+
+def main() -> None:
+    """Serve."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fake", description=__doc__)
+    parser.add_argument("--volumes", type=int, default=1_000)
+    parser.add_argument("--quotas", action="store_true", help="refuse what comes too fast")
+    args = parser.parse_args()
+    aws = FakeAws(clock=time.time, keeps_calls=False)
+    aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
+    aws.add_herd(Herd(count=args.volumes, ends_s=time.time()))
+    if args.quotas:
+        aws.quotas = Quotas(time.time)
+    server = FakeServer(aws)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(server.url, flush=True)
+    sys.stdin.read()
+    refused = aws.quotas.refused if aws.quotas else {}
+    print(
+        json.dumps({"calls": aws.counted, "billed_metrics": aws.billed_metrics, "refused": refused})
+    )
+
+
+if __name__ == "__main__":
+    main()

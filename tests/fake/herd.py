@@ -1,0 +1,138 @@
+"""A fleet of any size, reported by rule and not by record: nothing is stored for each minute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+NAMESPACE = "AWS/EBS"
+#: Every volume has these; those with a bucket have a balance too.
+TRAFFIC = (
+    "VolumeReadOps", "VolumeWriteOps", "VolumeReadBytes", "VolumeWriteBytes", "VolumeIdleTime",
+    "VolumeQueueLength", "VolumeTotalReadTime", "VolumeTotalWriteTime",
+)  # fmt: skip
+BALANCE = "BurstBalance"
+SIZES_GIB = (20, 50, 100, 300, 500, 900)
+IO_BYTES = 16_384
+MINUTE = 60
+#: Of a hundred volumes: those with a bucket that is off full, and those with a full one. The
+#: others are gp3.
+OFF_FULL, FULL = 20, 30
+#: One in so many of those off full drains; the others stand where they are.
+DRAINING = 20
+
+
+@dataclass(frozen=True)
+class Herd:
+    """``count`` volumes, two to an instance, and what CloudWatch has of them.
+
+    ``ends_s`` is the time at which the draining ones stand at their level, an hour after they
+    began to drain.
+    """
+
+    count: int
+    ends_s: float
+
+    def volumes(self) -> Iterator[tuple[str, dict[str, object]]]:
+        """As DescribeVolumes has them, by id."""
+        for number in range(self.count):
+            volume_id, instance_id = f"vol-{number:017x}", f"i-{number // 2:017x}"
+            yield (
+                volume_id,
+                {
+                    "VolumeId": volume_id,
+                    "VolumeType": "gp2" if has_bucket(number) else "gp3",
+                    "Size": size_of(number),
+                    "State": "in-use",
+                    "Tags": [{"Key": "Name", "Value": f"disk {number}"}],
+                    "Attachments": [
+                        {"InstanceId": instance_id, "Device": "/dev/sdf", "State": "attached", "VolumeId": volume_id}
+                    ],
+                },
+            )  # fmt: skip
+
+    def instances(self) -> Iterator[tuple[str, dict[str, object]]]:
+        """As DescribeInstances has them, by id."""
+        for number in range((self.count + 1) // 2):
+            name = f"i-{number:017x}"
+            yield name, {"InstanceId": name, "InstanceType": "m5.large"}
+
+    def metrics(self) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
+        """Every metric that there is."""
+        for number in range(self.count):
+            dimensions = (("VolumeId", f"vol-{number:017x}"),)
+            for name in (*TRAFFIC, BALANCE) if has_bucket(number) else TRAFFIC:
+                yield NAMESPACE, name, dimensions
+
+    def has(self, namespace: str, name: str, volume_id: str) -> bool:
+        """Whether there is such a metric."""
+        number = number_of(volume_id)
+        if namespace != NAMESPACE or number is None or number >= self.count:
+            return False
+        return has_bucket(number) if name == BALANCE else name in TRAFFIC
+
+    def values(
+        self, name: str, volume_id: str, start_s: float, end_s: float, period_s: int
+    ) -> tuple[Sequence[float], Sequence[float]]:
+        """The starts and the values of the periods from ``start_s`` up to ``end_s``."""
+        number = number_of(volume_id)
+        assert number is not None
+        starts = _starts(start_s, end_s, period_s)
+        if name != BALANCE:
+            per_minute = 30.0 * rate_of(number)
+            of_bytes = IO_BYTES if name.endswith("Bytes") else 1.0
+            return starts, [per_minute * of_bytes * period_s / MINUTE] * len(starts)
+        level = level_of(number)
+        if not is_draining(number):
+            return starts, [level] * len(starts)
+        fall = 100.0 * MINUTE * (rate_of(number) - baseline_of(number)) / 5_400_000
+        return starts, [
+            min(100.0, max(0.0, level + fall * (self.ends_s - start) / MINUTE)) for start in starts
+        ]
+
+
+@lru_cache(maxsize=64)
+def _starts(start_s: float, end_s: float, period_s: int) -> list[float]:
+    first = -(-start_s // period_s) * period_s
+    return [first + n * period_s for n in range(max(0, int((end_s - first) // period_s)))]
+
+
+def number_of(volume_id: str) -> int | None:
+    """The number in an id, or None for one that is not of a herd."""
+    try:
+        return int(volume_id.removeprefix("vol-"), 16)
+    except ValueError:
+        return None
+
+
+def has_bucket(number: int) -> bool:
+    """Whether it is a gp2 volume that bursts."""
+    return number % 100 < OFF_FULL + FULL
+
+
+def is_draining(number: int) -> bool:
+    """Whether it spends more than comes in."""
+    return number % 100 < OFF_FULL and number // 100 % DRAINING == number % 100 % DRAINING
+
+
+def size_of(number: int) -> int:
+    """GiB."""
+    return SIZES_GIB[number // 7 % len(SIZES_GIB)]
+
+
+def baseline_of(number: int) -> float:
+    """IOPS."""
+    return float(max(100, 3 * size_of(number)))
+
+
+def level_of(number: int) -> float:
+    """Percent."""
+    return 30.0 + number * 7 % 60 if number % 100 < OFF_FULL else 100.0
+
+
+def rate_of(number: int) -> float:
+    """IOPS, reads and writes by halves."""
+    if is_draining(number):
+        return baseline_of(number) + 200.0
+    return baseline_of(number) if number % 100 < OFF_FULL else 10.0

@@ -1,0 +1,114 @@
+"""What other exporters ask of an account, and the sweep does not: lists of metrics and of tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from tests.fake.wire import WireError
+
+if TYPE_CHECKING:
+    from tests.fake.aws import Region
+
+STATISTICS_POINTS = 1_440
+TAGGED_PAGE = 100
+UNITS = {"VolumeReadBytes": "Bytes", "VolumeWriteBytes": "Bytes", "BurstBalance": "Percent"}
+
+
+class Peers:
+    """Mixed into the account."""
+
+    billed_metrics: int
+
+    def _ListMetrics(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        wanted = tuple((one["Name"], one.get("Value")) for one in params.get("Dimensions", ()))
+        found = (
+            {
+                "Namespace": namespace,
+                "MetricName": name,
+                "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions],
+            }
+            for namespace, name, dimensions in _metrics(region)
+            if params.get("Namespace") in {None, namespace}
+            and params.get("MetricName") in {None, name}
+            and all(_has(dimensions, key, value) for key, value in wanted)
+        )
+        items, token = self._page(found, {**params, "MaxResults": 500}, least=500, most=500)
+        return {"Metrics": items, "NextToken": token}
+
+    def _GetMetricStatistics(
+        self, params: dict[str, Any], region: Region, _n: str
+    ) -> dict[str, Any]:
+        period = params["Period"]
+        if period % 60:
+            raise WireError("InvalidParameterValue", f"Period {period} is not a multiple of 60")
+        start, end = (_seconds(params[name]) for name in ("StartTime", "EndTime"))
+        if (end - start) / period > STATISTICS_POINTS:
+            raise WireError(
+                "InvalidParameterCombination", f"more than {STATISTICS_POINTS} datapoints"
+            )
+        self.billed_metrics += 1
+        points: dict[float, dict[str, Any]] = {}
+        for statistic in params.get("Statistics", ()):
+            query = {
+                "Id": "m",
+                "MetricStat": {
+                    "Metric": {name: params[name] for name in ("Namespace", "MetricName")}
+                    | {"Dimensions": params.get("Dimensions", ())},
+                    "Period": period,
+                    "Stat": statistic,
+                },
+            }
+            _, times, values, _ = self._series(query, region, start, end)
+            for at, value in zip(times, values, strict=True):
+                points.setdefault(
+                    at, {"Timestamp": at, "Unit": UNITS.get(params["MetricName"], "Count")}
+                )
+                points[at][statistic] = value
+        return {"Label": params["MetricName"], "Datapoints": list(points.values())}
+
+    def _GetResources(self, params: dict[str, Any], region: Region, name: str) -> dict[str, Any]:
+        types = params.get("ResourceTypeFilters") or ["ec2:volume"]
+        if types not in (["ec2:volume"], ["ec2"]):
+            raise WireError("InvalidParameterException", f"the fake has no resources of {types}")
+        size = params.get("ResourcesPerPage", TAGGED_PAGE)
+        wanted = {one["Key"]: set(one.get("Values", ())) for one in params.get("TagFilters", ())}
+        found = (
+            {"ResourceARN": f"arn:aws:ec2:{name}:123456789012:volume/{key}", "Tags": volume["Tags"]}
+            for key, volume in region.volumes.items()
+            # What never had a tag is not there at all.
+            if volume["Tags"] and _is_tagged(volume["Tags"], wanted)
+        )
+        paging = {"MaxResults": size, "NextToken": params.get("PaginationToken") or None}
+        items, token = self._page(found, paging, least=1, most=TAGGED_PAGE)
+        return {"ResourceTagMappingList": items, "PaginationToken": token or ""}
+
+    if TYPE_CHECKING:
+
+        def _page(
+            self, found: Iterable[Any], params: dict[str, Any], *, least: int, most: int
+        ) -> tuple[list[Any], str | None]: ...
+
+        def _series(
+            self, query: dict[str, Any], region: Region, start: float, end: float
+        ) -> tuple[str, list[float], list[float], str]: ...
+
+
+def _metrics(region: Region) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
+    yield from region.metrics
+    if region.herd is not None:
+        yield from region.herd.metrics()
+
+
+def _has(dimensions: tuple[tuple[str, str], ...], name: str, value: str | None) -> bool:
+    return any(key == name and value in {None, its} for key, its in dimensions)
+
+
+def _is_tagged(tags: list[dict[str, str]], wanted: dict[str, set[str]]) -> bool:
+    its = {tag["Key"]: tag["Value"] for tag in tags}
+    return all(key in its and (not values or its[key] in values) for key, values in wanted.items())
+
+
+def _seconds(value: datetime | float) -> float:
+    return value.timestamp() if isinstance(value, datetime) else float(value)
