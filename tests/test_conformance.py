@@ -19,11 +19,11 @@ from botocore.model import ListShape, ServiceModel, Shape, StructureShape
 
 from burstwatch import kinds
 from burstwatch.aws.look import look
+from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
 from burstwatch.kind import Kind, Listing
 from burstwatch.kinds import find_kinds
 from burstwatch.load import Traffic
-from burstwatch.schedule import Schedule
 from tests.conftest import NOW, Cloud
 
 KINDS = list(find_kinds().values())
@@ -245,7 +245,7 @@ def test_a_toy_kind_dropped_into_kinds_is_found_queried_and_projected(
             "AWS/EC2", "EBSIOBalance%", {"InstanceId": instance}, NOW - 60 * minute, 20 + 2 * minute
         )
     seen = look(
-        cloud.unit, [found_kinds["toy"]], cloud.clients, Config(), Schedule(),
+        cloud.unit, [found_kinds["toy"]], cloud.clients, Config(), Memory(),
         now=NOW, deadline=cloud.never(),
     )  # fmt: skip
     resource, assessment = seen.assessments[instance]

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.session import Problem
-from burstwatch.wishes import parse_windows, quiet_until, read_wishes
+from burstwatch.wishes import Window, parse_windows, quiet_until, read_wishes
 from burstwatch.words import clock_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from burstwatch.config import Config
     from burstwatch.observe import Resource
@@ -18,19 +18,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The resources to watch, with their wishes. A tag that is not understood is a problem."""
+    """The resources to watch, with their wishes. A tag that is not understood is a problem.
+
+    ``windows`` are the maintenance windows of those that have some, by id.
+    """
 
     resources: tuple[Resource, ...]
-    quiet: frozenset[str]
+    windows: Mapping[str, tuple[Window, ...]]
     excluded: int
     problems: tuple[Problem, ...]
 
+    def now(self, config: Config, now: float) -> tuple[tuple[Resource, ...], frozenset[str]]:
+        """The resources as they are now, and the ids of those for which nothing new is said."""
+        for_all = quiet_until(parse_windows(config.maintenance), now)
+        ends: dict[str, float] = {} if for_all is None else {r.id: for_all for r in self.resources}
+        for resource_id, windows in self.windows.items():
+            until = quiet_until(windows, now)
+            if until is not None:
+                ends[resource_id] = max(until, ends.get(resource_id, until))
+        if not ends:
+            return self.resources, frozenset()
+        return tuple(_quiet(r, ends) for r in self.resources), frozenset(ends)
 
-def heed(resources: Iterable[Resource], config: Config, now: float) -> Wanted:
-    """Heed the tags of each, and the maintenance windows of all."""
-    for_all = parse_windows(config.maintenance)
+
+def heed(resources: Iterable[Resource]) -> Wanted:
+    """Heed the tags of each."""
     kept: list[Resource] = []
-    quiet: set[str] = set()
+    windows: dict[str, tuple[Window, ...]] = {}
     excluded: set[str] = set()
     problems: dict[Problem, None] = {}
     for resource in resources:
@@ -40,11 +54,9 @@ def heed(resources: Iterable[Resource], config: Config, now: float) -> Wanted:
         if not wishes.watch:
             excluded.add(resource.id)
             continue
-        until = quiet_until((*for_all, *wishes.windows), now)
+        if wishes.windows:
+            windows[resource.id] = wishes.windows
         notes = [f"tag {tag} {why}" for tag, why in wishes.refused.items()]
-        if until is not None:
-            quiet.add(resource.id)
-            notes.append(f"in maintenance until {clock_time(until)}, no new alarm is made")
         if notes or wishes.lead_s is not None:
             caveats = (*resource.caveats, *notes)
             kept.append(replace(resource, caveats=caveats, lead_s=wishes.lead_s))
@@ -52,7 +64,14 @@ def heed(resources: Iterable[Resource], config: Config, now: float) -> Wanted:
             kept.append(resource)
     return Wanted(
         resources=tuple(kept),
-        quiet=frozenset(quiet),
+        windows=windows,
         excluded=len(excluded),
         problems=tuple(problems),
     )
+
+
+def _quiet(resource: Resource, ends: Mapping[str, float]) -> Resource:
+    if resource.id not in ends:
+        return resource
+    note = f"in maintenance until {clock_time(ends[resource.id])}, no new alarm is made"
+    return replace(resource, caveats=(*resource.caveats, note))

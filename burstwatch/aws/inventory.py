@@ -32,7 +32,7 @@ class Inventory:
     not here no longer exist. ``refused`` are items that could not be understood, with
     the reason: they exist, and nothing is known of them; ``excluded`` is how many of such
     asked by tag not to be watched. ``problems`` also holds
-    lookups that failed.
+    lookups that failed. ``calls`` is how many it took.
     """
 
     resources: tuple[Resource, ...]
@@ -40,6 +40,7 @@ class Inventory:
     excluded: int
     problems: tuple[Problem, ...]
     complete: bool
+    calls: int
 
 
 def take_inventory(
@@ -57,13 +58,15 @@ def take_inventory(
     """
     problems: list[Problem] = []
     filters = [*_tag_filters(kind, tag_filter), *only]
-    items, complete = _read(kind.inventory, clients, filters, problems)
+    items, complete, calls = _read(kind.inventory, clients, filters, problems)
     lists: dict[str, list[Item]] = {"inventory": items}
     for lookup in kind.lookups:
         lists[lookup.name] = []
         try:
             for filters in _lookup_filters(lookup, lists):
-                lists[lookup.name] += _read(lookup.listing, clients, filters, problems)[0]
+                more, _, taken = _read(lookup.listing, clients, filters, problems)
+                lists[lookup.name] += more
+                calls += taken
         except NOT_UNDERSTOOD as error:
             problems.append(Problem(part=lookup.listing.operation, error=describe_error(error)))
     found = {
@@ -94,6 +97,7 @@ def take_inventory(
         excluded=excluded,
         problems=tuple(problems),
         complete=complete,
+        calls=calls,
     )
 
 
@@ -120,18 +124,21 @@ def _estimated(resource: Resource) -> Resource:
 
 def _read(
     listing: Listing, clients: Clients, filters: list[Filter], problems: list[Problem]
-) -> tuple[list[Item], bool]:
+) -> tuple[list[Item], bool, int]:
+    """The items, whether that is all of them, and how many calls it took."""
     items: list[Item] = []
+    calls = 0
     try:
         paginator = clients(listing.service).get_paginator(xform_name(listing.operation))
         arguments: dict[str, object] = {"Filters": filters} if filters else {}
         pages = paginator.paginate(PaginationConfig={"PageSize": listing.page_size}, **arguments)
         for page in pages:
+            calls += 1
             items += _at_path(page, listing.items)
     except AWS_ERRORS as error:
         problems.append(Problem(part=listing.operation, error=describe_error(error)))
-        return items, False
-    return items, True
+        return items, False, calls
+    return items, True, calls
 
 
 def _at_path(page: Item, path: str) -> list[Item]:

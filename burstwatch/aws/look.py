@@ -8,8 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.batches import Judged, ask
-from burstwatch.aws.heed import heed
-from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.round import Round
 from burstwatch.brief import Background, make_brief
 from burstwatch.observe import Limit, Observation, Resource
@@ -20,6 +18,7 @@ from burstwatch.words import span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from burstwatch.aws.memory import Memory
     from burstwatch.aws.session import Clients, Deadline, Problem, Unit
     from burstwatch.brief import Brief
     from burstwatch.config import Config
@@ -69,7 +68,7 @@ def look(
     kinds: Iterable[Kind],
     clients: Clients,
     config: Config,
-    schedule: Schedule,
+    schedule: Memory,
     *,
     now: float,
     deadline: Deadline,
@@ -90,13 +89,13 @@ def look(
     evaluated = requested = excluded = 0
     for kind in kinds:
         looked_at[kind.name] = kind
-        inventory = take_inventory(kind, clients, unit, now=now, tag_filter=config.tag_filter)
-        wanted = heed(inventory.resources, config, now)
+        stock = schedule.stock(kind, clients, unit, config, now=now)
+        inventory, wanted = stock.inventory, stock.wanted
+        resources, silenced = wanted.now(config, now)
         problems += [*inventory.problems, *wanted.problems]
         excluded += wanted.excluded + inventory.excluded
-        quiet |= wanted.quiet
+        quiet |= silenced
         (complete if inventory.complete else incomplete).add(kind.name)
-        resources = wanted.resources
         due = [r for r in resources if schedule.is_due(r, now)]
         round_ = Round(
             kind=kind,

@@ -20,11 +20,11 @@ from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from burstwatch.aws.memory import Memory
     from burstwatch.aws.session import Clients, Deadline, Unit
     from burstwatch.config import Config
     from burstwatch.kind import Kind
     from burstwatch.policy import Verdict
-    from burstwatch.schedule import Schedule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ def sweep(
     clients: Clients,
     home: Clients,
     config: Config,
-    schedule: Schedule,
+    schedule: Memory,
     *,
     now: float,
     deadline: Deadline,

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.look import Look
+from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import AwsError, Clients, Problem, Unit, describe_error
 from burstwatch.aws.sweep import Sweep, sweep
-from burstwatch.schedule import Schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -73,7 +73,7 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
 
 @dataclass(kw_only=True)
 class Units:
-    """What is kept of each unit between sweeps: its clients and its schedule.
+    """What is kept of each unit between sweeps: its clients and its memory.
 
     ``connect`` makes the clients of a unit and says until when they are good.
     """
@@ -81,7 +81,7 @@ class Units:
     home: Clients
     connect: Callable[[Clients, UnitSpec, str], tuple[Clients, float]]
     _clients: dict[UnitSpec, tuple[Clients, float]] = field(default_factory=dict)
-    _schedules: dict[UnitSpec, Schedule] = field(default_factory=dict)
+    _memories: dict[UnitSpec, Memory] = field(default_factory=dict)
 
     def sweep(
         self,
@@ -103,8 +103,8 @@ class Units:
             self._clients.pop(spec, None)
             unit = Unit(account=spec.account or "home", region=spec.region or self.home.region)
             return unreached(unit, error, now)
-        schedule = self._schedules.setdefault(spec, Schedule())
-        return sweep(unit, kinds, clients, self.home, config, schedule, now=now, deadline=deadline)
+        memory = self._memories.setdefault(spec, Memory())
+        return sweep(unit, kinds, clients, self.home, config, memory, now=now, deadline=deadline)
 
     def _reach(self, spec: UnitSpec, deployment: str, now: float) -> Clients:
         known = self._clients.get(spec)

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from burstwatch.aws.look import Look, look, worst_of_each
+from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
 from burstwatch.kinds import UnknownKindError, find_kinds
 from burstwatch.observe import Limit, Resource
 from burstwatch.policy import Assessment, Verdict
 from burstwatch.project import Projection
-from burstwatch.schedule import Schedule
 from tests.aws.test_look import FULL_BURST, drain
 from tests.conftest import NOW, Cloud
 
@@ -26,9 +26,9 @@ def _bursting(cloud: Cloud) -> None:
     )
 
 
-def take_look(cloud: Cloud, schedule: Schedule | None = None) -> Look:
+def take_look(cloud: Cloud, schedule: Memory | None = None) -> Look:
     return look(
-        cloud.unit, find_kinds().values(), cloud.clients, Config(), schedule or Schedule(),
+        cloud.unit, find_kinds().values(), cloud.clients, Config(), schedule or Memory(),
         now=cloud.clock.now, deadline=cloud.never(),
     )  # fmt: skip
 
@@ -139,7 +139,7 @@ def test_an_instance_without_a_balance_is_asked_as_seldom_as_one_that_is_well(
     cloud: Cloud,
 ) -> None:
     cloud.aws.add_instance("m5.large")
-    schedule, asked = Schedule(), []
+    schedule, asked = Memory(), []
     for _ in range(6):
         asked.append(take_look(cloud, schedule).metrics_requested)
         cloud.clock.now += 60
@@ -210,7 +210,7 @@ def test_an_instance_of_a_type_that_nobody_describes_is_unknown_and_named_once(
 def test_an_instance_is_looked_at_every_five_minutes_whatever_its_estimate_says(
     cloud: Cloud,
 ) -> None:
-    instance, schedule = cloud.aws.add_instance("m5.large"), Schedule()
+    instance, schedule = cloud.aws.add_instance("m5.large"), Memory()
     balances(cloud, instance, io=99)
     asked = []
     for _ in range(6):

@@ -9,19 +9,19 @@ from datetime import UTC, datetime
 import pytest
 
 from burstwatch.aws.look import Look, look
+from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import Deadline
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.observe import Resource
 from burstwatch.policy import Assessment
-from burstwatch.schedule import Schedule
 from tests.conftest import NOW, Cloud
 
 MINUTES = 30
 
 
 def take_look(
-    cloud: Cloud, schedule: Schedule | None = None, *, deadline: Deadline | None = None,
+    cloud: Cloud, schedule: Memory | None = None, *, deadline: Deadline | None = None,
     tag_filter: str = "", kinds: str = "ebs_volume",
 ) -> Look:  # fmt: skip
     return look(
@@ -29,7 +29,7 @@ def take_look(
         find_kinds(kinds).values(),
         cloud.clients,
         Config(tag_filter=tag_filter),
-        schedule or Schedule(),
+        schedule or Memory(),
         now=cloud.clock.now,
         deadline=deadline or cloud.never(),
     )
@@ -313,7 +313,7 @@ def test_a_silent_volume_is_searched_for_once_and_remembered(cloud: Cloud) -> No
     instance = cloud.aws.add_instance("m5.large")
     silent, busy = (cloud.aws.add_volume("gp2", 33, instance_id=instance) for _ in range(2))
     drain(cloud, silent, to_percent=10, per_minute=0.0, iops=300, until=NOW - 8 * 3_600)
-    schedule, ratios = Schedule(), []
+    schedule, ratios = Memory(), []
     for minutes in (0, 40, 80, 120):
         cloud.clock.now = NOW + 60 * minutes
         drain(cloud, busy, to_percent=100, per_minute=0.0, iops=100, until=cloud.clock.now)
@@ -339,7 +339,7 @@ def test_after_a_pause_that_is_too_long_a_silent_volume_is_searched_for_anew(clo
     instance = cloud.aws.add_instance("m5.large")
     silent, busy = (cloud.aws.add_volume("gp2", 33, instance_id=instance) for _ in range(2))
     drain(cloud, busy, to_percent=100, per_minute=0.0, iops=100)
-    schedule = Schedule()
+    schedule = Memory()
     take_look(cloud, schedule)
     # While nobody looked, for seven hours, it was nearly emptied.
     drain(cloud, silent, to_percent=10, **FULL_BURST, until=NOW + 1_800)
@@ -421,7 +421,7 @@ def test_after_gp3_became_gp2_the_level_is_unknown_until_the_first_datapoint(clo
 def test_a_full_volume_is_asked_again_only_when_it_could_matter(cloud: Cloud) -> None:
     volume = cloud.aws.add_volume("gp2", 500, instance_id=cloud.aws.add_instance("m5.large"))
     drain(cloud, volume, to_percent=100, per_minute=0.0, iops=100)
-    schedule = Schedule()
+    schedule = Memory()
     assert take_look(cloud, schedule).evaluated == 1
     cloud.clock.now += 60
     second = take_look(cloud, schedule)
@@ -440,7 +440,7 @@ def test_a_full_volume_is_asked_again_only_when_it_could_matter(cloud: Cloud) ->
 def test_a_hot_volume_is_asked_at_every_sweep(cloud: Cloud) -> None:
     volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
     drain(cloud, volume, to_percent=30, **FULL_BURST)
-    schedule = Schedule()
+    schedule = Memory()
     take_look(cloud, schedule)
     cloud.clock.now += 59.9  # rules fire a little early at times
     assert take_look(cloud, schedule).evaluated == 1
@@ -449,11 +449,49 @@ def test_a_hot_volume_is_asked_at_every_sweep(cloud: Cloud) -> None:
 def test_a_resized_volume_is_due_at_once(cloud: Cloud) -> None:
     volume = cloud.aws.add_volume("gp2", 500, instance_id=cloud.aws.add_instance("m5.large"))
     drain(cloud, volume, to_percent=100, per_minute=0.0, iops=100)
-    schedule = Schedule()
+    schedule = Memory()
     take_look(cloud, schedule)
     cloud.aws.regions["us-east-1"].volumes[volume]["Size"] = 100
     cloud.clock.now += 60
     assert take_look(cloud, schedule).evaluated == 1
+
+
+def listings(cloud: Cloud) -> int:
+    return [operation for _, operation, _ in cloud.aws.calls].count("DescribeVolumes")
+
+
+def test_an_inventory_of_many_pages_is_read_every_five_minutes_and_what_is_new_is_due_at_once(
+    cloud: Cloud,
+) -> None:
+    cloud.aws.page_size = 7
+    instance = cloud.aws.add_instance("m5.large")
+    for _ in range(80):
+        cloud.aws.add_volume("gp3", 100, instance_id=instance)
+    memory = Memory()
+    take_look(cloud, memory)
+    pages = listings(cloud)
+    new = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    drain(cloud, new, to_percent=30, **FULL_BURST)
+    seen = []
+    for minute in range(1, 6):
+        cloud.clock.now = NOW + 60 * minute
+        drain(cloud, new, to_percent=30, **FULL_BURST, until=cloud.clock.now)
+        seen.append(new in take_look(cloud, memory).assessments)
+    assert seen == [False] * 4 + [True]
+    assert listings(cloud) == 2 * pages
+    assert memory.known[f"{new}/BurstBalance"].assessment.verdict == "critical"
+
+
+def test_an_inventory_with_a_part_missing_is_read_again_at_the_next_sweep(cloud: Cloud) -> None:
+    cloud.aws.page_size = 7
+    instance = cloud.aws.add_instance("m5.large")
+    for _ in range(80):
+        cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    cloud.aws.failing_pages["DescribeVolumes"] = 5
+    memory = Memory()
+    assert len(take_look(cloud, memory).assessments) < 80
+    cloud.clock.now += 60
+    assert len(take_look(cloud, memory).assessments) == 80
 
 
 def test_infinite_times_are_never_numbers_that_look_finite(cloud: Cloud) -> None:

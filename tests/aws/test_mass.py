@@ -9,8 +9,8 @@ import pytest
 
 from burstwatch.aws.alarms import read_alarms
 from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
-from burstwatch.schedule import Schedule
 from tests.aws.test_sweep import (
     CONFIG,
     EVENTS,
@@ -83,7 +83,7 @@ def test_nobody_loses_an_alarm_when_the_mass_begins(cloud: Cloud) -> None:
 
 
 def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -> None:
-    config, schedule = replace(with_mass(5), hold_s=600.0), Schedule()
+    config, schedule = replace(with_mass(5), hold_s=600.0), Memory()
     calm, hot = draining(cloud, 5, percent=30), draining(cloud, 1, percent=20)
     run_sweep(cloud, schedule, config=config)
     cloud.aws.evaluate_alarms()
@@ -115,7 +115,7 @@ def test_a_mass_does_not_end_because_nothing_can_be_seen_any_more(cloud: Cloud) 
 def test_a_mass_is_held_where_only_the_hot_ones_of_a_calm_fleet_cannot_be_judged(
     cloud: Cloud,
 ) -> None:
-    config, schedule = with_mass(5), Schedule()
+    config, schedule = with_mass(5), Memory()
     for _ in range(40):
         Disk(cloud, percent=100)
     draining(cloud, 6, percent=20)
@@ -151,7 +151,7 @@ def test_while_a_mass_is_held_nobody_gets_one_of_their_own_and_no_warning_ends_i
 
 
 def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud) -> None:
-    config, schedule = replace(with_mass(5), hold_s=600.0), Schedule()
+    config, schedule = replace(with_mass(5), hold_s=600.0), Memory()
     cloud.aws.add_instance_type(
         "m7i-flex.large", iops=40_000, mb_s=1_250, baseline_iops=2_500, baseline_mb_s=39
     )
@@ -213,7 +213,7 @@ def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_
     cloud.clock.now = NOW
     for mass_from, alarms_made, events in ((50, 40, 40), (20, 1, 1)):
         cloud.aws.regions["us-east-1"].alarms.clear()
-        schedule = Schedule()
+        schedule = Memory()
         counts: list[list[str]] = []
         for minute in range(2):
             cloud.clock.now = NOW + 60 * minute
@@ -232,7 +232,7 @@ def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_
 
 
 def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cloud) -> None:
-    config, schedule = CONFIG, Schedule()
+    config, schedule = CONFIG, Memory()
     disk = Disk(cloud, percent=90)
     for minute in range(130):
         disk.minute(iops=3_000 if minute < 25 else 50)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from burstwatch.schedule import Schedule
+from burstwatch.aws.memory import Memory
 from tests.aws.test_sweep import EVENTS, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
@@ -93,7 +93,7 @@ def test_at_the_quota_of_alarms_the_rest_is_named_and_the_heartbeat_stops(cloud:
 
 
 def test_a_volume_deleted_between_two_calls_is_no_failure_and_its_alarm_ends(cloud: Cloud) -> None:
-    disk, schedule = hot(cloud), Schedule()
+    disk, schedule = hot(cloud), Memory()
     run_sweep(cloud, schedule)
     cloud.aws.evaluate_alarms()
     del cloud.aws.regions["us-east-1"].volumes[disk.id]

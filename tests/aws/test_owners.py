@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.schedule import Schedule
+from burstwatch.aws.memory import Memory
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud
@@ -41,7 +41,7 @@ def test_a_scan_says_how_many_were_left_out(cloud: Cloud) -> None:
 
 
 def test_the_alarm_of_a_volume_that_is_excluded_ends_cleanly(cloud: Cloud) -> None:
-    disk, schedule = drain(Disk(cloud, percent=40)), Schedule()
+    disk, schedule = drain(Disk(cloud, percent=40)), Memory()
     run_sweep(cloud, schedule)
     cloud.aws.evaluate_alarms()
     tag(cloud, disk, "burstwatch:watch", "no")
@@ -54,7 +54,7 @@ def test_the_alarm_of_a_volume_that_is_excluded_ends_cleanly(cloud: Cloud) -> No
 
 
 def test_a_longer_lead_of_its_own_pages_sooner(cloud: Cloud) -> None:
-    patient, schedule = Disk(cloud, percent=90), Schedule()
+    patient, schedule = Disk(cloud, percent=90), Memory()
     anxious = Disk(cloud, percent=90)
     tag(cloud, anxious, "burstwatch:lead_s", "1500")
     paged: dict[str, float] = {}
@@ -73,7 +73,7 @@ def test_a_maintenance_window_makes_no_new_alarm_and_after_it_what_is_still_wron
     cloud: Cloud,
 ) -> None:
     # The test's clock stands at 14:14 UTC of a Monday.
-    disk, schedule = Disk(cloud, percent=40), Schedule()
+    disk, schedule = Disk(cloud, percent=40), Memory()
     tag(cloud, disk, "burstwatch:maintenance", "Mon 14:00-14:22")
     for minute in range(12):
         disk.minute(iops=3_000)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from burstwatch.aws.look import look
+from burstwatch.aws.memory import Memory
 from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.policy import SEVERITY, Verdict
 from burstwatch.replay import Moment, replay, volume
-from burstwatch.schedule import Schedule
 from burstwatch.series import PERCENT, Row
 from burstwatch.simulate import Load, Simulation
 from burstwatch.volumes import profile
@@ -98,7 +98,7 @@ def test_a_sweep_says_what_replay_says_at_every_moment(
     cloud.aws.delay_s = DELAY_S
     moments = list(replay(rows, volume("gp2", size), Config(), period_s=60.0, delay_s=DELAY_S))
     verdicts, reasons = set(), []
-    schedule = Schedule()
+    schedule = Memory()
     last_hours = [moment for moment in moments if NOW - 5 * 3_600 < moment.t_s <= NOW]
     for moment in last_hours[::17]:
         cloud.clock.now = moment.t_s

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.memory import Memory
 from burstwatch.aws.sweep import Sweep, sweep
 from burstwatch.catalog import FLEET_METRICS
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
-from burstwatch.schedule import Schedule
 from tests.conftest import NOW, Cloud
 
 TOPIC = "arn:aws:sns:us-east-1:123456789012:page"
@@ -51,14 +51,14 @@ class Disk:
             self.cloud.aws.put("AWS/EBS", name, {"VolumeId": self.id}, at, value)
 
 
-def run_sweep(cloud: Cloud, schedule: Schedule | None = None, *, config: Config = CONFIG) -> Sweep:
+def run_sweep(cloud: Cloud, schedule: Memory | None = None, *, config: Config = CONFIG) -> Sweep:
     return sweep(
         cloud.unit,
         find_kinds(config.kinds).values(),
         cloud.clients,
         cloud.clients,
         config,
-        schedule or Schedule(),
+        schedule or Memory(),
         now=cloud.clock.now,
         deadline=cloud.never(),
     )
@@ -76,7 +76,7 @@ def operations(cloud: Cloud) -> list[str]:
 
 def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: Cloud) -> None:
     disk = Disk(cloud, percent=90)
-    schedule = Schedule()
+    schedule = Memory()
     deepest = 100.0
     for minute in range(130):
         disk.minute(iops=3_000 if minute < 25 else 50)
@@ -223,7 +223,7 @@ def test_the_alarm_of_a_deleted_volume_ends_cleanly(cloud: Cloud) -> None:
 
 
 def test_the_alarm_of_a_kind_that_is_no_longer_watched_ends_cleanly(cloud: Cloud) -> None:
-    disk, schedule = Disk(cloud, percent=40), Schedule()
+    disk, schedule = Disk(cloud, percent=40), Memory()
     for _ in range(5):
         disk.minute(iops=3_000)
     run_sweep(cloud, schedule)

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from burstwatch.aws.alarms import alarm_prefix
+from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import Clients, Deadline, Unit
 from burstwatch.aws.sweep import sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
-from burstwatch.schedule import Schedule
 from demo.inbox import Inbox
 from demo.localcloud.cloud import ACCOUNT, LocalCloud
 
@@ -92,7 +92,7 @@ def _play(clients: Clients, episode: Episode, outputs: dict[str, str]) -> None:
         notice_topic_arn=outputs["NoticeTopicArn"],
         events_topic_arn=outputs["EventsTopicArn"],
     )
-    schedule, unit = Schedule(), Unit(account=ACCOUNT, region=clients.region)
+    schedule, unit = Memory(), Unit(account=ACCOUNT, region=clients.region)
     prefix = alarm_prefix(DEPLOYMENT)
     cloudwatch, ec2 = clients("cloudwatch"), clients("ec2")
     last = int(time.time()) // MINUTE_S * MINUTE_S

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.memory import Memory
 from burstwatch.aws.sweep import sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
-from burstwatch.schedule import Schedule
 from demo.feed import Feed
 from demo.fleet import SMALL, Spec, load_for
 from demo.play import Volume, entries, take_until
@@ -53,7 +53,7 @@ def play(cloud: Cloud) -> list[Volume]:
         volume_id = cloud.aws.add_volume("gp2", 100, instance_id=instance_id, name=name)
         points = spec.simulation().play(loads, start_s=NOW - BEFORE_S)
         volumes.append(Volume(spec=spec, id=volume_id, instance_id=instance_id, feed=Feed(points)))
-    schedule = Schedule()
+    schedule = Memory()
     for _ in range(MINUTES):
         for volume in volumes:
             put_until(cloud, volume, cloud.clock.now)

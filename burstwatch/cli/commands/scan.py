@@ -10,7 +10,6 @@ from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.output import to_json
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
-from burstwatch.schedule import Schedule
 from burstwatch.words import span, table
 
 if TYPE_CHECKING:
@@ -66,6 +65,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 def _look(args: Namespace, home: Clients, region: str, config: Config, terminal: Terminal) -> Look:
     from burstwatch.aws.look import look  # noqa: PLC0415
+    from burstwatch.aws.memory import Memory  # noqa: PLC0415
     from burstwatch.aws.session import Deadline  # noqa: PLC0415
 
     clients = home if region == home.region else make_clients(args, terminal.env, region)
@@ -75,7 +75,7 @@ def _look(args: Namespace, home: Clients, region: str, config: Config, terminal:
         find_kinds(config.kinds).values(),
         clients,
         config,
-        Schedule(),
+        Memory(),
         now=terminal.clock(),
         deadline=deadline,
         demand_horizon_s=math.inf,

@@ -1,0 +1,53 @@
+"""What a function remembers of a unit from sweep to sweep: all of it only saves requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.heed import Wanted, heed
+from burstwatch.aws.inventory import Inventory, take_inventory
+from burstwatch.schedule import Schedule
+
+if TYPE_CHECKING:
+    from burstwatch.aws.session import Clients, Unit
+    from burstwatch.config import Config
+    from burstwatch.kind import Kind
+
+#: EC2's request quota is shared with everyone in the account: an inventory that takes more
+#: calls than this is read so often, and not at every sweep.
+FEW_CALLS = 10
+INVENTORY_S = 300.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stock:
+    """One kind's inventory and its owners' wishes, as of ``at``."""
+
+    at: float
+    inventory: Inventory
+    wanted: Wanted
+
+
+@dataclass(kw_only=True)
+class Memory(Schedule):
+    """The schedule of a unit, and its inventories by kind."""
+
+    stocks: dict[str, Stock] = field(default_factory=dict)
+
+    def stock(
+        self, kind: Kind, clients: Clients, unit: Unit, config: Config, *, now: float
+    ) -> Stock:
+        """What there is of a kind: read anew, unless that takes long and was done just now."""
+        kept = self.stocks.get(kind.name)
+        # Half a period's slack, as for everything that is due.
+        if kept is not None and now - kept.at < INVENTORY_S - config.sweep_period_s / 2:
+            return kept
+        inventory = take_inventory(kind, clients, unit, now=now, tag_filter=config.tag_filter)
+        fresh = Stock(at=now, inventory=inventory, wanted=heed(inventory.resources))
+        # What is not whole, or has a part missing, is no ground to stand on.
+        if inventory.calls > FEW_CALLS and inventory.complete and not inventory.problems:
+            self.stocks[kind.name] = fresh
+        else:
+            self.stocks.pop(kind.name, None)
+        return fresh
