@@ -60,7 +60,7 @@ def play_denied(cloud: LocalCloud, region: str, function: str) -> Denied:
     def sweep(spec: UnitSpec) -> Sweep:
         return units.sweep(
             spec, find_kinds().values(), CONFIG, now=time.time(),
-            deadline=Deadline(lambda: 0.0, at=1.0),
+            deadline=Deadline(lambda: 0.0, at=3_600.0),
         )  # fmt: skip
 
     found = Denied(denied=sweep(member), other=sweep(UnitSpec()), volume=made["VolumeId"])

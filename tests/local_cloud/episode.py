@@ -111,7 +111,7 @@ def _play(clients: Clients, episode: Episode, outputs: dict[str, str]) -> None:
             last += MINUTE_S
         swept = sweep(
             unit, find_kinds().values(), clients, clients, config, schedule,
-            now=now, deadline=Deadline(lambda: 0.0, at=1.0),
+            now=now, deadline=Deadline(lambda: 0.0, at=3_600.0),
         )  # fmt: skip
         episode.problems += [f"{problem.part}: {problem.error}" for problem in swept.problems]
         alarms = cloudwatch.describe_alarms(AlarmNamePrefix=prefix)["MetricAlarms"]
