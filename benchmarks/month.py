@@ -213,6 +213,7 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
                 clock.now,
                 near=judged.is_near,
                 seen=judged.seen,
+                levels=judged.levels,
             )
             looks[disk.id] += 1
             changes[disk.id].append((clock.now, judged.assessment.verdict in ANNOUNCED))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from burstwatch.history import LOOK_BACK_S
 from burstwatch.project import Projection, project
-from burstwatch.risk import has_drained, repeats, risk, time_at_last_rate
+from burstwatch.risk import HOUR_S, has_drained, repeats, risk, time_at_last_rate
 from burstwatch.risk_weights import MODELS, threshold_for
 from burstwatch.track import RECOVERED_RATIO
 from burstwatch.week import harmless_before
@@ -179,6 +179,8 @@ class Judge:
         is_back = history.levels[history.newest_level()] >= BACK_RATIO
         if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
             return now
+        if not self._could_have_acted():
+            return now
         warned_at: int | None = None
         known_from = history.first_slot(LOOK_BACK_S)
         for back in range(1 if ended_s == 0 else 0, slots):
@@ -198,6 +200,13 @@ class Judge:
         if warned_at is None or now.verdict == "warning":
             return now
         return _was("warning", ended_s + warned_at * period_s + self.lag_s)
+
+    def _could_have_acted(self) -> bool:
+        """Whether anything at all within the hold time can have spoken for danger."""
+        history = self.history
+        if history.track.past is not None or self.config.page_on == "worst":
+            return True
+        return has_drained(history, within_s=self.config.hold_s + self.lag_s + HOUR_S)
 
     def worst_s(self, size: int) -> float:
         """Seconds from the level at the end of the first ``size`` slots to empty at full burst."""

@@ -70,11 +70,11 @@ def risk(history: History, horizon_s: float, models: Sequence[Model] = MODELS) -
     return 1.0 / (1.0 + math.exp(-score))
 
 
-def has_drained(history: History) -> bool:
-    """Whether any five minutes of the last hour spent more than came in."""
-    end, hour = history.size, _windows(history).hour
+def has_drained(history: History, *, within_s: float = HOUR_S) -> bool:
+    """Whether any five minutes of the last hour, or of another time, spent more than came in."""
+    end, slots = history.size, history.slots(within_s)
     five = _means(history, 5 * MINUTE_S)
-    return max(five[max(0, end - hour) : end]) > history.bucket.refill
+    return max(five[max(0, end - slots) : end]) > history.bucket.refill
 
 
 def time_at_last_rate(history: History) -> float:

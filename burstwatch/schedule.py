@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from burstwatch.config import Config
+    from burstwatch.levels import Levels
     from burstwatch.observe import Resource
     from burstwatch.past import Past
     from burstwatch.points import LevelPoint
@@ -51,8 +52,8 @@ class Seen:
 class Known:
     """The last look at a resource: what was found, and what it was then.
 
-    ``near`` is whether the next look must ask for hours, ``blind`` how many looks in a row
-    could not tell.
+    ``near`` is whether the next look must know of hours, which are kept in ``levels``;
+    ``blind`` is how many looks in a row could not tell.
     """
 
     fingerprint: object
@@ -60,6 +61,7 @@ class Known:
     due_at: float
     near: bool = False
     seen: Seen | None = None
+    levels: Levels | None = None
     blind: int = 0
 
 
@@ -98,6 +100,7 @@ class Schedule:
         *,
         near: bool = False,
         seen: Seen | None = None,
+        levels: Levels | None = None,
         look_period_s: float | None = None,
     ) -> None:
         """Remember a look.
@@ -110,7 +113,8 @@ class Schedule:
         blind = 0
         if assessment.verdict == "unknown" and before is not None:
             # What was known of it is not worth less because this look could not tell.
-            blind, near, seen = before.blind + 1, before.near, seen or before.seen
+            blind, near = before.blind + 1, before.near
+            seen, levels = seen or before.seen, levels or before.levels
         if seen is not None and seen.newest is not None:
             newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
             self.newest_s[resource.kind] = newest_s
@@ -120,8 +124,14 @@ class Schedule:
             due_at=now + wait_s(assessment, own, look_period_s=look_period_s, blind=blind),
             near=near,
             seen=seen,
+            levels=levels if near else None,
             blind=blind,
         )
+
+    def levels_of(self, resource: Resource) -> Levels | None:
+        """The hours of its balance that are kept, if it is near."""
+        known = self.last_look(resource)
+        return known.levels if known is not None else None
 
     def past_is_stale(self, resource: Resource, now: float) -> bool:
         """Whether the days before must be asked for (again)."""

@@ -16,6 +16,7 @@ from burstwatch.attention import is_near, worst_now_s
 from burstwatch.aws.metrics import Answers, Query, read_metrics
 from burstwatch.cadence import cadence_s
 from burstwatch.history import LOOK_BACK_S
+from burstwatch.levels import Levels, keep_levels
 from burstwatch.load import recent_load
 from burstwatch.observe import Missing, Observation, observe
 from burstwatch.past import PAST_PERIOD_S, to_past, with_recent
@@ -152,23 +153,38 @@ class Asking:
             return Seen(newest=before.newest, since_s=before.since_s, until_s=self.now)
         return before
 
+    def levels(self, resource: Resource) -> Levels | None:
+        """The hours that the next look need not ask for again, of one that is near."""
+        series = self._series(resource)
+        if series is None or not self._is_deep(resource):
+            return None
+        since_s = self.now - LOOK_BACK_S
+        return keep_levels(series, since_s=since_s, until_s=self.now)
+
     # How deep
 
     def _depth_s(self, resource: Resource) -> float:
         """How far back to ask for its level: on to what the last look saw, or a glance."""
         glance_s = GLANCE_S + self.config.max_data_age_s
         known = self.schedule.last_look(resource)
-        if self._horizon_s == math.inf or (known is not None and known.near):
+        if self._horizon_s == math.inf:
             return LOOK_BACK_S
         if known is None or known.seen is None:
             return glance_s
+        if known.near:
+            # What can still change is asked for again; the hours before it are kept.
+            kept = self.schedule.levels_of(resource)
+            is_whole = kept is not None and kept.until_s >= self.now - GLANCE_S + COARSE_S
+            return glance_s if is_whole else LOOK_BACK_S
         needed_s = self.now - known.seen.until_s + self.config.max_data_age_s + COARSE_S
         depths = (glance_s, glance_s + LATEST_S, LOOK_BACK_S)
         # What lies further back than any of these is searched for as if it were not known.
         return next((back_s for back_s in depths if needed_s <= back_s), glance_s)
 
     def _is_deep(self, resource: Resource) -> bool:
-        return self.now - self._from_s.get(resource.key, self.now) >= LOOK_BACK_S
+        # Kept levels begin at a whole minute.
+        back_s = self.now - self._from_s.get(resource.key, self.now)
+        return back_s > LOOK_BACK_S - 2 * PERIOD_S
 
     def _matters(self, glance: Observation) -> bool:
         """Whether more than its newest level decides what to make of it."""
@@ -184,6 +200,21 @@ class Asking:
         self._ask([self._level_query(resource) for resource in resources], back_s=back_s)
         for resource in resources:
             self._from_s[resource.key] = self.now - back_s
+            known, kept = self.schedule.last_look(resource), self.schedule.levels_of(resource)
+            if back_s < LOOK_BACK_S and known is not None and known.near and kept is not None:
+                self._prepend(resource, kept)
+
+    def _prepend(self, resource: Resource, kept: Levels) -> None:
+        """The hours that were asked for before, in front of the last minutes."""
+        series = self._series(resource)
+        if series is not None:
+            older = kept.before(self._from_s[resource.key] // PERIOD_S * PERIOD_S)
+            first_s = self.now - LOOK_BACK_S
+            self.answers.series[_level_key(resource)] = [
+                *(point for point in older if point[0] >= first_s),
+                *series,
+            ]
+            self._from_s[resource.key] = max(first_s, kept.start_s)
 
     def _ask(
         self, queries: Iterable[Query], *, back_s: float = LOOK_BACK_S, period_s: int = PERIOD_S

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from burstwatch.aws.round import Round
+    from burstwatch.levels import Levels
     from burstwatch.observe import Resource
     from burstwatch.schedule import Seen
 
@@ -56,6 +57,7 @@ class Judged:
     background: Background | None = None
     is_near: bool = False
     seen: Seen | None = None
+    levels: Levels | None = None
 
 
 @dataclass(kw_only=True)
@@ -128,12 +130,14 @@ def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:
         background = None
         if assessment.verdict not in {"ok", "unknown"}:
             background = make_background(seen.history, asking.load(resource))
+        near = is_near(seen, asking.config)
         answered.judged.append(
             Judged(
                 resource=resource,
                 assessment=assessment,
                 background=background,
-                is_near=is_near(seen, asking.config),
+                is_near=near,
+                levels=asking.levels(resource) if near else None,
                 seen=asking.seen(resource, unit_is_fresh=unit_is_fresh),
             )
         )

@@ -119,6 +119,7 @@ def look(
                 now,
                 near=one.is_near,
                 seen=one.seen,
+                levels=one.levels,
                 look_period_s=every_s,
             )
         fresh = {one.resource.key: (one.resource, one.assessment) for one in answered.judged}

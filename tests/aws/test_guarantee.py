@@ -178,5 +178,13 @@ def look_once(
     )  # fmt: skip
     judged = ask(round_, due, lambda: others).judged
     for one in judged:
-        schedule.note(one.resource, one.assessment, config, now, near=one.is_near, seen=one.seen)
+        schedule.note(
+            one.resource,
+            one.assessment,
+            config,
+            now,
+            near=one.is_near,
+            seen=one.seen,
+            levels=one.levels,
+        )
     return [one.resource.id for one in judged]
