@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from burstwatch.points import DemandPoint
 from burstwatch.spending import FIT_S, TOLERANCE, Rates, charge_ratio, disagree
 from burstwatch.track import Track
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from burstwatch.bucket import Bucket
     from burstwatch.past import Past
-    from burstwatch.points import LevelPoint, Statistic
+    from burstwatch.points import DemandPoint, LevelPoint, Statistic
     from burstwatch.volumes import Binding
 
 #: How far back a look asks at the finest period: three hours for the slowest window, one and
@@ -152,19 +151,9 @@ class History:
         point = self.track.known[self.track.last_demand[self.size - 1]]
         return point.binding if point is not None else "none"
 
-    def spending(self, *, since_s: float) -> list[DemandPoint]:
-        """What was spent in the slots from ``since_s`` on, as if it were I/O."""
-        first = max(0, math.ceil((since_s - self.start_s) / self.period_s))
-        return [
-            DemandPoint(
-                start_s=self.start_s + slot * self.period_s,
-                period_s=self.period_s,
-                least=self.least.by_slot[slot],
-                nominal=self.likely.by_slot[slot],
-                most=self.most.by_slot[slot],
-            )
-            for slot in range(first, self.size)
-        ]
+    def with_past(self, past: Past) -> History:
+        """The same with the days before: what was made of the hours is not made anew."""
+        return History(self.track.with_past(past), self.size)
 
     def charge_ratio(self) -> float | None:
         """Credits spent per nominal credit over the last hour, or None where nothing shows it."""

@@ -7,7 +7,7 @@ all; no number stands for "absent".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from burstwatch.volumes import Binding
@@ -24,8 +24,8 @@ class Range:
     high: float
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LevelPoint:
+# Looks make these by the hundred thousand, and a named tuple is made three times as fast.
+class LevelPoint(NamedTuple):
     """The share of the bucket (0 to 1) that one datapoint reports for its period."""
 
     start_s: float
@@ -39,8 +39,7 @@ class LevelPoint:
         return self.start_s + self.period_s
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DemandPoint:
+class DemandPoint(NamedTuple):
     """Credits per second that one period's I/O cost: least, nominal, most.
 
     ``binding`` names the limit that held the I/O back in this period, if one did.

@@ -29,8 +29,9 @@ ANNOUNCED_S = 300.0
 COUNTDOWN = 0.1
 #: What cannot be known is asked for again after so long, and so much longer each time.
 UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
-#: So long the days before are kept before they are asked for again.
-PAST_KEPT_S = 5 * 3600.0
+#: So long the days before are kept before they are asked for again: what came since is within
+#: the hours that every judgement of a near resource sees anyway (``risk.RECENT_S``).
+PAST_KEPT_S = 2.5 * 3600.0
 #: The verdicts that an alarm has told of, as far as it could.
 ANNOUNCED = frozenset({"critical", "exhausted"})
 
@@ -142,10 +143,10 @@ class Schedule:
         """Remember the days before ``now``."""
         self.pasts[resource.key] = (fingerprint(resource), now, past)
 
-    def past_of(self, resource: Resource) -> tuple[Past | None, float]:
-        """What is remembered of the days before, and when that was asked for."""
+    def past_of(self, resource: Resource) -> Past | None:
+        """What is remembered of the days before."""
         kept = self.pasts.get(resource.key)
-        return (kept[2], kept[1]) if kept else (None, 0.0)
+        return kept[2] if kept else None
 
     def forget_all_but(self, keys: set[str]) -> None:
         """Drop what the inventory no longer has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,12 @@ class Track:
         self.has_demand = bool(demand)
         self.means: dict[float, list[float]] = {}
         self.memory: dict[object, object] = {}
+
+    def with_past(self, past: Past) -> Track:
+        """The same with other days before, which nothing of what is kept may be made of."""
+        other = copy(self)
+        other.past, other.memory = past, {}
+        return other
 
     def _slots_of(self, points: Sequence[LevelPoint] | Sequence[DemandPoint]) -> list[int]:
         """The slot in which each period ends: what ends within it is not known before its end."""

@@ -48,7 +48,8 @@ def harmless_before(history: History, horizon_s: float) -> int:
         week = past.memory[refill] = _week_of(past, refill)
     slots = ceil(horizon_s / past.period_s)
     spent_after, left = week.spent_after(slots), history.level_floor()
-    until = floor((history.end_s - past.start_s) / past.period_s + 1e-6)
+    # Of a moment whose hours after are not all known nobody can say that it was harmless.
+    until = min(len(past.rates), floor((history.end_s - past.start_s) / past.period_s + 1e-6))
     now = _cell(
         history.likely.sums, history.size, [history.slots(n * past.period_s) for n in MEANS], refill
     )

@@ -10,6 +10,7 @@ is not searched for anew.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from burstwatch.attention import is_near, worst_now_s
@@ -83,11 +84,11 @@ class Asking:
             self._ask_further_back()
         near: list[Resource] = []
         for resource in self.resources:
-            glance = self._observation(resource, unit_is_fresh=unit_is_fresh)
-            if self._matters(glance):
+            newest = self._observation(resource, unit_is_fresh=unit_is_fresh, newest_only=True)
+            if self._matters(newest):
                 near.append(resource)
             else:
-                yield glance
+                yield self._observation(resource, unit_is_fresh=unit_is_fresh)
         self._ask_levels([r for r in near if not self._is_deep(r)], LOOK_BACK_S)
         for first in range(0, len(near), PIECE):
             yield from self._observe_near(near[first : first + PIECE], unit_is_fresh=unit_is_fresh)
@@ -95,12 +96,10 @@ class Asking:
     def _observe_near(
         self, near: Sequence[Resource], *, unit_is_fresh: bool
     ) -> Iterator[Observation]:
+        seen = {r.key: self._observation(r, unit_is_fresh=unit_is_fresh) for r in near}
         # A full bucket has nothing to fear that the days before could tell of.
-        pasts = self._pasts([r for r in near if not self._is_full(r)])
-        seen = {
-            r.key: self._observation(r, unit_is_fresh=unit_is_fresh, past=pasts.get(r.key))
-            for r in near
-        }
+        pasts = self._pasts([seen[r.key] for r in near if not self._is_full(r)])
+        seen |= {key: _with_past(seen[key], past) for key, past in pasts.items()}
         busy = [resource for resource in near if self._wants_io(seen[resource.key])]
         self._ask([query for resource in busy for query in self._demand_queries(resource)])
         for resource in busy:
@@ -267,9 +266,10 @@ class Asking:
             self._before[resource.key] = Seen(newest=last, since_s=since_s, until_s=self.now)
         self.answers.add(found)
 
-    def _pasts(self, near: Sequence[Resource]) -> dict[str, Past]:
+    def _pasts(self, near: Sequence[Observation]) -> dict[str, Past]:
         """The I/O of the days before, of those near: asked for now and then, kept in between."""
-        stale = [r for r in near if self.schedule.past_is_stale(r, self.now)]
+        resources = [one.resource for one in near]
+        stale = [r for r in resources if self.schedule.past_is_stale(r, self.now)]
         stale = stale[: self.round.pasts.take(len(stale))]
         asked = self._read(
             (query for resource in stale for query in self._demand_queries(resource)),
@@ -282,16 +282,8 @@ class Asking:
             if not self._keys(resource) & asked.failed.keys():
                 past = to_past(self._points(resource, asked, float(COARSE_S)))
                 self.schedule.keep_past(resource, past, self.now)
-        found = {}
-        for resource in near:
-            past, asked_s = self.schedule.past_of(resource)
-            if past is not None:
-                # What came since it was asked for is taken from the balance.
-                since_s = asked_s - self.config.max_data_age_s - 2 * COARSE_S
-                history = self._observation(resource, unit_is_fresh=True).history
-                recent = [] if history is None else history.spending(since_s=since_s)
-                found[resource.key] = with_recent(past, recent)
-        return found
+        found = {r.key: self.schedule.past_of(r) for r in resources}
+        return {key: past for key, past in found.items() if past is not None}
 
     def _query(self, resource: Resource, metric: str, statistic: str) -> Query:
         return Query(
@@ -336,13 +328,16 @@ class Asking:
         unit_is_fresh: bool,
         demand: Sequence[DemandPoint] = (),
         past: Past | None = None,
+        newest_only: bool = False,
     ) -> Observation:
         failure = self.answers.failed.get(_level_key(resource))
         if failure is not None:
             return Observation(resource=resource, at=self.now, missing=Missing(reason=failure))
         series: Sequence[tuple[float, float]] = self._series(resource) or []
         period_s = cadence_s([start for start, _ in series])
-        if self._is_full(resource):
+        if newest_only:
+            series = series[-1:]
+        elif self._is_full(resource):
             series = series[-FULL_POINTS:]  # nothing that was before matters any more
         levels = [self._level(resource, point, period_s) for point in series]
         from_s = self._from_s.get(resource.key, self.now)
@@ -382,6 +377,12 @@ class Asking:
         period_s = period_s or cadence_s(sorted(sums))
         points = (self.kind.spent(resource, sums[start], start, period_s) for start in sorted(sums))
         return [point for point in points if point is not None]
+
+
+def _with_past(seen: Observation, past: Past) -> Observation:
+    """An observation with the days before."""
+    history = seen.history
+    return seen if history is None else replace(seen, history=history.with_past(past))
 
 
 def _alarmed(verdict: Verdict) -> int:

@@ -19,7 +19,7 @@ from burstwatch.aws.asking import Asking
 from burstwatch.aws.session import Problem
 from burstwatch.brief import Background, make_background
 from burstwatch.cadence import FINE_S
-from burstwatch.policy import Assessment
+from burstwatch.policy import SEVERITY, Assessment
 from burstwatch.project import Projection
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:
     for seen in asking.observe(unit_is_fresh=unit_is_fresh):
         resource, assessment = seen.resource, asking.assess(seen)
         background = None
-        if assessment.verdict not in {"ok", "unknown"}:
+        if SEVERITY.get(assessment.verdict, 0) >= SEVERITY["warning"]:
             background = make_background(seen.history, asking.load(resource))
         near = is_near(seen, asking.config)
         answered.judged.append(

@@ -94,7 +94,7 @@ def test_a_series_of_its_own_size_is_not_found_odd() -> None:
 def test_a_balance_that_jumps_up_is_a_resize_and_the_reason_says_so() -> None:
     seen, _ = watch([*steady(2_500, 20)], ratio=0.9)
     jumped = [
-        replace(point, ratio=min(1.0, point.ratio + 0.4)) if index >= 15 else point
+        point._replace(ratio=min(1.0, point.ratio + 0.4)) if index >= 15 else point
         for index, point in enumerate(seen.levels)
     ]
     assert JUMPED_UP in assess(replace(seen, levels=jumped).observation, Config()).reason
