@@ -228,6 +228,7 @@ class Asking:
             end_s=self.now,
             period_s=period_s,
             deadline=self.round.deadline,
+            pace=self.round.pace,
         )
 
     def _recall(self, resource: Resource) -> None:

@@ -105,6 +105,7 @@ def look(
             now=now,
             deadline=deadline,
             demand_horizon_s=demand_horizon_s,
+            pace=schedule.pace,
         )
         others = partial(_witnesses, resources, due, schedule)
         answered = ask(round_, [r for r in due if r.can_spend], others)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.aws.heed import Wanted, heed
 from burstwatch.aws.inventory import Inventory, take_inventory
+from burstwatch.aws.pace import Pace
 from burstwatch.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ class Stock:
 
 @dataclass(kw_only=True)
 class Memory(Schedule):
-    """The schedule of a unit, and its inventories by kind."""
+    """The schedule of a unit, its inventories by kind, and how fast it may be asked."""
 
+    pace: Pace = field(default_factory=Pace)
     stocks: dict[str, Stock] = field(default_factory=dict)
 
     def stock(

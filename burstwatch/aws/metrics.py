@@ -16,6 +16,7 @@ from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from burstwatch.aws.pace import Pace
     from burstwatch.aws.session import Clients, Deadline
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html (2026-11)
@@ -68,8 +69,9 @@ def read_metrics(
     end_s: float,
     period_s: int,
     deadline: Deadline,
+    pace: Pace | None = None,
 ) -> Answers:
-    """Ask for every query's datapoints from ``start_s`` up to ``end_s``.
+    """Ask for every query's datapoints from ``start_s`` up to ``end_s``, no faster than ``pace``.
 
     When the deadline passes, what is left is reported as failed.
     """
@@ -80,7 +82,10 @@ def read_metrics(
     size = max(1, min(QUERIES_PER_CALL, DATAPOINTS_PER_CALL // points))
     for first in range(0, len(queries), size):
         batch = queries[first : first + size]
-        if deadline.passed():
+        expected = points * len(batch)
+        if deadline.passed() or not (
+            pace is None or pace.take(expected, back_s=end_s - start_s, deadline=deadline)
+        ):
             _fail(answers, batch, "the sweep's time was up")
             continue
         try:

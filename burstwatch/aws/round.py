@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from burstwatch.aws.allowance import Allowance
 
 if TYPE_CHECKING:
+    from burstwatch.aws.pace import Pace
     from burstwatch.aws.session import Clients, Deadline
     from burstwatch.config import Config
     from burstwatch.kind import Kind
@@ -32,4 +33,5 @@ class Round:
     now: float
     deadline: Deadline
     demand_horizon_s: float = 0.0
+    pace: Pace | None = None
     pasts: Allowance = field(default_factory=lambda: Allowance(PASTS_PER_LOOK))

@@ -35,7 +35,8 @@ THROTTLED = frozenset(
 CLIENT_CONFIG = ClientConfig(
     connect_timeout=3,
     read_timeout=10,
-    retries={"mode": "standard", "total_max_attempts": 3},
+    # Adaptive: throttled once, all calls of a client slow down together.
+    retries={"mode": "adaptive", "total_max_attempts": 3},
     user_agent_appid="burstwatch",
 )
 

@@ -1,0 +1,83 @@
+"""How fast an account lets itself be asked, shared by all that ask at once.
+
+A quota is a bucket that refills. A sweep takes no more than its share of it, for others in
+the account ask too; where it is throttled all the same, botocore slows all its calls down.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from burstwatch.sources import Figure, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from burstwatch.aws.session import Deadline
+
+LIMITS_PAGE = Source(
+    url="https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html",
+    read="2026-04",
+    note="by account and region: GetMetricData by calls, and by datapoints where it asks for the last "
+    "three hours and where it asks further back",
+)
+CALLS = Figure(value=500, unit="1/s", source=LIMITS_PAGE)
+RECENT_POINTS = Figure(value=180_000, unit="1/s", source=LIMITS_PAGE)
+OLDER_POINTS = Figure(value=396_000, unit="1/s", source=LIMITS_PAGE)
+RECENT_S = 3 * 3600.0
+#: The share of the account's quotas that all sweeps of a unit together take.
+SHARE = 0.5
+#: A call that has to wait asks again so soon at least.
+SHORTEST_NAP_S = 0.01
+
+
+@dataclass(kw_only=True)
+class _Bucket:
+    rate: float
+    left: float
+    at: float
+
+    def wait_s(self, now: float, count: float) -> float:
+        """Take ``count``, or say how long until that can be done. One answer may leave a debt."""
+        self.left = min(self.rate, self.left + self.rate * (now - self.at))
+        self.at = now
+        if self.left <= 0:
+            return SHORTEST_NAP_S - self.left / self.rate
+        self.left -= count
+        return 0.0
+
+
+@dataclass(kw_only=True)
+class Pace:
+    """The calls and datapoints of one unit. ``shards`` share what one of them would have."""
+
+    shards: int = 1
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    _lock: Lock = field(default_factory=Lock)
+    _buckets: dict[str, _Bucket] = field(default_factory=dict)
+
+    def take(self, points: int, *, back_s: float, deadline: Deadline) -> bool:
+        """Wait until a call may ask for so many datapoints. False if that is not in time."""
+        name, rate = (
+            ("recent", RECENT_POINTS.value) if back_s <= RECENT_S else ("older", OLDER_POINTS.value)
+        )
+        return self._take("calls", CALLS.value, 1, deadline) and self._take(
+            name, rate, points, deadline
+        )
+
+    def _take(self, name: str, quota: float, count: int, deadline: Deadline) -> bool:
+        rate = quota * SHARE / self.shards
+        while True:
+            with self._lock:
+                now = self.clock()
+                bucket = self._buckets.setdefault(name, _Bucket(rate=rate, left=rate, at=now))
+                wait_s = bucket.wait_s(now, count)
+            if wait_s == 0.0:
+                return True
+            if wait_s > deadline.left_s():
+                return False
+            self.sleep(wait_s)

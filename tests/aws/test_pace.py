@@ -1,0 +1,44 @@
+"""Asking no faster than an account allows."""
+
+from __future__ import annotations
+
+from burstwatch.aws.pace import OLDER_POINTS, RECENT_POINTS, SHARE, Pace
+from burstwatch.aws.session import Deadline
+from tests.conftest import Clock
+
+
+def paced(shards: int = 1) -> tuple[Pace, Clock]:
+    clock = Clock(0.0)
+
+    def sleep(seconds: float) -> None:
+        clock.now += seconds
+
+    return Pace(shards=shards, clock=clock, sleep=sleep), clock
+
+
+def taken_in_a_minute(shards: int, *, back_s: float) -> float:
+    pace, clock = paced(shards)
+    deadline, count = Deadline(clock, at=60.0), 0
+    while pace.take(50_000, back_s=back_s, deadline=deadline):
+        count += 1
+    return count * 50_000 / 60
+
+
+def test_a_sweep_takes_its_share_of_the_datapoints_and_no_more() -> None:
+    recent = SHARE * RECENT_POINTS.value
+    assert 0.95 * recent < taken_in_a_minute(1, back_s=1_800) < 1.05 * recent
+    older = SHARE * OLDER_POINTS.value
+    assert 0.95 * older < taken_in_a_minute(1, back_s=21_600) < 1.05 * older
+
+
+def test_shards_share_what_one_sweep_would_have() -> None:
+    whole, quarter = (taken_in_a_minute(shards, back_s=1_800) for shards in (1, 4))
+    assert 0.2 < quarter / whole < 0.32
+
+
+def test_what_cannot_be_asked_in_time_is_not_waited_for() -> None:
+    pace, clock = paced()
+    deadline = Deadline(clock, at=1.0)
+    assert pace.take(1_000_000, back_s=60, deadline=deadline)
+    assert not pace.take(1, back_s=60, deadline=deadline)
+    assert clock.now < 1.0
