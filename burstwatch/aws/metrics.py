@@ -130,6 +130,10 @@ def _read_batch(
     status: dict[str, str] = {}
     while True:
         page = clients("cloudwatch").get_metric_data(**request)
+        if "MetricDataResults" not in page:
+            # So botocore passes on a body that was cut, or is of somebody in between.
+            _fail(answers, batch, "GetMetricData: the answer is not whole")
+            return
         for result in page["MetricDataResults"]:
             status[result["Id"]] = result.get("StatusCode", "Complete")
             times = [time.timestamp() for time in result["Timestamps"]]

@@ -45,6 +45,8 @@ class FakeAws(Messaging, Peers):
     ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after
     its period; ``denied`` are operations that are refused; ``throttled`` how many more
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
+    ``throttled_pages`` of GetMetricData after a first are; ``stalled`` is how long the next call of an operation takes, in real seconds, and ``cut`` how
+    many answers of it end in the middle;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
     ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota of those;
@@ -60,6 +62,9 @@ class FakeAws(Messaging, Peers):
     closed_regions: set[str] = field(default_factory=set)
     throttled: dict[str, int] = field(default_factory=dict)
     failing_pages: dict[str, int] = field(default_factory=dict)
+    throttled_pages: int = 0
+    stalled: dict[str, float] = field(default_factory=dict)
+    cut: dict[str, int] = field(default_factory=dict)
     failing_series: dict[str, str] = field(default_factory=dict)
     failing_metrics: dict[str, str] = field(default_factory=dict)
     partial_after: int | None = None
@@ -214,6 +219,9 @@ class FakeAws(Messaging, Peers):
             raise WireError("ValidationError", f"at most {QUERIES} queries, got {len(queries)}")
         if len({query["Id"] for query in queries}) != len(queries):
             raise WireError("ValidationError", "the ids of the queries are not unique")
+        if "NextToken" in params and self.throttled_pages > 0:
+            self.throttled_pages -= 1
+            raise WireError("Throttling", "Rate exceeded")
         if "NextToken" not in params:
             self.billed_metrics += len(queries)
         start, end = _seconds(params["StartTime"]), _seconds(params["EndTime"])
@@ -248,9 +256,12 @@ class FakeAws(Messaging, Peers):
         self, queries: Sequence[dict[str, Any]], region: Region, start: float, end: float
     ) -> list[tuple[str, str, list[float], list[float], str]]:
         """Id, label, times, values and status of each series. Plain queries can be made to fail."""
-        if not any("Expression" in query or "Label" in query for query in queries):
+        if not any("Expression" in query or "${" in query.get("Label", "") for query in queries):
+            labels = [query.get("Label", query["Id"]) for query in queries]
             found = [self._series(query, region, start, end) for query in queries]
-            return [(name, name, *rest) for name, *rest in found]  # type: ignore[misc]
+            return [
+                (name, label, *rest) for label, (name, *rest) in zip(labels, found, strict=True)
+            ]
         try:
             answers = answer(queries, _Metrics(self, region), start_s=int(start), end_s=int(end))
         except QueryError as error:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 NAMESPACE = "AWS/EBS"
+PREFIX = "vol-0a"
 #: Every volume has these; those with a bucket have a balance too.
 TRAFFIC = (
     "VolumeReadOps", "VolumeWriteOps", "VolumeReadBytes", "VolumeWriteBytes", "VolumeIdleTime",
@@ -37,7 +39,7 @@ class Herd:
     def volumes(self) -> Iterator[tuple[str, dict[str, object]]]:
         """As DescribeVolumes has them, by id."""
         for number in range(self.count):
-            volume_id, instance_id = f"vol-{number:017x}", f"i-{number // 2:017x}"
+            volume_id, instance_id = id_of(number), f"i-0a{number // 2:015x}"
             yield (
                 volume_id,
                 {
@@ -55,13 +57,13 @@ class Herd:
     def instances(self) -> Iterator[tuple[str, dict[str, object]]]:
         """As DescribeInstances has them, by id."""
         for number in range((self.count + 1) // 2):
-            name = f"i-{number:017x}"
+            name = f"i-0a{number:015x}"
             yield name, {"InstanceId": name, "InstanceType": "m5.large"}
 
     def metrics(self) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
         """Every metric that there is."""
         for number in range(self.count):
-            dimensions = (("VolumeId", f"vol-{number:017x}"),)
+            dimensions = (("VolumeId", id_of(number)),)
             for name in (*TRAFFIC, BALANCE) if has_bucket(number) else TRAFFIC:
                 yield NAMESPACE, name, dimensions
 
@@ -95,15 +97,19 @@ class Herd:
 @lru_cache(maxsize=64)
 def _starts(start_s: float, end_s: float, period_s: int) -> list[float]:
     first = -(-start_s // period_s) * period_s
-    return [first + n * period_s for n in range(max(0, int((end_s - first) // period_s)))]
+    return [first + n * period_s for n in range(max(0, math.ceil((end_s - first) / period_s)))]
+
+
+def id_of(number: int) -> str:
+    """The id of a volume of a herd: none that the fake gives to others."""
+    return f"{PREFIX}{number:015x}"
 
 
 def number_of(volume_id: str) -> int | None:
     """The number in an id, or None for one that is not of a herd."""
-    try:
-        return int(volume_id.removeprefix("vol-"), 16)
-    except ValueError:
+    if not volume_id.startswith(PREFIX):
         return None
+    return int(volume_id.removeprefix(PREFIX), 16)
 
 
 def has_bucket(number: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.fake.aws import FakeAws
@@ -52,16 +53,25 @@ class _Handler(BaseHTTPRequestHandler):
                 self.server.aws.caller = scope[1]
                 result = self.server.aws.call(service, wire.operation.name, wire.params, region)
             kind, answer = wire.answer(result)
-            self._reply(200, kind, answer)
+            name = wire.operation.name
+            time.sleep(self.server.aws.stalled.pop(name, 0.0))
+            is_cut = self.server.aws.cut.get(name, 0) > 0
+            if is_cut:
+                self.server.aws.cut[name] -= 1
+            self._reply(200, kind, answer, is_cut=is_cut)
         except WireError as error:
             kind, answer = wire.error(error)
             self._reply(error.status, kind, answer)
 
-    def _reply(self, status: int, kind: str, body: bytes) -> None:
+    def _reply(self, status: int, kind: str, body: bytes, *, is_cut: bool = False) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        try:
+            self.wfile.write(body[: len(body) // 2] if is_cut else body)
+        except OSError:  # who asked has given up
+            is_cut = True
+        self.close_connection = self.close_connection or is_cut
 
     def log_message(self, *_: object) -> None: ...

@@ -1,0 +1,139 @@
+"""The strict fake itself: what it knows is AWS's own, and what comes too fast is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config as ClientConfig
+from botocore.exceptions import ClientError
+
+from tests.conftest import NOW, Clock, Cloud
+from tests.fake.aws import FakeAws
+from tests.fake.herd import BALANCE, Herd, has_bucket, id_of
+from tests.fake.quotas import CALLS, EC2, Quotas
+from tests.fake.wire import MODELS
+
+COUNT = 700
+
+
+@pytest.fixture
+def herd(cloud: Cloud) -> Herd:
+    made = Herd(count=COUNT, ends_s=NOW)
+    cloud.aws.add_herd(made)
+    return made
+
+
+def client(cloud: Cloud, service: str) -> Any:
+    once = ClientConfig(retries={"total_max_attempts": 1, "mode": "standard"})
+    return boto3.client(service, endpoint_url=cloud.url, region_name="us-east-1", config=once)
+
+
+def test_every_operation_of_the_fake_is_one_of_awss() -> None:
+    known = {name for model in MODELS.values() for name in model.operation_names}
+    ours = {name[1:] for name in dir(FakeAws) if name[0] == "_" and name[1:2].isupper()}
+    assert len(ours) > 20
+    assert ours <= known
+
+
+def test_metrics_are_listed_in_pages_of_500(cloud: Cloud, herd: Herd) -> None:
+    pages = client(cloud, "cloudwatch").get_paginator("list_metrics")
+    found = list(pages.paginate(Namespace="AWS/EBS", MetricName=BALANCE))
+    assert [len(page["Metrics"]) for page in found] == [sum(map(has_bucket, range(COUNT)))]
+    every = list(pages.paginate(Namespace="AWS/EBS", Dimensions=[{"Name": "VolumeId"}]))
+    assert {len(page["Metrics"]) for page in every[:-1]} == {500}
+    assert sum(len(page["Metrics"]) for page in every) == len(list(herd.metrics()))
+
+
+def test_statistics_of_a_metric_are_what_metric_data_says(cloud: Cloud, herd: Herd) -> None:
+    del herd
+    cloudwatch = client(cloud, "cloudwatch")
+    asked = {
+        "Namespace": "AWS/EBS",
+        "MetricName": BALANCE,
+        "Dimensions": [{"Name": "VolumeId", "Value": id_of(3)}],
+    }
+    start, end = (datetime.fromtimestamp(at, tz=UTC) for at in (NOW - 600, NOW))
+    points = cloudwatch.get_metric_statistics(
+        **asked, StartTime=start, EndTime=end, Period=60, Statistics=["Minimum", "Maximum"]
+    )["Datapoints"]
+    data = cloudwatch.get_metric_data(
+        MetricDataQueries=[
+            {"Id": "m", "MetricStat": {"Metric": asked, "Period": 60, "Stat": "Minimum"}}
+        ],
+        StartTime=start,
+        EndTime=end,
+    )["MetricDataResults"][0]
+    assert {point["Timestamp"]: point["Minimum"] for point in points} == dict(
+        zip(data["Timestamps"], data["Values"], strict=True)
+    )
+    assert len(points) == 10
+    assert cloud.aws.billed_metrics == 2
+    with pytest.raises(ClientError, match="InvalidParameterCombination"):
+        cloudwatch.get_metric_statistics(
+            **asked, StartTime=start, EndTime=datetime.fromtimestamp(NOW + 90_000, tz=UTC), Period=60,
+            Statistics=["Minimum"],
+        )  # fmt: skip
+
+
+def test_tagged_volumes_are_found_in_pages_of_100_and_untagged_ones_are_not(
+    cloud: Cloud, herd: Herd
+) -> None:
+    del herd
+    bare = cloud.aws.add_volume("gp2", 100)
+    pages = client(cloud, "resourcegroupstaggingapi").get_paginator("get_resources")
+    found = [
+        one["ResourceARN"].rpartition("/")[2]
+        for page in pages.paginate(ResourceTypeFilters=["ec2:volume"])
+        for one in page["ResourceTagMappingList"]
+    ]
+    assert len(found) == COUNT
+    assert bare not in found
+    one = pages.paginate(TagFilters=[{"Key": "Name", "Values": ["disk 7"]}]).build_full_result()
+    assert [entry["ResourceARN"][-3:] for entry in one["ResourceTagMappingList"]] == ["007"]
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "most"),
+    [("cloudwatch", "ListMetrics", CALLS["ListMetrics"][1]), ("ec2", "DescribeVolumes", EC2[1])],
+)
+def test_calls_that_come_too_fast_are_refused_until_time_has_passed(
+    service: str, operation: str, most: float
+) -> None:
+    clock = Clock(0.0)
+    quotas = Quotas(clock)
+    let = sum(quotas.takes_call(service, operation) for _ in range(int(most) + 50))
+    assert let == most
+    clock.now += 1.0
+    assert quotas.takes_call(service, operation)
+
+
+def test_datapoints_that_come_too_fast_are_refused(cloud: Cloud, herd: Herd) -> None:
+    cloud.aws.quotas = Quotas(cloud.clock)
+    cloudwatch = client(cloud, "cloudwatch")
+    names = [name for name, _ in herd.volumes()][:270]
+    request = {
+        "MetricDataQueries": [
+            {
+                "Id": f"m{number}",
+                "MetricStat": {
+                    "Metric": {"Namespace": "AWS/EBS", "MetricName": "VolumeReadOps", "Dimensions": [
+                        {"Name": "VolumeId", "Value": name}
+                    ]},
+                    "Period": 60, "Stat": "Sum",
+                },
+            }
+            for number, name in enumerate(names)
+        ],
+        "StartTime": datetime.fromtimestamp(NOW - 6 * 3_600, tz=UTC),
+        "EndTime": datetime.fromtimestamp(NOW, tz=UTC),
+    }  # fmt: skip
+    for _ in range(5):
+        cloudwatch.get_metric_data(**request)
+    with pytest.raises(ClientError, match="Throttling"):
+        cloudwatch.get_metric_data(**request)
+    assert cloud.aws.quotas.refused == {"older datapoints": 1}
+    cloud.clock.now += 2.0
+    cloudwatch.get_metric_data(**request)

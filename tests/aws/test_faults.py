@@ -1,0 +1,112 @@
+"""Whatever goes wrong during a sweep costs those concerned one sweep at most, and shows."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.memory import Memory
+from burstwatch.aws.session import Deadline
+from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
+from tests.conftest import NOW, Cloud
+from tests.fake.herd import Herd, has_bucket
+
+COUNT = 1_600
+WITH_BUCKET = sum(map(has_bucket, range(COUNT)))
+
+
+@pytest.fixture
+def fleet(cloud: Cloud) -> Cloud:
+    cloud.aws.add_herd(Herd(count=COUNT, ends_s=NOW))
+    return cloud
+
+
+def run_sweep(cloud: Cloud, memory: Memory, *, within_s: float = 60.0) -> Sweep:
+    return sweep(
+        cloud.unit, find_kinds("ebs_volume").values(), cloud.clients, cloud.clients,
+        Config(kinds="ebs_volume"), memory,
+        now=cloud.clock.now, deadline=Deadline(time.monotonic, at=time.monotonic() + within_s),
+    )  # fmt: skip
+
+
+def unknown(result: Sweep) -> int:
+    return sum(a.verdict == "unknown" for _, a in result.found.assessments.values())
+
+
+def assert_some_were_lost_and_come_back(
+    cloud: Cloud, memory: Memory, faulty: Sweep, *, says: str
+) -> None:
+    lost = unknown(faulty)
+    assert 0 < lost < WITH_BUCKET, faulty.problems
+    assert any(says in problem.error for problem in faulty.problems), faulty.problems
+    assert fleet_metrics(faulty)["ResourcesUnknown"] == lost
+    cloud.clock.now += 60
+    after = run_sweep(cloud, memory)
+    assert unknown(after) == 0
+    assert after.problems == ()
+
+
+def test_a_whole_sweep_knows_all_of_them(fleet: Cloud) -> None:
+    result = run_sweep(fleet, Memory())
+    assert (unknown(result), result.problems, result.completed) == (0, (), True)
+
+
+def test_throttling_in_the_middle_of_a_page(fleet: Cloud) -> None:
+    memory = Memory()
+    fleet.aws.partial_after = 20  # a glance is thirty datapoints: each call has a second page
+    fleet.aws.throttled_pages = 5  # one batch more often than a call is tried, the other not
+    faulty = run_sweep(fleet, memory)
+    assert_some_were_lost_and_come_back(fleet, memory, faulty, says="Throttling")
+    assert faulty.throttled >= 3
+
+
+def test_a_call_that_stalls(fleet: Cloud) -> None:
+    memory = Memory()
+    fleet.aws.stalled["GetMetricData"] = 6.0
+    began = time.monotonic()
+    faulty = run_sweep(fleet, memory, within_s=3.0)
+    assert time.monotonic() - began < 5.5  # nobody waited for it
+    assert_some_were_lost_and_come_back(fleet, memory, faulty, says="time was up")
+
+
+def test_a_body_that_is_cut(fleet: Cloud) -> None:
+    memory = Memory()
+    run_sweep(fleet, memory)
+    fleet.clock.now += 3_700  # all are due again
+    fleet.aws.cut["GetMetricData"] = 1
+    faulty = run_sweep(fleet, memory)
+    assert_some_were_lost_and_come_back(fleet, memory, faulty, says="not whole")
+
+
+def test_a_page_of_the_inventory_that_is_refused(fleet: Cloud) -> None:
+    memory = Memory()
+    fleet.aws.failing_pages["DescribeVolumes"] = 2
+    faulty = run_sweep(fleet, memory)
+    assert not faulty.completed
+    assert len(faulty.found.assessments) < COUNT
+    assert any(problem.part == "DescribeVolumes" for problem in faulty.problems)
+    fleet.clock.now += 60
+    after = run_sweep(fleet, memory)
+    assert (unknown(after), len(after.found.assessments), after.completed) == (0, COUNT, True)
+
+
+def test_a_batch_that_cannot_be_judged_costs_no_other(
+    fleet: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from burstwatch.aws import batches  # noqa: PLC0415 - what is broken for a moment
+
+    real, broken = batches._judge, [True]
+
+    def judge(asking: object, **more: bool) -> object:
+        if broken.pop() if broken else False:
+            raise ZeroDivisionError("a number that nobody thought of")
+        return real(asking, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(batches, "_judge", judge)
+    memory = Memory()
+    faulty = run_sweep(fleet, memory)
+    assert_some_were_lost_and_come_back(fleet, memory, faulty, says="nobody thought of")
