@@ -112,10 +112,12 @@ class Schedule:
         own = config.with_lead(resource.lead_s)
         before = self.last_look(resource)
         blind = 0
-        if assessment.verdict == "unknown" and before is not None:
-            # What was known of it is not worth less because this look could not tell.
-            blind, near = before.blind + 1, before.near
-            seen, levels = seen or before.seen, levels or before.levels
+        if assessment.verdict == "unknown":
+            blind = 1
+            if before is not None:
+                # What was known of it is not worth less because this look could not tell.
+                blind, near = before.blind + 1, before.near
+                seen, levels = seen or before.seen, levels or before.levels
         if seen is not None and seen.newest is not None:
             newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
             self.newest_s[resource.kind] = newest_s
@@ -189,7 +191,7 @@ def _wait_s(
     if not projection.is_published and look_period_s is not None:
         return look_period_s
     if assessment.verdict == "unknown":
-        return min(MOST_UNKNOWN_S, UNKNOWN_S * (1 + blind))
+        return min(MOST_UNKNOWN_S, UNKNOWN_S * max(1, blind))
     if assessment.verdict in ANNOUNCED:
         left_s = projection.low_s if projection.state == "finite" else None
         wait = ANNOUNCED_S if left_s is None else COUNTDOWN * left_s
