@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from burstwatch.config import SETTINGS
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
-from tools import measured
+from tools import fleet_tables, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,6 +20,7 @@ README = ROOT / "README.md"
 MEASURING = ROOT / "docs" / "measuring.md"
 EXPORTER = ROOT / "docs" / "exporter.md"
 BACKTEST = ROOT / "docs" / "backtest.md"
+FLEETS = ROOT / "docs" / "fleets.md"
 RESULTS = ROOT / "benchmarks" / "results"
 #: The stack itself fills these in.
 OF_THE_STACK = {
@@ -200,6 +201,12 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "published-summary": measured.published_summary,
         "published": measured.published_table,
         "measure-flags": measured.flags_table,
+    },
+    FLEETS: {
+        "month": fleet_tables.month_table,
+        "grid": fleet_tables.grid_table,
+        "delay": fleet_tables.delay_table,
+        "programs": fleet_tables.programs_table,
     },
     BACKTEST: {
         "fresh": lambda: backtest_table("fresh"),

@@ -83,9 +83,13 @@ def read_metrics(
     for first in range(0, len(queries), size):
         batch = queries[first : first + size]
         expected = points * len(batch)
-        if deadline.passed() or not (
-            pace is None or pace.take(expected, back_s=end_s - start_s, deadline=deadline)
-        ):
+        is_in_time = not deadline.passed() and (
+            pace is None
+            or pace.take(
+                expected, back_s=end_s - start_s, deadline=deadline, throttled=clients.throttled
+            )
+        )
+        if not is_in_time:
             _fail(answers, batch, "the sweep's time was up")
             continue
         try:

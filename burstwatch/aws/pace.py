@@ -1,7 +1,8 @@
 """How fast an account lets itself be asked, shared by all that ask at once.
 
 A quota is a bucket that refills. A sweep takes no more than its share of it, for others in
-the account ask too; where it is throttled all the same, botocore slows all its calls down.
+the account ask too. Where one call is throttled all the same, all of them pause, and longer
+each time. (botocore's adaptive mode would slow down the publishing of alarms as well.)
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ RECENT_S = 3 * 3600.0
 SHARE = 0.5
 #: A call that has to wait asks again so soon at least.
 SHORTEST_NAP_S = 0.01
+#: All calls pause for so long when one was throttled, and twice as long each further time.
+PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
 
 
 @dataclass(kw_only=True)
@@ -58,16 +61,35 @@ class Pace:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     _lock: Lock = field(default_factory=Lock)
+    _throttled: int = 0
+    _pause_s: float = 0.0
+    _not_before: float = 0.0
     _buckets: dict[str, _Bucket] = field(default_factory=dict)
 
-    def take(self, points: int, *, back_s: float, deadline: Deadline) -> bool:
-        """Wait until a call may ask for so many datapoints. False if that is not in time."""
-        name, rate = (
+    def take(self, points: int, *, back_s: float, deadline: Deadline, throttled: int = 0) -> bool:
+        """Wait until a call may ask for so many datapoints. False if that is not in time.
+
+        ``throttled`` is how many answers so far have asked for fewer calls.
+        """
+        name, quota = (
             ("recent", RECENT_POINTS.value) if back_s <= RECENT_S else ("older", OLDER_POINTS.value)
         )
-        return self._take("calls", CALLS.value, 1, deadline) and self._take(
-            name, rate, points, deadline
+        self._heed(throttled)
+        return (
+            self._nap(max(0.0, self._not_before - self.clock()), deadline)
+            and self._take("calls", CALLS.value, 1, deadline)
+            and self._take(name, quota, points, deadline)
         )
+
+    def _heed(self, throttled: int) -> None:
+        with self._lock:
+            now = self.clock()
+            if throttled > self._throttled:
+                self._pause_s = min(LONGEST_PAUSE_S, 2 * self._pause_s or PAUSE_S)
+                self._not_before = now + self._pause_s
+            elif now - self._not_before > LONGEST_PAUSE_S:
+                self._pause_s = 0.0
+            self._throttled = throttled
 
     def _take(self, name: str, quota: float, count: int, deadline: Deadline) -> bool:
         rate = quota * SHARE / self.shards
@@ -78,6 +100,13 @@ class Pace:
                 wait_s = bucket.wait_s(now, count)
             if wait_s == 0.0:
                 return True
-            if wait_s > deadline.left_s():
+            if not self._nap(wait_s, deadline):
                 return False
-            self.sleep(wait_s)
+
+    def _nap(self, seconds: float, deadline: Deadline) -> bool:
+        """Whether there was time for it."""
+        if seconds > deadline.left_s():
+            return False
+        if seconds > 0:
+            self.sleep(seconds)
+        return True

@@ -35,8 +35,7 @@ THROTTLED = frozenset(
 CLIENT_CONFIG = ClientConfig(
     connect_timeout=3,
     read_timeout=10,
-    # Adaptive: throttled once, all calls of a client slow down together.
-    retries={"mode": "adaptive", "total_max_attempts": 3},
+    retries={"mode": "standard", "total_max_attempts": 3},
     user_agent_appid="burstwatch",
 )
 

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from tests.conftest import NOW, Clock, Cloud
 from tests.fake.aws import FakeAws
 from tests.fake.herd import BALANCE, Herd, has_bucket, id_of
-from tests.fake.quotas import CALLS, EC2, Quotas
+from tests.fake.quotas import CALLS, DATAPOINTS, EC2, OLDER, Quotas
 from tests.fake.wire import MODELS
 
 COUNT = 700
@@ -111,29 +111,24 @@ def test_calls_that_come_too_fast_are_refused_until_time_has_passed(
 
 
 def test_datapoints_that_come_too_fast_are_refused(cloud: Cloud, herd: Herd) -> None:
-    cloud.aws.quotas = Quotas(cloud.clock)
-    cloudwatch = client(cloud, "cloudwatch")
-    names = [name for name, _ in herd.volumes()][:270]
+    del herd
+    cloud.aws.quotas = quotas = Quotas(cloud.clock)
+    cloudwatch, back_s = client(cloud, "cloudwatch"), 6 * 3_600
+    metric = {
+        "Namespace": "AWS/EBS",
+        "MetricName": "VolumeReadOps",
+        "Dimensions": [{"Name": "VolumeId", "Value": id_of(0)}],
+    }
     request = {
         "MetricDataQueries": [
-            {
-                "Id": f"m{number}",
-                "MetricStat": {
-                    "Metric": {"Namespace": "AWS/EBS", "MetricName": "VolumeReadOps", "Dimensions": [
-                        {"Name": "VolumeId", "Value": name}
-                    ]},
-                    "Period": 60, "Stat": "Sum",
-                },
-            }
-            for number, name in enumerate(names)
+            {"Id": "m", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "Sum"}}
         ],
-        "StartTime": datetime.fromtimestamp(NOW - 6 * 3_600, tz=UTC),
+        "StartTime": datetime.fromtimestamp(NOW - back_s, tz=UTC),
         "EndTime": datetime.fromtimestamp(NOW, tz=UTC),
-    }  # fmt: skip
-    for _ in range(5):
-        cloudwatch.get_metric_data(**request)
+    }
+    assert quotas.takes_datapoints(int(DATAPOINTS[OLDER][0]), back_s=back_s)
     with pytest.raises(ClientError, match="Throttling"):
         cloudwatch.get_metric_data(**request)
-    assert cloud.aws.quotas.refused == {"older datapoints": 1}
+    assert quotas.refused == {OLDER: 1}
     cloud.clock.now += 2.0
     cloudwatch.get_metric_data(**request)

@@ -55,6 +55,7 @@ def test_a_whole_sweep_knows_all_of_them(fleet: Cloud) -> None:
     assert (unknown(result), result.problems, result.completed) == (0, (), True)
 
 
+@pytest.mark.slow
 def test_throttling_in_the_middle_of_a_page(fleet: Cloud) -> None:
     memory = Memory()
     fleet.aws.partial_after = 20  # a glance is thirty datapoints: each call has a second page
@@ -64,6 +65,7 @@ def test_throttling_in_the_middle_of_a_page(fleet: Cloud) -> None:
     assert faulty.throttled >= 3
 
 
+@pytest.mark.slow
 def test_a_call_that_stalls(fleet: Cloud) -> None:
     memory = Memory()
     fleet.aws.stalled["GetMetricData"] = 6.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burstwatch.aws.pace import OLDER_POINTS, RECENT_POINTS, SHARE, Pace
+from burstwatch.aws.pace import OLDER_POINTS, PAUSE_S, RECENT_POINTS, SHARE, Pace
 from burstwatch.aws.session import Deadline
 from tests.conftest import Clock
 
@@ -42,3 +42,18 @@ def test_what_cannot_be_asked_in_time_is_not_waited_for() -> None:
     assert pace.take(1_000_000, back_s=60, deadline=deadline)
     assert not pace.take(1, back_s=60, deadline=deadline)
     assert clock.now < 1.0
+
+
+def test_when_one_call_is_throttled_all_pause_and_longer_each_time() -> None:
+    pace, clock = paced()
+    deadline, waits = Deadline(clock, at=1e9), []
+    for throttled in (0, 1, 2, 3, 3):
+        before = clock.now
+        assert pace.take(1, back_s=60, deadline=deadline, throttled=throttled)
+        waits.append(clock.now - before)
+    assert waits == [0.0, PAUSE_S, 2 * PAUSE_S, 4 * PAUSE_S, 0.0]
+    clock.now += 60
+    pace.take(1, back_s=60, deadline=deadline, throttled=3)
+    before = clock.now
+    pace.take(1, back_s=60, deadline=deadline, throttled=4)
+    assert clock.now - before == PAUSE_S  # long ago is forgotten

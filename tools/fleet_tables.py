@@ -1,0 +1,100 @@
+"""The tables of docs/fleets.md, from what the benchmarks measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from burstwatch.prices import METRIC_REQUEST
+
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+CENTS = 100
+SECONDS = 60
+#: The delay that the large table shows, as the month's.
+DELAY_S = 180.0
+NAMES = {
+    "deadline": "by the worst case, each page at the margin (`page_on=worst`)",
+    "deadline, likely": "the same looks, paged when it is likely (`page_on=likely`, the default)",
+    "fixed 5 min": "fixed five minutes: balance, read and write operations",
+}
+
+
+def month_table() -> str:
+    """A month of a mixed fleet under each way of watching it."""
+    lines = [
+        "| watched | metrics a volume-month | cents a volume-month | of fixed | ran dry | late |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for one in _read("month"):
+        cells = (
+            NAMES[one["policy"]], f"{one['billed_metrics'] / one['volumes']:,.0f}",
+            f"{CENTS * one['usd_per_volume_month']:.2f}", f"{one['share_of_fixed']:.2f}",
+            str(one["dry"]), str(one["late"]),
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def grid_table() -> str:
+    """Cents a volume-month by size, load and lead."""
+    shown = [one for one in _read("month_grid") if one["delay_s"] == DELAY_S]
+    loads = list(shown[0]["cents_per_volume_month"])
+    lines = [
+        f"| lead | size | acted on at | {' | '.join(loads)} |",
+        f"| --- | --- | --- | {' | '.join('---' for _ in loads)} |",
+    ]
+    for one in shown:
+        cents = [f"{one['cents_per_volume_month'][load]:.1f}" for load in loads]
+        at = (
+            f"{one['acted_on_at']:.0%}"
+            if one["acted_on_at"] < 1
+            else "always: a full one lasts less"
+        )
+        lead = f"{one['lead_s'] / SECONDS:.0f} min"
+        lines.append(f"| {lead} | {one['size_gib']} GiB | {at} | {' | '.join(cents)} |")
+    return "\n".join(lines) + "\n"
+
+
+def delay_table() -> str:
+    """What late data costs a quiet volume."""
+    grid = [one for one in _read("month_grid") if one["lead_s"] == 900.0]  # noqa: PLR2004 - the default lead
+    delays = sorted({one["delay_s"] for one in grid})
+    lines = [
+        f"| size | {' | '.join(f'{delay / SECONDS:.0f} min late' for delay in delays)} |",
+        f"| --- | {' | '.join('---' for _ in delays)} |",
+    ]
+    for size in dict.fromkeys(one["size_gib"] for one in grid):
+        cents = [
+            f"{one['cents_per_volume_month']['quiet']:.1f}"
+            for one in grid
+            if one["size_gib"] == size
+        ]
+        lines.append(f"| {size} GiB | {' | '.join(cents)} |")
+    return "\n".join(lines) + "\n"
+
+
+def programs_table() -> str:
+    """One round of each program on the same fleet."""
+    lines = [
+        "| volumes | program | calls | metrics billed | dollars a round | CPU a volume | wall | memory |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    records = _read("programs")
+    for volumes in dict.fromkeys(one["volumes"] for one in records):
+        for one in records:
+            if one["volumes"] != volumes:
+                continue
+            cells = (
+                f"{volumes:,}", one["program"], f"{one['api_calls']:,}", f"{one['billed_metrics']:,}",
+                f"{one['billed_metrics'] * METRIC_REQUEST.value:.3f}",
+                f"{1_000 * one['cpu_s'] / volumes:.2f} ms", f"{one['wall_s']:.1f} s",
+                f"{one['peak_mib']:.0f} MiB",
+            )  # fmt: skip
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _read(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return found
