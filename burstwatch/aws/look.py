@@ -36,7 +36,7 @@ Assessed = tuple[Resource, Assessment]
 class Look:
     """Every resource of one unit with its assessment, and what it cost to know.
 
-    ``backgrounds`` tell of those that are not well what led up to it, by id. ``kinds``
+    ``buckets`` are all of them, where a resource has several; ``backgrounds`` tell of those that are not well what led up to it, by id. ``kinds``
     are those looked at, by name. ``quiet`` are ids for which no new alarm is made now, and
     ``excluded`` is how many asked not to be watched. ``evaluated`` counts those asked at this look; the others kept what the last
     look at them found. ``complete`` kinds have a whole inventory,
@@ -46,6 +46,7 @@ class Look:
     unit: Unit
     at: float
     assessments: Mapping[str, Assessed]
+    buckets: tuple[Assessed, ...]
     backgrounds: Mapping[str, Background]
     kinds: Mapping[str, Kind]
     problems: tuple[Problem, ...]
@@ -149,6 +150,7 @@ def look(
             key: backgrounds[r.key] for key, (r, _) in found.items() if r.key in backgrounds
         },
         assessments=with_parents(found),
+        buckets=tuple(buckets.values()),
         # Two kinds may ask the same of AWS, and be refused it in the same words.
         problems=tuple(dict.fromkeys(problems)),
         complete=frozenset(complete),

@@ -137,6 +137,7 @@ def unreached(unit: Unit, error: Exception, now: float) -> Sweep:
         unit=unit,
         at=now,
         assessments={},
+        buckets=(),
         backgrounds={},
         kinds={},
         problems=(),

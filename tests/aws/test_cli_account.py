@@ -50,6 +50,43 @@ def test_scan_for_machines_is_one_object_a_resource(cloud: Cloud) -> None:
     assert found[disk.id]["size_gib"] == 100
 
 
+def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
+    for _ in range(2):
+        Disk(cloud, percent=100)
+    low = Disk(cloud, percent=50)
+    cloud.aws.add_volume("gp3", 100)
+    code, out, err = burstwatch(cloud, "scan", "--cost")
+    assert (code, err) == (0, "")
+    row = next(line for line in out.splitlines() if line.startswith("gp2 100 GiB"))
+    month_s, name_cells = 30 * 86_400, 3
+    # The full ones wait 2,000 - 1,140 s, which is fourteen sweeps; the low one is asked at each.
+    metrics = 2 * month_s / 840 + month_s / 60
+    # By data as late as it may be, all of them full: 2,000 - 360 - 1,140 s, which is eight.
+    usd_full = 3 * month_s / 480 * 1e-5
+    assert row.split()[name_cells:] == [
+        "3",
+        f"{metrics:,.0f}",
+        f"{usd_full:.2f}",
+        f"{metrics * 1e-5:.2f}",
+    ]
+    assert low.id not in out
+    assert "at no cost: 4 " in out  # gp3, and instances that sustain their maximum
+    found = [
+        json.loads(line) for line in burstwatch(cloud, "scan", "--cost", "--json")[1].splitlines()
+    ]
+    assert {one["type"] for one in found} == {"gp2 100 GiB", "gp3 100 GiB", "m5.large"}
+    assert next(one for one in found if one["type"] == "gp3 100 GiB")["usd_per_month"] == 0
+
+
+def test_a_lead_that_a_full_bucket_does_not_outlast_is_said(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Disk(cloud, percent=100)
+    monkeypatch.setenv("BURSTWATCH_LEAD_S", "1800")
+    _, out, _ = burstwatch(cloud, "scan", "--cost")
+    assert "out of reach: 1 that last less than the margin" in out
+
+
 def test_scan_needs_only_the_permissions_that_the_catalog_prints(cloud: Cloud) -> None:
     Disk(cloud, percent=40)
     burstwatch(cloud, "scan", "--all-regions")

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.costs import cost_json, cost_report
 from burstwatch.cli.output import to_json
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
@@ -32,7 +33,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Where to look, and how to print."""
     add_account_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
-    parser.add_argument("--json", action="store_true", help="one object a resource")
+    parser.add_argument(
+        "--cost",
+        action="store_true",
+        help="what asking for the metrics would cost a month, by type",
+    )
+    parser.add_argument("--json", action="store_true", help="one object a resource, or a type")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
@@ -56,7 +62,10 @@ def run(args: Namespace, terminal: Terminal) -> int:
         print("\r\033[K", end="", file=terminal.stderr)
     problems += [f"{found.unit}: {p.part}: {p.error}" for found in looks for p in found.problems]
     entries = sorted((e for found in looks for e in found.assessments.values()), key=urgency)
-    text = _json(entries) if args.json else _report(entries, looks)
+    if args.cost:
+        text = cost_json(looks, config) if args.json else cost_report(looks, config)
+    else:
+        text = _json(entries) if args.json else _report(entries, looks)
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
         print(f"burstwatch: {problem}", file=terminal.stderr)
@@ -78,7 +87,8 @@ def _look(args: Namespace, home: Clients, region: str, config: Config, terminal:
         Memory(),
         now=terminal.clock(),
         deadline=deadline,
-        demand_horizon_s=math.inf,
+        # For the cost a glance at each is enough.
+        demand_horizon_s=0.0 if args.cost else math.inf,
     )
 
 

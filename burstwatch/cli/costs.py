@@ -1,0 +1,90 @@
+"""`scan --cost`: what watching would cost a month, by type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from burstwatch.cli.output import to_json
+from burstwatch.cost import Cost, cost_of, usd
+from burstwatch.words import table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from burstwatch.aws.look import Look
+    from burstwatch.config import Config
+
+#: What a type costs together: its resources, and the cost of each of its buckets.
+Group = tuple[set[str], list[Cost]]
+
+
+def cost_report(looks: Sequence[Look], config: Config) -> str:
+    """A table for people."""
+    groups = _by_type(looks, config)
+    rows = [
+        (name, f"{len(ids):,}", *_figures(costs))
+        for name, (ids, costs) in sorted(groups.items(), key=lambda entry: -_total(entry[1][1]))
+        if _total(costs)
+    ]
+    if not rows:
+        return "nothing here can run dry: asking for it costs nothing"
+    everything = [cost for _, costs in groups.values() for cost in costs]
+    rows.append(("all", f"{sum(len(ids) for ids, _ in groups.values()):,}", *_figures(everything)))
+    headings = (
+        "type",
+        "resources",
+        "metrics a month",
+        "USD if all are full",
+        "USD as they are now",
+    )
+    lines = [table(headings, rows)]
+    free = sum(len(ids) for ids, costs in groups.values() if not _total(costs))
+    if free:
+        lines.append(f"at no cost: {free} without a bucket, or attached to nothing")
+    out_of_reach = sum(cost.out_of_reach for cost in everything)
+    if out_of_reach:
+        lines.append(
+            f"out of reach: {out_of_reach} that last less than the margin even when full; they are asked at every "
+            "sweep, and cannot be announced a whole lead before (shorten lead_s, or their tag burstwatch:lead_s)"
+        )
+    lines.append("requests for metrics alone; what the deployment costs is printed by `cdk synth`")
+    return "\n".join(lines)
+
+
+def cost_json(looks: Sequence[Look], config: Config) -> str:
+    """One object a type."""
+    return "\n".join(
+        to_json(
+            {
+                "type": name,
+                "resources": len(ids),
+                "metrics_per_month": sum(cost.now for cost in costs),
+                "usd_per_month": usd(sum(cost.now for cost in costs)),
+                "usd_per_month_if_full": usd(sum(cost.full for cost in costs)),
+                "out_of_reach": sum(cost.out_of_reach for cost in costs),
+            }
+        )
+        for name, (ids, costs) in sorted(_by_type(looks, config).items())
+    )
+
+
+def _by_type(looks: Sequence[Look], config: Config) -> Mapping[str, Group]:
+    groups: dict[str, Group] = defaultdict(lambda: (set(), []))
+    for found in looks:
+        for resource, assessment in found.buckets:
+            kind = found.kinds[resource.kind]
+            every_s = None if kind.capacity_documented else kind.look_period_s
+            ids, costs = groups[resource.facts.get("type", resource.kind)]
+            ids.add(resource.id)
+            costs.append(cost_of(resource, assessment, config, look_period_s=every_s))
+    return groups
+
+
+def _figures(costs: Sequence[Cost]) -> tuple[str, str, str]:
+    full, now = sum(cost.full for cost in costs), sum(cost.now for cost in costs)
+    return f"{now:,.0f}", f"{usd(full):.2f}", f"{usd(now):.2f}"
+
+
+def _total(costs: Sequence[Cost]) -> float:
+    return sum(cost.now for cost in costs)
