@@ -54,6 +54,10 @@ class Projection:
     binding: Binding = "none"
     is_published: bool = True
 
+    def left_s(self, seconds: float | None, now: float) -> float | None:
+        """What is left at ``now`` of a time that began with this projection; a kept one grows old."""
+        return None if seconds is None else max(0.0, seconds - max(0.0, now - self.at))
+
 
 def project(  # noqa: PLR0911 - one for each way of not knowing
     observation: Observation, *, max_data_age_s: float

@@ -26,11 +26,8 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     verdicts = [a.verdict for r, a in found.assessments.values() if r.id not in silent]
     ages = [a.projection.data_age_s for a in assessments if a.projection.state != "idle"]
     known_ages = [age for age in ages if age is not None]
-    times = [
-        a.projection.time_to_empty_s
-        for a in assessments
-        if a.projection.time_to_empty_s is not None and math.isfinite(a.projection.time_to_empty_s)
-    ]
+    left = [a.projection.left_s(a.projection.time_to_empty_s, found.at) for a in assessments]
+    times = [seconds for seconds in left if seconds is not None and math.isfinite(seconds)]
     ahead = [seconds for seconds in times if seconds > 0]  # what is dry already is counted as that
     numbers: dict[str, float] = {
         "ResourcesSeen": len(assessments),

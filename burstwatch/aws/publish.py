@@ -51,7 +51,7 @@ def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Proble
         entry = found.assessments.get(resource_id)
         if entry is not None:
             resource, assessment = entry
-            values |= _times(assessment)
+            values |= _times(assessment, found.at)
             if resource.bucket is not None:
                 values["BaselineRate"] = resource.bucket.refill
                 values["LimitRate"] = resource.limit.rate
@@ -139,7 +139,7 @@ def _recovery(found: Look, resource_id: str, alarms: Sequence[Alarm], config: Co
     )
 
 
-def _times(assessment: Assessment) -> dict[str, float]:
+def _times(assessment: Assessment, now: float) -> dict[str, float]:
     """Finite times only: CloudWatch has no word for never."""
     projection = assessment.projection
     named = {
@@ -147,9 +147,10 @@ def _times(assessment: Assessment) -> dict[str, float]:
         "TimeToExhaustionLow": projection.low_s,
         "TimeToExhaustionHigh": projection.high_s,
     }
+    left = {name: projection.left_s(seconds, now) for name, seconds in named.items()}
     return {
         name: seconds
-        for name, seconds in named.items()
+        for name, seconds in left.items()
         if seconds is not None and math.isfinite(seconds)
     }
 

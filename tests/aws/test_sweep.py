@@ -95,6 +95,26 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
     assert operations(cloud).count("PutMetricAlarm") == 2
 
 
+def test_between_two_looks_the_time_left_goes_on_falling(cloud: Cloud) -> None:
+    disk, memory = Disk(cloud, percent=95), Memory()
+    while run_sweep(cloud, memory).found.assessments[disk.id][1].verdict != "critical":
+        disk.minute(iops=2_500)
+    left = run_sweep(cloud, memory).found.assessments[disk.id][1].projection.time_to_empty_s
+    assert left is not None
+    cloud.clock.now += 60
+    after = run_sweep(cloud, memory)
+    assert after.found.evaluated == 0
+    published = [
+        datum["Value"]
+        for _, operation, request in cloud.aws.calls
+        if operation == "PutMetricData"
+        for datum in request["MetricData"]
+        if datum["MetricName"] == "TimeToExhaustion"
+    ]
+    assert published[-1] == pytest.approx(left - 60)
+    assert fleet_metrics(after)["MinTimeToExhaustion"] == pytest.approx(left - 60)
+
+
 def test_a_jump_straight_to_critical_is_a_page_and_no_warning_before_it(cloud: Cloud) -> None:
     disk = Disk(cloud, percent=40)
     for _ in range(5):
