@@ -132,12 +132,13 @@ backtest: setup ## every policy on the recordings, in about half an hour (SETS="
 	@$(BIN)/python -m benchmarks.held_out $(SETS)
 
 .PHONY: bench
-bench: setup ## what the model costs a sweep, how often its range holds, a month of a fleet, the sweep and the exporter beside others
+bench: setup .cache/localcloud.stamp ## what the model costs a sweep, how often its range holds, a month of a fleet, the sweep and the exporter beside others
 	@$(BIN)/python -m benchmarks.assess_speed
 	@$(BIN)/python -m benchmarks.calibration
 	@$(BIN)/python -m benchmarks.exporter
 	@$(BIN)/python -m benchmarks.month
 	@$(BIN)/python -m benchmarks.programs
+	@$(BIN)/python -m benchmarks.cold_start
 
 .PHONY: fit
 fit: setup ## fit the weights of the risk score anew, with numpy in an environment of its own

@@ -18,7 +18,7 @@ from burstwatch.policy import assess
 from burstwatch.replay import Played, volume
 from tests.unit.test_policy import rows_of
 from tests.unit.test_project import steady
-from tools.readme import PARTS, generated
+from tools.readme import PARTS, PICTURES, generated
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -28,6 +28,11 @@ CONSOLE = re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL)
 @pytest.mark.parametrize("page", PARTS, ids=lambda page: page.name)
 def test_the_tables_of_the_docs_are_those_of_the_settings_and_the_results(page: Path) -> None:
     assert generated(page) == page.read_text(), "run 'make gen'"
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)
+def test_the_pictures_of_the_docs_are_as_they_are_drawn_now(picture: Path) -> None:
+    assert PICTURES[picture]() == picture.read_text(), "run 'make gen'"
 
 
 def test_the_catalog_of_the_cdk_app_is_the_one_of_the_library() -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from burstwatch.chart import BLUE, GREY, RED, Chart, picture
 from burstwatch.prices import METRIC_REQUEST
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+COLORS = {"burstwatch": RED, "yace": BLUE, "cloudwatch_exporter": GREY}
 CENTS = 100
 SECONDS = 60
 #: The delay that the large table shows, as the month's.
@@ -93,6 +99,62 @@ def programs_table() -> str:
             )  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def cold_start_table() -> str:
+    """The function's start and package beside bare handlers."""
+    record = json.loads((RESULTS / "cold_start.json").read_text(encoding="utf-8"))
+    bare = record["bare"]["start_ms"]
+    lines = [
+        "| handler | start | of a bare one | package, zipped |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, one in record.items():
+        cells = (
+            name, f"{one['start_ms']:.0f} ms", f"{one['start_ms'] / bare:.1f}", f"{one['package_mib']:.2f} MiB",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def draw_growth() -> str:
+    """CPU and metrics a volume, of each program, as the fleet grows."""
+    records = _read("programs")
+    sizes = sorted({one["volumes"] for one in records})
+    ends = (math.log10(sizes[0]), math.log10(sizes[-1]))
+    panels: dict[str, Callable[[dict[str, Any]], float]] = {
+        "CPU a volume in one round, process start included": lambda one: 1_000 * one["cpu_s"] / one["volumes"],
+        "Metrics billed a volume in one round": lambda one: one["billed_metrics"] / one["volumes"],
+    }  # fmt: skip
+    charts = []
+    for title, value_of in panels.items():
+        values = [value_of(one) for one in records]
+        low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+        chart = Chart(title=title, x_range=ends, y_range=(low, high), right=150.0)
+        unit = " ms" if title.startswith("CPU") else ""
+        for power in range(low, high + 1):
+            at = chart.y(power)
+            chart.marks.append(
+                f'<path class="grid" d="M64 {at:.1f}H{chart.width - chart.right:g}"/>'
+            )
+            chart.text(56, at + 4, f"{10.0**power:g}{unit}", anchor="end", small=True)
+        for size in sizes:
+            chart.text(
+                chart.x(math.log10(size)), chart.height - 20, f"{size:,} volumes", small=True
+            )
+        for program, color in COLORS.items():
+            points = [
+                (math.log10(one["volumes"]), math.log10(value_of(one)))
+                for one in records
+                if one["program"] == program
+            ]
+            chart.line(points, color)
+            for x, y in points:
+                chart.dot(x, y, color, radius=3)
+            shift = -6 if program == "yace" else 10 if program == "cloudwatch_exporter" else 4
+            chart.text(chart.x(points[-1][0]) + 10, chart.y(points[-1][1]) + shift, program, anchor="start", small=True, color=color)  # fmt: skip
+        charts.append(chart)
+    return picture(charts)
 
 
 def _read(name: str) -> list[dict[str, Any]]:

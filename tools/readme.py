@@ -207,6 +207,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "grid": fleet_tables.grid_table,
         "delay": fleet_tables.delay_table,
         "programs": fleet_tables.programs_table,
+        "cold-start": fleet_tables.cold_start_table,
     },
     BACKTEST: {
         "fresh": lambda: backtest_table("fresh"),
@@ -249,6 +250,10 @@ def _ranged(value: float | None, interval: list[float] | None) -> str:
     return f"{value:.2f} ({interval[0]:.2f} to {interval[1]:.2f})"
 
 
+PICTURES: dict[Path, Callable[[], str]] = {ROOT / "docs" / "fleets.svg": fleet_tables.draw_growth}
+
 if __name__ == "__main__":
+    for path, draw in PICTURES.items():
+        path.write_text(draw(), encoding="utf-8")
     for path in PARTS:
         path.write_text(generated(path), encoding="utf-8")
