@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 COLORS = {"burstwatch": RED, "yace": BLUE, "cloudwatch_exporter": GREY}
 CENTS = 100
+#: Pixels from one label to the next.
+LINE = 13.0
 SECONDS = 60
 #: The delay that the large table shows, as the month's.
 DELAY_S = 180.0
@@ -142,6 +144,7 @@ def draw_growth() -> str:
             chart.text(
                 chart.x(math.log10(size)), chart.height - 20, f"{size:,} volumes", small=True
             )
+        labels: list[tuple[float, str]] = []
         for program, color in COLORS.items():
             points = [
                 (math.log10(one["volumes"]), math.log10(value_of(one)))
@@ -151,8 +154,12 @@ def draw_growth() -> str:
             chart.line(points, color)
             for x, y in points:
                 chart.dot(x, y, color, radius=3)
-            shift = -6 if program == "yace" else 10 if program == "cloudwatch_exporter" else 4
-            chart.text(chart.x(points[-1][0]) + 10, chart.y(points[-1][1]) + shift, program, anchor="start", small=True, color=color)  # fmt: skip
+            labels.append((chart.y(points[-1][1]) + 4, program))
+        lowest = -math.inf
+        for at, program in sorted(labels):
+            lowest = max(at, lowest + LINE)
+            left = chart.x(ends[1]) + 10
+            chart.text(left, lowest, program, anchor="start", small=True, color=COLORS[program])
         charts.append(chart)
     return picture(charts)
 
