@@ -31,6 +31,7 @@ FLEET_METRICS = (
     "UnitsFailed",
     "DataAge",
     "MetricsRequested",
+    "MetricsRefused",
     "MinTimeToExhaustion",
     "CallsThrottled",
     "Problems",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.links import Links
+from burstwatch.prices import METRIC_REQUEST, MONTH_S
 from burstwatch.wishes import WINDOWS_ALLOWED, WINDOWS_PATTERN
 
 if TYPE_CHECKING:
@@ -128,6 +129,13 @@ SETTINGS: tuple[Setting, ...] = (
         allowed="likely or worst",
     ),
     Setting(
+        name="budget_usd_per_month",
+        default="",
+        help="the most that asking for one unit's metrics may cost a month; beyond it volumes are unknown; nothing sets no limit",
+        pattern=r"((?!0*(\.0*)?$)\d{1,6}(\.\d{1,2})?)?",
+        allowed="an amount in USD above 0 such as 25 or 7.50, or nothing",
+    ),
+    Setting(
         name="mass_from",
         default=20.0,
         help="from so many resources in danger at once, one alarm for all and no new one for each",
@@ -182,6 +190,7 @@ class Config:
     hold_s: float = 5400.0
     needless_per_week: float = 0.24
     page_on: str = "likely"
+    budget_usd_per_month: str = ""
     mass_from: float = 20.0
     deployment: str = "burstwatch"
     kinds: str = ""
@@ -201,6 +210,13 @@ class Config:
     def links(self) -> Links:
         """Where messages point to."""
         return Links(dashboard=self.dashboard_url, runbooks=self.runbooks_url)
+
+    @property
+    def budget_metrics_per_s(self) -> float:
+        """Metrics that may be asked for, by the list price; infinite without a limit."""
+        if not self.budget_usd_per_month:
+            return math.inf
+        return float(self.budget_usd_per_month) / METRIC_REQUEST.value / MONTH_S
 
     @property
     def margin_s(self) -> float:

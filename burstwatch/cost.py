@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 
 from burstwatch.bucket import worst_time_to_empty
 from burstwatch.policy import BACK_RATIO, Assessment
-from burstwatch.prices import METRIC_REQUEST
+from burstwatch.prices import METRIC_REQUEST, MONTH_S
 from burstwatch.project import Projection
 from burstwatch.schedule import wait_s
 
 if TYPE_CHECKING:
     from burstwatch.config import Config
     from burstwatch.observe import Resource
-
-MONTH_S = 30 * 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -33,6 +33,10 @@ METRIC_REQUEST = Figure(
 )
 
 
+#: What a month is here: thirty days.
+MONTH_S = 30 * 86_400.0
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EbsPrices:
     """USD a month in one region: by GiB, and for gp3 by IOPS over 3,000 and MiB/s over 125."""

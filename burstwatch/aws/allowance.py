@@ -9,17 +9,15 @@ class Allowance:
     """What is left to be taken. First come, first served."""
 
     def __init__(self, left: float) -> None:
-        """``left`` may be infinite."""
-        self._left, self._lock = left, Lock()
-
-    @property
-    def left(self) -> float:
-        """What nobody has taken yet."""
-        return self._left
+        """``left`` may be infinite; what is less than nothing is nothing."""
+        self._left, self._lock = max(0.0, left), Lock()
+        #: What was asked for and not there.
+        self.refused = 0
 
     def take(self, count: int) -> int:
         """As many of ``count`` as are left, which are now taken."""
         with self._lock:
             granted = int(min(count, self._left))
             self._left -= granted
+            self.refused += count - granted
         return granted

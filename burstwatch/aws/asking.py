@@ -229,6 +229,7 @@ class Asking:
             period_s=period_s,
             deadline=self.round.deadline,
             pace=self.round.pace,
+            allowance=self.round.allowance,
         )
 
     def _recall(self, resource: Resource) -> None:

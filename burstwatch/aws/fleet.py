@@ -45,6 +45,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         **{name: sum(s <= within_s for s in ahead) for name, within_s in DRY_WITHIN_S.items()},
         "UnitsFailed": 0 if result.completed else 1,
         "MetricsRequested": found.metrics_requested,
+        "MetricsRefused": found.metrics_refused,
         "CallsThrottled": result.throttled,
         "Problems": len(result.problems),
     }

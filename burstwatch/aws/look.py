@@ -40,7 +40,7 @@ class Look:
     are those looked at, by name. ``quiet`` are ids for which no new alarm is made now, and
     ``excluded`` is how many asked not to be watched. ``evaluated`` counts those asked at this look; the others kept what the last
     look at them found. ``complete`` kinds have a whole inventory,
-    ``incomplete`` ones have not.
+    ``incomplete`` ones have not. ``metrics_refused`` were not asked for, as the budget was used up.
     """
 
     unit: Unit
@@ -56,6 +56,7 @@ class Look:
     excluded: int
     evaluated: int
     metrics_requested: int
+    metrics_refused: int = 0
 
     def brief(self, resource_id: str) -> Brief:
         """What there is to say of one of them."""
@@ -78,7 +79,7 @@ def look(
     """Look at everything in ``unit``. A failed part is a problem, and the rest goes on.
 
     Whatever could be empty within ``demand_horizon_s`` is asked for its I/O too; the rest
-    only where that can change the verdict.
+    only where that can change the verdict. Nothing is asked for beyond the budget.
     """
     buckets: dict[str, Assessed] = {}
     backgrounds: dict[str, Background] = {}
@@ -88,6 +89,7 @@ def look(
     incomplete: set[str] = set()
     quiet: set[str] = set()
     evaluated = requested = excluded = 0
+    allowance = schedule.allowance(now)
     for kind in kinds:
         looked_at[kind.name] = kind
         stock = schedule.stock(kind, clients, unit, config, now=now)
@@ -107,6 +109,7 @@ def look(
             deadline=deadline,
             demand_horizon_s=demand_horizon_s,
             pace=schedule.pace,
+            allowance=allowance,
         )
         others = partial(_witnesses, resources, due, schedule)
         answered = ask(round_, [r for r in due if r.can_spend], others)
@@ -159,6 +162,7 @@ def look(
         excluded=excluded,
         evaluated=evaluated,
         metrics_requested=requested,
+        metrics_refused=allowance.refused if allowance is not None else 0,
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from burstwatch.aws.allowance import Allowance
 from burstwatch.aws.heed import Wanted, heed
 from burstwatch.aws.inventory import Inventory, take_inventory
 from burstwatch.aws.pace import Pace
 from burstwatch.schedule import Schedule
 
 if TYPE_CHECKING:
+    from burstwatch.aws.budget import Budget
     from burstwatch.aws.session import Clients, Unit
     from burstwatch.config import Config
     from burstwatch.kind import Kind
@@ -32,10 +34,15 @@ class Stock:
 
 @dataclass(kw_only=True)
 class Memory(Schedule):
-    """The schedule of a unit, its inventories by kind, and how fast it may be asked."""
+    """The schedule of a unit, its inventories by kind, how fast it may be asked and for how much."""
 
     pace: Pace = field(default_factory=Pace)
+    budget: Budget | None = None
     stocks: dict[str, Stock] = field(default_factory=dict)
+
+    def allowance(self, now: float) -> Allowance | None:
+        """How many metrics may be asked for at this look, if there is a limit."""
+        return None if self.budget is None else Allowance(self.budget.refill(now))
 
     def stock(
         self, kind: Kind, clients: Clients, unit: Unit, config: Config, *, now: float

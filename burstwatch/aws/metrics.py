@@ -16,6 +16,7 @@ from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from burstwatch.aws.allowance import Allowance
     from burstwatch.aws.pace import Pace
     from burstwatch.aws.session import Clients, Deadline
 
@@ -70,12 +71,18 @@ def read_metrics(
     period_s: int,
     deadline: Deadline,
     pace: Pace | None = None,
+    allowance: Allowance | None = None,
 ) -> Answers:
     """Ask for every query's datapoints from ``start_s`` up to ``end_s``, no faster than ``pace``.
 
-    When the deadline passes, what is left is reported as failed.
+    When the deadline passes, or the ``allowance`` is used up, what is left is reported as failed.
     """
     answers = Answers()
+    if allowance is not None:
+        granted = allowance.take(len(queries))
+        if granted < len(queries):
+            _fail(answers, queries[granted:], "the budget for metric requests is used up")
+        queries = queries[:granted]
     # Periods are counted from StartTime, so an even minute keeps AWS's own timestamps.
     start_s -= start_s % period_s
     points = max(1, int((end_s - start_s) // period_s) + 1)

@@ -14,6 +14,7 @@ from burstwatch.aws.alarms import (
     SEVERITY_METRIC,
     resource_dimensions,
 )
+from burstwatch.aws.budget import SPENT_METRIC, spent_dimensions
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 from burstwatch.messages import (
     chat_message,
@@ -83,6 +84,22 @@ def publish_completed(clients: Clients, unit: Unit, at: float, config: Config) -
                 "Unit": "Count",
             }
             for dimensions in ([deployment], [deployment, {"Name": "Unit", "Value": str(unit)}])
+        ],
+    )
+
+
+def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem]:
+    """What a unit has asked for, where there is a budget: the next function begins with it."""
+    return _put(
+        clients,
+        [
+            {
+                "MetricName": SPENT_METRIC,
+                "Dimensions": spent_dimensions(found.unit, config),
+                "Timestamp": datetime.fromtimestamp(found.at, tz=UTC),
+                "Value": float(found.metrics_requested),
+                "Unit": "Count",
+            }
         ],
     )
 

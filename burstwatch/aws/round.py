@@ -23,7 +23,7 @@ class Round:
     """What may be asked, by whom, until when.
 
     Whatever could be empty within ``demand_horizon_s`` is asked for its I/O too; the days
-    before are asked for while ``pasts`` lasts.
+    before are asked for while ``pasts`` lasts, and nothing beyond ``allowance``.
     """
 
     kind: Kind
@@ -34,4 +34,5 @@ class Round:
     deadline: Deadline
     demand_horizon_s: float = 0.0
     pace: Pace | None = None
+    allowance: Allowance | None = None
     pasts: Allowance = field(default_factory=lambda: Allowance(PASTS_PER_LOOK))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,15 @@ from burstwatch.aws.alarms import (
     delete_alarms,
     read_alarms,
 )
+from burstwatch.aws.budget import open_budget
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.plan import plan_alarms
-from burstwatch.aws.publish import publish_completed, publish_events, publish_severities
+from burstwatch.aws.publish import (
+    publish_completed,
+    publish_events,
+    publish_severities,
+    publish_spent,
+)
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 
 if TYPE_CHECKING:
@@ -62,8 +69,14 @@ def sweep(
     ``clients`` reach the unit, which is only looked at; ``home`` has the alarms and topics.
     """
     throttled_before = _throttled(clients, home)
+    problems: list[Problem] = []
+    if schedule.budget is None and not math.isinf(config.budget_metrics_per_s):
+        schedule.budget, problems = open_budget(home, unit, config, now=now)
     found = look(unit, kinds, clients, config, schedule, now=now, deadline=deadline)
-    problems = list(found.problems)
+    problems += found.problems
+    if schedule.budget is not None:
+        schedule.budget.spend(found.metrics_requested)
+        problems += publish_spent(home, found, config)
     created: list[tuple[str, Verdict]] = []
     failed: list[Problem] = []
     deleted: tuple[str, ...] = ()

@@ -43,8 +43,12 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
   const floor = props.floor
     ? ` The floor alarm is billed per volume: ${PRICES.insightsAlarmMetric.usd.toFixed(2)} USD a volume-month on top.`
     : '';
+  const budget = props.settings['budget_usd_per_month'];
+  const requests = budget
+    ? ` Metric requests: at most ${budget} USD a month for each unit (budget_usd_per_month).`
+    : ' Metric requests come on top: `burstwatch scan --cost` says how many; budget_usd_per_month limits them.';
   return (
     `burstwatch: about ${total.toFixed(2)} USD a month before free tiers and metric requests ` +
-    `(${lines.map(([what, usd]) => `${what} ${usd.toFixed(2)}`).join(', ')}; us-east-1 list prices of 2026-11).${floor}`
+    `(${lines.map(([what, usd]) => `${what} ${usd.toFixed(2)}`).join(', ')}; us-east-1 list prices of 2026-11).${requests}${floor}`
   );
 }

@@ -78,7 +78,7 @@ export class FleetDashboard extends Construct {
       }),
       new GraphWidget({
         title: 'Problems', width: 8, height: 6,
-        left: ['Problems', 'UnitsFailed', 'CallsThrottled'].map((name) => fleet(name)),
+        left: ['Problems', 'UnitsFailed', 'CallsThrottled', 'MetricsRefused'].map((name) => fleet(name)),
       }),
       new GraphWidget({
         title: 'By their owners\' wish: left out, in maintenance', width: 8, height: 6,

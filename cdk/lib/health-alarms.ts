@@ -130,6 +130,13 @@ export class HealthAlarms extends Construct {
       topic: notice,
       description: 'AWS asks for fewer calls, sweep after sweep. They are tried again and what is not answered is unknown; the quota is shared with everybody in the account.',
     });
+    add('budget-reached', {
+      metric: fleet('MetricsRefused', Stats.SUM),
+      threshold: 1,
+      periods: 5,
+      topic: notice,
+      description: 'The budget for metric requests is used up. Those near danger are asked first; the rest are unknown and not watched. Raise budget_usd_per_month, or watch fewer.',
+    });
     add('function-errors', {
       metric: fn.metricErrors({ period }),
       threshold: 1,

@@ -1,0 +1,99 @@
+"""What asking may cost is a limit that is kept, told, and survives the function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from burstwatch.aws.budget import SAVED_S, open_budget
+from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.memory import Memory
+from burstwatch.config import Config, ConfigError, parse_config
+from tests.aws.test_look import FULL_BURST, drain
+from tests.aws.test_sweep import CONFIG, Disk, run_sweep
+from tests.conftest import NOW, Cloud
+
+#: Fifty metrics an hour.
+SMALL = replace(CONFIG, kinds="ebs_volume", budget_usd_per_month="0.36")
+PER_HOUR = 50
+
+
+def test_a_budget_is_metrics_a_second_by_the_list_price() -> None:
+    assert SMALL.budget_metrics_per_s * 3_600 == pytest.approx(PER_HOUR)
+    assert Config().budget_metrics_per_s == float("inf")
+
+
+@pytest.mark.parametrize("text", ["0", "0.00", "-1", "ten", "1e3", "7.505"])
+def test_a_budget_that_is_no_amount_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="allowed is an amount in USD above 0"):
+        parse_config({"budget_usd_per_month": text})
+
+
+def test_beyond_the_budget_the_rest_is_unknown_and_counted_and_those_near_are_asked(
+    cloud: Cloud,
+) -> None:
+    hot = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    drain(cloud, hot, to_percent=30, **FULL_BURST)
+    memory = Memory()
+    assert run_sweep(cloud, memory, config=SMALL).found.assessments[hot][1].verdict == "critical"
+    for _ in range(400):
+        Disk(cloud, percent=100)
+    cloud.clock.now += 120
+    drain(cloud, hot, to_percent=24, **FULL_BURST, until=cloud.clock.now)
+    result = run_sweep(cloud, memory, config=SMALL)
+    numbers = fleet_metrics(result)
+    assert result.found.assessments[hot][1].verdict == "critical"
+    assert numbers["MetricsRefused"] > 0
+    assert numbers["ResourcesUnknown"] == numbers["MetricsRefused"]
+    assert numbers["MetricsRequested"] + numbers["MetricsRefused"] >= 400
+    assert any("budget" in problem.error for problem in result.problems)
+    reasons = {a.reason for _, a in result.found.assessments.values() if a.verdict == "unknown"}
+    assert reasons == {"the budget for metric requests is used up"}
+
+
+def test_in_a_day_no_more_is_asked_for_than_comes_in(cloud: Cloud) -> None:
+    for _ in range(40):
+        Disk(cloud, percent=60)  # all near: each is asked at every sweep, if it may be
+    memory, asked = Memory(), 0
+    for _ in range(60):
+        asked += run_sweep(cloud, memory, config=SMALL).found.metrics_requested
+        cloud.clock.now += 300
+    hours = 60 * 300 / 3_600
+    assert asked <= PER_HOUR * (hours + SAVED_S / 3_600) + 1
+    assert asked >= PER_HOUR * hours
+
+
+def test_a_function_that_starts_anew_does_not_start_rich(cloud: Cloud) -> None:
+    for _ in range(40):
+        Disk(cloud, percent=60)
+    memory = Memory()
+    for _ in range(12):
+        run_sweep(cloud, memory, config=SMALL)
+        cloud.clock.now += 60
+    assert memory.budget is not None
+    anew, problems = open_budget(cloud.clients, cloud.unit, SMALL, now=cloud.clock.now)
+    assert problems == []
+    assert anew.left == pytest.approx(memory.budget.refill(cloud.clock.now), abs=PER_HOUR)
+    assert anew.left < PER_HOUR
+
+
+def test_where_the_past_cannot_be_read_only_little_is_asked_for(cloud: Cloud) -> None:
+    cloud.aws.denied = {"GetMetricData"}
+    budget, problems = open_budget(cloud.clients, cloud.unit, SMALL, now=NOW)
+    assert [problem.part for problem in problems] == ["what was spent before"]
+    assert budget.left == pytest.approx(SMALL.budget_metrics_per_s * 60)
+
+
+def test_without_a_budget_nothing_is_refused_or_kept(cloud: Cloud) -> None:
+    Disk(cloud, percent=100)
+    memory = Memory()
+    result = run_sweep(cloud, memory)
+    assert (memory.budget, result.found.metrics_refused) == (None, 0)
+    names = [
+        datum["MetricName"]
+        for _, operation, request in cloud.aws.calls
+        if operation == "PutMetricData"
+        for datum in request["MetricData"]
+    ]
+    assert "MetricsRequested" not in names
