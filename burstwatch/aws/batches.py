@@ -62,14 +62,19 @@ class Judged:
 
 @dataclass(kw_only=True)
 class Answered:
-    """What became of some resources. ``requested`` are the metrics that were asked for."""
+    """What became of some resources. ``requested`` are the metrics that were asked for.
 
+    ``is_fresh`` is whether any of them had fresh data: what was not answered shows nothing.
+    """
+
+    is_fresh: bool = False
     judged: list[Judged] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     requested: int = 0
 
     def add(self, more: Answered) -> None:
         """Take in those of another batch."""
+        self.is_fresh = self.is_fresh or more.is_fresh
         self.judged += more.judged
         self.problems += more.problems
         self.requested += more.requested
@@ -92,7 +97,7 @@ def ask(
         else:
             answered.add(done)
     if silent:
-        is_fresh = len(silent) < len(batches) or _is_fresh(round_, witnesses, answered)
+        is_fresh = answered.is_fresh or _is_fresh(round_, witnesses, answered)
         for done in _at_once(round_, partial(_judge, unit_is_fresh=is_fresh), silent):
             answered.add(done)
     return answered
@@ -120,7 +125,11 @@ def _at_once(
 
 def _first(asking: Asking) -> Asking | Answered:
     """A batch's balances, and all the rest unless it is silent altogether."""
-    return _judge(asking, unit_is_fresh=True) if asking.ask_levels() else asking
+    if not asking.ask_levels():
+        return asking
+    answered = _judge(asking, unit_is_fresh=True)
+    answered.is_fresh = True
+    return answered
 
 
 def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:

@@ -112,3 +112,23 @@ def test_a_batch_that_cannot_be_judged_costs_no_other(
     memory = Memory()
     faulty = run_sweep(fleet, memory)
     assert_some_were_lost_and_come_back(fleet, memory, faulty, says="nobody thought of")
+
+
+def test_a_batch_that_fails_is_no_sign_that_the_unit_can_be_seen(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from burstwatch.aws import batches  # noqa: PLC0415 - what is broken for a moment
+
+    instance = cloud.aws.add_instance("m5.large")
+    for _ in range(batches.BATCH + 20):  # two batches, none of which has ever reported
+        cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    real, broken = batches._first, [True]
+
+    def first(asking: object) -> object:
+        if broken.pop() if broken else False:
+            raise ZeroDivisionError
+        return real(asking)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(batches, "_first", first)
+    result = run_sweep(cloud, Memory())
+    assert unknown(result) == batches.BATCH + 20
