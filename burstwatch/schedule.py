@@ -164,6 +164,7 @@ def fingerprint(resource: Resource) -> object:
         resource.parents,
         resource.history_from_s is None,
         resource.lead_s,
+        resource.statistic,
     )
 
 
