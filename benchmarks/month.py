@@ -206,15 +206,7 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
             disk = judged.resource
             if disk is witness:
                 continue
-            schedule.note(
-                disk,
-                judged.assessment,
-                watching.config,
-                clock.now,
-                near=judged.is_near,
-                seen=judged.seen,
-                levels=judged.levels,
-            )
+            schedule.note(judged, watching.config, clock.now)
             looks[disk.id] += 1
             changes[disk.id].append((clock.now, judged.assessment.verdict in ANNOUNCED))
             wait = (schedule.known[disk.key].due_at - clock.now) / MINUTE

@@ -26,7 +26,7 @@ def worst_now_s(seen: Observation) -> float:
 
 def is_full(seen: Observation) -> bool:
     """Whether there is so much in the bucket that nothing else matters."""
-    return newest_ratio(seen) >= BACK_RATIO
+    return _newest_ratio(seen) >= BACK_RATIO
 
 
 def is_near(seen: Observation, config: Config) -> bool:
@@ -35,10 +35,10 @@ def is_near(seen: Observation, config: Config) -> bool:
         return False
     own = config.with_lead(seen.resource.lead_s)
     near_s = WARNING_MARGINS * own.margin_s
-    return worst_now_s(seen) < near_s or newest_ratio(seen) < RECOVERED_RATIO
+    return worst_now_s(seen) < near_s or _newest_ratio(seen) < RECOVERED_RATIO
 
 
-def newest_ratio(seen: Observation) -> float:
+def _newest_ratio(seen: Observation) -> float:
     """The newest level, 0 to 1; full where none is known, for nothing can be asked of that."""
     if seen.history is None or seen.history.newest_level() < 0:
         return 1.0

@@ -6,7 +6,7 @@ Times are absolute, because an alarm is read later than it is written.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.fixes import Fix, cheapest
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from burstwatch.project import Projection
 
 NEVER = "never"
+#: So long the load that was seen is told as the cause; after that it may be another.
+LOAD_TELLS_S = 1_800.0
 #: What holds the I/O back, in words.
 BINDINGS = {
     "volume_iops": "the volume's IOPS",
@@ -35,9 +37,10 @@ BINDINGS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Background:
-    """What led up to an assessment: the load of the last minutes, and since when it drains."""
+    """What led up to an assessment: the load before ``load_at``, and since when it drains."""
 
     load: Load | None = None
+    load_at: float | None = None
     since_s: float | None = None
     since_ratio: float | None = None
 
@@ -96,12 +99,22 @@ def make_brief(
     )
 
 
-def make_background(history: History | None, load: Load | None) -> Background:
-    """What is known of the time before."""
+def make_background(history: History | None, load: Load | None, at: float) -> Background:
+    """What is known of the time before ``at``."""
+    load_at = None if load is None else at
     if history is None or history.newest_level() < 0:
-        return Background(load=load)
+        return Background(load=load, load_at=load_at)
     since_s, ratio = history.drain_began()
-    return Background(load=load, since_s=since_s, since_ratio=ratio)
+    return Background(load=load, load_at=load_at, since_s=since_s, since_ratio=ratio)
+
+
+def with_earlier(background: Background, earlier: Background | None, now: float) -> Background:
+    """The background, with the load of an earlier look where this one did not ask for it."""
+    if background.load is not None or earlier is None or earlier.load_at is None:
+        return background
+    if now - earlier.load_at > LOAD_TELLS_S:
+        return background
+    return replace(background, load=earlier.load, load_at=earlier.load_at)
 
 
 def _outlook(projection: Projection) -> str:

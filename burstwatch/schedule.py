@@ -13,7 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from burstwatch.brief import with_earlier
+
 if TYPE_CHECKING:
+    from burstwatch.brief import Background
     from burstwatch.config import Config
     from burstwatch.levels import Levels
     from burstwatch.observe import Resource
@@ -50,11 +53,26 @@ class Seen:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
-    """The last look at a resource: what was found, and what it was then.
+class Judged:
+    """One resource after a look: what to make of it, and what the next look need not ask for.
 
-    ``near`` is whether the next look must know of hours, which are kept in ``levels``;
-    ``blind`` is how many looks in a row could not tell.
+    ``is_near`` is whether the next look must know of hours, which are then in ``levels``.
+    """
+
+    resource: Resource
+    assessment: Assessment
+    background: Background | None = None
+    is_near: bool = False
+    seen: Seen | None = None
+    levels: Levels | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """The last look at a resource, when the next is due, and what it was then.
+
+    ``blind`` is how many looks in a row could not tell. ``background`` outlives the look,
+    for an alarm may be made later than that.
     """
 
     fingerprint: object
@@ -63,6 +81,7 @@ class Known:
     near: bool = False
     seen: Seen | None = None
     levels: Levels | None = None
+    background: Background | None = None
     blind: int = 0
 
 
@@ -93,31 +112,28 @@ class Schedule:
         return known is None or known.assessment.projection.state == "idle"
 
     def note(
-        self,
-        resource: Resource,
-        assessment: Assessment,
-        config: Config,
-        now: float,
-        *,
-        near: bool = False,
-        seen: Seen | None = None,
-        levels: Levels | None = None,
-        look_period_s: float | None = None,
+        self, judged: Judged, config: Config, now: float, *, look_period_s: float | None = None
     ) -> None:
         """Remember a look.
 
         ``look_period_s`` is how often to look at what is well, where the worst case is too
         unsure to say it.
         """
+        resource, assessment = judged.resource, judged.assessment
+        near, seen, levels = judged.is_near, judged.seen, judged.levels
+        background = judged.background
         own = config.with_lead(resource.lead_s)
         before = self.last_look(resource)
         blind = 0
+        if background is not None and before is not None:
+            background = with_earlier(background, before.background, now)
         if assessment.verdict == "unknown":
             blind = 1
             if before is not None:
                 # What was known of it is not worth less because this look could not tell.
                 blind, near = before.blind + 1, before.near
                 seen, levels = seen or before.seen, levels or before.levels
+                background = before.background
         if seen is not None and seen.newest is not None:
             newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
             self.newest_s[resource.kind] = newest_s
@@ -128,8 +144,14 @@ class Schedule:
             near=near,
             seen=seen,
             levels=levels if near else None,
+            background=background,
             blind=blind,
         )
+
+    def background_of(self, resource: Resource) -> Background | None:
+        """What led up to the last look's verdict, if that was one to tell of."""
+        known = self.last_look(resource)
+        return known.background if known is not None else None
 
     def levels_of(self, resource: Resource) -> Levels | None:
         """The hours of its balance that are kept, if it is near."""

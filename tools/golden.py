@@ -134,7 +134,7 @@ def golden_brief(name: str) -> Brief:
     seen = observe(resource, levels[-1].end_s + 120, levels, demand)
     kind = find_kinds()[resource.kind]
     load = recent_load(kind.traffic, {row.t_s: sums_of(row, kind.traffic) for row in rows}, 60.0)
-    background = make_background(seen.history, load)
+    background = make_background(seen.history, load, seen.at)
     return make_brief(resource, assess(seen, CONFIG), kind, background)
 
 

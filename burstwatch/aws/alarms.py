@@ -188,3 +188,11 @@ def delete_alarms(clients: Clients, names: Iterable[str]) -> list[Problem]:
 def resource_dimensions(kind: str, resource_id: str) -> list[dict[str, str]]:
     """The dimensions of everything published about one resource."""
     return [{"Name": "Kind", "Value": kind}, {"Name": "ResourceId", "Value": resource_id}]
+
+
+def unit_dimensions(unit: Unit, config: Config) -> list[dict[str, str]]:
+    """The dimensions of what is published about one unit."""
+    return [
+        {"Name": "Deployment", "Value": config.deployment},
+        {"Name": "Unit", "Value": str(unit)},
+    ]

@@ -13,7 +13,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from burstwatch.attention import is_near, worst_now_s
+from burstwatch.attention import is_full, is_near, worst_now_s
 from burstwatch.aws.metrics import Answers, Query, read_metrics
 from burstwatch.cadence import cadence_s
 from burstwatch.history import LOOK_BACK_S
@@ -98,7 +98,7 @@ class Asking:
     ) -> Iterator[Observation]:
         seen = {r.key: self._observation(r, unit_is_fresh=unit_is_fresh) for r in near}
         # A full bucket has nothing to fear that the days before could tell of.
-        pasts = self._pasts([seen[r.key] for r in near if not self._is_full(r)])
+        pasts = self._pasts([seen[r.key] for r in near if not is_full(seen[r.key])])
         seen |= {key: _with_past(seen[key], past) for key, past in pasts.items()}
         busy = [resource for resource in near if self._wants_io(seen[resource.key])]
         self._ask([query for resource in busy for query in self._demand_queries(resource)])
@@ -188,10 +188,6 @@ class Asking:
     def _matters(self, glance: Observation) -> bool:
         """Whether more than its newest level decides what to make of it."""
         return is_near(glance, self.config) or worst_now_s(glance) < self._horizon_s
-
-    def _is_full(self, resource: Resource) -> bool:
-        series = self._series(resource)
-        return series is not None and len(series) > 0 and series[-1][1] >= BACK_RATIO * PERCENT
 
     # Asking
 
@@ -339,7 +335,7 @@ class Asking:
         period_s = cadence_s([start for start, _ in series])
         if newest_only:
             series = series[-1:]
-        elif self._is_full(resource):
+        elif series and series[-1][1] >= BACK_RATIO * PERCENT:
             series = series[-FULL_POINTS:]  # nothing that was before matters any more
         levels = [self._level(resource, point, period_s) for point in series]
         from_s = self._from_s.get(resource.key, self.now)

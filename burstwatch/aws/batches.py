@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING, TypeVar
 from burstwatch.attention import is_near
 from burstwatch.aws.asking import Asking
 from burstwatch.aws.session import Problem
-from burstwatch.brief import Background, make_background
+from burstwatch.brief import make_background
 from burstwatch.cadence import FINE_S
 from burstwatch.policy import SEVERITY, Assessment
 from burstwatch.project import Projection
+from burstwatch.schedule import Judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from burstwatch.aws.round import Round
-    from burstwatch.levels import Levels
     from burstwatch.observe import Resource
-    from burstwatch.schedule import Seen
 
 #: As many balances as one call asks for.
 BATCH = 500
@@ -43,21 +42,6 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 LATE = "the sweep's time was up"
 
 _Done = TypeVar("_Done")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
-    """One resource after a look: what to make of it, and what the next look need not ask for.
-
-    ``is_near`` says whether the next must ask for hours.
-    """
-
-    resource: Resource
-    assessment: Assessment
-    background: Background | None = None
-    is_near: bool = False
-    seen: Seen | None = None
-    levels: Levels | None = None
 
 
 @dataclass(kw_only=True)
@@ -138,7 +122,7 @@ def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:
         resource, assessment = seen.resource, asking.assess(seen)
         background = None
         if SEVERITY.get(assessment.verdict, 0) >= SEVERITY["warning"]:
-            background = make_background(seen.history, asking.load(resource))
+            background = make_background(seen.history, asking.load(resource), asking.now)
         near = is_near(seen, asking.config)
         answered.judged.append(
             Judged(

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.aws.alarms import NAMESPACE, unit_dimensions
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.bucket import Bucket, clamp_level, level_after
 
 if TYPE_CHECKING:
     from burstwatch.aws.session import Clients, Unit
@@ -26,21 +27,22 @@ BACK_HOURS = 24
 
 @dataclass(kw_only=True)
 class Budget:
-    """``rate`` metrics a second come in, ``left`` are there as of ``at``."""
+    """A bucket of metrics like those that are watched here: ``left`` are in it as of ``at``."""
 
-    rate: float
+    bucket: Bucket
     left: float
     at: float
 
     def refill(self, now: float) -> float:
         """What may be asked for now."""
-        self.left = min(self.rate * SAVED_S, self.left + self.rate * max(0.0, now - self.at))
+        seconds = max(0.0, now - self.at)
+        self.left = level_after(self.bucket, level=self.left, demand=0.0, seconds=seconds)
         self.at = now
         return self.left
 
     def spend(self, metrics: int) -> None:
         """Take off what was asked for."""
-        self.left -= metrics
+        self.left = clamp_level(self.bucket, self.left - metrics)
 
 
 def open_budget(
@@ -51,11 +53,12 @@ def open_budget(
     Where that cannot be read there is as much as comes in from one sweep to the next.
     """
     rate = config.budget_metrics_per_s
+    bucket = Bucket(capacity=rate * SAVED_S, refill=rate, burst=rate)
     start = now - now % HOUR_S - BACK_HOURS * HOUR_S
     metric = {
         "Namespace": NAMESPACE,
         "MetricName": SPENT_METRIC,
-        "Dimensions": spent_dimensions(unit, config),
+        "Dimensions": unit_dimensions(unit, config),
     }
     stat = {"Metric": metric, "Period": int(HOUR_S), "Stat": "Sum"}
     try:
@@ -67,20 +70,12 @@ def open_budget(
         (result,) = answer["MetricDataResults"]
     except (*AWS_ERRORS, KeyError, ValueError) as error:
         problem = Problem(part="what was spent before", error=describe_error(error))
-        return Budget(rate=rate, left=rate * config.sweep_period_s, at=now), [problem]
+        return Budget(bucket=bucket, left=rate * config.sweep_period_s, at=now), [problem]
     times = [time.timestamp() for time in result["Timestamps"]]
     spent = dict(zip(times, result["Values"], strict=True))
-    budget = Budget(rate=rate, left=rate * SAVED_S, at=start)
+    budget = Budget(bucket=bucket, left=bucket.capacity, at=start)
     for hour in range(BACK_HOURS + 1):
         begins = start + hour * HOUR_S
         budget.refill(min(now, begins + HOUR_S))
         budget.spend(int(spent.get(begins, 0)))
     return budget, []
-
-
-def spent_dimensions(unit: Unit, config: Config) -> list[dict[str, str]]:
-    """The dimensions of what a unit has spent."""
-    return [
-        {"Name": "Deployment", "Value": config.deployment},
-        {"Name": "Unit", "Value": str(unit)},
-    ]

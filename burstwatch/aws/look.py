@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.batches import Judged, ask
+from burstwatch.aws.batches import ask
 from burstwatch.aws.round import Round
 from burstwatch.brief import Background, make_brief
 from burstwatch.observe import Limit, Observation, Resource
 from burstwatch.policy import Assessment, Verdict, assess
 from burstwatch.project import Projection
+from burstwatch.schedule import Judged
 from burstwatch.words import span
 
 if TYPE_CHECKING:
@@ -36,11 +37,12 @@ Assessed = tuple[Resource, Assessment]
 class Look:
     """Every resource of one unit with its assessment, and what it cost to know.
 
-    ``buckets`` are all of them, where a resource has several; ``backgrounds`` tell of those that are not well what led up to it, by id. ``kinds``
-    are those looked at, by name. ``quiet`` are ids for which no new alarm is made now, and
-    ``excluded`` is how many asked not to be watched. ``evaluated`` counts those asked at this look; the others kept what the last
-    look at them found. ``complete`` kinds have a whole inventory,
-    ``incomplete`` ones have not. ``metrics_refused`` were not asked for, as the budget was used up.
+    ``buckets`` are all of them, where a resource has several; ``backgrounds`` tell of those
+    that are not well what led up to it, by id. ``kinds`` are those looked at, by name:
+    ``complete`` ones have a whole inventory, ``incomplete`` ones have not. ``quiet`` are ids
+    for which no new alarm is made now, and ``excluded`` is how many asked not to be watched.
+    ``evaluated`` counts those asked at this look; the others kept what the last look at them
+    found. ``metrics_refused`` were not asked for, as the budget was used up.
     """
 
     unit: Unit
@@ -70,7 +72,7 @@ def look(
     kinds: Iterable[Kind],
     clients: Clients,
     config: Config,
-    schedule: Memory,
+    memory: Memory,
     *,
     now: float,
     deadline: Deadline,
@@ -82,58 +84,43 @@ def look(
     only where that can change the verdict. Nothing is asked for beyond the budget.
     """
     buckets: dict[str, Assessed] = {}
-    backgrounds: dict[str, Background] = {}
     looked_at: dict[str, Kind] = {}
     problems: list[Problem] = []
     complete: set[str] = set()
     incomplete: set[str] = set()
     quiet: set[str] = set()
     evaluated = requested = excluded = 0
-    allowance = schedule.allowance(now)
+    allowance = memory.allowance(now)
     for kind in kinds:
         looked_at[kind.name] = kind
-        stock = schedule.stock(kind, clients, unit, config, now=now)
+        stock = memory.stock(kind, clients, unit, config, now=now)
         inventory, wanted = stock.inventory, stock.wanted
         resources, silenced = wanted.now(config, now)
         problems += [*inventory.problems, *wanted.problems]
         excluded += wanted.excluded + inventory.excluded
         quiet |= silenced
         (complete if inventory.complete else incomplete).add(kind.name)
-        due = [r for r in resources if schedule.is_due(r, now)]
+        due = [r for r in resources if memory.is_due(r, now)]
         round_ = Round(
             kind=kind,
             clients=clients,
             config=config,
-            schedule=schedule,
+            schedule=memory,
             now=now,
             deadline=deadline,
             demand_horizon_s=demand_horizon_s,
-            pace=schedule.pace,
+            pace=memory.pace,
             allowance=allowance,
         )
-        others = partial(_witnesses, resources, due, schedule)
+        others = partial(_witnesses, resources, due, memory)
         answered = ask(round_, [r for r in due if r.can_spend], others)
         answered.judged += [_without_asking(r, config, now) for r in due if not r.can_spend]
         # An estimated worst case is no reason to look away.
         every_s = None if kind.capacity_documented else kind.look_period_s
         for one in answered.judged:
-            schedule.note(
-                one.resource,
-                one.assessment,
-                config,
-                now,
-                near=one.is_near,
-                seen=one.seen,
-                levels=one.levels,
-                look_period_s=every_s,
-            )
+            memory.note(one, config, now, look_period_s=every_s)
         fresh = {one.resource.key: (one.resource, one.assessment) for one in answered.judged}
-        backgrounds |= {
-            one.resource.key: one.background for one in answered.judged if one.background
-        }
-        kept = {
-            r.key: (r, schedule.known[r.key].assessment) for r in resources if r.key not in fresh
-        }
+        kept = {r.key: (r, memory.known[r.key].assessment) for r in resources if r.key not in fresh}
         refused = {
             key: _not_understood(kind, key, reason, unit=unit, now=now)
             for key, reason in inventory.refused.items()
@@ -143,14 +130,16 @@ def look(
         evaluated += len({resource.id for resource, _ in fresh.values()})
         requested += answered.requested
     if not incomplete:
-        schedule.forget_all_but(set(buckets))
+        memory.forget_all_but(set(buckets))
     found = worst_of_each(buckets.values())
     return Look(
         unit=unit,
         at=now,
         kinds=looked_at,
         backgrounds={
-            key: backgrounds[r.key] for key, (r, _) in found.items() if r.key in backgrounds
+            key: background
+            for key, (resource, _) in found.items()
+            if (background := memory.background_of(resource)) is not None
         },
         assessments=with_parents(found),
         buckets=tuple(buckets.values()),

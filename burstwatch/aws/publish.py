@@ -13,8 +13,9 @@ from burstwatch.aws.alarms import (
     NAMESPACE,
     SEVERITY_METRIC,
     resource_dimensions,
+    unit_dimensions,
 )
-from burstwatch.aws.budget import SPENT_METRIC, spent_dimensions
+from burstwatch.aws.budget import SPENT_METRIC
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 from burstwatch.messages import (
     chat_message,
@@ -72,7 +73,7 @@ def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Proble
 
 def publish_completed(clients: Clients, unit: Unit, at: float, config: Config) -> list[Problem]:
     """The heartbeat of a unit. Published last: all before it was acknowledged."""
-    deployment = {"Name": "Deployment", "Value": config.deployment}
+    of_unit = unit_dimensions(unit, config)
     return _put(
         clients,
         [
@@ -83,7 +84,7 @@ def publish_completed(clients: Clients, unit: Unit, at: float, config: Config) -
                 "Value": 1.0,
                 "Unit": "Count",
             }
-            for dimensions in ([deployment], [deployment, {"Name": "Unit", "Value": str(unit)}])
+            for dimensions in (of_unit[:1], of_unit)
         ],
     )
 
@@ -95,7 +96,7 @@ def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem
         [
             {
                 "MetricName": SPENT_METRIC,
-                "Dimensions": spent_dimensions(found.unit, config),
+                "Dimensions": unit_dimensions(found.unit, config),
                 "Timestamp": datetime.fromtimestamp(found.at, tz=UTC),
                 "Value": float(found.metrics_requested),
                 "Unit": "Count",

@@ -59,7 +59,7 @@ def sweep(
     clients: Clients,
     home: Clients,
     config: Config,
-    schedule: Memory,
+    memory: Memory,
     *,
     now: float,
     deadline: Deadline,
@@ -70,12 +70,12 @@ def sweep(
     """
     throttled_before = _throttled(clients, home)
     problems: list[Problem] = []
-    if schedule.budget is None and not math.isinf(config.budget_metrics_per_s):
-        schedule.budget, problems = open_budget(home, unit, config, now=now)
-    found = look(unit, kinds, clients, config, schedule, now=now, deadline=deadline)
+    if memory.budget is None and not math.isinf(config.budget_metrics_per_s):
+        memory.budget, problems = open_budget(home, unit, config, now=now)
+    found = look(unit, kinds, clients, config, memory, now=now, deadline=deadline)
     problems += found.problems
-    if schedule.budget is not None:
-        schedule.budget.spend(found.metrics_requested)
+    if memory.budget is not None:
+        memory.budget.spend(found.metrics_requested)
         problems += publish_spent(home, found, config)
     created: list[tuple[str, Verdict]] = []
     failed: list[Problem] = []

@@ -178,13 +178,5 @@ def look_once(
     )  # fmt: skip
     judged = ask(round_, due, lambda: others).judged
     for one in judged:
-        schedule.note(
-            one.resource,
-            one.assessment,
-            config,
-            now,
-            near=one.is_near,
-            seen=one.seen,
-            levels=one.levels,
-        )
+        schedule.note(one, config, now)
     return [one.resource.id for one in judged]

@@ -360,6 +360,27 @@ def test_a_sweep_that_cannot_make_its_alarms_has_no_heartbeat(cloud: Cloud) -> N
     assert not run_sweep(cloud).completed
 
 
+@pytest.mark.parametrize("has_looked_again", [False, True])
+def test_an_alarm_that_could_not_be_made_at_first_is_made_with_its_cause(
+    cloud: Cloud, *, has_looked_again: bool
+) -> None:
+    disk, memory = Disk(cloud, percent=60), Memory()
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    cloud.aws.denied = {"PutMetricAlarm"}
+    run_sweep(cloud, memory)
+    for _ in range(6 if has_looked_again else 1):
+        disk.minute(iops=3_000)
+        cloud.aws.denied = {"PutMetricAlarm"}
+        run_sweep(cloud, memory)
+    cloud.aws.denied = set()
+    swept = run_sweep(cloud, memory)
+    assert swept.found.metrics_requested < 4  # nothing was asked of its I/O anew
+    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    assert "Cause: reads and writes, 3,000 IOPS of 16 KiB" in alarm["AlarmDescription"]
+    assert "draining since " in alarm["AlarmDescription"].lower()
+
+
 def test_a_blind_sweep_has_no_heartbeat(cloud: Cloud) -> None:
     Disk(cloud, percent=90)
     cloud.aws.denied = {"DescribeVolumes"}

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from burstwatch.brief import LOAD_TELLS_S, make_background
 from burstwatch.config import Config
+from burstwatch.load import Load
 from burstwatch.policy import Assessment, Verdict
 from burstwatch.project import Projection
 from burstwatch.replay import volume
-from burstwatch.schedule import LATEST_S, Schedule, wait_s
+from burstwatch.schedule import LATEST_S, Judged, Schedule, wait_s
 
 CONFIG = Config()
 SLACK_S = CONFIG.sweep_period_s / 2
@@ -46,23 +48,52 @@ def test_what_cannot_be_known_is_asked_for_less_and_less_often() -> None:
     schedule, disk = Schedule(), volume("gp2", 100)
     waits = []
     for now in range(7):
-        schedule.note(disk, assessed("unknown", state="unknown"), CONFIG, float(now))
+        schedule.note(
+            Judged(resource=disk, assessment=assessed("unknown", state="unknown")),
+            CONFIG,
+            float(now),
+        )
         waits.append(schedule.known[disk.key].due_at - now + SLACK_S)
     assert waits == [60, 120, 180, 240, 300, 300, 300]
-    schedule.note(disk, assessed(worst_s=CONFIG.margin_s), CONFIG, 8.0)
+    schedule.note(Judged(resource=disk, assessment=assessed(worst_s=CONFIG.margin_s)), CONFIG, 8.0)
     assert schedule.known[disk.key].blind == 0
 
 
 def test_a_look_that_could_not_tell_forgets_nothing() -> None:
     schedule, disk = Schedule(), volume("gp2", 100)
-    schedule.note(disk, assessed("watch", worst_s=600), CONFIG, 0.0, near=True)
-    schedule.note(disk, assessed("unknown", state="unknown"), CONFIG, 60.0)
+    schedule.note(
+        Judged(resource=disk, assessment=assessed("watch", worst_s=600), is_near=True), CONFIG, 0.0
+    )
+    schedule.note(
+        Judged(resource=disk, assessment=assessed("unknown", state="unknown")), CONFIG, 60.0
+    )
     assert schedule.known[disk.key].near
+
+
+def test_the_load_that_was_seen_is_told_for_half_an_hour_and_no_longer() -> None:
+    schedule, disk = Schedule(), volume("gp2", 100)
+    load = Load(read_iops=3_000.0, write_iops=0.0, read_mib_s=46.9, write_mib_s=0.0)
+
+    def told(now: float, load: Load | None = None, *, verdict: Verdict = "critical") -> bool:
+        background = make_background(None, load, now) if verdict == "critical" else None
+        one = Judged(resource=disk, assessment=assessed(verdict), background=background)
+        schedule.note(one, CONFIG, now)
+        known = schedule.background_of(disk)
+        return known is not None and known.load is not None
+
+    assert told(0.0, load)
+    assert told(300.0)
+    assert told(600.0, verdict="unknown")
+    assert told(LOAD_TELLS_S)
+    assert not told(LOAD_TELLS_S + 1)
+    assert told(2_000.0, load)
+    assert not told(2_060.0, verdict="ok")
+    assert not told(2_120.0)
 
 
 def test_another_size_is_another_bucket_and_due_at_once() -> None:
     schedule, disk = Schedule(), volume("gp2", 100)
-    schedule.note(disk, assessed(worst_s=1e9), CONFIG, 0.0)
+    schedule.note(Judged(resource=disk, assessment=assessed(worst_s=1e9)), CONFIG, 0.0)
     assert not schedule.is_due(disk, 60.0)
     assert schedule.is_due(replace(volume("gp2", 200), id=disk.id), 60.0)
     assert schedule.is_due(replace(disk, in_use=False), 60.0)
@@ -72,5 +103,5 @@ def test_another_size_is_another_bucket_and_due_at_once() -> None:
 def test_a_resource_with_a_lead_of_its_own_is_asked_by_that() -> None:
     disk = replace(volume("gp2", 500), lead_s=1_800.0)
     schedule = Schedule()
-    schedule.note(disk, assessed(worst_s=3_600), CONFIG, 0.0)
+    schedule.note(Judged(resource=disk, assessment=assessed(worst_s=3_600)), CONFIG, 0.0)
     assert schedule.known[disk.key].due_at == 3_600 - (CONFIG.margin_s + 900) - SLACK_S

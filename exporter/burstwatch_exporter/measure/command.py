@@ -26,7 +26,7 @@ from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.state import put_in_place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
     from threading import Event
 
@@ -127,8 +127,11 @@ def _measure_here(
         alarms=exporter.alarms_up() if options.aws != "off" else {},
     )
     check(profile, target, plan, circumstances, drains=wishes.confirmed if drains else None)
+    _check_places(path.parent for path in (wishes.html, wishes.markdown) if path is not None)
     programs = find_programs({step.step.tool for step in plan.steps})
-    _check_places(wishes, options.measure_results)
+    if options.measure_results is not None:
+        options.measure_results.mkdir(parents=True, exist_ok=True)
+        _check_places([options.measure_results])
     looked_at = clock.boot()
     target = find_target(wishes.directory, exporter.host.observe(), options.roots)
     watch = Watch(
@@ -180,16 +183,13 @@ def _write(path: Path, text: str) -> None:
     put_in_place(path, lambda file: file.write(text))
 
 
-def _check_places(wishes: Wishes, results: Path | None) -> None:
+def _check_places(folders: Iterable[Path]) -> None:
     """That the result has where to go, before it is paid for.
 
     Raises:
         OSError: naming the place that it could not go to.
     """
-    folders = [path.parent for path in (wishes.html, wishes.markdown) if path is not None]
-    for folder in [*folders, *([results] if results is not None else [])]:
-        if folder == results:
-            folder.mkdir(parents=True, exist_ok=True)
+    for folder in folders:
         if not os.access(folder, os.W_OK | os.X_OK):
             msg = f"{folder} is where the result is to go, and cannot be written to"
             raise OSError(msg)
