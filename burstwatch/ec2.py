@@ -12,6 +12,7 @@ def instances(*fields: str) -> Listing:
         operation="DescribeInstances",
         items="Reservations[].Instances[]",
         id_field="InstanceId",
+        id_filter="instance-id",
         fields=fields,
     )
 

@@ -29,6 +29,7 @@ class Listing:
     list in the response (``Reservations[].Instances[]``), ``id_field`` the key of
     an item, ``fields`` every path inside an item that the kind's functions read.
     ``page_size`` is what is asked for; AWS refuses more than the operation allows.
+    ``id_filter`` is the operation's filter by ``id_field``, for a unit that is read in shards.
     """
 
     service: str
@@ -37,6 +38,7 @@ class Listing:
     id_field: str
     fields: tuple[str, ...]
     page_size: int = 500
+    id_filter: str = ""
 
     @property
     def iam_action(self) -> str:

@@ -49,9 +49,10 @@ def alarm_description(brief: Brief, links: Links) -> str:
     return fit(sentences, last, DESCRIPTION_LENGTH)
 
 
-def mass_description(worst: Sequence[Brief], count: int, severity: Verdict, links: Links) -> str:
+def mass_description(
+    worst: Sequence[Brief], count: int, where: str, severity: Verdict, links: Links
+) -> str:
     """The alarm that stands for many: how many, the worst of them, and that one cause is likely."""
-    where = worst[0].unit if worst else ""
     sentences = [
         f"{count} resources of {where} are {severity} at once.",
         "Do: look for one cause (a deployment, a backup, a shared job).",
@@ -64,10 +65,12 @@ def mass_description(worst: Sequence[Brief], count: int, severity: Verdict, link
     return fit(sentences, last, DESCRIPTION_LENGTH)
 
 
-def mass_chat_message(worst: Sequence[Brief], count: int, severity: Verdict, links: Links) -> str:
+def mass_chat_message(
+    worst: Sequence[Brief], count: int, where: str, severity: Verdict, links: Links
+) -> str:
     """The same as a chat message."""
     unit = worst[0].unit if worst else ""
-    title = f"{count} resources of {unit} are {severity} at once"
+    title = f"{count} resources of {where} are {severity} at once"
     return _chat(
         title=title,
         lines=[f"{_chat_label(brief)} ({brief.type}): {brief.outlook}" for brief in worst],

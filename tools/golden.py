@@ -85,13 +85,13 @@ def crowd() -> dict[str, Any]:
         for number, name in enumerate(4 * ("gp2_exhausted", "gp2_draining", "st1_draining"))
     ]
     unit, links = Unit(account="123456789012", region="eu-central-1"), CONFIG.links
-    text = mass_description(briefs[:NAMED_IN_MASS], len(briefs), "critical", links)
+    text = mass_description(briefs[:NAMED_IN_MASS], len(briefs), str(unit), "critical", links)
     recovered = golden_brief("gp2_recovering")
     at = {"since": START_S, "at": START_S + 5_400.0}
     return {
         "alarm": alarm_request(unit, (MASS, str(unit)), text, "critical", CONFIG),
         "event": json.loads(
-            mass_chat_message(briefs[:NAMED_IN_MASS], len(briefs), "critical", links)
+            mass_chat_message(briefs[:NAMED_IN_MASS], len(briefs), str(unit), "critical", links)
         ),
         "recovery": json.loads(
             recovery_chat_message(recovered, recovered.resource_id, str(unit), links=links, **at)

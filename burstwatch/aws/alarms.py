@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from burstwatch.aws.session import Clients, Unit
     from burstwatch.config import Config
     from burstwatch.policy import Verdict
+    from burstwatch.shard import Shard
 
 NAMESPACE = "Burstwatch"
 SEVERITY_METRIC = "Severity"
@@ -35,6 +36,8 @@ MASS = "mass"
 #: The kind of the alarm of a fire drill.
 DRILL = "drill"
 DELETE_BATCH = 100
+#: What CloudWatch says of the alarm that is to be deleted and is not there.
+GONE = "ResourceNotFound"
 
 
 #: What the names of all alarms of all deployments begin with.
@@ -121,7 +124,9 @@ def _request_for(
     if resource_id == MASS:
         subject = (MASS, str(found.unit))
         briefs = [found.brief(one) for one in plan.named(severity)]
-        text = mass_description(briefs, len(plan.crowd[severity]), severity, config.links)
+        text = mass_description(
+            briefs, len(plan.crowd[severity]), where(found), severity, config.links
+        )
     else:
         subject = (found.assessments[resource_id][0].kind, resource_id)
         text = alarm_description(found.brief(resource_id), config.links)
@@ -181,6 +186,8 @@ def delete_alarms(clients: Clients, names: Iterable[str]) -> list[Problem]:
                 try:
                     clients("cloudwatch").delete_alarms(AlarmNames=[name])
                 except AWS_ERRORS as error:
+                    if GONE in describe_error(error):
+                        continue  # as was wanted: another sweep was quicker
                     problems.append(Problem(part=f"delete {name}", error=describe_error(error)))
     return problems
 
@@ -190,9 +197,20 @@ def resource_dimensions(kind: str, resource_id: str) -> list[dict[str, str]]:
     return [{"Name": "Kind", "Value": kind}, {"Name": "ResourceId", "Value": resource_id}]
 
 
-def unit_dimensions(unit: Unit, config: Config) -> list[dict[str, str]]:
-    """The dimensions of what is published about one unit."""
+def unit_dimensions(unit: Unit, shard: Shard, config: Config) -> list[dict[str, str]]:
+    """The dimensions of what is published about one unit, or about one shard of it."""
     return [
         {"Name": "Deployment", "Value": config.deployment},
-        {"Name": "Unit", "Value": str(unit)},
+        {"Name": "Unit", "Value": part_name(unit, shard)},
     ]
+
+
+def where(found: Look) -> str:
+    """What a look was at, for people."""
+    unit, shard = found.unit, found.shard
+    return str(unit) if shard.is_whole else f"{unit} (shard {shard} of it)"
+
+
+def part_name(unit: Unit, shard: Shard) -> str:
+    """``<account>/<region>``, and ``/<number>/<count>`` of a unit in shards."""
+    return str(unit) if shard.is_whole else f"{unit}/{shard}"

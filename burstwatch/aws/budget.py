@@ -17,6 +17,7 @@ from burstwatch.bucket import Bucket, clamp_level, level_after
 if TYPE_CHECKING:
     from burstwatch.aws.session import Clients, Unit
     from burstwatch.config import Config
+    from burstwatch.shard import Shard
 
 SPENT_METRIC = "MetricsRequested"
 HOUR_S = 3600.0
@@ -46,19 +47,19 @@ class Budget:
 
 
 def open_budget(
-    home: Clients, unit: Unit, config: Config, *, now: float
+    home: Clients, unit: Unit, shard: Shard, config: Config, *, now: float
 ) -> tuple[Budget, list[Problem]]:
-    """The budget of a unit as earlier functions have left it.
+    """The budget of a unit, or a shard's share of it, as earlier functions have left it.
 
     Where that cannot be read there is as much as comes in from one sweep to the next.
     """
-    rate = config.budget_metrics_per_s
+    rate = config.budget_metrics_per_s / shard.count
     bucket = Bucket(capacity=rate * SAVED_S, refill=rate, burst=rate)
     start = now - now % HOUR_S - BACK_HOURS * HOUR_S
     metric = {
         "Namespace": NAMESPACE,
         "MetricName": SPENT_METRIC,
-        "Dimensions": unit_dimensions(unit, config),
+        "Dimensions": unit_dimensions(unit, shard, config),
     }
     stat = {"Metric": metric, "Period": int(HOUR_S), "Stat": "Sum"}
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from botocore import xform_name
 
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.shard import WHOLE, Shard
 from burstwatch.wishes import read_wishes
 
 if TYPE_CHECKING:
@@ -51,19 +52,26 @@ def take_inventory(
     now: float,
     tag_filter: str = "",
     only: Sequence[Filter] = (),
+    shard: Shard = WHOLE,
 ) -> Inventory:
-    """Everything of one kind. A failed part is a problem, and the rest goes on.
+    """Everything of one kind, or of a shard of it. A failed part is a problem, and the rest goes on.
 
     ``only`` are filters of the listing beside the one of the tag.
     """
     problems: list[Problem] = []
     filters = [*_tag_filters(kind, tag_filter), *only]
-    items, complete, calls = _read(kind.inventory, clients, filters, problems)
+    own = _shard_filters(kind.inventory, shard)
+    items, complete, calls = _read(kind.inventory, clients, [*filters, *own], problems)
+    if own and complete and not items:
+        # A filter that lets nothing through is not believed: blindness would look the same.
+        items, complete, taken = _read(kind.inventory, clients, filters, problems)
+        calls += taken
+    items = [item for item in items if shard.owns(str(item.get(kind.inventory.id_field, "")))]
     lists: dict[str, list[Item]] = {"inventory": items}
     for lookup in kind.lookups:
         lists[lookup.name] = []
         try:
-            for filters in _lookup_filters(lookup, lists):
+            for filters in _lookup_filters(lookup, lists, _shard_of(lookup, kind, shard)):
                 more, _, taken = _read(lookup.listing, clients, filters, problems)
                 lists[lookup.name] += more
                 calls += taken
@@ -156,10 +164,23 @@ def _tag_filters(kind: Kind, tag_filter: str) -> list[Filter]:
     return [{"Name": kind.tag_filter_name(key), "Values": [value]}]
 
 
-def _lookup_filters(lookup: Lookup, lists: dict[str, list[Item]]) -> Iterator[list[Filter]]:
+def _shard_filters(listing: Listing, shard: Shard) -> list[Filter]:
+    if shard.is_whole:
+        return []
+    return [{"Name": listing.id_filter, "Values": [f"*{digit}" for digit in shard.digits]}]
+
+
+def _shard_of(lookup: Lookup, kind: Kind, shard: Shard) -> Shard:
+    """What a lookup must be read of: the same shard where it is of the kind's own resources."""
+    return shard if lookup.listing.id_field == kind.inventory.id_field else WHOLE
+
+
+def _lookup_filters(
+    lookup: Lookup, lists: dict[str, list[Item]], shard: Shard
+) -> Iterator[list[Filter]]:
     """The filters of each call that the lookup needs: none, one or several."""
     if lookup.wanted is None:
-        yield []
+        yield _shard_filters(lookup.listing, shard)
         return
     wanted = sorted(lookup.wanted(lists))
     for values in chunks(wanted, FILTER_VALUES):

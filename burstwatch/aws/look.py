@@ -14,6 +14,7 @@ from burstwatch.observe import Limit, Observation, Resource
 from burstwatch.policy import Assessment, Verdict, assess
 from burstwatch.project import Projection
 from burstwatch.schedule import Judged
+from burstwatch.shard import WHOLE
 from burstwatch.words import span
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from burstwatch.config import Config
     from burstwatch.kind import Kind
     from burstwatch.schedule import Schedule
+    from burstwatch.shard import Shard
 
 #: What is not known comes after what must be acted on, and before all else: a bucket that
 #: nobody sees must not be told by the other one, which is only a warning.
@@ -42,7 +44,8 @@ class Look:
     ``complete`` ones have a whole inventory, ``incomplete`` ones have not. ``quiet`` are ids
     for which no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
-    found. ``metrics_refused`` were not asked for, as the budget was used up.
+    found. ``metrics_refused`` were not asked for, as the budget was used up. Of a unit in
+    shards it is a look at ``shard``.
     """
 
     unit: Unit
@@ -59,6 +62,7 @@ class Look:
     evaluated: int
     metrics_requested: int
     metrics_refused: int = 0
+    shard: Shard = WHOLE
 
     def brief(self, resource_id: str) -> Brief:
         """What there is to say of one of them."""
@@ -152,6 +156,7 @@ def look(
         evaluated=evaluated,
         metrics_requested=requested,
         metrics_refused=allowance.refused if allowance is not None else 0,
+        shard=memory.shard,
     )
 
 

@@ -10,6 +10,7 @@ from burstwatch.aws.heed import Wanted, heed
 from burstwatch.aws.inventory import Inventory, take_inventory
 from burstwatch.aws.pace import Pace
 from burstwatch.schedule import Schedule
+from burstwatch.shard import WHOLE, Shard
 
 if TYPE_CHECKING:
     from burstwatch.aws.budget import Budget
@@ -34,11 +35,18 @@ class Stock:
 
 @dataclass(kw_only=True)
 class Memory(Schedule):
-    """The schedule of a unit, its inventories by kind, how fast it may be asked and for how much."""
+    """The schedule of a unit, its inventories by kind, how fast it may be asked and for how much.
 
-    pace: Pace = field(default_factory=Pace)
+    Of a unit in shards, all that is of one of them.
+    """
+
+    shard: Shard = WHOLE
+    pace: Pace = field(init=False)
     budget: Budget | None = None
     stocks: dict[str, Stock] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.pace = Pace(shards=self.shard.count)
 
     def allowance(self, now: float) -> Allowance | None:
         """How many metrics may be asked for at this look, if there is a limit."""
@@ -52,7 +60,9 @@ class Memory(Schedule):
         # Half a period's slack, as for everything that is due.
         if kept is not None and now - kept.at < INVENTORY_S - config.sweep_period_s / 2:
             return kept
-        inventory = take_inventory(kind, clients, unit, now=now, tag_filter=config.tag_filter)
+        inventory = take_inventory(
+            kind, clients, unit, now=now, tag_filter=config.tag_filter, shard=self.shard
+        )
         fresh = Stock(at=now, inventory=inventory, wanted=heed(inventory.resources))
         # What is not whole, or has a part missing, is no ground to stand on.
         if inventory.calls > FEW_CALLS and inventory.complete and not inventory.problems:

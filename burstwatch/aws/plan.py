@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 QUIET_S = 2.0 * ALARM_PERIOD_S
 #: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
 MOST_NEW_ALARMS = 50
+#: As many are not one.
+FEWEST_IN_MASS = 2
 #: A drill takes its alarm away itself; one older than this was killed.
 DRILL_LASTS_S = 3_600.0
 
@@ -85,6 +87,8 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
     """
     by_resource: dict[str, list[Alarm]] = {}
     for alarm in alarms:
+        if alarm.kind != MASS and not found.shard.owns(alarm.resource_id):
+            continue  # another shard's
         by_resource.setdefault(MASS if alarm.kind == MASS else alarm.resource_id, []).append(alarm)
     mass_there = by_resource.pop(MASS, [])
     draft, raised = _Draft(), list[str]()
@@ -107,14 +111,15 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         draft.end(there, severity, now)
     _plan_orphans(draft, found, by_resource.values(), now=now)
     mass = _plan_mass(draft, found, mass_there, config, now=now)
+    most_new = MOST_NEW_ALARMS // found.shard.count
     return Plan(
         severities=draft.severities,
         mass=mass,
         crowd={one: tuple(ids) for one, ids in draft.crowd.items()},
-        create=tuple(draft.create[:MOST_NEW_ALARMS]),
+        create=tuple(draft.create[:most_new]),
         delete=tuple(draft.delete),
         over=draft.over,
-        postponed=max(0, len(draft.create) - MOST_NEW_ALARMS),
+        postponed=max(0, len(draft.create) - most_new),
         announced=frozenset(found.assessments) if _is_any_raised(mass_there) else frozenset(raised),
     )
 
@@ -139,8 +144,11 @@ def _plan_mass(
     """The mass alarms to make. It begins with ``mass_from`` resources and ends with half of them.
 
     Those that could be judged before and cannot be now may still be in danger: with them
-    it is held as it is. What AWS publishes nothing of holds nothing.
+    it is held as it is. What AWS publishes nothing of holds nothing. The shards of a unit
+    have one alarm between them, each answers for its share, and the worst of what they
+    publish counts.
     """
+    share = max(FEWEST_IN_MASS, config.mass_from / found.shard.count)
     known = {alarm.severity: alarm for alarm in there}
     lost = sum(
         a.verdict == "unknown" and r.bucket is not None and a.projection.is_published
@@ -153,13 +161,13 @@ def _plan_mass(
         is_raised = alarm is not None and alarm.state != "OK"
         # A window that opens makes nobody well, and begins nothing.
         still = count + draft.quiet[severity]
-        if still >= config.mass_from / 2 if is_raised else count >= config.mass_from:
+        if still >= share / 2 if is_raised else count >= share:
             on.append(severity)
-        elif is_raised and (found.incomplete or still + lost >= config.mass_from / 2):
+        elif is_raised and (found.incomplete or still + lost >= share / 2):
             held.append(severity)
     lasting = {*on, *held}
     draft.create = [one for one in draft.create if one[1] not in lasting]
-    if on or (known and not held):
+    if on or known:
         severity_now = max((SEVERITY[one] for one in lasting), default=0)
         draft.severities[MASS, str(found.unit)] = severity_now
         draft.end(known.values(), severity_now, now)

@@ -14,6 +14,7 @@ from burstwatch.aws.alarms import (
     SEVERITY_METRIC,
     resource_dimensions,
     unit_dimensions,
+    where,
 )
 from burstwatch.aws.budget import SPENT_METRIC
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from burstwatch.aws.alarms import Alarm
     from burstwatch.aws.look import Look
     from burstwatch.aws.plan import Plan
-    from burstwatch.aws.session import Clients, Unit
+    from burstwatch.aws.session import Clients
     from burstwatch.config import Config
     from burstwatch.policy import Assessment, Verdict
 
@@ -71,16 +72,16 @@ def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Proble
     return _put(clients, data)
 
 
-def publish_completed(clients: Clients, unit: Unit, at: float, config: Config) -> list[Problem]:
+def publish_completed(clients: Clients, found: Look, config: Config) -> list[Problem]:
     """The heartbeat of a unit. Published last: all before it was acknowledged."""
-    of_unit = unit_dimensions(unit, config)
+    of_unit = unit_dimensions(found.unit, found.shard, config)
     return _put(
         clients,
         [
             {
                 "MetricName": "SweepCompleted",
                 "Dimensions": dimensions,
-                "Timestamp": datetime.fromtimestamp(at, tz=UTC),
+                "Timestamp": datetime.fromtimestamp(found.at, tz=UTC),
                 "Value": 1.0,
                 "Unit": "Count",
             }
@@ -96,7 +97,7 @@ def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem
         [
             {
                 "MetricName": SPENT_METRIC,
-                "Dimensions": unit_dimensions(found.unit, config),
+                "Dimensions": unit_dimensions(found.unit, found.shard, config),
                 "Timestamp": datetime.fromtimestamp(found.at, tz=UTC),
                 "Value": float(found.metrics_requested),
                 "Unit": "Count",
@@ -145,7 +146,7 @@ def _episode(found: Look, plan: Plan, resource_id: str, severity: Verdict, confi
     if resource_id != MASS:
         return chat_message(found.brief(resource_id), config.links)
     worst = [found.brief(one) for one in plan.named(severity)]
-    return mass_chat_message(worst, len(plan.crowd[severity]), severity, config.links)
+    return mass_chat_message(worst, len(plan.crowd[severity]), where(found), severity, config.links)
 
 
 def _recovery(found: Look, resource_id: str, alarms: Sequence[Alarm], config: Config) -> str:

@@ -71,7 +71,7 @@ def sweep(
     throttled_before = _throttled(clients, home)
     problems: list[Problem] = []
     if memory.budget is None and not math.isinf(config.budget_metrics_per_s):
-        memory.budget, problems = open_budget(home, unit, config, now=now)
+        memory.budget, problems = open_budget(home, unit, memory.shard, config, now=now)
     found = look(unit, kinds, clients, config, memory, now=now, deadline=deadline)
     problems += found.problems
     if memory.budget is not None:
@@ -104,7 +104,7 @@ def sweep(
     # and its silence must alarm.
     completed = alarms is not None and not unpublished and not found.incomplete and not failed
     if completed:
-        beat = publish_completed(home, unit, now, config)
+        beat = publish_completed(home, found, config)
         problems += beat
         completed = not beat
     return Sweep(

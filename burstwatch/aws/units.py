@@ -7,13 +7,14 @@ be reached is one counted failure, and none of another unit.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.look import Look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import AwsError, Clients, Problem, Unit, describe_error
 from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.shard import WHOLE, Shard, parse_shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -30,6 +31,7 @@ PATTERNS = {
     "region": r"[a-z]{2}(-[a-z]+)+-\d",
     "role_arn": r"arn:[a-z-]+:iam::\d{12}:role/[\w+=,.@/-]+",
     "external_id": r"[\w+=,.@:/-]{2,1224}",
+    "shard": r"\d{1,2}/\d{1,2}",
 }
 
 
@@ -39,12 +41,13 @@ class UnitError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class UnitSpec:
-    """A unit as an event names it. Without an account or region it is the one at home."""
+    """A unit, or a shard of it, as an event names it. Without account or region it is at home."""
 
     account: str = ""
     region: str = ""
     role_arn: str = ""
     external_id: str = ""
+    shard: Shard = WHOLE
 
 
 def parse_unit(event: Mapping[str, object]) -> UnitSpec:
@@ -68,7 +71,11 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
         problems.append("unit.role_arn is given without unit.account")
     if problems:
         raise UnitError("; ".join(problems))
-    return UnitSpec(**given)
+    try:
+        return UnitSpec(**{**given, "shard": parse_shard(str(given.get("shard", WHOLE)))})
+    except ValueError as error:
+        msg = f"unit.shard {error}"
+        raise UnitError(msg) from error
 
 
 @dataclass(kw_only=True)
@@ -81,7 +88,7 @@ class Units:
     home: Clients
     connect: Callable[[Clients, UnitSpec, str], tuple[Clients, float]]
     _clients: dict[UnitSpec, tuple[Clients, float]] = field(default_factory=dict)
-    _memories: dict[UnitSpec, Memory] = field(default_factory=dict)
+    memories: dict[UnitSpec, Memory] = field(default_factory=dict)
 
     def sweep(
         self,
@@ -94,16 +101,16 @@ class Units:
     ) -> Sweep:
         """Sweep one unit. One that cannot be reached is a failed sweep, and is named."""
         try:
-            clients = self._reach(spec, config.deployment, now)
+            clients = self._reach(replace(spec, shard=WHOLE), config.deployment, now)
             unit = clients.unit()
             if spec.account and unit.account != spec.account:
                 msg = f"the credentials are those of account {unit.account}"
                 raise AwsError(msg)  # noqa: TRY301 - told like every other way of not reaching it
         except AwsError as error:
-            self._clients.pop(spec, None)
+            self._clients.pop(replace(spec, shard=WHOLE), None)
             unit = Unit(account=spec.account or "home", region=spec.region or self.home.region)
-            return unreached(unit, error, now)
-        memory = self._memories.setdefault(spec, Memory())
+            return unreached(unit, spec.shard, error, now)
+        memory = self.memories.setdefault(spec, Memory(shard=spec.shard))
         return sweep(unit, kinds, clients, self.home, config, memory, now=now, deadline=deadline)
 
     def _reach(self, spec: UnitSpec, deployment: str, now: float) -> Clients:
@@ -131,7 +138,7 @@ def connect(home: Clients, spec: UnitSpec, deployment: str) -> tuple[Clients, fl
     return Clients(spec.region), float("inf")
 
 
-def unreached(unit: Unit, error: Exception, now: float) -> Sweep:
+def unreached(unit: Unit, shard: Shard, error: Exception, now: float) -> Sweep:
     """The sweep of a unit that could not be reached: nothing is known of it, and it is named."""
     nothing = Look(
         unit=unit,
@@ -147,6 +154,7 @@ def unreached(unit: Unit, error: Exception, now: float) -> Sweep:
         excluded=0,
         evaluated=0,
         metrics_requested=0,
+        shard=shard,
     )
     problem = Problem(part=f"unit {unit}", error=describe_error(error))
     return Sweep(

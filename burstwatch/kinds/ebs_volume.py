@@ -36,6 +36,7 @@ VOLUMES = Listing(
     operation="DescribeVolumes",
     items="Volumes[]",
     id_field="VolumeId",
+    id_filter="volume-id",
     fields=(
         "VolumeId",
         "VolumeType",
@@ -62,6 +63,7 @@ MODIFICATIONS = Listing(
     operation="DescribeVolumesModifications",
     items="VolumesModifications[]",
     id_field="VolumeId",
+    id_filter="volume-id",
     fields=(
         "VolumeId",
         "ModificationState",
@@ -290,7 +292,10 @@ KIND = Kind(
     inventory=VOLUMES,
     lookups=(
         Lookup(
-            name="instances", listing=INSTANCES, filter_name="instance-id", wanted=_instance_ids
+            name="instances",
+            listing=INSTANCES,
+            filter_name=INSTANCES.id_filter,
+            wanted=_instance_ids,
         ),
         Lookup(
             name="instance_types",

@@ -10,6 +10,7 @@ from burstwatch.aws.budget import SAVED_S, open_budget
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.memory import Memory
 from burstwatch.config import Config, ConfigError, parse_config
+from burstwatch.shard import WHOLE
 from tests.aws.test_look import FULL_BURST, drain
 from tests.aws.test_sweep import CONFIG, Disk, run_sweep
 from tests.conftest import NOW, Cloud
@@ -72,7 +73,7 @@ def test_a_function_that_starts_anew_does_not_start_rich(cloud: Cloud) -> None:
         run_sweep(cloud, memory, config=SMALL)
         cloud.clock.now += 60
     assert memory.budget is not None
-    anew, problems = open_budget(cloud.clients, cloud.unit, SMALL, now=cloud.clock.now)
+    anew, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=cloud.clock.now)
     assert problems == []
     assert anew.left == pytest.approx(memory.budget.refill(cloud.clock.now), abs=PER_HOUR)
     assert anew.left < PER_HOUR
@@ -80,7 +81,7 @@ def test_a_function_that_starts_anew_does_not_start_rich(cloud: Cloud) -> None:
 
 def test_where_the_past_cannot_be_read_only_little_is_asked_for(cloud: Cloud) -> None:
     cloud.aws.denied = {"GetMetricData"}
-    budget, problems = open_budget(cloud.clients, cloud.unit, SMALL, now=NOW)
+    budget, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
     assert [problem.part for problem in problems] == ["what was spent before"]
     assert budget.left == pytest.approx(SMALL.budget_metrics_per_s * 60)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +20,7 @@ from tests.fake.quotas import Quotas
 from tests.fake.wire import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 ACCOUNT = "123456789012"
 QUERIES, DATAPOINTS, PUT_METRICS = 500, 100_800, 1_000
@@ -43,7 +45,8 @@ class FakeAws(Messaging, Peers):
     """An account. ``clock`` is its time; faults are scripted through the fields below.
 
     ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after
-    its period; ``denied`` are operations that are refused; ``throttled`` how many more
+    its period; ``denied`` are operations that are refused, ``denied_values`` of a filter too, and
+    without ``takes_wildcards`` no filter has any; ``throttled`` how many more
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``throttled_pages`` of GetMetricData after a first are; ``stalled`` is how long the next call of an operation takes, in real seconds, and ``cut`` how
     many answers of it end in the middle;
@@ -59,6 +62,8 @@ class FakeAws(Messaging, Peers):
     page_size: int = 1_000
     delay_s: float = 0.0
     denied: set[str] = field(default_factory=set)
+    denied_values: set[str] = field(default_factory=set)
+    takes_wildcards: bool = True
     closed_regions: set[str] = field(default_factory=set)
     throttled: dict[str, int] = field(default_factory=dict)
     failing_pages: dict[str, int] = field(default_factory=dict)
@@ -144,7 +149,9 @@ class FakeAws(Messaging, Peers):
         self.counted[operation] += 1
         if self.keeps_calls:
             self.calls.append((service, operation, params))
-        if operation in self.denied or region in self.closed_regions:
+        asked = {value for one in params.get("Filters", ()) for value in one["Values"]}
+        is_denied = operation in self.denied or asked & self.denied_values
+        if is_denied or region in self.closed_regions:
             code = "UnauthorizedOperation" if service == "ec2" else "AccessDenied"
             raise WireError(code, f"You are not authorized to perform {operation}", 403)
         if operation in self.failing_pages:
@@ -187,21 +194,23 @@ class FakeAws(Messaging, Peers):
         return {"Regions": [{"RegionName": name} for name in self.enabled]}
 
     def _DescribeVolumes(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        filters = params.get("Filters", ())
-        volumes = (v for v in region.volumes.values() if _matches(v, filters))
+        filters = [one for one in params.get("Filters", ()) if one["Name"] != "volume-id"]
+        some = (
+            region.volumes[name]
+            for name in _ids(region.volumes, params, "volume-id", wild=self.takes_wildcards)
+        )
+        volumes = (volume for volume in some if _matches(volume, filters))
         items, token = self._page(volumes, params, least=5, most=1_000)
         return {"Volumes": items, "NextToken": token}
 
     def _DescribeInstances(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        wanted = _filter_values(params, "instance-id")
-        names = region.instances if wanted is None else sorted(wanted & region.instances.keys())
-        found = (region.instances[name] for name in names)
+        found = (region.instances[name] for name in _ids(region.instances, params, "instance-id"))
         items, token = self._page(found, params, least=5, most=1_000)
         return {"Reservations": [{"Instances": [item]} for item in items], "NextToken": token}
 
     def _DescribeInstanceTypes(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
-        wanted = _filter_values(params, "instance-type")
-        found = [t for n, t in self.instance_types.items() if wanted is None or n in wanted]
+        names = _ids(self.instance_types, params, "instance-type")
+        found = [self.instance_types[name] for name in names]
         if params.get("MaxResults", 100) > 100:
             raise WireError("InvalidParameterValue", "MaxResults must be between 5 and 100")
         items, token = self._page(found, params, least=5, most=100)
@@ -210,7 +219,9 @@ class FakeAws(Messaging, Peers):
     def _DescribeVolumesModifications(
         self, params: dict[str, Any], region: Region, _n: str
     ) -> dict[str, Any]:
-        items, token = self._page(region.modifications.values(), params, least=5, most=500)
+        names = _ids(region.modifications, params, "volume-id")
+        found = (region.modifications[name] for name in names)
+        items, token = self._page(found, params, least=5, most=500)
         return {"VolumesModifications": items, "NextToken": token}
 
     def _GetMetricData(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
@@ -316,7 +327,10 @@ class FakeAws(Messaging, Peers):
         for entry in data:
             dims = {d["Name"]: d["Value"] for d in entry["Dimensions"]}
             key = (params["Namespace"], entry["MetricName"], tuple(sorted(dims.items())))
-            region.metrics[key][_seconds(entry["Timestamp"])] = entry["Value"]
+            points, at = region.metrics[key], _seconds(entry["Timestamp"])
+            while at in points:  # every value of an instant counts, not the last alone
+                at += 0.001
+            points[at] = entry["Value"]
         return {}
 
     def _PutMetricAlarm(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
@@ -431,13 +445,21 @@ class _Metrics:
         return {int(at): value for at, value in sorted(found.items())}
 
 
-def _filter_values(params: dict[str, Any], name: str) -> set[str] | None:
+def _ids(
+    there: Collection[str], params: dict[str, Any], name: str, *, wild: bool = True
+) -> Iterable[str]:
+    """Of what is there, the ids that a filter lets through; its values may have wildcards."""
     for entry in params.get("Filters", ()):
         if entry["Name"] == name:
             if len(entry["Values"]) > 200:
                 raise WireError("FilterLimitExceeded", "at most 200 values")
-            return set(entry["Values"])
-    return None
+            exact = {value for value in entry["Values"] if not set(value) & set("*?")}
+            patterns = [value for value in entry["Values"] if value not in exact]
+            if not (wild and patterns):
+                return sorted(exact & set(there))
+            pattern = re.compile("|".join(fnmatch.translate(value) for value in patterns))
+            return [one for one in there if one in exact or pattern.match(one)]
+    return there
 
 
 def _matches(volume: dict[str, Any], filters: Sequence[dict[str, Any]]) -> bool:

@@ -1,0 +1,67 @@
+"""A part of a unit that is too large for one sweep.
+
+The ids that AWS gives end in a hexadecimal digit that says nothing of what they name, so
+that digit divides a unit of any size evenly. Whose part something is can be told from its
+id alone, also when it is gone and only its alarm is left.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+DIGITS = "0123456789abcdef"
+#: A part has whole digits.
+COUNTS = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shard:
+    """Part ``number`` of ``count``; the first and only one is the whole.
+
+    Raises:
+        ValueError: if a unit cannot be divided so, or has no such part.
+    """
+
+    number: int = 1
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        if self.count not in COUNTS or not 1 <= self.number <= self.count:
+            allowed = ", ".join(str(count) for count in COUNTS)
+            msg = f"{self} is no part of a unit, allowed is 1/N to N/N with N of {allowed}"
+            raise ValueError(msg)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is no other part."""
+        return self.count == 1
+
+    @property
+    def digits(self) -> str:
+        """What the ids of this part end in."""
+        return DIGITS[self.number - 1 :: self.count]
+
+    def owns(self, resource_id: str) -> bool:
+        """Whether it is of this part. What ends in no digit is of the first."""
+        last = resource_id[-1:].lower()
+        return (last if last and last in DIGITS else DIGITS[0]) in self.digits
+
+
+WHOLE = Shard()
+
+
+def parse_shard(text: str) -> Shard:
+    """A part as ``3/16``.
+
+    Raises:
+        ValueError: naming what was given and what is allowed.
+    """
+    match = re.fullmatch(r"(\d{1,2})/(\d{1,2})", text, re.ASCII)
+    if match is None:
+        msg = f"{text!r} is no part of a unit, allowed is one such as 3/16"
+        raise ValueError(msg)
+    return Shard(number=int(match[1]), count=int(match[2]))

@@ -1,0 +1,185 @@
+"""A unit in shards: each for itself, and together no more and no less than the whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.sweep import Sweep
+from burstwatch.aws.units import Units, UnitSpec, connect
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
+from burstwatch.shard import COUNTS, WHOLE, Shard, parse_shard
+from tests.aws.test_mass import PREFIX, a_minute, draining, with_mass
+from tests.aws.test_sweep import CONFIG, TOPIC, Disk, alarms, run_sweep
+from tests.conftest import NOW, Cloud
+
+
+def shards(count: int) -> list[Shard]:
+    return [Shard(number=number + 1, count=count) for number in range(count)]
+
+
+def spread(cloud: Cloud, count: int, *, percent: float) -> list[Disk]:
+    """Draining volumes whose ids end in every digit in turn."""
+    disks = []
+    for _ in range(count):
+        cloud.aws.add_instance("m5.large")
+        disks += draining(cloud, 1, percent=percent)
+    return disks
+
+
+def sweep_all(cloud: Cloud, units: Units, count: int, *, config: Config = CONFIG) -> list[Sweep]:
+    kinds = find_kinds().values()
+    swept = [
+        units.sweep(UnitSpec(shard=one), kinds, config, now=cloud.clock.now, deadline=cloud.never())
+        for one in shards(count)
+    ]
+    cloud.aws.evaluate_alarms()
+    return swept
+
+
+def heartbeats(cloud: Cloud) -> set[str]:
+    return {
+        dict(dimensions).get("Unit", "")
+        for (_, metric, dimensions), points in cloud.aws.regions["us-east-1"].metrics.items()
+        if metric == "SweepCompleted" and cloud.clock.now in points
+    }
+
+
+@given(resource_id=st.text(min_size=0, max_size=6), count=st.sampled_from(COUNTS))
+def test_everything_is_in_exactly_one_shard(resource_id: str, count: int) -> None:
+    assert sum(one.owns(resource_id) for one in shards(count)) == 1
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_a_shard_is_named_by_its_number_of_all(count: int) -> None:
+    assert [parse_shard(str(one)) for one in shards(count)] == shards(count)
+    assert {len(one.digits) for one in shards(count)} == {16 // count}
+
+
+def test_all_shards_together_find_what_one_sweep_finds(cloud: Cloud) -> None:
+    # As many near as are asked for the days before at one look.
+    spread(cloud, 4, percent=20)
+    spread(cloud, 5, percent=45)
+    for _ in range(4):
+        cloud.aws.add_instance("m5.large")
+        Disk(cloud, percent=100)
+    changing = spread(cloud, 1, percent=90)[0].id
+    cloud.aws.regions["us-east-1"].modifications[changing] = {
+        "VolumeId": changing, "ModificationState": "modifying", "OriginalSize": 100,
+        "OriginalVolumeType": "gp2", "TargetSize": 200, "TargetVolumeType": "gp2",
+        "StartTime": datetime.fromtimestamp(NOW - 60, tz=UTC),
+    }  # fmt: skip
+    whole = run_sweep(cloud)
+    made = set(alarms(cloud))
+    cloud.aws.regions["us-east-1"].alarms.clear()
+    cloud.aws.counted.clear()
+    parts = sweep_all(cloud, Units(home=cloud.clients, connect=connect), 4)
+    assert set(alarms(cloud)) == made
+    assert len(made) == 9
+    found = {key: entry[1] for part in parts for key, entry in part.found.assessments.items()}
+    assert found == {key: entry[1] for key, entry in whole.found.assessments.items()}
+    assert sum(len(part.found.assessments) for part in parts) == len(found)
+    assert all(len(part.found.assessments) > 3 for part in parts)
+    asked = sum(part.found.metrics_requested for part in parts)
+    assert asked == whole.found.metrics_requested
+    assert heartbeats(cloud) == {
+        "",
+        str(cloud.unit),
+        *(f"{cloud.unit}/{n}/4" for n in (1, 2, 3, 4)),
+    }
+
+
+def test_a_denied_shard_costs_its_volumes_one_sweep_and_shows(cloud: Cloud) -> None:
+    units = Units(home=cloud.clients, connect=connect)
+    disks = spread(cloud, 8, percent=45)
+    sweep_all(cloud, units, 4)
+    before = alarms(cloud)
+    assert len(before) == 8
+    cloud.clock.now += 60
+    denied = shards(4)[1]
+    cloud.aws.denied_values = {f"*{digit}" for digit in denied.digits}
+    late = spread(cloud, 4, percent=20)
+    swept = sweep_all(cloud, units, 4)
+    assert [one.completed for one in swept] == [True, False, True, True]
+    assert [fleet_metrics(one)["UnitsFailed"] for one in swept] == [0, 1, 0, 0]
+    assert heartbeats(cloud) == {"", *(f"{cloud.unit}/{number}/4" for number in (1, 3, 4))}
+    assert before.keys() <= alarms(cloud).keys()
+    told = {name.split("/")[-2] for name in alarms(cloud)}
+    assert {disk.id for disk in late} - told == {d.id for d in late if denied.owns(d.id)} != set()
+    cloud.aws.denied_values = set()
+    cloud.clock.now += 60
+    assert all(one.completed for one in sweep_all(cloud, units, 4))
+    told = {name.split("/")[-2] for name in alarms(cloud)}
+    assert told == {disk.id for disk in (*disks, *late)}
+
+
+def test_a_filter_that_lets_nothing_through_is_not_believed(cloud: Cloud) -> None:
+    disks = spread(cloud, 5, percent=20)
+    cloud.aws.takes_wildcards = False
+    swept = sweep_all(cloud, Units(home=cloud.clients, connect=connect), 2)
+    volumes = {key for one in swept for key in one.found.assessments if key.startswith("vol-")}
+    assert volumes == {disk.id for disk in disks}
+    assert len(alarms(cloud)) == 5
+
+
+def test_what_is_gone_ends_in_its_own_shard_and_nowhere_else(cloud: Cloud) -> None:
+    units = Units(home=cloud.clients, connect=connect)
+    gone = spread(cloud, 1, percent=20)[0]
+    spread(cloud, 6, percent=20)
+    sweep_all(cloud, units, 4)
+    before = set(alarms(cloud))
+    del cloud.aws.regions["us-east-1"].volumes[gone.id]
+    for _ in range(5):
+        cloud.clock.now += 60
+        swept = sweep_all(cloud, units, 4)
+        assert all(one.completed and not one.problems for one in swept)
+    assert before - set(alarms(cloud)) == {f"{PREFIX}/ebs_volume/{gone.id}/critical"}
+
+
+def test_a_mass_over_all_shards_is_one_page_that_ends_when_all_are_over(cloud: Cloud) -> None:
+    units, config = Units(home=cloud.clients, connect=connect), replace(with_mass(8), hold_s=600.0)
+    hot = spread(cloud, 12, percent=30)
+    sweep_all(cloud, units, 4, config=config)
+    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
+    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    assert "(shard 1/4 of it)" in alarm["AlarmDescription"]
+    # One that cannot see any more holds what the others would end.
+    blind = shards(4)[2]
+    for minute in range(45):
+        cloud.aws.failing_series = {d.id: "InternalError" for d in hot if blind.owns(d.id)}
+        if minute >= 25:
+            cloud.aws.failing_series = {}
+        a_minute(cloud, hot, iops=0)
+        swept = sweep_all(cloud, units, 4, config=config)
+        if minute < 25:
+            assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
+        else:
+            assert not any(one.problems for one in swept)
+    assert alarms(cloud) == {}
+    assert [state for _, _, state in cloud.aws.notifications] == ["ALARM", "OK"]
+    assert {topic for topic, _, _ in cloud.aws.notifications} == {TOPIC}
+
+
+def test_quotas_and_a_budget_are_shared(cloud: Cloud) -> None:
+    units = Units(home=cloud.clients, connect=connect)
+    config = Config(budget_usd_per_month="1")
+    spread(cloud, 4, percent=100)
+    whole, *_ = sweep_all(cloud, units, 1, config=config)
+    sweep_all(cloud, units, 4, config=config)
+    memories = units.memories
+    assert whole.found.shard == WHOLE
+    assert {spec.shard: memory.pace.shards for spec, memory in memories.items()} == {
+        WHOLE: 1, **dict.fromkeys(shards(4), 4)
+    }  # fmt: skip
+    rates = {
+        spec.shard.count: memory.budget.bucket.refill
+        for spec, memory in memories.items()
+        if memory.budget
+    }
+    assert rates[1] == 4 * rates[4]
