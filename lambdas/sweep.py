@@ -1,33 +1,42 @@
 """The sweep as a Lambda function: settings from the environment, numbers to the log.
 
-Invoked by a schedule for each unit, with the unit in the event. What the function
-remembers between invocations only saves requests and is lost without harm.
+Invoked for each unit, or shard of one, with that in the event: by a schedule of its own,
+or through a queue, with some messages at once. What the function remembers between
+invocations only saves requests and is lost without harm.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.aws.alarms import NAMESPACE, part_name
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.session import Clients, Deadline
-from burstwatch.aws.units import Units, connect, parse_unit
+from burstwatch.aws.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 #: Time kept back to publish what was found before the function is stopped.
 RESERVE_S = 10.0
 
 config = config_from_env(os.environ)
-units = Units(home=Clients(os.environ["AWS_REGION"]), connect=connect)
+units = Units(
+    home=Clients(os.environ["AWS_REGION"]),
+    connect=connect,
+    most_known=KNOWN_PER_MIB * int(os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512")),
+)
 kinds = tuple(find_kinds(config.kinds).values())
 logger = Logger(service="burstwatch")
 metrics = Metrics(namespace=NAMESPACE)
@@ -36,26 +45,58 @@ metrics.set_default_dimensions(Deployment=config.deployment)
 
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Sweep one unit once. Raises only for an event that names none."""
-    spec = parse_unit(event)
+    """Sweep what the event names, or what each of its messages does, once.
+
+    Raises only for an event that names nothing. A message that does not is one of the
+    ``batchItemFailures``, and costs no other.
+    """
     now = time.time()
-    left_s = context.get_remaining_time_in_millis() / 1000
-    deadline = Deadline(time.time, at=now + left_s - RESERVE_S)
-    result = units.sweep(spec, kinds, config, now=now, deadline=deadline)
-    unit_name = str(result.found.unit)
+    ends = now + context.get_remaining_time_in_millis() / 1000 - RESERVE_S
+    messages = event.get("Records")
+    if messages is None:
+        return _sweep(parse_unit(event), sent_at=now, ends=ends)
+    return {"batchItemFailures": [{"itemIdentifier": one} for one in _failed(messages, ends)]}
+
+
+def _failed(messages: Sequence[dict[str, Any]], ends: float) -> Iterator[str]:
+    """Sweep what each message names, in its share of the time. Yields the ids of those that failed."""
+    for number, message in enumerate(messages):
+        now = time.time()
+        share_s = (ends - now) / (len(messages) - number)
+        try:
+            spec = parse_unit(json.loads(message["body"]))
+            sent_at = int(message["attributes"]["SentTimestamp"]) / 1000
+            _sweep(spec, sent_at=sent_at, ends=now + share_s)
+        except Exception:
+            logger.exception("message failed", message=message.get("body"))
+            yield message["messageId"]
+
+
+def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
+    now = time.time()
+    waited_s = now - sent_at
+    if waited_s < config.sweep_period_s:
+        deadline = Deadline(time.time, at=ends)
+        result = units.sweep(spec, kinds, config, now=now, deadline=deadline)
+    else:  # the next one is due already
+        reason = f"its message waited for {waited_s:.0f} s: more to sweep than runs at once"
+        result = units.leave_out(spec, reason, now=now)
+    # The same for all that are swept in one period.
+    run = datetime.fromtimestamp(sent_at - sent_at % config.sweep_period_s, tz=UTC).isoformat()
+    name = part_name(result.found.unit, result.found.shard)
     for problem in result.problems:
-        logger.warning("part failed", unit=unit_name, part=problem.part, error=problem.error)
+        logger.warning("part failed", unit=name, run=run, part=problem.part, error=problem.error)
     numbers = fleet_metrics(result)
-    for name, value in numbers.items():
-        unit = (
-            MetricUnit.Seconds if name in {"DataAge", "MinTimeToExhaustion"} else MetricUnit.Count
-        )
-        metrics.add_metric(name=name, unit=unit, value=value)
+    for metric, value in numbers.items():
+        in_seconds = metric in {"DataAge", "MinTimeToExhaustion"}
+        unit = MetricUnit.Seconds if in_seconds else MetricUnit.Count
+        metrics.add_metric(name=metric, unit=unit, value=value)
     logger.info(
         "swept",
-        unit=unit_name,
+        unit=name,
+        run=run,
         completed=result.completed,
         alarms_created=[f"{resource_id} {severity}" for resource_id, severity in result.created],
         alarms_deleted=result.deleted,
     )
-    return {"unit": unit_name, "completed": result.completed, **numbers}
+    return {"unit": name, "run": run, "completed": result.completed, **numbers}

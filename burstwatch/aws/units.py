@@ -6,10 +6,12 @@ be reached is one counted failure, and none of another unit.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from burstwatch.aws.alarms import part_name
 from burstwatch.aws.look import Look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import AwsError, Clients, Problem, Unit, describe_error
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 #: Credentials of a role are asked for anew when less than this is left of them.
 RENEW_S = 300.0
+#: So many resources a function may remember for each MiB that it has: with a hundred thousand
+#: it takes 1,280 MiB (docs/fleets.md), of which a seventh does not grow with them.
+KNOWN_PER_MIB = 60
 #: What an event may say of a unit, and what it may look like.
 PATTERNS = {
     "account": r"\d{12}",
@@ -82,11 +87,13 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
 class Units:
     """What is kept of each unit between sweeps: its clients and its memory.
 
-    ``connect`` makes the clients of a unit and says until when they are good.
+    ``connect`` makes the clients of a unit and says until when they are good. Beyond
+    ``most_known`` resources the units that were not swept for longest are forgotten.
     """
 
     home: Clients
     connect: Callable[[Clients, UnitSpec, str], tuple[Clients, float]]
+    most_known: float = math.inf
     _clients: dict[UnitSpec, tuple[Clients, float]] = field(default_factory=dict)
     memories: dict[UnitSpec, Memory] = field(default_factory=dict)
 
@@ -108,10 +115,23 @@ class Units:
                 raise AwsError(msg)  # noqa: TRY301 - told like every other way of not reaching it
         except AwsError as error:
             self._clients.pop(replace(spec, shard=WHOLE), None)
-            unit = Unit(account=spec.account or "home", region=spec.region or self.home.region)
-            return unreached(unit, spec.shard, error, now)
-        memory = self.memories.setdefault(spec, Memory(shard=spec.shard))
-        return sweep(unit, kinds, clients, self.home, config, memory, now=now, deadline=deadline)
+            return self.leave_out(spec, describe_error(error), now=now)
+        memory = self.memories.pop(spec, None) or Memory(shard=spec.shard)
+        self.memories[spec] = memory  # those swept last come last
+        swept = sweep(unit, kinds, clients, self.home, config, memory, now=now, deadline=deadline)
+        self._forget()
+        return swept
+
+    def leave_out(self, spec: UnitSpec, reason: str, *, now: float) -> Sweep:
+        """The sweep of a unit that is not made: nothing is known of it, and it is named."""
+        unit = Unit(account=spec.account or "home", region=spec.region or self.home.region)
+        return _nothing(unit, spec.shard, reason, now)
+
+    def _forget(self) -> None:
+        known = sum(len(memory.known) for memory in self.memories.values())
+        for spec in list(self.memories)[:-1]:
+            if known > self.most_known:
+                known -= len(self.memories.pop(spec).known)
 
     def _reach(self, spec: UnitSpec, deployment: str, now: float) -> Clients:
         known = self._clients.get(spec)
@@ -138,8 +158,7 @@ def connect(home: Clients, spec: UnitSpec, deployment: str) -> tuple[Clients, fl
     return Clients(spec.region), float("inf")
 
 
-def unreached(unit: Unit, shard: Shard, error: Exception, now: float) -> Sweep:
-    """The sweep of a unit that could not be reached: nothing is known of it, and it is named."""
+def _nothing(unit: Unit, shard: Shard, reason: str, now: float) -> Sweep:
     nothing = Look(
         unit=unit,
         at=now,
@@ -156,7 +175,7 @@ def unreached(unit: Unit, shard: Shard, error: Exception, now: float) -> Sweep:
         metrics_requested=0,
         shard=shard,
     )
-    problem = Problem(part=f"unit {unit}", error=describe_error(error))
+    problem = Problem(part=f"unit {part_name(unit, shard)}", error=reason)
     return Sweep(
         found=nothing,
         problems=(problem,),

@@ -7,14 +7,18 @@ import io
 import json
 import sys
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from burstwatch.aws.session import Deadline
+from burstwatch.aws.sweep import Sweep
+from burstwatch.aws.units import Units
 from demo.localcloud.emf import metric_data
-from tests.aws.test_sweep import Disk
+from tests.aws.test_sweep import Disk, run_sweep
 from tests.conftest import Cloud
 
 
@@ -68,6 +72,103 @@ def test_a_line_that_is_not_json_yields_no_metric(constant: str) -> None:
     line = '{"_aws":{"Timestamp":0,"CloudWatchMetrics":[{"Namespace":"n","Dimensions":[[]],"Metrics":[{"Name":"a"}]}]},"a":%s}'
     assert metric_data(line % "1")
     assert metric_data(line % constant) == []
+
+
+def message(number: int, body: str, *, sent_at: float) -> dict[str, Any]:
+    return {
+        "messageId": f"message-{number}",
+        "body": body,
+        "attributes": {"SentTimestamp": str(int(sent_at * 1000)), "ApproximateReceiveCount": "1"},
+    }
+
+
+@dataclass
+class Answered:
+    """What became of some messages: the failed ones, and the log's lines of the others."""
+
+    failed: list[str]
+    swept: list[dict[str, Any]]
+    warned: list[dict[str, Any]]
+    metrics: dict[str, list[float]]
+
+
+@pytest.fixture
+def answer_messages(
+    cloud: Cloud, aws_env: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[list[dict[str, Any]]], Answered]:
+    aws_env.setenv("BURSTWATCH_DEPLOYMENT", "test")
+    function = load("lambdas.sweep")
+    aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
+    swept: list[dict[str, Any]] = []
+    warned: list[dict[str, Any]] = []
+    aws_env.setattr(function.logger, "info", lambda _message, **what: swept.append(what))
+    aws_env.setattr(function.logger, "warning", lambda _message, **what: warned.append(what))
+    aws_env.setattr(function.logger, "exception", lambda _message, **what: warned.append(what))
+
+    def answer(messages: list[dict[str, Any]]) -> Answered:
+        said = function.handler({"Records": messages}, Context())
+        lines = capsys.readouterr().out.splitlines()
+        data = [entry for line in lines for _, found in metric_data(line) for entry in found]
+        return Answered(
+            failed=[one["itemIdentifier"] for one in said["batchItemFailures"]],
+            swept=swept,
+            warned=warned,
+            metrics={entry["MetricName"]: entry["Values"] for entry in data},
+        )
+
+    return answer
+
+
+def test_a_message_that_names_nothing_fails_alone(
+    cloud: Cloud, answer_messages: Callable[[list[dict[str, Any]]], Answered]
+) -> None:
+    Disk(cloud, percent=100)
+    bodies = [
+        '{"unit": {"region": "us-east-1"}}', "not JSON", '{"unit": {"shard": "3/5"}}',
+        '{"unit": {"region": "us-east-1", "shard": "1/2"}}',
+    ]  # fmt: skip
+    sent = [message(n, body, sent_at=cloud.clock.now - 5) for n, body in enumerate(bodies)]
+    answered = answer_messages(sent)
+    assert answered.failed == ["message-1", "message-2"]
+    assert [one["message"] for one in answered.warned] == bodies[1:3]
+    units = {one["unit"] for one in answered.swept}
+    assert units == {"123456789012/us-east-1", "123456789012/us-east-1/1/2"}
+    assert {one["run"] for one in answered.swept} == {"2026-09-21T14:13:00+00:00"}
+    assert answered.metrics["UnitsFailed"] == [0.0, 0.0]
+    assert all(one["completed"] for one in answered.swept)
+
+
+def test_a_message_that_waited_until_the_next_is_due_is_left_out_and_counted(
+    cloud: Cloud, answer_messages: Callable[[list[dict[str, Any]]], Answered]
+) -> None:
+    unit = '{"unit": {"region": "us-east-1"}}'
+    late = message(1, unit, sent_at=cloud.clock.now - 75)
+    answered = answer_messages([late, message(2, unit, sent_at=cloud.clock.now - 59)])
+    assert answered.failed == []
+    assert [one["completed"] for one in answered.swept] == [False, True]
+    (warning,) = answered.warned
+    assert warning["unit"] == "home/us-east-1"
+    assert "its message waited for 75 s: more to sweep than runs at once" in warning["error"]
+    assert answered.metrics["UnitsFailed"] == [1.0, 0.0]
+
+
+def test_each_message_has_its_share_of_the_time(
+    cloud: Cloud,
+    aws_env: pytest.MonkeyPatch,
+    answer_messages: Callable[[list[dict[str, Any]]], Answered],
+) -> None:
+    left: list[float] = []
+
+    def sweep(_self: object, _spec: object, *_: object, now: float, deadline: Deadline) -> Sweep:
+        left.append(deadline.left_s())
+        assert now == cloud.clock.now
+        cloud.clock.now += 4
+        return run_sweep(cloud)
+
+    aws_env.setattr(Units, "sweep", sweep)
+    sent = [message(n, '{"unit": {}}', sent_at=cloud.clock.now) for n in range(4)]
+    assert answer_messages(sent).failed == []
+    assert left == [10.0, 12.0, 16.0, 28.0]
 
 
 def deletion(request_type: str = "Delete") -> dict[str, Any]:

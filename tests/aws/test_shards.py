@@ -183,3 +183,13 @@ def test_quotas_and_a_budget_are_shared(cloud: Cloud) -> None:
         if memory.budget
     }
     assert rates[1] == 4 * rates[4]
+
+
+def test_a_function_remembers_no_more_than_its_memory_holds(cloud: Cloud) -> None:
+    spread(cloud, 8, percent=100)
+    units = Units(home=cloud.clients, connect=connect, most_known=15)
+    sweep_all(cloud, units, 4)
+    assert [str(spec.shard) for spec in units.memories] == ["3/4", "4/4"]
+    sweep_all(cloud, units, 1)
+    # The one that was just swept is kept, however large.
+    assert [str(spec.shard) for spec in units.memories] == ["1/1"]

@@ -151,7 +151,8 @@ def test_the_function_goes_on_with_the_next_unit_after_one_that_is_denied(
     denied = {"account": MEMBER, "region": "us-east-1", "role_arn": ROLE, "external_id": "no"}
     answer = function.handler({"unit": denied}, Context())
     assert answer == {
-        "unit": f"{MEMBER}/us-east-1", "completed": False, "UnitsFailed": 1, "Problems": 1
+        "unit": f"{MEMBER}/us-east-1", "run": "2026-09-21T14:14:00+00:00", "completed": False,
+        "UnitsFailed": 1, "Problems": 1,
     }  # fmt: skip
     (failure,) = said
     assert failure["unit"] == f"{MEMBER}/us-east-1"
