@@ -7,14 +7,14 @@ import { buildPackage } from './bundle.ts';
 import { Cleanup } from './cleanup.ts';
 import { FleetDashboard } from './dashboard.ts';
 import { FloorAlarm, HealthAlarms } from './health-alarms.ts';
-import type { BurstWatchProps, ResolvedProps } from './props.ts';
-import { SweepFunction } from './sweep-function.ts';
+import { type BurstWatchProps, MEMORY_MIB, type ResolvedProps } from './props.ts';
+import { Sweeps } from './sweeps.ts';
 import { Topics } from './topics.ts';
 
 /** Watches every EBS volume of one account and region, and says how long their burst credits last. */
 export class BurstWatch extends Construct {
   readonly topics: Topics;
-  readonly sweep: SweepFunction;
+  readonly sweeps: Sweeps;
 
   constructor(scope: Construct, id: string, given: BurstWatchProps = {}) {
     super(scope, id);
@@ -27,6 +27,11 @@ export class BurstWatch extends Construct {
       floor: false,
       floorPercent: 10,
       units: [],
+      shards: 1,
+      memoryMib: MEMORY_MIB,
+      fanOut: 'functions',
+      concurrency: 5,
+      sweepsPerInvocation: 1,
       memberRole: catalog.member_role,
       externalId: '',
       logRetention: RetentionDays.ONE_MONTH,
@@ -36,18 +41,18 @@ export class BurstWatch extends Construct {
     this.topics = new Topics(this, 'Topics', props);
     const shared = { ...props, code, topics: this.topics };
     const cleanup = new Cleanup(this, 'Cleanup', shared);
-    this.sweep = new SweepFunction(this, 'Sweep', shared);
-    // Deleted in the reverse order: first the rule, then the alarms that its last sweep made.
-    for (const rule of this.sweep.rules) rule.node.addDependency(cleanup);
-    const health = new HealthAlarms(this, 'Health', { ...props, topics: this.topics, sweep: this.sweep });
+    this.sweeps = new Sweeps(this, 'Sweep', shared);
+    // Deleted in the reverse order: first what starts sweeps, then the alarms that the last ones made.
+    for (const starter of this.sweeps.starters) starter.node.addDependency(cleanup);
+    const health = new HealthAlarms(this, 'Health', { ...props, topics: this.topics, sweeps: this.sweeps });
     if (props.floor) {
       new FloorAlarm(this, 'Floor', { ...props, percent: props.floorPercent, topic: this.topics.notice });
     }
-    new FleetDashboard(this, 'Fleet', { deployment: props.deployment, alarms: health.alarms, sweep: this.sweep });
+    new FleetDashboard(this, 'Fleet', { deployment: props.deployment, alarms: health.alarms, sweeps: this.sweeps });
     new CfnOutput(this, 'PageTopicArn', { value: this.topics.page.topicArn, description: 'critical alarms' });
     new CfnOutput(this, 'NoticeTopicArn', { value: this.topics.notice.topicArn, description: 'warnings and health' });
     new CfnOutput(this, 'EventsTopicArn', { value: this.topics.events.topicArn, description: 'readable detail' });
-    new CfnOutput(this, 'SweepFunctionName', { value: this.sweep.function.functionName });
-    new CfnOutput(this, 'RuleName', { value: this.sweep.rules[0]!.ruleName });
+    new CfnOutput(this, 'SweepFunctionName', { value: this.sweeps.sweepers[0]!.function.functionName });
+    new CfnOutput(this, 'RuleName', { value: this.sweeps.rules[0]!.ruleName });
   }
 }

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { Architecture } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import catalog from '../catalog.json' with { type: 'json' };
-import type { ResolvedProps, WatchedUnit } from './props.ts';
+import { MEMORY_MIB, type ResolvedProps, SHARD_COUNTS, type WatchedUnit } from './props.ts';
 
 /** A context value that cannot be used. The message names it and what is allowed. */
 export class ContextError extends Error {}
@@ -25,7 +25,11 @@ export function propsFromContext(lookup: Lookup): ResolvedProps {
     alarmEmail: text(lookup, 'alarmEmail', '', /^([^@\s]+@[^@\s]+)?$/, 'an e-mail address, or nothing'),
     floor: flag(lookup, 'floor'),
     floorPercent: whole(lookup, 'floorPercent', 10, 1, 99),
-    units: units(lookup('units')),
+    ...unitsInShards(lookup),
+    memoryMib: whole(lookup, 'memoryMib', MEMORY_MIB, 256, 10_240),
+    fanOut: text(lookup, 'fanOut', 'functions', /^(functions|queue)$/, 'functions or queue') === 'queue' ? 'queue' : 'functions',
+    concurrency: whole(lookup, 'concurrency', 5, 2, 1_000),
+    sweepsPerInvocation: whole(lookup, 'sweepsPerInvocation', 1, 1, 10),
     memberRole: text(lookup, 'memberRole', catalog.member_role, /^[\w+=,.@-]{1,64}$/, "a role's name"),
     externalId: text(lookup, 'externalId', '', /^([\w+=,.@:/-]{2,1224})?$/, '2 to 1224 letters, digits and _+=,.@:/-, or nothing'),
     logRetention: RetentionDays.ONE_MONTH,
@@ -45,6 +49,35 @@ function units(given: unknown): WatchedUnit[] {
     }
     return { region: match[2]!, ...(match[1] ? { account: match[1] } : {}) };
   });
+}
+
+/** The units, each with its shards: `shards=4` for all, or `home=2,222222222222/us-east-1=16`. */
+function unitsInShards(lookup: Lookup): Pick<ResolvedProps, 'units' | 'shards'> {
+  const found = units(lookup('units'));
+  const nameOf = (unit: WatchedUnit) => [unit.account, unit.region].filter(Boolean).join('/');
+  const names = ['home', ...found.map(nameOf)];
+  const given = lookup('shards') ?? 1;
+  const same = /^\d+$/.test(String(given)) ? names.map((name): [string, unknown] => [name, given]) : undefined;
+  const shards = Object.fromEntries((same ?? pairs(given)).map(([name, value]) => {
+    if (!names.includes(name)) {
+      throw new ContextError(`context shards has ${JSON.stringify(name)}, allowed are ${names.join(', ')}`);
+    }
+    if (!SHARD_COUNTS.includes(Number(value))) {
+      throw new ContextError(`context shards has ${JSON.stringify(value)} for ${name}, allowed is ${SHARD_COUNTS.join(', ')}`);
+    }
+    return [name, Number(value)];
+  }));
+  return {
+    shards: shards['home'] ?? 1,
+    units: found.map((unit) => ({ ...unit, shards: shards[nameOf(unit)] ?? 1 })),
+  };
+}
+
+/** An object (cdk.json), or `name=value,name=value` (command line). */
+function pairs(given: unknown): [string, unknown][] {
+  return typeof given === 'string'
+    ? given.split(',').filter(Boolean).map((pair) => [pair.split('=')[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
+    : Object.entries((given as Record<string, unknown> | undefined) ?? {});
 }
 
 function text(lookup: Lookup, name: string, fallback: string, pattern: RegExp, allowed: string): string {
@@ -72,20 +105,17 @@ function flag(lookup: Lookup, name: string): boolean {
 
 /** Settings may be an object (cdk.json) or `lead_s=600,hold_s=300` (command line). */
 function settings(given: unknown): Record<string, string> {
-  const pairs: [string, unknown][] =
-    typeof given === 'string'
-      ? given.split(',').filter(Boolean).map((pair) => [pair.split('=')[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
-      : Object.entries((given as Record<string, unknown> | undefined) ?? {});
+  const named = pairs(given);
   // These the stack itself knows better.
   const own = ['deployment', 'sweep_period_s', 'page_topic_arn', 'notice_topic_arn', 'events_topic_arn'];
   const allowed = catalog.settings.map((setting) => setting.name).filter((name) => !own.includes(name));
-  for (const [name, value] of pairs) {
+  for (const [name, value] of named) {
     if (!allowed.includes(name)) {
       throw new ContextError(`context settings has ${JSON.stringify(name)}, allowed are ${allowed.join(', ')}`);
     }
     checkSetting(name, String(value));
   }
-  return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
+  return Object.fromEntries(named.map(([name, value]) => [name, String(value)]));
 }
 
 /** A value that the function would refuse is refused here: it could not even start with it. */

@@ -2,7 +2,8 @@ import { Stack } from 'aws-cdk-lib';
 import { CfnAlarm, CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnKey } from 'aws-cdk-lib/aws-kms';
 import catalog from '../catalog.json' with { type: 'json' };
-import { MEMORY_MIB, type ResolvedProps } from './props.ts';
+import { partsOf } from './parts.ts';
+import type { ResolvedProps } from './props.ts';
 
 interface Price {
   readonly usd: number;
@@ -19,26 +20,37 @@ export const PRICES = {
   key: { usd: 1, per: 'key and month', source: 'https://aws.amazon.com/kms/pricing/' },
   gigabyteSecond: { usd: 0.0000133334, per: 'GB-second on arm64', source: 'https://aws.amazon.com/lambda/pricing/' },
   request: { usd: 0.2e-6, per: 'request', source: 'https://aws.amazon.com/lambda/pricing/' },
+  queueRequest: { usd: 0.4e-6, per: 'request to a queue', source: 'https://aws.amazon.com/sqs/pricing/' },
 } as const satisfies Record<string, Price>;
 
 const SECONDS_PER_SWEEP = 2;
 const MINUTES_PER_MONTH = 30 * 24 * 60;
+/** A message is sent, received and deleted; and Lambda's five pollers each ask every 20 seconds. */
+const REQUESTS_PER_MESSAGE = 3;
+const POLLS_PER_MINUTE = 5 * 3;
 
 /** What the deployment costs a month whatever the fleet, in words. Requests for metrics come on top. */
 export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
   const resources = stack.node.findAll();
   const count = (type: new (...args: never[]) => unknown) => resources.filter((child) => child instanceof type).length;
-  const sweeps = (MINUTES_PER_MONTH / props.schedule.toMinutes()) * (1 + props.units.length);
+  const parts = partsOf(props).length;
+  const sweeps = (MINUTES_PER_MONTH / props.schedule.toMinutes()) * parts;
+  // Each part has a heartbeat of its own, and where there is a budget says what it has spent.
+  const metrics = catalog.fleet_metrics.length + parts * (props.settings['budget_usd_per_month'] ? 2 : 1);
   const lines: [string, number][] = [
     [`${count(CfnAlarm)} alarms`, count(CfnAlarm) * PRICES.alarmMetric.usd],
     [`${count(CfnDashboard)} dashboard`, count(CfnDashboard) * PRICES.dashboard.usd],
-    [`${catalog.fleet_metrics.length} metrics`, catalog.fleet_metrics.length * PRICES.customMetric.usd],
+    [`${metrics} metrics`, metrics * PRICES.customMetric.usd],
     [`${count(CfnKey)} key`, count(CfnKey) * PRICES.key.usd],
     [
       `${sweeps} sweeps of about ${SECONDS_PER_SWEEP} s`,
-      sweeps * (PRICES.request.usd + SECONDS_PER_SWEEP * (MEMORY_MIB / 1024) * PRICES.gigabyteSecond.usd),
+      sweeps * (PRICES.request.usd + SECONDS_PER_SWEEP * (props.memoryMib / 1024) * PRICES.gigabyteSecond.usd),
     ],
   ];
+  if (props.fanOut === 'queue') {
+    const requests = sweeps * REQUESTS_PER_MESSAGE + MINUTES_PER_MONTH * POLLS_PER_MINUTE;
+    lines.push([`${requests} requests to the queue`, requests * PRICES.queueRequest.usd]);
+  }
   const total = lines.reduce((sum, [, usd]) => sum + usd, 0);
   const floor = props.floor
     ? ` The floor alarm is billed per volume: ${PRICES.insightsAlarmMetric.usd.toFixed(2)} USD a volume-month on top.`

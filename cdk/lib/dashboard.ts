@@ -6,7 +6,7 @@ import {
 import { Construct } from 'constructs';
 import { fleetMetric } from './health-alarms.ts';
 import { NAMESPACE } from './props.ts';
-import type { SweepFunction } from './sweep-function.ts';
+import type { Sweeps } from './sweeps.ts';
 
 /** Each unit publishes its own: what is counted adds up, and the worst is the smallest. */
 const STATISTICS: Record<string, string> = { MinTimeToExhaustion: Stats.MINIMUM, DataAge: Stats.MAXIMUM };
@@ -17,7 +17,7 @@ export class FleetDashboard extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    props: { readonly deployment: string; readonly alarms: readonly IAlarm[]; readonly sweep: SweepFunction },
+    props: { readonly deployment: string; readonly alarms: readonly IAlarm[]; readonly sweeps: Sweeps },
   ) {
     super(scope, id);
     const fleet = (name: string, options: { color?: string; label?: string } = {}): Metric =>
@@ -74,7 +74,7 @@ export class FleetDashboard extends Construct {
       }),
       new GraphWidget({
         title: 'Age of the newest data (seconds), and how long a sweep takes (milliseconds)', width: 12, height: 6,
-        left: [fleet('DataAge')], right: [props.sweep.function.metricDuration({ period: Duration.minutes(1) })],
+        left: [fleet('DataAge')], right: props.sweeps.sweepers.map((sweeper) => sweeper.function.metricDuration({ period: Duration.minutes(1) })),
       }),
       new GraphWidget({
         title: 'Problems', width: 8, height: 6,

@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import {
   Alarm, CfnAlarm, ComparisonOperator, type IMetric, MathExpression, Metric, Stats, TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -6,7 +6,8 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { NAMESPACE, type ResolvedProps, TIMEOUT } from './props.ts';
-import { type SweepFunction, unitId } from './sweep-function.ts';
+import { partDimension, partId, partName, partsOf } from './parts.ts';
+import type { Sweeps } from './sweeps.ts';
 import type { Topics } from './topics.ts';
 
 const MINUTE = Duration.minutes(1);
@@ -26,6 +27,10 @@ interface Watch {
 /** Where an alarm's runbook is, to be said in its description. */
 export function runbookLine(name: string, props: { readonly settings: Readonly<Record<string, string>> }): string {
   return `Runbook: ${(props.settings['runbooks_url'] || 'monitoring/runbooks').replace(/\/$/, '')}/${name}.md`;
+}
+
+function named(alarm: string, part: string): string {
+  return part ? `${alarm}-${part}` : alarm;
 }
 
 /** A metric that the sweep publishes about the whole deployment. */
@@ -49,11 +54,11 @@ export class HealthAlarms extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    props: ResolvedProps & { readonly topics: Topics; readonly sweep: SweepFunction },
+    props: ResolvedProps & { readonly topics: Topics; readonly sweeps: Sweeps },
   ) {
     super(scope, id);
     const { page, notice } = props.topics;
-    const { function: fn, deadLetters } = props.sweep;
+    const { sweepers, deadLetters } = props.sweeps;
     const period = props.schedule;
     const fleet = (name: string, statistic?: string) => fleetMetric(name, props.deployment, statistic, period);
     const add = (name: string, watch: Watch) => {
@@ -73,13 +78,11 @@ export class HealthAlarms extends Construct {
       topic: page,
       description: 'Ten or more volumes run dry within the lead time at once: look for one cause (a deployment, a backup, a shared job).',
     });
-    const home = Stack.of(this);
-    // By unit: the heartbeats of the others must not hide that one has stopped.
-    for (const unit of [undefined, ...props.units]) {
-      const { account, region } = { account: home.account, region: home.region, ...unit };
-      add(unit ? `no-completed-sweep-${unitId(unit)}` : 'no-completed-sweep', {
+    // By unit and shard: the heartbeats of the others must not hide that one has stopped.
+    for (const part of partsOf(props)) {
+      add(named('no-completed-sweep', partId(part)), {
         metric: fleet('SweepCompleted', Stats.SUM).with({
-          dimensionsMap: { Deployment: props.deployment, Unit: `${account}/${region}` },
+          dimensionsMap: { Deployment: props.deployment, Unit: partDimension(this, part) },
         }),
         threshold: 1,
         comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -87,7 +90,7 @@ export class HealthAlarms extends Construct {
         missing: TreatMissingData.BREACHING,
         topic: page,
         runbook: 'no-completed-sweep',
-        description: `No sweep of ${unit ? unitId(unit) : 'the account and region of the deployment'} has completed for five periods: nothing is being watched there. See the function's log, its rule and its permissions.`,
+        description: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for five periods: nothing is being watched there. See the function's log, its rule and its permissions.`,
       });
     }
     add('volumes-unknown', {
@@ -137,27 +140,32 @@ export class HealthAlarms extends Construct {
       topic: notice,
       description: 'The budget for metric requests is used up. Those near danger are asked first; the rest are unknown and not watched. Raise budget_usd_per_month, or watch fewer.',
     });
-    add('function-errors', {
-      metric: fn.metricErrors({ period }),
-      threshold: 1,
-      periods: 3,
-      topic: notice,
-      description: 'The sweep function fails. Its log has the reason.',
-    });
-    add('function-throttles', {
-      metric: fn.metricThrottles({ period }),
-      threshold: 1,
-      periods: 3,
-      topic: notice,
-      description: 'The account\'s Lambda concurrency is used up and sweeps are not started.',
-    });
-    add('function-slow', {
-      metric: fn.metricDuration({ period, statistic: Stats.MAXIMUM }),
-      threshold: 0.8 * TIMEOUT.toMilliseconds(),
-      periods: 5,
-      topic: notice,
-      description: 'Sweeps take more than 80 % of the time they have. Give the function more memory or sweep less often.',
-    });
+    for (const { id: own, function: fn } of sweepers) {
+      add(named('function-errors', own), {
+        metric: fn.metricErrors({ period }),
+        threshold: 1,
+        periods: 3,
+        topic: notice,
+        runbook: 'function-errors',
+        description: 'The sweep function fails. Its log has the reason.',
+      });
+      add(named('function-throttles', own), {
+        metric: fn.metricThrottles({ period }),
+        threshold: 1,
+        periods: 3,
+        topic: notice,
+        runbook: 'function-throttles',
+        description: 'The account\'s Lambda concurrency is used up and sweeps are not started.',
+      });
+      add(named('function-slow', own), {
+        metric: fn.metricDuration({ period, statistic: Stats.MAXIMUM }),
+        threshold: 0.8 * TIMEOUT.toMilliseconds(),
+        periods: 5,
+        topic: notice,
+        runbook: 'function-slow',
+        description: 'Sweeps take more than 80 % of the time they have. Give the function more memory, or sweep in shards or less often.',
+      });
+    }
     add('dead-letters', {
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: MINUTE, statistic: Stats.MAXIMUM }),
       threshold: 1,

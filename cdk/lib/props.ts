@@ -8,6 +8,16 @@ export interface BurstWatchProps {
   readonly deployment?: string;
   /** The sweep's settings by name, as `burstwatch config` lists them. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** In how many parts the deployment's own unit is swept: 1, 2, 4, 8 or 16. Others say it themselves. */
+  readonly shards?: number;
+  /** The memory of each sweep function, and with it its share of a core. */
+  readonly memoryMib?: number;
+  /** How units and shards are swept: each by a function of its own, or all by a few that take them from a queue. */
+  readonly fanOut?: FanOut;
+  /** Through a queue: how many sweeps may run at once. */
+  readonly concurrency?: number;
+  /** Through a queue: how many sweeps one invocation makes, one after the other, in the time of one. */
+  readonly sweepsPerInvocation?: number;
   /** How often the sweep runs, in whole minutes. */
   readonly schedule?: Duration;
   /** The function's processor. The package is pure Python and runs on either. */
@@ -32,7 +42,12 @@ export interface BurstWatchProps {
 export interface WatchedUnit {
   readonly account?: string;
   readonly region: string;
+  readonly shards?: number;
 }
+
+export type FanOut = 'functions' | 'queue';
+/** A shard is some of the sixteen digits that ids end in. */
+export const SHARD_COUNTS: readonly number[] = [1, 2, 4, 8, 16];
 
 export type ResolvedProps = Required<BurstWatchProps>;
 

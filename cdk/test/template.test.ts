@@ -159,9 +159,13 @@ test('the dashboard reads from what runs dry to whether the monitor can be belie
   for (const widget of body.widgets) assert.ok(widget.x + widget.width <= 24 && (widget.type === 'text' || widget.properties.title));
 });
 
-test('logs are kept for a month, a group for each function', () => {
-  for (const [, group] of ofType('AWS::Logs::LogGroup')) assert.equal(group.Properties.RetentionInDays, 30);
-  assert.equal(ofType('AWS::Logs::LogGroup').length, ofType('AWS::Lambda::Function').length);
+test('logs are kept for a month, all sweeps in one group', () => {
+  for (const { template: made } of [synthesise(), synthesise({ shards: 4 })]) {
+    const groups = Object.values(made.findResources('AWS::Logs::LogGroup'));
+    for (const group of groups) assert.equal(group.Properties.RetentionInDays, 30);
+    assert.equal(groups.length, 2);
+    for (const fn of Object.values(made.findResources('AWS::Lambda::Function'))) assert.ok(fn.Properties.LoggingConfig.LogGroup);
+  }
 });
 
 test('on deletion the rule goes first, then the alarms that its sweeps made', () => {
@@ -205,17 +209,25 @@ for (const [name, value, allowed] of [
   ['settings', 'lead_s=0x100', 'from 60 to 86400'],
   ['settings', 'lead_s', 'from 60 to 86400'],
   ['settings', 'tag_filter=team', 'key=value'],
+  ['shards', '3', '1, 2, 4, 8, 16'],
+  ['shards', 'home=x', '1, 2, 4, 8, 16'],
+  ['shards', 'mars=4', 'allowed are home'],
+  ['memoryMib', '128', 'whole number from 256 to 10240'],
+  ['fanOut', 'map', 'functions or queue'],
+  ['concurrency', '1', 'whole number from 2 to 1000'],
+  ['sweepsPerInvocation', '11', 'whole number from 1 to 10'],
 ] as const) {
   test(`a wrong ${name} (${value}) is refused with its value and what is allowed`, () => {
     assert.throws(() => synthesise({ [name]: value }), (error: Error) => {
-      const shown = name === 'settings' ? value.split('=')[0]! : value;
+      const shown = name === 'settings' || name === 'shards' ? value.split('=')[0]! : value;
       return error.message.includes(name) && error.message.includes(shown) && error.message.includes(allowed);
     });
   });
 }
 
-test('cdk-nag has nothing to say, and every acknowledgement takes effect', () => {
-  const { app, stack: checked } = build();
+for (const context of [{}, { shards: 4 }, { fanOut: 'queue', shards: 4, units: 'eu-west-1,222222222222/us-east-1' }]) {
+test(`cdk-nag has nothing to say, and every acknowledgement takes effect (${JSON.stringify(context)})`, () => {
+  const { app, stack: checked } = build(context);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
   const assembly = app.synth();
   const report = JSON.parse(readFileSync(join(assembly.directory, 'validation-report.json'), 'utf8'));
@@ -234,14 +246,22 @@ test('cdk-nag has nothing to say, and every acknowledgement takes effect', () =>
     assert.ok(took.has(`${at} ${id}`), `${id} at ${at} suppresses nothing`);
   }
 });
+}
 
 test('the estimate at synth names every part and adds up', () => {
-  const text = estimateFixedCost(stack, props);
+  const queued = synthesise({ fanOut: 'queue', shards: 16, settings: { budget_usd_per_month: '9' } });
+  const said = estimateFixedCost(queued.stack, queued.props);
+  assert.match(said, new RegExp(`${catalog.fleet_metrics.length + 32} metrics`));
+  assert.match(said, /691200 sweeps .* 2721600 requests to the queue 1\.09/);
+  for (const text of [said, estimateFixedCost(stack, props)]) addsUp(text);
+});
+
+function addsUp(text: string): void {
   const numbers = [...text.matchAll(/[a-z] (\d+\.\d\d)/g)].map((match) => Number(match[1]));
   const [total, ...parts] = numbers;
   assert.ok(parts.length >= 5);
   assert.ok(Math.abs(total! - parts.reduce((sum, part) => sum + part, 0)) < 0.05, text);
-});
+}
 
 function statementsOf(document: { Statement: any[] }): any[] {
   return document.Statement;
@@ -310,6 +330,63 @@ test('a kind that there is not is refused at synth, as the function could not st
   assert.throws(() => synthesise({ settings: { kinds: 'rds' } }), /settings kinds has "rds", allowed are ebs_volume/);
   synthesise({ settings: { kinds: 'ebs_volume' } });
   assert.throws(() => synthesise({ settings: { mass_from: '1' } }), /mass_from is "1", allowed is a number of resources from 2 to 50/);
+});
+
+const HUGE = { units: 'eu-west-1,222222222222/us-east-1', shards: 'home=2,222222222222/us-east-1=4' };
+const IDS = ['1of2', '2of2', 'eu-west-1', ...[1, 2, 3, 4].map((number) => `222222222222-us-east-1-${number}of4`)];
+
+test('each shard has a function of its own, as only one that always sweeps the same remembers it', () => {
+  const { template: made } = synthesise({ ...HUGE, memoryMib: 1024 });
+  const functions = Object.entries(made.findResources('AWS::Lambda::Function', { Properties: { Handler: 'lambdas.sweep.handler' } }));
+  const rules = Object.values(made.findResources('AWS::Events::Rule'));
+  assert.equal(functions.length, IDS.length);
+  assert.deepEqual(rules.map((rule) => target(rule.Properties.Targets[0].Arn)).sort(), functions.map(([id]) => id).sort());
+  assert.deepEqual(rules.map((rule) => JSON.parse(flat(rule.Properties.Targets[0].Input)).unit).map(({ region, shard }) => [region, shard]), [
+    [undefined, '1/2'], [undefined, '2/2'], ['eu-west-1', undefined], ...[1, 2, 3, 4].map((number) => ['us-east-1', `${number}/4`]),
+  ]);
+  assert.equal(new Set(functions.map(([, fn]) => JSON.stringify(fn.Properties.Role))).size, 1);
+  for (const [, fn] of functions) assert.equal(fn.Properties.MemorySize, 1024);
+  assert.equal(Object.keys(made.findResources('AWS::Lambda::EventInvokeConfig')).length, IDS.length);
+});
+
+for (const [context, functions] of [[HUGE, IDS], [{ ...HUGE, fanOut: 'queue' }, ['']]] as const) {
+  test(`each shard is missed by an alarm, and each function watched (${JSON.stringify(context)})`, () => {
+    const { template: made } = synthesise(context);
+    const names = Object.values(made.findResources('AWS::CloudWatch::Alarm')).map((alarm) => alarm.Properties.AlarmName as string);
+    const of = (what: string) => names.filter((name) => name.includes(what)).map((name) => name.replace(`burstwatch-burstwatch-${what}`, ''));
+    assert.deepEqual(of('no-completed-sweep').sort(), IDS.map((id) => `-${id}`).sort());
+    for (const what of ['function-errors', 'function-throttles', 'function-slow']) {
+      assert.deepEqual(of(what).sort(), functions.map((id) => (id ? `-${id}` : '')).sort());
+    }
+    const units = Object.values(made.findResources('AWS::CloudWatch::Alarm', { Properties: { MetricName: 'SweepCompleted' } }))
+      .map((alarm) => alarm.Properties.Dimensions.find((one: any) => one.Name === 'Unit').Value);
+    assert.ok(units.includes('111122223333/eu-central-1/2/2') && units.includes('222222222222/us-east-1/4/4') && units.includes('111122223333/eu-west-1'));
+  });
+}
+
+test('through a queue a few take the sweeps from it, and one that fails costs no other', () => {
+  const { template: made } = synthesise({ ...HUGE, fanOut: 'queue', concurrency: '7', sweepsPerInvocation: 3 });
+  const [[fnId]] = Object.entries(made.findResources('AWS::Lambda::Function', { Properties: { Handler: 'lambdas.sweep.handler' } })) as any;
+  made.resourceCountIs('AWS::Lambda::EventInvokeConfig', 0);
+  const [mapping] = Object.values(made.findResources('AWS::Lambda::EventSourceMapping'));
+  const { FunctionName, EventSourceArn, BatchSize, ScalingConfig, FunctionResponseTypes } = mapping!.Properties;
+  assert.equal(target(FunctionName), fnId);
+  assert.deepEqual([BatchSize, ScalingConfig, FunctionResponseTypes], [3, { MaximumConcurrency: 7 }, ['ReportBatchItemFailures']]);
+  const queue = made.toJSON().Resources[target(EventSourceArn)].Properties;
+  assert.equal(queue.RedrivePolicy.maxReceiveCount, 1);
+  assert.ok(queue.SqsManagedSseEnabled && queue.VisibilityTimeout >= 6 * 50 && queue.MessageRetentionPeriod > queue.VisibilityTimeout);
+  const targets = Object.values(made.findResources('AWS::Events::Rule')).map((rule) => rule.Properties.Targets);
+  assert.deepEqual(targets.map((some) => some.length), [5, 2]);
+  for (const one of targets.flat()) {
+    assert.equal(target(one.Arn), target(EventSourceArn));
+    assert.deepEqual(one.RetryPolicy, { MaximumRetryAttempts: 1, MaximumEventAgeInSeconds: 60 });
+  }
+  assert.deepEqual(targets.flat().map((one) => JSON.parse(flat(one.Input)).unit.shard), ['1/2', '2/2', undefined, '1/4', '2/4', '3/4', '4/4']);
+  // Both go before the alarms that sweeps made are deleted.
+  const [cleanup] = Object.keys(made.findResources('Custom::BurstwatchAlarms'));
+  for (const type of ['AWS::Events::Rule', 'AWS::Lambda::EventSourceMapping']) {
+    for (const starter of Object.values(made.findResources(type))) assert.ok(starter.DependsOn.includes(cleanup));
+  }
 });
 
 /** What CloudFormation joins, as one text. */

@@ -1,0 +1,103 @@
+import { ArnFormat, type Duration, RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
+import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type Code, Function as LambdaFn, Runtime, RuntimeFamily } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { MEMORY_MIB, PYTHON, type ResolvedProps } from './props.ts';
+import type { Topics } from './topics.ts';
+
+export interface FunctionsProps extends ResolvedProps {
+  readonly code: Code;
+  readonly topics: Topics;
+}
+
+/** A role and a log group, for one function or several alike, and no managed policy. */
+export interface Footing {
+  readonly role: Role;
+  readonly logGroup: LogGroup;
+}
+
+export function makeFooting(scope: Construct, id: string, props: FunctionsProps): Footing {
+  const logGroup = new LogGroup(scope, `${id}Logs`, {
+    retention: props.logRetention,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+  logGroup.grantWrite(role);
+  return { role, logGroup };
+}
+
+/** A function of the package. */
+export function makeFunction(
+  scope: Construct,
+  id: string,
+  props: FunctionsProps,
+  own: Footing & {
+    readonly handler: string;
+    readonly description: string;
+    readonly timeout: Duration;
+    readonly memoryMib?: number;
+    readonly environment?: Record<string, string>;
+  },
+): LambdaFn {
+  const settings = Object.entries(props.settings).map(([name, value]) => [`BURSTWATCH_${name.toUpperCase()}`, value]);
+  const made = new LambdaFn(scope, id, {
+    runtime: new Runtime(PYTHON, RuntimeFamily.PYTHON),
+    architecture: props.architecture,
+    code: props.code,
+    handler: own.handler,
+    description: own.description,
+    memorySize: own.memoryMib ?? MEMORY_MIB,
+    timeout: own.timeout,
+    role: own.role,
+    logGroup: own.logGroup,
+    environment: {
+      ...Object.fromEntries(settings),
+      BURSTWATCH_DEPLOYMENT: props.deployment,
+      ...own.environment,
+    },
+  });
+  Validations.of(made).acknowledge({
+    id: 'AwsSolutions::AwsSolutions-L1',
+    reason: `${PYTHON} is supported by AWS until 2029 and is the newest that aws-lambda-powertools is tested on`,
+  });
+  return made;
+}
+
+/** `*` is the only resource that AWS takes for these calls. */
+export function acknowledgeReads(role: Role, actions: readonly string[]): void {
+  Validations.of(role).acknowledge({
+    id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
+    reason: `AWS has no resource-level permission for: ${actions.join(', ')}`,
+  });
+}
+
+/** The alarms that sweeps make are named after volumes: only the beginning of the name is known. */
+export function acknowledgeOwnAlarms(role: Role, deployment: string): void {
+  const stack = Stack.of(role);
+  // cdk-nag prints what is not known before deployment as the pseudo parameter's name.
+  const known = (value: string, name: string) => (Token.isUnresolved(value) ? `<AWS::${name}>` : value);
+  const where = [known(stack.partition, 'Partition'), 'cloudwatch', known(stack.region, 'Region'), known(stack.account, 'AccountId')];
+  Validations.of(role).acknowledge({
+    id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${where.join(':')}:alarm:burstwatch/${deployment}/*]`,
+    reason: 'the alarms are named after volumes that are not known at deployment; all begin with this prefix',
+  });
+}
+
+export function deleteOwnAlarms(scope: Construct, deployment: string): PolicyStatement {
+  return new PolicyStatement({
+    sid: 'DeleteOurAlarms',
+    effect: Effect.ALLOW,
+    actions: ['cloudwatch:DeleteAlarms'],
+    resources: [ownAlarms(scope, deployment)],
+  });
+}
+
+export function ownAlarms(scope: Construct, deployment: string): string {
+  return Stack.of(scope).formatArn({
+    service: 'cloudwatch',
+    resource: 'alarm',
+    resourceName: `burstwatch/${deployment}/*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+}

@@ -1,0 +1,197 @@
+import { Duration, Stack, Token, Validations } from 'aws-cdk-lib';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction, SqsQueue } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import { EventSourceMapping, type Function as LambdaFn } from 'aws-cdk-lib/aws-lambda';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import catalog from '../catalog.json' with { type: 'json' };
+import {
+  acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms,
+} from './functions.ts';
+import { memberRoleArn, type Part, partEvent, partId, partName, partsOf } from './parts.ts';
+import { NAMESPACE, TIMEOUT } from './props.ts';
+
+const EVENT_AGE = Duration.seconds(60);
+/** As many as EventBridge takes. */
+const TARGETS_OF_A_RULE = 5;
+
+/** A function that sweeps, and what tells it from the others in the name of an alarm. */
+export interface Sweeper {
+  readonly id: string;
+  readonly function: LambdaFn;
+}
+
+/**
+ * The sweeps, what starts them, and where an invocation ends up that could not be handed over.
+ *
+ * By default each unit and shard has a function of its own, for what one remembers saves most of the requests, and
+ * only a function that always sweeps the same remembers it. Through a queue a few sweep many units between them.
+ */
+export class Sweeps extends Construct {
+  readonly sweepers: readonly Sweeper[];
+  readonly deadLetters: Queue;
+  readonly rules: readonly Rule[];
+  /** All that starts sweeps. */
+  readonly starters: readonly Construct[];
+
+  constructor(scope: Construct, id: string, props: FunctionsProps) {
+    super(scope, id);
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    const footing = makeFooting(this, 'Function', props);
+    const parts = partsOf(props);
+    const made = props.fanOut === 'queue' ? this.byQueue(parts, footing, props) : this.byFunctions(parts, footing, props);
+    this.sweepers = made.sweepers;
+    this.rules = made.rules;
+    this.starters = made.starters;
+    this.allow(footing.role, props);
+  }
+
+  private byFunctions(parts: readonly Part[], footing: Footing, props: FunctionsProps) {
+    Validations.of(this.deadLetters).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-SQS3',
+      reason: 'this queue is the dead-letter queue itself, and an alarm watches its depth',
+    });
+    const made = parts.map((part) => {
+      const own = partId(part);
+      const fn = this.sweepFunction(`Function${own}`, partName(part), footing, props);
+      // A sweep that is late is worthless: the next one is due already. So nothing is tried again.
+      fn.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: EVENT_AGE, onFailure: new SqsDestination(this.deadLetters) });
+      const rule = new Rule(this, `Rule${own}`, {
+        description: `burstwatch ${props.deployment}: sweep ${partName(part)}`,
+        schedule: Schedule.rate(props.schedule),
+        targets: [new LambdaFunction(fn, { event: RuleTargetInput.fromObject(partEvent(this, part, props)), ...this.handOver() })],
+      });
+      return { sweeper: { id: own, function: fn }, rule };
+    });
+    const rules = made.map(({ rule }) => rule);
+    return { sweepers: made.map(({ sweeper }) => sweeper), rules, starters: rules };
+  }
+
+  private byQueue(parts: readonly Part[], footing: Footing, props: FunctionsProps) {
+    const queue = new Queue(this, 'Queue', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      // What waits for longer is left out by the function, and counted.
+      retentionPeriod: Duration.hours(1),
+      visibilityTimeout: Duration.seconds(6 * TIMEOUT.toSeconds()),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 1 },
+    });
+    const fn = this.sweepFunction('Function', 'what a queue names', footing, props);
+    queue.grantConsumeMessages(footing.role);
+    const mapping = new EventSourceMapping(this, 'Mapping', {
+      target: fn,
+      eventSourceArn: queue.queueArn,
+      batchSize: props.sweepsPerInvocation,
+      maxConcurrency: props.concurrency,
+      reportBatchItemFailures: true,
+    });
+    mapping.node.addDependency(footing.role); // or it may not receive yet
+    const rules: Rule[] = [];
+    for (let first = 0; first < parts.length; first += TARGETS_OF_A_RULE) {
+      const some = parts.slice(first, first + TARGETS_OF_A_RULE);
+      rules.push(
+        new Rule(this, `QueueRule${rules.length || ''}`, {
+          description: `burstwatch ${props.deployment}: sweep ${some.map(partName).join(', ')}`,
+          schedule: Schedule.rate(props.schedule),
+          targets: some.map(
+            (part) => new SqsQueue(queue, { message: RuleTargetInput.fromObject(partEvent(this, part, props)), ...this.handOver() }),
+          ),
+        }),
+      );
+    }
+    return { sweepers: [{ id: '', function: fn }], rules, starters: [...rules, mapping] };
+  }
+
+  /** Of the hand-over only. */
+  private handOver() {
+    return { retryAttempts: 1, maxEventAge: EVENT_AGE, deadLetterQueue: this.deadLetters };
+  }
+
+  private sweepFunction(id: string, what: string, footing: Footing, props: FunctionsProps): LambdaFn {
+    return makeFunction(this, id, props, {
+      ...footing,
+      handler: 'lambdas.sweep.handler',
+      description: `burstwatch: looks at every volume (${what}), publishes what runs dry, keeps the alarms`,
+      timeout: TIMEOUT,
+      memoryMib: props.memoryMib,
+      environment: {
+        BURSTWATCH_SWEEP_PERIOD_S: `${props.schedule.toSeconds()}`,
+        BURSTWATCH_PAGE_TOPIC_ARN: props.topics.page.topicArn,
+        BURSTWATCH_NOTICE_TOPIC_ARN: props.topics.notice.topicArn,
+        BURSTWATCH_EVENTS_TOPIC_ARN: props.topics.events.topicArn,
+        BURSTWATCH_DASHBOARD_URL: props.settings['dashboard_url'] ?? dashboardUrl(this, props.deployment),
+      },
+    });
+  }
+
+  private allow(role: Role, props: FunctionsProps): void {
+    const accounts = new Set(props.units.flatMap((unit) => (unit.account ? [unit.account] : [])));
+    if (accounts.size > 0) {
+      role.addToPolicy(
+        new PolicyStatement({
+          sid: 'ReadMemberAccounts',
+          actions: ['sts:AssumeRole'],
+          resources: [...accounts].map((account) => memberRoleArn(this, account, props.memberRole)),
+        }),
+      );
+    }
+    role.addToPolicy(new PolicyStatement({ sid: 'Look', actions: catalog.read_actions, resources: ['*'] }));
+    role.addToPolicy(
+      new PolicyStatement({
+        sid: 'PublishOurMetrics',
+        actions: ['cloudwatch:PutMetricData'],
+        resources: ['*'],
+        conditions: { StringEquals: { 'cloudwatch:namespace': NAMESPACE } },
+      }),
+    );
+    role.addToPolicy(
+      new PolicyStatement({
+        sid: 'MakeOurAlarms',
+        actions: ['cloudwatch:PutMetricAlarm'],
+        resources: [ownAlarms(this, props.deployment)],
+        // An alarm can stop or terminate an instance: ours may only send a message, and to our own topics.
+        conditions: {
+          'ForAllValues:StringEquals': {
+            'cloudwatch:AlarmActions': [props.topics.page.topicArn, props.topics.notice.topicArn],
+          },
+        },
+      }),
+    );
+    role.addToPolicy(deleteOwnAlarms(this, props.deployment));
+    role.addToPolicy(
+      new PolicyStatement({
+        sid: 'SeeThatTheTopicsAreThere',
+        actions: ['sns:GetTopicAttributes'],
+        resources: [props.topics.page.topicArn, props.topics.notice.topicArn],
+      }),
+    );
+    props.topics.events.grantPublish(role);
+    props.topics.key.grant(role, 'kms:Decrypt', 'kms:GenerateDataKey*');
+    acknowledgeReads(role, [
+      ...catalog.read_actions,
+      'cloudwatch:PutMetricData, which takes no resource; a condition limits it to our namespace',
+    ]);
+    acknowledgeOwnAlarms(role, props.deployment);
+    Validations.of(role).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-IAM5[Action::kms:GenerateDataKey*]',
+      reason: 'the two forms of one call, on one key',
+    });
+  }
+}
+
+/** The address of the deployment's own dashboard, in the partition's own console. */
+function dashboardUrl(scope: Construct, deployment: string): string {
+  const { region } = Stack.of(scope);
+  const known = Token.isUnresolved(region) ? '' : region;
+  const host = known.startsWith('cn-')
+    ? 'console.amazonaws.cn'
+    : known.startsWith('us-gov-') ? 'console.amazonaws-us-gov.com' : 'console.aws.amazon.com';
+  return `https://${host}/cloudwatch/home?region=${region}#dashboards/dashboard/burstwatch-${deployment}`;
+}
+
