@@ -30,11 +30,17 @@ class Stack:
     """One deployment of the app, in one region of the local cloud."""
 
     def __init__(
-        self, cloud: LocalCloud, *, region: str = "us-east-1", settings: Mapping[str, str]
+        self,
+        cloud: LocalCloud,
+        *,
+        region: str = "us-east-1",
+        settings: Mapping[str, str],
+        context: Mapping[str, str] | None = None,
     ) -> None:
+        """``context`` is what ``cdk -c`` takes beside the settings."""
         self._environment = cloud.environment(region)
         self._region = region
-        self._settings = settings
+        self._settings, self._context = settings, context or {}
         self._cancelled = threading.Event()
         self._assembly = cloud.folder / f"cdk-{region}"
         self._outputs = cloud.folder / f"outputs-{region}.json"
@@ -43,7 +49,8 @@ class Stack:
         """Make the template and the Lambda package."""
         settings = ",".join(f"{name}={value}" for name, value in self._settings.items())
         machine = "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
-        context = ["-c", f"architecture={machine}", "-c", f"settings={settings}"]
+        given = {"architecture": machine, "settings": settings, **self._context}
+        context = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
         self._cdk("synth", "--quiet", "--output", str(self._assembly), *context)
 
     def bootstrap(self) -> None:

@@ -27,9 +27,11 @@ from demo.stack import Stack
 from tests.local_cloud.denied import Denied, play_denied
 from tests.local_cloud.episode import Episode, play_episode
 from tests.local_cloud.outside import Drilled, drill
+from tests.local_cloud.queued import Queued, play_queued
 
 REGION = "eu-west-1"
 DRILL_REGION = "ap-southeast-1"
+QUEUE_REGION = "ap-northeast-1"
 #: Status and text of what is served, by its address.
 Pages = dict[str, tuple[int, str]]
 
@@ -51,7 +53,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
 
 @pytest.fixture(scope="session")
 def pool() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(6) as workers:
+    with ThreadPoolExecutor(7) as workers:
         yield workers
 
 
@@ -133,8 +135,11 @@ def deployed(cloud: LocalCloud, demo: Future[Any]) -> Deployed:
 
 
 @pytest.fixture(scope="session")
-def episode(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> Future[Episode]:
+def episode(
+    cloud: LocalCloud, deployed: Deployed, queued: Future[Queued], pool: ThreadPoolExecutor
+) -> Future[Episode]:
     """Three volumes at risk at once, each saved in another way."""
+    assert queued  # begun before what is waited for
     return pool.submit(play_episode, cloud, REGION, deployed.outputs)
 
 
@@ -142,6 +147,13 @@ def episode(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> 
 def denied_unit(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> Future[Denied]:
     """A unit that denies everything beside one that works."""
     return pool.submit(play_denied, cloud, REGION, deployed.outputs["SweepFunctionName"])
+
+
+@pytest.fixture(scope="session")
+def queued(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> Future[Queued]:
+    """A third deployment, with its sweeps in shards and through a queue."""
+    assert deployed.outputs  # one after the other, for their start is most of their work
+    return pool.submit(play_queued, cloud, QUEUE_REGION)
 
 
 @pytest.fixture(scope="session")

@@ -100,14 +100,14 @@ def _play(clients: Clients, episode: Episode, outputs: dict[str, str]) -> None:
         for back in range(1, 61):  # for a quarter of an hour at full burst, and calm before
             ratio = 10.0 + 3 * back if back <= 15 else 56.0
             iops = 3_000 if back <= 15 else 100
-            _put(cloudwatch, volume_id, last - MINUTE_S * back, percent=ratio, iops=iops)
+            put(cloudwatch, volume_id, last - MINUTE_S * back, percent=ratio, iops=iops)
     deadline, saved = time.monotonic() + PATIENCE_S, False
     while time.monotonic() < deadline:
         now = time.time()
         if now // MINUTE_S * MINUTE_S > last:
             for fate, volume_id in episode.volumes.items():
                 percent = 99.0 if saved and fate == "refilled" else 10.0
-                _put(cloudwatch, volume_id, last, percent=percent, iops=100)
+                put(cloudwatch, volume_id, last, percent=percent, iops=100)
             last += MINUTE_S
         swept = sweep(
             unit, find_kinds().values(), clients, clients, config, schedule,
@@ -133,7 +133,7 @@ def _save(ec2: Any, volumes: dict[str, str]) -> None:
     ec2.delete_volume(VolumeId=volumes["deleted"])
 
 
-def _put(cloudwatch: Any, volume_id: str, at: float, *, percent: float, iops: float) -> None:
+def put(cloudwatch: Any, volume_id: str, at: float, *, percent: float, iops: float) -> None:
     values = {
         "BurstBalance": percent,
         "VolumeReadOps": iops * 30,
