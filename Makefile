@@ -136,8 +136,11 @@ bench: setup .cache/localcloud.stamp ## what the model costs a sweep, how often 
 	@$(BIN)/python -m benchmarks.assess_speed
 	@$(BIN)/python -m benchmarks.calibration
 	@$(BIN)/python -m benchmarks.exporter
+	@$(BIN)/python -m benchmarks.balance_alone
 	@$(BIN)/python -m benchmarks.month
+	@$(BIN)/python -m benchmarks.month_grid
 	@$(BIN)/python -m benchmarks.programs
+	@$(BIN)/python -m benchmarks.shards
 	@$(BIN)/python -m benchmarks.cold_start
 
 .PHONY: fit

@@ -7,13 +7,13 @@ Its datapoints are three minutes late, each. `make bench` keeps the figures in `
 from __future__ import annotations
 
 import math
+import random
 import sys
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ from burstwatch.workloads import read_workload, scaled_loads
 from tests.fake.quick import QuickCloudWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from burstwatch.observe import Resource
@@ -62,8 +62,6 @@ METRICS: dict[str, Callable[[Datapoint], float]] = {
     "VolumeReadBytes": lambda point: point.read_bytes,
     "VolumeWriteBytes": lambda point: point.write_bytes,
 }
-GRID_DAYS = 7
-LEADS_S, DELAYS_S = (300.0, 900.0, 1_800.0), (60.0, 180.0, 300.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +81,15 @@ class Member:
 
 @dataclass(frozen=True, kw_only=True)
 class Watching:
-    """How a fleet is watched. ``every`` looks at all of it so often, in minutes, whatever it says."""
+    """How a fleet is watched. ``every`` looks at all of it so often, in minutes, whatever it says.
+
+    Each sweep is made by one of ``environments``, by chance, which know nothing of one another.
+    """
 
     config: Config
     delay_s: float
     every: int = 0
+    environments: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +104,7 @@ class Cost:
 
 
 def main() -> None:
-    """Play the month, then the table of sizes, loads, leads and delays."""
+    """Play the month under each way of watching."""
     delay_s = 180.0
     worst = Config(page_on="worst", lead_s=900.0, max_data_age_s=delay_s)
     members = fleet(FLEET)
@@ -128,8 +130,8 @@ def main() -> None:
                     "dry": sum(one.dry for one in costs),
                     "late": sum(one.late for one in costs),
                     "share_of_fixed": billed / (FIXED * len(members)),
-                    "by_size": {} if watching.every else _by(costs, "size_gib"),
-                    "by_load": {} if watching.every else _by(costs, "load"),
+                    "by_size": {} if watching.every else cents_by(costs, "size_gib"),
+                    "by_load": {} if watching.every else cents_by(costs, "load"),
                 }
             )
             one = records[-1]
@@ -137,9 +139,7 @@ def main() -> None:
                 f"{name:18} {billed / len(members):7.0f} metrics, {100 * usd:5.2f} cents a volume-month,"
                 f" {one['share_of_fixed']:.3f} of fixed, {one['dry']} dry, {one['late']} late"
             )
-        grid = list(_grid(pool))
     keep("month", records)
-    keep("month_grid", grid)
 
 
 def fleet(count: int) -> list[Member]:
@@ -188,12 +188,16 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
     witness = replace(volume("gp2", 100), id="vol-witness")
     minutes = array("d", [START + MINUTE * n for n in range(days * DAY)])
     cloudwatch.series[witness.id, "BurstBalance"] = (minutes, array("d", [100.0] * len(minutes)))
-    schedule = Schedule()
+    schedules = [Schedule() for _ in range(watching.environments)]
+    chance = random.Random(len(members))  # noqa: S311 - which of them a sweep falls to
     looks: Counter[str] = Counter()
     changes: dict[str, list[tuple[float, bool]]] = {name: [(0.0, False)] for name in disks}
-    waiting: dict[int, list[Resource]] = {FIRST: list(disks.values())}
+    # By environment, what it looks at again and when.
+    waits: list[dict[int, list[Resource]]] = [{FIRST: list(disks.values())} for _ in schedules]
     for minute in range(FIRST, days * DAY):
-        due = waiting.pop(minute, [])
+        mine = chance.randrange(len(schedules)) if len(schedules) > 1 else 0
+        schedule, waiting = schedules[mine], waits[mine]
+        due = [disk for at in sorted(waiting) if at <= minute for disk in waiting.pop(at)]
         if not due:
             continue
         clock.now = START + MINUTE * minute
@@ -289,47 +293,13 @@ def _cost(
     )
 
 
-def _by(costs: Sequence[Cost], what: str, days: int = DAYS) -> dict[str, float]:
+def cents_by(costs: Sequence[Cost], what: str, days: int = DAYS) -> dict[str, float]:
     """Cents a volume-month by size or by load."""
     groups: dict[str, list[int]] = defaultdict(list)
     for one in costs:
         groups[str(getattr(one.member, what))].append(one.billed)
     cents = 100 * METRIC_REQUEST.value * DAYS / days
     return {name: cents * fmean(billed) for name, billed in groups.items()}
-
-
-def _grid(pool: ProcessPoolExecutor) -> Iterator[dict[str, object]]:
-    """Cents a volume-month by size, load, lead and delay, over a week of three machines."""
-    members = [
-        Member(id=f"vol-{number:017x}", size_gib=size, path=path, rho=rho)
-        for number, (size, (path, rho)) in enumerate(
-            product(SHARES, [(None, 0.0)] * 3 + list(product(recordings("smd")[:6:2], RHOS)))
-        )
-    ]
-    for lead_s, delay_s in product(LEADS_S, DELAYS_S):
-        config = Config(page_on="worst", lead_s=lead_s, max_data_age_s=delay_s)
-        watching = Watching(config=config, delay_s=delay_s)
-        what = f"lead {lead_s / MINUTE:g}, delay {delay_s / MINUTE:g}"
-        costs = played(pool, members, watching, days=GRID_DAYS, what=what)
-        for size in SHARES:
-            some = [one for one in costs if one.member.size_gib == size]
-            yield {
-                "lead_s": lead_s,
-                "delay_s": delay_s,
-                "size_gib": size,
-                "acted_on_at": acted_on_at(size, config, delay_s),
-                "late": sum(one.late for one in some),
-                "cents_per_volume_month": _by(some, "load", GRID_DAYS),
-            }
-
-
-def acted_on_at(size_gib: int, config: Config, delay_s: float) -> float:
-    """The share of the bucket at which the margin is reached, by data as late as that."""
-    bucket = profile("gp2", size_gib).bucket
-    if bucket is None:
-        raise TypeError(size_gib)
-    margin_s = config.margin_s + delay_s + MINUTE
-    return min(1.0, margin_s * (bucket.burst - bucket.refill) / bucket.capacity)
 
 
 class _Clock:

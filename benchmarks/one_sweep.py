@@ -1,4 +1,7 @@
-"""One invocation of the sweep's own Lambda handler, as a process: for ``benchmarks.programs`` to measure."""
+"""One invocation of the sweep's own Lambda handler, as a process that other benchmarks measure.
+
+With an argument such as ``3/16`` it sweeps that shard.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ def main() -> int:
     os.environ.setdefault("BURSTWATCH_KINDS", "ebs_volume")
     from lambdas.sweep import handler  # noqa: PLC0415 - it reads its settings where it is imported
 
-    told = handler({}, Context())
+    unit = {"shard": sys.argv[1]} if len(sys.argv) > 1 else {}
+    told = handler({"unit": unit}, Context())
     print(json.dumps(told))
     return 0 if told["completed"] else 1
 

@@ -110,15 +110,8 @@ def programs() -> Iterator[Program]:
 
 def measured(program: Program, volumes: int) -> dict[str, Any]:
     """One full round: from the start of the process until everything is there."""
-    with _fake(volumes) as (url, ended):
-        env = {
-            **os.environ,
-            "AWS_ENDPOINT_URL": url,
-            "AWS_ACCESS_KEY_ID": "bench",
-            "AWS_SECRET_ACCESS_KEY": "bench",
-            "AWS_REGION": "us-east-1",
-            "AWS_EC2_METADATA_DISABLED": "true",
-        }
+    with fake(volumes) as (url, ended):
+        env = environment(url)
         began = time.monotonic()
         log = (CACHE / f"{program.name}.log").open("w")
         child = subprocess.Popen(program.command, env=env, stdout=log, stderr=log, cwd=ROOT)  # noqa: S603 - our own list
@@ -150,8 +143,20 @@ def measured(program: Program, volumes: int) -> dict[str, Any]:
     }
 
 
+def environment(url: str) -> dict[str, str]:
+    """What leads a program to the fake."""
+    return {
+        **os.environ,
+        "AWS_ENDPOINT_URL": url,
+        "AWS_ACCESS_KEY_ID": "bench",
+        "AWS_SECRET_ACCESS_KEY": "bench",
+        "AWS_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
 @contextmanager
-def _fake(volumes: int) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
+def fake(volumes: int) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
     """The fake as a process of its own: its address, and what was asked of it when it ends."""
     command = [sys.executable, "-m", "tests.fake", "--volumes", str(volumes), "--quotas"]
     child = subprocess.Popen(  # noqa: S603 - our own

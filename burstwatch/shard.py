@@ -54,6 +54,11 @@ class Shard:
 WHOLE = Shard()
 
 
+def shards_of(count: int) -> list[Shard]:
+    """All of them."""
+    return [Shard(number=number + 1, count=count) for number in range(count)]
+
+
 def parse_shard(text: str) -> Shard:
     """A part as ``3/16``.
 

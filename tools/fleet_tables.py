@@ -103,6 +103,47 @@ def programs_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def balance_alone_table() -> str:
+    """What the operations behind a balance are worth to the pages."""
+    lines = [
+        "| seen | exhaustions | paged in time | needless pages a volume-week |",
+        "| --- | --- | --- | --- |",
+    ]
+    for one in _read("balance_alone"):
+        cells = (
+            one["seen"], f"{one['events']:,}", f"{one['recall']:.1%}", f"{one['false_pages_per_volume_week']:.2f}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def shards_table() -> str:
+    """In how many shards, with how much memory, a fleet of a size is swept."""
+    lines = [
+        "| volumes | shards | memory of each | every | time of the slowest | memory used | CPU a volume | metrics |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for one in _read("shards"):
+        cells = (
+            f"{one['volumes']:,}", str(one["shards"]), f"{one['memory_mib']:,} MiB",
+            f"{one['minutes']} min", f"{one['slowest_s']:.0f} s of {one['timeout_s']:.0f} s", f"{one['peak_mib']:.0f} MiB",
+            f"{1_000 * one['cpu_s'] / one['volumes']:.2f} ms", f"{one['billed_metrics']:,}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def spread_table() -> str:
+    """What it costs where several environments remember the same unit each for itself."""
+    found = _read("month_spread")
+    rows = (
+        ["environments", *(str(one["environments"]) for one in found)],
+        ["---"] * (1 + len(found)),
+        ["metrics", *(f"{one['times']:.1f}" for one in found)],
+    )
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
 def cold_start_table() -> str:
     """The function's start and package beside bare handlers."""
     record = json.loads((RESULTS / "cold_start.json").read_text(encoding="utf-8"))

@@ -207,6 +207,9 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "grid": fleet_tables.grid_table,
         "delay": fleet_tables.delay_table,
         "programs": fleet_tables.programs_table,
+        "balance-alone": fleet_tables.balance_alone_table,
+        "shards": fleet_tables.shards_table,
+        "spread": fleet_tables.spread_table,
         "cold-start": fleet_tables.cold_start_table,
     },
     BACKTEST: {

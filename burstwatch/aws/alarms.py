@@ -52,10 +52,12 @@ def alarm_prefix(deployment: str) -> str:
 def alarm_name(config: Config, unit: Unit, subject: tuple[str, str], severity: Verdict) -> str:
     """``burstwatch/<deployment>/<account>/<region>/<kind>/<resource-id>/<severity>``.
 
-    The mass alarm of a unit has no resource in its name.
+    The mass alarm of a unit has no resource in its name, but its shard if it has any.
     """
     kind, resource_id = subject
-    what = MASS if kind == MASS else f"{kind}/{resource_id}"
+    what = (
+        f"{MASS}{resource_id.removeprefix(str(unit))}" if kind == MASS else f"{kind}/{resource_id}"
+    )
     return f"{alarm_prefix(config.deployment)}{unit}/{what}/{severity}"
 
 
@@ -122,7 +124,7 @@ def _request_for(
     found: Look, plan: Plan, resource_id: str, severity: Verdict, config: Config
 ) -> dict[str, Any]:
     if resource_id == MASS:
-        subject = (MASS, str(found.unit))
+        subject = (MASS, part_name(found.unit, found.shard))
         briefs = [found.brief(one) for one in plan.named(severity)]
         text = mass_description(
             briefs, len(plan.crowd[severity]), where(found), severity, config.links

@@ -1,7 +1,7 @@
 """What asking may still cost: credits that come in with the month and are spent by the metric.
 
-The amount of a month comes in evenly, and six hours of it can be saved. What earlier
-functions spent is in our own metric, so that one that starts anew does not start rich.
+The amount of a month comes in evenly, and six hours of it can be saved. What other and
+earlier functions spent is in our own metric, which is looked up at the start and every hour.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from burstwatch.aws.alarms import NAMESPACE, unit_dimensions
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
-from burstwatch.bucket import Bucket, clamp_level, level_after
 
 if TYPE_CHECKING:
     from burstwatch.aws.session import Clients, Unit
@@ -28,22 +27,29 @@ BACK_HOURS = 24
 
 @dataclass(kw_only=True)
 class Budget:
-    """A bucket of metrics like those that are watched here: ``left`` are in it as of ``at``."""
+    """``rate`` metrics a second come in, ``left`` are there as of ``at``; it was ``opened_at`` then.
 
-    bucket: Bucket
+    Unlike the buckets that are watched, it can be overdrawn: what others spent counts too.
+    """
+
+    rate: float
     left: float
     at: float
+    opened_at: float
+
+    def is_stale(self, now: float) -> bool:
+        """Whether others may have spent so much since that it must be looked up anew."""
+        return now - self.opened_at >= HOUR_S
 
     def refill(self, now: float) -> float:
         """What may be asked for now."""
-        seconds = max(0.0, now - self.at)
-        self.left = level_after(self.bucket, level=self.left, demand=0.0, seconds=seconds)
+        self.left = min(self.rate * SAVED_S, self.left + self.rate * max(0.0, now - self.at))
         self.at = now
-        return self.left
+        return max(0.0, self.left)
 
     def spend(self, metrics: int) -> None:
         """Take off what was asked for."""
-        self.left = clamp_level(self.bucket, self.left - metrics)
+        self.left -= metrics
 
 
 def open_budget(
@@ -54,7 +60,6 @@ def open_budget(
     Where that cannot be read there is as much as comes in from one sweep to the next.
     """
     rate = config.budget_metrics_per_s / shard.count
-    bucket = Bucket(capacity=rate * SAVED_S, refill=rate, burst=rate)
     start = now - now % HOUR_S - BACK_HOURS * HOUR_S
     metric = {
         "Namespace": NAMESPACE,
@@ -71,10 +76,12 @@ def open_budget(
         (result,) = answer["MetricDataResults"]
     except (*AWS_ERRORS, KeyError, ValueError) as error:
         problem = Problem(part="what was spent before", error=describe_error(error))
-        return Budget(bucket=bucket, left=rate * config.sweep_period_s, at=now), [problem]
+        return Budget(rate=rate, left=rate * config.sweep_period_s, at=now, opened_at=now), [
+            problem
+        ]
     times = [time.timestamp() for time in result["Timestamps"]]
     spent = dict(zip(times, result["Values"], strict=True))
-    budget = Budget(bucket=bucket, left=bucket.capacity, at=start)
+    budget = Budget(rate=rate, left=rate * SAVED_S, at=start, opened_at=now)
     for hour in range(BACK_HOURS + 1):
         begins = start + hour * HOUR_S
         budget.refill(min(now, begins + HOUR_S))

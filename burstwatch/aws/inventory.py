@@ -71,7 +71,7 @@ def take_inventory(
     for lookup in kind.lookups:
         lists[lookup.name] = []
         try:
-            for filters in _lookup_filters(lookup, lists, _shard_of(lookup, kind, shard)):
+            for filters in _lookup_filters(lookup, lists):
                 more, _, taken = _read(lookup.listing, clients, filters, problems)
                 lists[lookup.name] += more
                 calls += taken
@@ -170,17 +170,10 @@ def _shard_filters(listing: Listing, shard: Shard) -> list[Filter]:
     return [{"Name": listing.id_filter, "Values": [f"*{digit}" for digit in shard.digits]}]
 
 
-def _shard_of(lookup: Lookup, kind: Kind, shard: Shard) -> Shard:
-    """What a lookup must be read of: the same shard where it is of the kind's own resources."""
-    return shard if lookup.listing.id_field == kind.inventory.id_field else WHOLE
-
-
-def _lookup_filters(
-    lookup: Lookup, lists: dict[str, list[Item]], shard: Shard
-) -> Iterator[list[Filter]]:
+def _lookup_filters(lookup: Lookup, lists: dict[str, list[Item]]) -> Iterator[list[Filter]]:
     """The filters of each call that the lookup needs: none, one or several."""
     if lookup.wanted is None:
-        yield _shard_filters(lookup.listing, shard)
+        yield []  # also for a shard: what a filter held back would pass for not being there
         return
     wanted = sorted(lookup.wanted(lists))
     for values in chunks(wanted, FILTER_VALUES):

@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.alarms import ALARM_PERIOD_S, ALARMED, DRILL, MASS
+from burstwatch.aws.alarms import ALARM_PERIOD_S, ALARMED, DRILL, MASS, part_name
 from burstwatch.aws.look import urgency
 from burstwatch.messages import NAMED_IN_MASS
 from burstwatch.policy import SEVERITY
+from burstwatch.shard import shards_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 QUIET_S = 2.0 * ALARM_PERIOD_S
 #: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
 MOST_NEW_ALARMS = 50
-#: As many are not one.
-FEWEST_IN_MASS = 2
+#: Of a shard, fewer are not one.
+FEWEST_IN_MASS = 5.0
 #: A drill takes its alarm away itself; one older than this was killed.
 DRILL_LASTS_S = 3_600.0
 
@@ -86,10 +87,11 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
     deleted. A resource that is gone ends its alarm only if the inventory is whole.
     """
     by_resource: dict[str, list[Alarm]] = {}
+    own_mass = part_name(found.unit, found.shard)
     for alarm in alarms:
-        if alarm.kind != MASS and not found.shard.owns(alarm.resource_id):
-            continue  # another shard's
-        by_resource.setdefault(MASS if alarm.kind == MASS else alarm.resource_id, []).append(alarm)
+        if _is_ours(alarm, found):
+            key = MASS if alarm.resource_id == own_mass else alarm.resource_id
+            by_resource.setdefault(key, []).append(alarm)
     mass_there = by_resource.pop(MASS, [])
     draft, raised = _Draft(), list[str]()
     for resource, assessment in sorted(found.assessments.values(), key=urgency):
@@ -144,11 +146,10 @@ def _plan_mass(
     """The mass alarms to make. It begins with ``mass_from`` resources and ends with half of them.
 
     Those that could be judged before and cannot be now may still be in danger: with them
-    it is held as it is. What AWS publishes nothing of holds nothing. The shards of a unit
-    have one alarm between them, each answers for its share, and the worst of what they
-    publish counts.
+    it is held as it is. What AWS publishes nothing of holds nothing. Each shard of a unit
+    has its own, from its share of the number on.
     """
-    share = max(FEWEST_IN_MASS, config.mass_from / found.shard.count)
+    share = max(config.mass_from / found.shard.count, min(FEWEST_IN_MASS, config.mass_from))
     known = {alarm.severity: alarm for alarm in there}
     lost = sum(
         a.verdict == "unknown" and r.bucket is not None and a.projection.is_published
@@ -167,11 +168,22 @@ def _plan_mass(
             held.append(severity)
     lasting = {*on, *held}
     draft.create = [one for one in draft.create if one[1] not in lasting]
-    if on or known:
+    if on or (known and not held):
         severity_now = max((SEVERITY[one] for one in lasting), default=0)
-        draft.severities[MASS, str(found.unit)] = severity_now
+        draft.severities[MASS, part_name(found.unit, found.shard)] = severity_now
         draft.end(known.values(), severity_now, now)
     return tuple(one for one in on if one not in known)
+
+
+def _is_ours(alarm: Alarm, found: Look) -> bool:
+    """Whether it is of this shard. The mass alarm of a shard that is no more is the first's."""
+    shard = found.shard
+    if alarm.kind != MASS:
+        return shard.owns(alarm.resource_id)
+    parts = {part_name(found.unit, one) for one in shards_of(shard.count)}
+    return alarm.resource_id == part_name(found.unit, shard) or (
+        shard.number == 1 and alarm.resource_id not in parts
+    )
 
 
 def _is_any_raised(alarms: Iterable[Alarm]) -> bool:

@@ -12,6 +12,7 @@ from burstwatch.aws.alarms import (
     MASS,
     NAMESPACE,
     SEVERITY_METRIC,
+    part_name,
     resource_dimensions,
     unit_dimensions,
     where,
@@ -47,7 +48,8 @@ def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Proble
     """
     at = datetime.fromtimestamp(found.at, tz=UTC)
     before = datetime.fromtimestamp(found.at - ALARM_PERIOD_S, tz=UTC)
-    new = {resource_id for resource_id, _ in plan.create} | {str(found.unit) for _ in plan.mass}
+    mass = part_name(found.unit, found.shard)
+    new = {resource_id for resource_id, _ in plan.create} | {mass for _ in plan.mass}
     data: list[dict[str, Any]] = []
     for (kind, resource_id), number in plan.severities.items():
         values = {SEVERITY_METRIC: float(number)}

@@ -70,8 +70,11 @@ def sweep(
     """
     throttled_before = _throttled(clients, home)
     problems: list[Problem] = []
-    if memory.budget is None and not math.isinf(config.budget_metrics_per_s):
-        memory.budget, problems = open_budget(home, unit, memory.shard, config, now=now)
+    if not math.isinf(config.budget_metrics_per_s) and (
+        memory.budget is None or memory.budget.is_stale(now)
+    ):
+        opened, problems = open_budget(home, unit, memory.shard, config, now=now)
+        memory.budget = memory.budget if memory.budget and problems else opened
     found = look(unit, kinds, clients, config, memory, now=now, deadline=deadline)
     problems += found.problems
     if memory.budget is not None:

@@ -63,7 +63,6 @@ MODIFICATIONS = Listing(
     operation="DescribeVolumesModifications",
     items="VolumesModifications[]",
     id_field="VolumeId",
-    id_filter="volume-id",
     fields=(
         "VolumeId",
         "ModificationState",

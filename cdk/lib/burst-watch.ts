@@ -52,7 +52,12 @@ export class BurstWatch extends Construct {
     new CfnOutput(this, 'PageTopicArn', { value: this.topics.page.topicArn, description: 'critical alarms' });
     new CfnOutput(this, 'NoticeTopicArn', { value: this.topics.notice.topicArn, description: 'warnings and health' });
     new CfnOutput(this, 'EventsTopicArn', { value: this.topics.events.topicArn, description: 'readable detail' });
-    new CfnOutput(this, 'SweepFunctionName', { value: this.sweeps.sweepers[0]!.function.functionName });
+    for (const { id: own, function: fn } of this.sweeps.sweepers) {
+      new CfnOutput(this, `SweepFunctionName${own.replaceAll('-', '')}`, {
+        value: fn.functionName,
+        description: `sweeps ${props.fanOut === 'queue' ? 'everything' : own || 'home'}`,
+      });
+    }
     new CfnOutput(this, 'RuleName', { value: this.sweeps.rules[0]!.ruleName });
   }
 }

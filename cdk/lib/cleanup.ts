@@ -1,20 +1,21 @@
 import { CustomResource, Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { TIMEOUT } from './props.ts';
+import { sweepTimeout } from './props.ts';
 import { acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type FunctionsProps, makeFooting, makeFunction } from './functions.ts';
 
 /** Deletes the sweep's alarms with the stack. Whatever makes alarms must depend on it, to be gone before. */
 export class Cleanup extends Construct {
   constructor(scope: Construct, id: string, props: FunctionsProps) {
     super(scope, id);
+    const settle = sweepTimeout(props);
     const footing = makeFooting(this, 'Function', props);
     const { role } = footing;
     const fn = makeFunction(this, 'Function', props, {
       ...footing,
       handler: 'lambdas.cleanup.handler',
       description: 'burstwatch: deletes the alarms that sweeps have made when the stack is deleted',
-      timeout: Duration.minutes(5),
+      timeout: settle.plus(Duration.minutes(3)),
     });
     role.addToPolicy(new PolicyStatement({ sid: 'FindOurAlarms', actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }));
     role.addToPolicy(deleteOwnAlarms(this, props.deployment));
@@ -23,9 +24,9 @@ export class Cleanup extends Construct {
     const resource = new CustomResource(this, 'Alarms', {
       serviceToken: fn.functionArn,
       resourceType: 'Custom::BurstwatchAlarms',
-      serviceTimeout: Duration.minutes(6),
+      serviceTimeout: settle.plus(Duration.minutes(4)),
       // The last sweep may still run when its rule is gone: wait it out, then look once more.
-      properties: { SettleSeconds: TIMEOUT.toSeconds() },
+      properties: { SettleSeconds: settle.toSeconds() },
     });
     resource.node.addDependency(role);
   }

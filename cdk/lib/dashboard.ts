@@ -11,6 +11,8 @@ import type { Sweeps } from './sweeps.ts';
 /** Each unit publishes its own: what is counted adds up, and the worst is the smallest. */
 const STATISTICS: Record<string, string> = { MinTimeToExhaustion: Stats.MINIMUM, DataAge: Stats.MAXIMUM };
 const WORST = 10;
+/** As many as CloudWatch shows in one. */
+const ALARMS_OF_A_WIDGET = 100;
 
 /** What runs dry, how long is left, and whether the monitor can be believed: in the order of the Grafana dashboard. */
 export class FleetDashboard extends Construct {
@@ -43,7 +45,9 @@ export class FleetDashboard extends Construct {
         metrics: ['ResourcesExhausted', 'ResourcesDryWithin1h', 'ResourcesDryWithin6h', 'MinTimeToExhaustion', 'ResourcesUnknown', 'SweepCompleted']
           .map((name) => fleet(name)),
       }),
-      new AlarmStatusWidget({ title: 'Alarms of the deployment', width: 24, height: 4, alarms: [...props.alarms] }),
+      ...pieces(props.alarms, ALARMS_OF_A_WIDGET).map(
+        (alarms) => new AlarmStatusWidget({ title: 'Alarms of the deployment', width: 24, height: 4, alarms: [...alarms] }),
+      ),
     );
     row(
       'Worst first',
@@ -93,6 +97,10 @@ export class FleetDashboard extends Construct {
       }),
     );
   }
+}
+
+function pieces<T>(all: readonly T[], size: number): (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, number) => all.slice(number * size, (number + 1) * size));
 }
 
 interface SearchProps {

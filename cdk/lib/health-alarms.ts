@@ -5,7 +5,7 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { NAMESPACE, type ResolvedProps, TIMEOUT } from './props.ts';
+import { NAMESPACE, type ResolvedProps, sweepTimeout } from './props.ts';
 import { partDimension, partId, partName, partsOf } from './parts.ts';
 import type { Sweeps } from './sweeps.ts';
 import type { Topics } from './topics.ts';
@@ -159,7 +159,7 @@ export class HealthAlarms extends Construct {
       });
       add(named('function-slow', own), {
         metric: fn.metricDuration({ period, statistic: Stats.MAXIMUM }),
-        threshold: 0.8 * TIMEOUT.toMilliseconds(),
+        threshold: 0.8 * sweepTimeout(props).toMilliseconds(),
         periods: 5,
         topic: notice,
         runbook: 'function-slow',

@@ -55,5 +55,11 @@ export type ResolvedProps = Required<BurstWatchProps>;
 export const NAMESPACE = 'Burstwatch';
 export const PYTHON = 'python3.13';
 export const MEMORY_MIB = 512;
-/** Under the shortest period, so that two sweeps overlap only when something is wrong. */
-export const TIMEOUT = Duration.seconds(50);
+
+/**
+ * How long a sweep may take: under its period, so that two overlap only when something is wrong. And not for many
+ * minutes, for what it publishes is stamped with its start, and an alarm looks at the last minutes.
+ */
+export function sweepTimeout(props: Pick<ResolvedProps, 'schedule'>): Duration {
+  return Duration.seconds(Math.min(110, props.schedule.toSeconds() - 10));
+}

@@ -1,21 +1,27 @@
 import { Duration, Stack, Token, Validations } from 'aws-cdk-lib';
-import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { type IRuleTarget, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction, SqsQueue } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, type Function as LambdaFn } from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
 import {
   acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms,
 } from './functions.ts';
 import { memberRoleArn, type Part, partEvent, partId, partName, partsOf } from './parts.ts';
-import { NAMESPACE, TIMEOUT } from './props.ts';
+import { NAMESPACE, sweepTimeout } from './props.ts';
 
 const EVENT_AGE = Duration.seconds(60);
 /** As many as EventBridge takes. */
 const TARGETS_OF_A_RULE = 5;
+
+interface HandOver {
+  readonly retryAttempts: number;
+  readonly maxEventAge: Duration;
+  readonly deadLetterQueue: IQueue;
+}
 
 /** A function that sweeps, and what tells it from the others in the name of an alarm. */
 export interface Sweeper {
@@ -48,7 +54,7 @@ export class Sweeps extends Construct {
     const made = props.fanOut === 'queue' ? this.byQueue(parts, footing, props) : this.byFunctions(parts, footing, props);
     this.sweepers = made.sweepers;
     this.rules = made.rules;
-    this.starters = made.starters;
+    this.starters = [...made.rules, ...made.others];
     this.allow(footing.role, props);
   }
 
@@ -57,30 +63,29 @@ export class Sweeps extends Construct {
       id: 'AwsSolutions::AwsSolutions-SQS3',
       reason: 'this queue is the dead-letter queue itself, and an alarm watches its depth',
     });
-    const made = parts.map((part) => {
+    const sweepers = parts.map((part) => {
       const own = partId(part);
       const fn = this.sweepFunction(`Function${own}`, partName(part), footing, props);
       // A sweep that is late is worthless: the next one is due already. So nothing is tried again.
       fn.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: EVENT_AGE, onFailure: new SqsDestination(this.deadLetters) });
-      const rule = new Rule(this, `Rule${own}`, {
-        description: `burstwatch ${props.deployment}: sweep ${partName(part)}`,
-        schedule: Schedule.rate(props.schedule),
-        targets: [new LambdaFunction(fn, { event: RuleTargetInput.fromObject(partEvent(this, part, props)), ...this.handOver() })],
-      });
-      return { sweeper: { id: own, function: fn }, rule };
+      return { id: own, function: fn };
     });
-    const rules = made.map(({ rule }) => rule);
-    return { sweepers: made.map(({ sweeper }) => sweeper), rules, starters: rules };
+    const targets = sweepers.map(({ function: fn }, number) =>
+      (handOver: HandOver) => new LambdaFunction(fn, { event: partInput(this, parts[number]!, props), ...handOver }),
+    );
+    return { sweepers, rules: this.schedule(parts, targets, [], props), others: [] };
   }
 
   private byQueue(parts: readonly Part[], footing: Footing, props: FunctionsProps) {
+    const timeout = sweepTimeout(props);
     const queue = new Queue(this, 'Queue', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      // What waits for longer is left out by the function, and counted.
+      // What waits for longer than a period is left out by the function, and counted.
       retentionPeriod: Duration.hours(1),
-      visibilityTimeout: Duration.seconds(6 * TIMEOUT.toSeconds()),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 1 },
+      visibilityTimeout: timeout.plus(timeout),
+      // Lambda may be throttled once or twice with a message in its hands.
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 3 },
     });
     const fn = this.sweepFunction('Function', 'what a queue names', footing, props);
     queue.grantConsumeMessages(footing.role);
@@ -92,25 +97,44 @@ export class Sweeps extends Construct {
       reportBatchItemFailures: true,
     });
     mapping.node.addDependency(footing.role); // or it may not receive yet
+    const known = withoutPolicy(this, 'KnownQueue', queue);
+    const targets = parts.map((part) =>
+      (handOver: HandOver) => new SqsQueue(known, { message: partInput(this, part, props), ...handOver }),
+    );
+    return { sweepers: [{ id: '', function: fn }], rules: this.schedule(parts, targets, [queue], props), others: [mapping] };
+  }
+
+  /** Rules that start all of them each period, and may send to the queues. */
+  private schedule(
+    parts: readonly Part[],
+    targets: readonly ((handOver: HandOver) => IRuleTarget)[],
+    queues: readonly Queue[],
+    props: FunctionsProps,
+  ): Rule[] {
+    const handOver = { retryAttempts: 1, maxEventAge: EVENT_AGE, deadLetterQueue: withoutPolicy(this, 'KnownDeadLetters', this.deadLetters) };
     const rules: Rule[] = [];
-    for (let first = 0; first < parts.length; first += TARGETS_OF_A_RULE) {
-      const some = parts.slice(first, first + TARGETS_OF_A_RULE);
+    for (let first = 0; first < targets.length; first += TARGETS_OF_A_RULE) {
+      const last = first + TARGETS_OF_A_RULE;
       rules.push(
-        new Rule(this, `QueueRule${rules.length || ''}`, {
-          description: `burstwatch ${props.deployment}: sweep ${some.map(partName).join(', ')}`,
+        new Rule(this, `Rule${rules.length || ''}`, {
+          description: `burstwatch ${props.deployment}: sweep ${parts.slice(first, last).map(partName).join(', ')}`,
           schedule: Schedule.rate(props.schedule),
-          targets: some.map(
-            (part) => new SqsQueue(queue, { message: RuleTargetInput.fromObject(partEvent(this, part, props)), ...this.handOver() }),
-          ),
+          targets: targets.slice(first, last).map((target) => target(handOver)),
         }),
       );
     }
-    return { sweepers: [{ id: '', function: fn }], rules, starters: [...rules, mapping] };
-  }
-
-  /** Of the hand-over only. */
-  private handOver() {
-    return { retryAttempts: 1, maxEventAge: EVENT_AGE, deadLetterQueue: this.deadLetters };
+    for (const queue of [this.deadLetters, ...queues]) {
+      queue.addToResourcePolicy(
+        new PolicyStatement({
+          sid: 'SchedulesMaySend',
+          principals: [new ServicePrincipal('events.amazonaws.com')],
+          actions: ['sqs:SendMessage'],
+          resources: [queue.queueArn],
+          conditions: { ArnEquals: { 'aws:SourceArn': rules.map((rule) => rule.ruleArn) } },
+        }),
+      );
+    }
+    return rules;
   }
 
   private sweepFunction(id: string, what: string, footing: Footing, props: FunctionsProps): LambdaFn {
@@ -118,7 +142,7 @@ export class Sweeps extends Construct {
       ...footing,
       handler: 'lambdas.sweep.handler',
       description: `burstwatch: looks at every volume (${what}), publishes what runs dry, keeps the alarms`,
-      timeout: TIMEOUT,
+      timeout: sweepTimeout(props),
       memoryMib: props.memoryMib,
       environment: {
         BURSTWATCH_SWEEP_PERIOD_S: `${props.schedule.toSeconds()}`,
@@ -183,6 +207,15 @@ export class Sweeps extends Construct {
       reason: 'the two forms of one call, on one key',
     });
   }
+}
+
+/** The same queue, to which no rule adds a statement of its own: a queue's policy has room for twenty. */
+function withoutPolicy(scope: Construct, id: string, queue: Queue): IQueue {
+  return Queue.fromQueueAttributes(scope, id, { queueArn: queue.queueArn });
+}
+
+function partInput(scope: Construct, part: Part, props: FunctionsProps): RuleTargetInput {
+  return RuleTargetInput.fromObject(partEvent(scope, part, props));
 }
 
 /** The address of the deployment's own dashboard, in the partition's own console. */

@@ -2,31 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { App, Stack, Validations } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Validations } from 'aws-cdk-lib';
+import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import catalog from '../catalog.json' with { type: 'json' };
-import { BurstWatch } from '../lib/burst-watch.ts';
 import { estimateFixedCost } from '../lib/cost.ts';
-import { propsFromContext } from '../lib/context.ts';
-
-type Resource = { Type: string; Properties: Record<string, any>; DependsOn?: string[] };
-type Reference = { Ref?: string; 'Fn::GetAtt'?: [string, string] };
-
-const flags = JSON.parse(readFileSync('cdk.json', 'utf8')).context;
-
-function build(context: Record<string, unknown> = {}) {
-  const app = new App({ context: { ...flags, ...context } });
-  const stack = new Stack(app, 'Test', { env: { account: '111122223333', region: 'eu-central-1' } });
-  const props = propsFromContext((name) => app.node.tryGetContext(name));
-  new BurstWatch(stack, 'BurstWatch', props);
-  return { app, stack, props };
-}
-
-function synthesise(context: Record<string, unknown> = {}) {
-  const { stack, props } = build(context);
-  return { stack, props, template: Template.fromStack(stack) };
-}
+import { build, flat, list, MEMBERS, type Reference, type Resource, synthesise, target } from './synthesise.ts';
 
 const { template, stack, props } = synthesise();
 const resources: Record<string, Resource> = template.toJSON().Resources;
@@ -36,9 +17,7 @@ const one = (type: string, where: (resource: Resource) => boolean = () => true) 
   assert.equal(found.length, 1, `one ${type}`);
   return found[0]!;
 };
-const target = (reference: Reference) => reference.Ref ?? reference['Fn::GetAtt']?.[0] ?? '';
 const statements = (resource: Resource): any[] => resource.Properties.PolicyDocument.Statement;
-const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
 
 test('CloudWatch may deliver each alarm: alarm, topic and key let it through', () => {
   const alarms = ofType('AWS::CloudWatch::Alarm');
@@ -116,6 +95,17 @@ test('a late or failed sweep is not tried again, and is kept', () => {
     DestinationConfig: { OnFailure: Match.anyValue() },
   });
   template.hasResourceProperties('AWS::Lambda::Function', { Handler: 'lambdas.sweep.handler', Timeout: 50, Architectures: ['arm64'] });
+});
+
+test('a sweep may take ten seconds less than its period, and 110 at most', () => {
+  for (const [scheduleMinutes, seconds] of [[1, 50], [2, 110], [60, 110]] as const) {
+    const { template: made } = synthesise({ scheduleMinutes });
+    made.hasResourceProperties('AWS::Lambda::Function', { Handler: 'lambdas.sweep.handler', Timeout: seconds });
+    made.hasResourceProperties('AWS::CloudWatch::Alarm', { MetricName: 'Duration', Threshold: 800 * seconds });
+    // The last sweep is waited out before its alarms are deleted.
+    made.hasResourceProperties('Custom::BurstwatchAlarms', { SettleSeconds: seconds, ServiceTimeout: `${seconds + 240}` });
+    made.hasResourceProperties('AWS::Lambda::Function', { Handler: 'lambdas.cleanup.handler', Timeout: seconds + 180 });
+  }
 });
 
 test('no completed sweep for five periods pages, and so does no data', () => {
@@ -271,21 +261,6 @@ function isForCloudWatch(statement: any): boolean {
   return statement.Effect === 'Allow' && statement.Principal?.Service === 'cloudwatch.amazonaws.com';
 }
 
-const MEMBERS = { units: 'eu-west-1,222222222222/us-east-1,222222222222/eu-west-1', externalId: 'watch-me' };
-
-test('each unit has a rule of its own with itself as the constant input', () => {
-  const { template: made } = synthesise(MEMBERS);
-  const inputs = Object.values(made.findResources('AWS::Events::Rule')).map((rule) =>
-    JSON.parse(flat(rule.Properties.Targets[0].Input)).unit,
-  );
-  const role = 'arn:aws:iam::222222222222:role/burstwatch-member';
-  assert.deepEqual(inputs, [
-    {},
-    { region: 'eu-west-1' },
-    { account: '222222222222', region: 'us-east-1', role_arn: role, external_id: 'watch-me' },
-    { account: '222222222222', region: 'eu-west-1', role_arn: role, external_id: 'watch-me' },
-  ]);
-});
 
 test('the sweep may assume the member roles that it is told of, by name and once', () => {
   const { template: made } = synthesise(MEMBERS);
@@ -295,19 +270,6 @@ test('the sweep may assume the member roles that it is told of, by name and once
   assert.equal(flat(assume[0].Resource), 'arn:aws:iam::222222222222:role/burstwatch-member');
   const plain = ofType('AWS::IAM::Policy').flatMap(([, policy]) => statements(policy));
   assert.ok(!plain.some((statement) => list(statement.Action).includes('sts:AssumeRole')), 'none without a member');
-});
-
-test('each unit is missed by an alarm that names it', () => {
-  const { template: made } = synthesise(MEMBERS);
-  const missed = Object.values(made.findResources('AWS::CloudWatch::Alarm'))
-    .filter((alarm) => alarm.Properties.MetricName === 'SweepCompleted')
-    .map((alarm) => [alarm.Properties.AlarmName, alarm.Properties.Dimensions.find((one: any) => one.Name === 'Unit').Value]);
-  assert.deepEqual(missed, [
-    ['burstwatch-burstwatch-no-completed-sweep', '111122223333/eu-central-1'],
-    ['burstwatch-burstwatch-no-completed-sweep-eu-west-1', '111122223333/eu-west-1'],
-    ['burstwatch-burstwatch-no-completed-sweep-222222222222-us-east-1', '222222222222/us-east-1'],
-    ['burstwatch-burstwatch-no-completed-sweep-222222222222-eu-west-1', '222222222222/eu-west-1'],
-  ]);
 });
 
 for (const units of ['mars', '12/us-east-1', 'us-east-1/222222222222']) {
@@ -331,67 +293,3 @@ test('a kind that there is not is refused at synth, as the function could not st
   synthesise({ settings: { kinds: 'ebs_volume' } });
   assert.throws(() => synthesise({ settings: { mass_from: '1' } }), /mass_from is "1", allowed is a number of resources from 2 to 50/);
 });
-
-const HUGE = { units: 'eu-west-1,222222222222/us-east-1', shards: 'home=2,222222222222/us-east-1=4' };
-const IDS = ['1of2', '2of2', 'eu-west-1', ...[1, 2, 3, 4].map((number) => `222222222222-us-east-1-${number}of4`)];
-
-test('each shard has a function of its own, as only one that always sweeps the same remembers it', () => {
-  const { template: made } = synthesise({ ...HUGE, memoryMib: 1024 });
-  const functions = Object.entries(made.findResources('AWS::Lambda::Function', { Properties: { Handler: 'lambdas.sweep.handler' } }));
-  const rules = Object.values(made.findResources('AWS::Events::Rule'));
-  assert.equal(functions.length, IDS.length);
-  assert.deepEqual(rules.map((rule) => target(rule.Properties.Targets[0].Arn)).sort(), functions.map(([id]) => id).sort());
-  assert.deepEqual(rules.map((rule) => JSON.parse(flat(rule.Properties.Targets[0].Input)).unit).map(({ region, shard }) => [region, shard]), [
-    [undefined, '1/2'], [undefined, '2/2'], ['eu-west-1', undefined], ...[1, 2, 3, 4].map((number) => ['us-east-1', `${number}/4`]),
-  ]);
-  assert.equal(new Set(functions.map(([, fn]) => JSON.stringify(fn.Properties.Role))).size, 1);
-  for (const [, fn] of functions) assert.equal(fn.Properties.MemorySize, 1024);
-  assert.equal(Object.keys(made.findResources('AWS::Lambda::EventInvokeConfig')).length, IDS.length);
-});
-
-for (const [context, functions] of [[HUGE, IDS], [{ ...HUGE, fanOut: 'queue' }, ['']]] as const) {
-  test(`each shard is missed by an alarm, and each function watched (${JSON.stringify(context)})`, () => {
-    const { template: made } = synthesise(context);
-    const names = Object.values(made.findResources('AWS::CloudWatch::Alarm')).map((alarm) => alarm.Properties.AlarmName as string);
-    const of = (what: string) => names.filter((name) => name.includes(what)).map((name) => name.replace(`burstwatch-burstwatch-${what}`, ''));
-    assert.deepEqual(of('no-completed-sweep').sort(), IDS.map((id) => `-${id}`).sort());
-    for (const what of ['function-errors', 'function-throttles', 'function-slow']) {
-      assert.deepEqual(of(what).sort(), functions.map((id) => (id ? `-${id}` : '')).sort());
-    }
-    const units = Object.values(made.findResources('AWS::CloudWatch::Alarm', { Properties: { MetricName: 'SweepCompleted' } }))
-      .map((alarm) => alarm.Properties.Dimensions.find((one: any) => one.Name === 'Unit').Value);
-    assert.ok(units.includes('111122223333/eu-central-1/2/2') && units.includes('222222222222/us-east-1/4/4') && units.includes('111122223333/eu-west-1'));
-  });
-}
-
-test('through a queue a few take the sweeps from it, and one that fails costs no other', () => {
-  const { template: made } = synthesise({ ...HUGE, fanOut: 'queue', concurrency: '7', sweepsPerInvocation: 3 });
-  const [[fnId]] = Object.entries(made.findResources('AWS::Lambda::Function', { Properties: { Handler: 'lambdas.sweep.handler' } })) as any;
-  made.resourceCountIs('AWS::Lambda::EventInvokeConfig', 0);
-  const [mapping] = Object.values(made.findResources('AWS::Lambda::EventSourceMapping'));
-  const { FunctionName, EventSourceArn, BatchSize, ScalingConfig, FunctionResponseTypes } = mapping!.Properties;
-  assert.equal(target(FunctionName), fnId);
-  assert.deepEqual([BatchSize, ScalingConfig, FunctionResponseTypes], [3, { MaximumConcurrency: 7 }, ['ReportBatchItemFailures']]);
-  const queue = made.toJSON().Resources[target(EventSourceArn)].Properties;
-  assert.equal(queue.RedrivePolicy.maxReceiveCount, 1);
-  assert.ok(queue.SqsManagedSseEnabled && queue.VisibilityTimeout >= 6 * 50 && queue.MessageRetentionPeriod > queue.VisibilityTimeout);
-  const targets = Object.values(made.findResources('AWS::Events::Rule')).map((rule) => rule.Properties.Targets);
-  assert.deepEqual(targets.map((some) => some.length), [5, 2]);
-  for (const one of targets.flat()) {
-    assert.equal(target(one.Arn), target(EventSourceArn));
-    assert.deepEqual(one.RetryPolicy, { MaximumRetryAttempts: 1, MaximumEventAgeInSeconds: 60 });
-  }
-  assert.deepEqual(targets.flat().map((one) => JSON.parse(flat(one.Input)).unit.shard), ['1/2', '2/2', undefined, '1/4', '2/4', '3/4', '4/4']);
-  // Both go before the alarms that sweeps made are deleted.
-  const [cleanup] = Object.keys(made.findResources('Custom::BurstwatchAlarms'));
-  for (const type of ['AWS::Events::Rule', 'AWS::Lambda::EventSourceMapping']) {
-    for (const starter of Object.values(made.findResources(type))) assert.ok(starter.DependsOn.includes(cleanup));
-  }
-});
-
-/** What CloudFormation joins, as one text. */
-function flat(value: any): string {
-  if (typeof value === 'string') return value;
-  if (value['Fn::Join']) return value['Fn::Join'][1].map(flat).join('');
-  return value.Ref;
-}

@@ -98,3 +98,28 @@ def test_without_a_budget_nothing_is_refused_or_kept(cloud: Cloud) -> None:
         for datum in request["MetricData"]
     ]
     assert "MetricsRequested" not in names
+
+
+def test_several_that_know_nothing_of_one_another_keep_to_it_within_an_hour(cloud: Cloud) -> None:
+    for _ in range(40):
+        Disk(cloud, percent=60)
+    memories, asked, hours = [Memory() for _ in range(4)], 0, 10
+    for sweep in range(hours * 12):
+        result = run_sweep(cloud, memories[sweep % len(memories)], config=SMALL)
+        asked += result.found.metrics_requested
+        cloud.clock.now += 300
+    saved, unseen = PER_HOUR * SAVED_S / 3_600, len(memories) * PER_HOUR
+    assert asked <= PER_HOUR * hours + saved + unseen
+    assert asked >= PER_HOUR * hours
+
+
+def test_a_budget_that_cannot_be_looked_up_again_goes_on_as_it_was(cloud: Cloud) -> None:
+    Disk(cloud, percent=60)
+    memory = Memory()
+    run_sweep(cloud, memory, config=SMALL)
+    before = memory.budget
+    cloud.clock.now += 3_600
+    cloud.aws.denied = {"GetMetricData"}
+    result = run_sweep(cloud, memory, config=SMALL)
+    assert memory.budget is before
+    assert "what was spent before" in {problem.part for problem in result.problems}

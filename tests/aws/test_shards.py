@@ -14,14 +14,10 @@ from burstwatch.aws.sweep import Sweep
 from burstwatch.aws.units import Units, UnitSpec, connect
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
-from burstwatch.shard import COUNTS, WHOLE, Shard, parse_shard
+from burstwatch.shard import COUNTS, WHOLE, Shard, parse_shard, shards_of
 from tests.aws.test_mass import PREFIX, a_minute, draining, with_mass
 from tests.aws.test_sweep import CONFIG, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
-
-
-def shards(count: int) -> list[Shard]:
-    return [Shard(number=number + 1, count=count) for number in range(count)]
 
 
 def spread(cloud: Cloud, count: int, *, percent: float) -> list[Disk]:
@@ -33,11 +29,14 @@ def spread(cloud: Cloud, count: int, *, percent: float) -> list[Disk]:
     return disks
 
 
-def sweep_all(cloud: Cloud, units: Units, count: int, *, config: Config = CONFIG) -> list[Sweep]:
+def sweep_all(
+    cloud: Cloud, units: Units, count: int, *, config: Config = CONFIG, without: Shard | None = None
+) -> list[Sweep]:
     kinds = find_kinds().values()
     swept = [
         units.sweep(UnitSpec(shard=one), kinds, config, now=cloud.clock.now, deadline=cloud.never())
-        for one in shards(count)
+        for one in shards_of(count)
+        if one != without
     ]
     cloud.aws.evaluate_alarms()
     return swept
@@ -53,13 +52,13 @@ def heartbeats(cloud: Cloud) -> set[str]:
 
 @given(resource_id=st.text(min_size=0, max_size=6), count=st.sampled_from(COUNTS))
 def test_everything_is_in_exactly_one_shard(resource_id: str, count: int) -> None:
-    assert sum(one.owns(resource_id) for one in shards(count)) == 1
+    assert sum(one.owns(resource_id) for one in shards_of(count)) == 1
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_a_shard_is_named_by_its_number_of_all(count: int) -> None:
-    assert [parse_shard(str(one)) for one in shards(count)] == shards(count)
-    assert {len(one.digits) for one in shards(count)} == {16 // count}
+    assert [parse_shard(str(one)) for one in shards_of(count)] == shards_of(count)
+    assert {len(one.digits) for one in shards_of(count)} == {16 // count}
 
 
 def test_all_shards_together_find_what_one_sweep_finds(cloud: Cloud) -> None:
@@ -102,7 +101,7 @@ def test_a_denied_shard_costs_its_volumes_one_sweep_and_shows(cloud: Cloud) -> N
     before = alarms(cloud)
     assert len(before) == 8
     cloud.clock.now += 60
-    denied = shards(4)[1]
+    denied = shards_of(4)[1]
     cloud.aws.denied_values = {f"*{digit}" for digit in denied.digits}
     late = spread(cloud, 4, percent=20)
     swept = sweep_all(cloud, units, 4)
@@ -142,28 +141,65 @@ def test_what_is_gone_ends_in_its_own_shard_and_nowhere_else(cloud: Cloud) -> No
     assert before - set(alarms(cloud)) == {f"{PREFIX}/ebs_volume/{gone.id}/critical"}
 
 
-def test_a_mass_over_all_shards_is_one_page_that_ends_when_all_are_over(cloud: Cloud) -> None:
-    units, config = Units(home=cloud.clients, connect=connect), replace(with_mass(8), hold_s=600.0)
-    hot = spread(cloud, 12, percent=30)
+def test_each_shard_has_a_mass_alarm_of_its_own_from_its_share_on(cloud: Cloud) -> None:
+    units, config = Units(home=cloud.clients, connect=connect), replace(with_mass(20), hold_s=600.0)
+    hot = spread(cloud, 16, percent=30)
+    few = shards_of(4)[1]
+    for disk in [disk for disk in hot if few.owns(disk.id)][:3]:
+        del cloud.aws.regions["us-east-1"].volumes[disk.id]
+    for _ in range(4):
+        hot += spread(cloud, 1, percent=30)
     sweep_all(cloud, units, 4, config=config)
-    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
-    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
-    assert "(shard 1/4 of it)" in alarm["AlarmDescription"]
-    # One that cannot see any more holds what the others would end.
-    blind = shards(4)[2]
-    for minute in range(45):
-        cloud.aws.failing_series = {d.id: "InternalError" for d in hot if blind.owns(d.id)}
-        if minute >= 25:
-            cloud.aws.failing_series = {}
+    left = [d.id for d in hot if d.id in cloud.aws.regions["us-east-1"].volumes]
+    by_shard = {one: [i for i in left if one.owns(i)] for one in shards_of(4)}
+    assert sorted(map(len, by_shard.values())) == [2, 5, 5, 5]
+    mass = {f"{PREFIX}/mass/{one}/critical" for one in shards_of(4) if one != few}
+    own = {f"{PREFIX}/ebs_volume/{one}/critical" for one in by_shard[few]}
+    assert alarms(cloud) == dict.fromkeys(mass | own, "ALARM")
+    described = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/mass/1/4/critical"]
+    assert (
+        "5 resources of 123456789012/us-east-1 (shard 1/4 of it)" in described["AlarmDescription"]
+    )
+
+
+def test_a_shard_that_does_not_run_ends_no_alarm_and_the_others_end_theirs(cloud: Cloud) -> None:
+    units, config = Units(home=cloud.clients, connect=connect), replace(with_mass(5), hold_s=600.0)
+    hot = spread(cloud, 20, percent=30)
+    sweep_all(cloud, units, 4, config=config)
+    assert len(alarms(cloud)) == 4
+    dead = shards_of(4)[2]
+    for _ in range(30):
         a_minute(cloud, hot, iops=0)
-        swept = sweep_all(cloud, units, 4, config=config)
-        if minute < 25:
-            assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
-        else:
-            assert not any(one.problems for one in swept)
+        sweep_all(cloud, units, 4, config=config, without=dead)
+    assert alarms(cloud) == {f"{PREFIX}/mass/{dead}/critical": "ALARM"}
+    for _ in range(30):
+        a_minute(cloud, hot, iops=0)
+        sweep_all(cloud, units, 4, config=config)
     assert alarms(cloud) == {}
-    assert [state for _, _, state in cloud.aws.notifications] == ["ALARM", "OK"]
+    states = [state for _, _, state in cloud.aws.notifications]
+    assert (states.count("ALARM"), states.count("OK")) == (4, 4)
     assert {topic for topic, _, _ in cloud.aws.notifications} == {TOPIC}
+
+
+@pytest.mark.parametrize(("before", "after"), [(4, 1), (1, 4), (4, 2)])
+def test_another_number_of_shards_takes_the_alarms_over_and_ends_the_mass_of_the_old(
+    cloud: Cloud, before: int, after: int
+) -> None:
+    config = replace(with_mass(5), hold_s=600.0)
+    spread(cloud, 20, percent=20)
+    warned = spread(cloud, 4, percent=45)
+    sweep_all(cloud, Units(home=cloud.clients, connect=connect), before, config=config)
+    old = set(alarms(cloud))
+    units = Units(home=cloud.clients, connect=connect)
+    for _ in range(5):
+        cloud.clock.now += 60
+        assert not any(one.problems for one in sweep_all(cloud, units, after, config=config))
+    single = {f"{PREFIX}/ebs_volume/{disk.id}/warning" for disk in warned}
+    new = set(alarms(cloud))
+    assert single <= old & new
+    parts = {"" if after == 1 else f"/{one}" for one in shards_of(after)}
+    assert new - single == {f"{PREFIX}/mass{part}/critical" for part in parts}
+    assert len(cloud.aws.notifications) == len(set(cloud.aws.notifications))  # nobody is told twice
 
 
 def test_quotas_and_a_budget_are_shared(cloud: Cloud) -> None:
@@ -175,12 +211,10 @@ def test_quotas_and_a_budget_are_shared(cloud: Cloud) -> None:
     memories = units.memories
     assert whole.found.shard == WHOLE
     assert {spec.shard: memory.pace.shards for spec, memory in memories.items()} == {
-        WHOLE: 1, **dict.fromkeys(shards(4), 4)
+        WHOLE: 1, **dict.fromkeys(shards_of(4), 4)
     }  # fmt: skip
     rates = {
-        spec.shard.count: memory.budget.bucket.refill
-        for spec, memory in memories.items()
-        if memory.budget
+        spec.shard.count: memory.budget.rate for spec, memory in memories.items() if memory.budget
     }
     assert rates[1] == 4 * rates[4]
 

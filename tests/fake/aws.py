@@ -327,10 +327,7 @@ class FakeAws(Messaging, Peers):
         for entry in data:
             dims = {d["Name"]: d["Value"] for d in entry["Dimensions"]}
             key = (params["Namespace"], entry["MetricName"], tuple(sorted(dims.items())))
-            points, at = region.metrics[key], _seconds(entry["Timestamp"])
-            while at in points:  # every value of an instant counts, not the last alone
-                at += 0.001
-            points[at] = entry["Value"]
+            region.metrics[key][_seconds(entry["Timestamp"])] = entry["Value"]
         return {}
 
     def _PutMetricAlarm(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
