@@ -22,15 +22,13 @@ interface Watch {
   readonly description: string;
   /** Its runbook, where that is not named like the alarm. */
   readonly runbook?: string;
+  /** The unit and shard that it is about, where there is one alarm for each. */
+  readonly part?: string;
 }
 
 /** Where an alarm's runbook is, to be said in its description. */
 export function runbookLine(name: string, props: { readonly settings: Readonly<Record<string, string>> }): string {
   return `Runbook: ${(props.settings['runbooks_url'] || 'monitoring/runbooks').replace(/\/$/, '')}/${name}.md`;
-}
-
-function named(alarm: string, part: string): string {
-  return part ? `${alarm}-${part}` : alarm;
 }
 
 /** A metric that the sweep publishes about the whole deployment. */
@@ -63,7 +61,8 @@ export class HealthAlarms extends Construct {
     const fleet = (name: string, statistic?: string) => fleetMetric(name, props.deployment, statistic, period);
     const add = (name: string, watch: Watch) => {
       const description = `${watch.description} ${runbookLine(watch.runbook ?? name, props)}`;
-      this.add(`burstwatch-${props.deployment}-${name}`, name, { ...watch, description });
+      const full = [name, watch.part].filter(Boolean).join('-');
+      this.add(`burstwatch-${props.deployment}-${full}`, full, { ...watch, description });
     };
 
     add('volumes-exhausted', {
@@ -80,7 +79,8 @@ export class HealthAlarms extends Construct {
     });
     // By unit and shard: the heartbeats of the others must not hide that one has stopped.
     for (const part of partsOf(props)) {
-      add(named('no-completed-sweep', partId(part)), {
+      add('no-completed-sweep', {
+        part: partId(part),
         metric: fleet('SweepCompleted', Stats.SUM).with({
           dimensionsMap: { Deployment: props.deployment, Unit: partDimension(this, part) },
         }),
@@ -89,7 +89,6 @@ export class HealthAlarms extends Construct {
         periods: 5,
         missing: TreatMissingData.BREACHING,
         topic: page,
-        runbook: 'no-completed-sweep',
         description: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for five periods: nothing is being watched there. See the function's log, its rule and its permissions.`,
       });
     }
@@ -141,28 +140,28 @@ export class HealthAlarms extends Construct {
       description: 'The budget for metric requests is used up. Those near danger are asked first; the rest are unknown and not watched. Raise budget_usd_per_month, or watch fewer.',
     });
     for (const { id: own, function: fn } of sweepers) {
-      add(named('function-errors', own), {
+      add('function-errors', {
+        part: own,
         metric: fn.metricErrors({ period }),
         threshold: 1,
         periods: 3,
         topic: notice,
-        runbook: 'function-errors',
         description: 'The sweep function fails. Its log has the reason.',
       });
-      add(named('function-throttles', own), {
+      add('function-throttles', {
+        part: own,
         metric: fn.metricThrottles({ period }),
         threshold: 1,
         periods: 3,
         topic: notice,
-        runbook: 'function-throttles',
         description: 'The account\'s Lambda concurrency is used up and sweeps are not started.',
       });
-      add(named('function-slow', own), {
+      add('function-slow', {
+        part: own,
         metric: fn.metricDuration({ period, statistic: Stats.MAXIMUM }),
         threshold: 0.8 * sweepTimeout(props).toMilliseconds(),
         periods: 5,
         topic: notice,
-        runbook: 'function-slow',
         description: 'Sweeps take more than 80 % of the time they have. Give the function more memory, or sweep in shards or less often.',
       });
     }

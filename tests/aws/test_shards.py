@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from burstwatch.aws.alarms import delete_alarms
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.sweep import Sweep
 from burstwatch.aws.units import Units, UnitSpec, connect
@@ -78,7 +79,13 @@ def test_all_shards_together_find_what_one_sweep_finds(cloud: Cloud) -> None:
     made = set(alarms(cloud))
     cloud.aws.regions["us-east-1"].alarms.clear()
     cloud.aws.counted.clear()
+    cloud.aws.calls.clear()
     parts = sweep_all(cloud, Units(home=cloud.clients, connect=connect), 4)
+    asked_of = [call["Filters"] for _, name, call in cloud.aws.calls if name == "DescribeVolumes"]
+    assert asked_of == [
+        [{"Name": "volume-id", "Values": [f"*{digit}" for digit in one.digits]}]
+        for one in shards_of(4)
+    ]
     assert set(alarms(cloud)) == made
     assert len(made) == 9
     found = {key: entry[1] for part in parts for key, entry in part.found.assessments.items()}
@@ -125,6 +132,16 @@ def test_a_filter_that_lets_nothing_through_is_not_believed(cloud: Cloud) -> Non
     volumes = {key for one in swept for key in one.found.assessments if key.startswith("vol-")}
     assert volumes == {disk.id for disk in disks}
     assert len(alarms(cloud)) == 5
+
+
+def test_an_alarm_that_another_sweep_has_deleted_is_no_problem(cloud: Cloud) -> None:
+    spread(cloud, 2, percent=20)
+    run_sweep(cloud)
+    names = [*alarms(cloud), f"{PREFIX}/ebs_volume/vol-0/critical"]
+    assert delete_alarms(cloud.clients, names) == []
+    assert alarms(cloud) == {}
+    cloud.aws.denied = {"DeleteAlarms"}
+    assert len(delete_alarms(cloud.clients, names)) == len(names)
 
 
 def test_what_is_gone_ends_in_its_own_shard_and_nowhere_else(cloud: Cloud) -> None:
