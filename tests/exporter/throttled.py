@@ -1,6 +1,6 @@
-"""A real disk that behaves like a gp2 volume: a loop device that the kernel throttles.
+"""A real disk that behaves like a gp2 volume: a loop device in memory that the kernel throttles.
 
-A bucket is kept from what the device has really done, and the limit is set to its burst
+In memory, so that nobody else's disk has a say in how fast it is. A bucket is kept from what the device has really done, and the limit is set to its burst
 while there are credits and to its baseline when there are none. Needs root, loop devices,
 and either cgroup v1's blkio or v2's io controller.
 """
@@ -124,6 +124,13 @@ class ThrottledDisk:
         levels = [level for at, level in self.history if start <= at <= end]
         return min(levels), max(levels)
 
+    def drain(self, start: float, end: float) -> float:
+        """Credits a second that it truly lost in that time."""
+        (first, full), (last, left) = (
+            max(one for one in self.history if one[0] <= at) for at in (start, end)
+        )
+        return (full - left) / (last - first)
+
     def _done(self) -> float:
         columns = self._stat.read_text().split()
         if self.throttle.unit == "io":
@@ -143,26 +150,50 @@ def throttled_disk(
     if os.geteuid() != 0:
         msg = "needs root for a loop device and a cgroup"
         raise NoDiskError(msg)
-    image = folder / "disk.img"
-    with image.open("wb") as file:
-        for _ in range(size_mib):
-            file.write(os.urandom(MIB))
-    path = _attach(image)
-    try:
-        throttle = _throttle(path, unit)
-        disk = ThrottledDisk(bucket, path, throttle)
-        disk.truth()
-        stop = threading.Event()
-        keeper = threading.Thread(target=_keep, args=(disk.truth, stop))
-        keeper.start()
-        try:
+    with _memory(folder, size_mib) as memory:
+        image = memory / "disk.img"
+        with image.open("wb") as file:
+            for _ in range(size_mib):
+                file.write(os.urandom(MIB))
+        with _attached(image) as path, _throttled(bucket, path, unit) as disk:
             yield disk
-        finally:
-            stop.set()
-            keeper.join()
-            throttle.folder.rmdir()
+
+
+@contextmanager
+def _throttled(bucket: Bucket, path: Path, unit: str) -> Iterator[ThrottledDisk]:
+    throttle = _throttle(path, unit)
+    disk = ThrottledDisk(bucket, path, throttle)
+    disk.truth()
+    stop = threading.Event()
+    keeper = threading.Thread(target=_keep, args=(disk.truth, stop))
+    keeper.start()
+    try:
+        yield disk
     finally:
-        subprocess.run([LOSETUP, "--detach", path], check=False, capture_output=True)
+        stop.set()
+        keeper.join()
+        throttle.folder.rmdir()
+
+
+@contextmanager
+def _memory(folder: Path, size_mib: int) -> Iterator[Path]:
+    """A folder whose files are kept in memory."""
+    memory = folder / "memory"
+    memory.mkdir()
+    mounted = subprocess.run(
+        [MOUNT, "-t", "tmpfs", "-o", f"size={size_mib + 1}m", "burstwatch", memory],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if mounted.returncode != 0:
+        msg = f"no file system in memory: {mounted.stderr.strip()}"
+        raise NoDiskError(msg)
+    try:
+        yield memory
+    finally:
+        # Lazily: the kernel may still be letting go of the loop device.
+        subprocess.run([UMOUNT, "--lazy", memory], check=True)
 
 
 def _keep(truth: Callable[[], float], stop: threading.Event) -> None:
@@ -170,8 +201,9 @@ def _keep(truth: Callable[[], float], stop: threading.Event) -> None:
         truth()
 
 
-def _attach(image: Path) -> Path:
-    for direct in ("on", "off"):  # not every file system takes it
+@contextmanager
+def _attached(image: Path) -> Iterator[Path]:
+    for direct in ("on", "off"):  # not every kernel takes it for a file in memory
         attached = subprocess.run(
             [LOSETUP, f"--direct-io={direct}", "--show", "--find", image],
             check=False,
@@ -179,9 +211,15 @@ def _attach(image: Path) -> Path:
             text=True,
         )
         if attached.returncode == 0:
-            return Path(attached.stdout.strip())
-    msg = f"no loop device: {attached.stderr.strip()}"
-    raise NoDiskError(msg)
+            path = Path(attached.stdout.strip())
+            break
+    else:
+        msg = f"no loop device: {attached.stderr.strip()}"
+        raise NoDiskError(msg)
+    try:
+        yield path
+    finally:
+        subprocess.run([LOSETUP, "--detach", path], check=False, capture_output=True)
 
 
 def _throttle(path: Path, unit: str) -> Throttle:
