@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstwatch.config import ENV_PREFIX, SETTINGS
 from burstwatch.kinds import find_kinds
+from burstwatch.shard import COUNTS
 from burstwatch.volume_types import CATALOGUE
 
 if TYPE_CHECKING:
@@ -169,6 +170,7 @@ def catalog() -> dict[str, Any]:
         "fleet_metrics": list(FLEET_METRICS),
         "member_role": MEMBER_ROLE,
         "read_actions": [*read_actions(kinds), *ALARM_READS],
+        "shard_counts": list(COUNTS),
         "settings": [
             {
                 "name": setting.name,

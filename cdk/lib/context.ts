@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { Architecture } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import catalog from '../catalog.json' with { type: 'json' };
-import { MEMORY_MIB, type ResolvedProps, SHARD_COUNTS, type WatchedUnit } from './props.ts';
+import { MEMORY_MIB, type ResolvedProps, type WatchedUnit } from './props.ts';
 
 /** A context value that cannot be used. The message names it and what is allowed. */
 export class ContextError extends Error {}
@@ -62,8 +62,8 @@ function unitsInShards(lookup: Lookup): Pick<ResolvedProps, 'units' | 'shards'> 
     if (!names.includes(name)) {
       throw new ContextError(`context shards has ${JSON.stringify(name)}, allowed are ${names.join(', ')}`);
     }
-    if (!SHARD_COUNTS.includes(Number(value))) {
-      throw new ContextError(`context shards has ${JSON.stringify(value)} for ${name}, allowed is ${SHARD_COUNTS.join(', ')}`);
+    if (!catalog.shard_counts.includes(Number(value))) {
+      throw new ContextError(`context shards has ${JSON.stringify(value)} for ${name}, allowed is ${catalog.shard_counts.join(', ')}`);
     }
     return [name, Number(value)];
   }));

@@ -46,8 +46,6 @@ export interface WatchedUnit {
 }
 
 export type FanOut = 'functions' | 'queue';
-/** A shard is some of the sixteen digits that ids end in. */
-export const SHARD_COUNTS: readonly number[] = [1, 2, 4, 8, 16];
 
 export type ResolvedProps = Required<BurstWatchProps>;
 
