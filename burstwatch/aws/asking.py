@@ -240,7 +240,8 @@ class Asking:
     def _ask_further_back(self) -> None:
         """A silent resource's last level decides how full it is by now, so look for it.
 
-        As far back as an empty bucket takes to fill: before that, nothing matters.
+        As far back as an empty bucket takes to fill, before the time that may be late: before
+        that, nothing matters.
         """
         fill_s = {
             resource.key: resource.bucket.capacity / resource.bucket.refill
@@ -253,7 +254,7 @@ class Asking:
         silent = [resource for resource in self.resources if resource.key in fill_s]
         if not silent:
             return
-        back_s = max(fill_s.values()) + self.config.max_data_age_s
+        back_s = max(fill_s.values()) + self.config.max_data_age_s + COARSE_S
         found = self._read([self._level_query(r) for r in silent], back_s=back_s, period_s=COARSE_S)
         for resource in silent:
             series = found.series.pop(_level_key(resource), None)

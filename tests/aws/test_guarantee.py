@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from burstwatch.aws.batches import ask
@@ -57,6 +57,17 @@ hostile = st.builds(
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(hostile)
+@example(  # silent, then at full burst, of which the first datapoint is eight minutes late
+    Hostile(
+        size_gib=300,
+        loads=((90, 0.0), (4, 0.0), (90, 1.0), (90, 1.0)),
+        start_ratio=1.0,
+        cadence_s=300,
+        delay_s=180,
+        lead_s=600,
+        early_s=0,
+    )
+)
 def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostile) -> None:
     promise = profile("gp2", case.size_gib)
     assert promise.bucket is not None
