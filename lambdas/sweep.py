@@ -63,26 +63,49 @@ def _failed(messages: Sequence[dict[str, Any]], ends: float) -> Iterator[str]:
     for number, message in enumerate(messages):
         now = time.time()
         share_s = (ends - now) / (len(messages) - number)
+        sent_at = int(message["attributes"]["SentTimestamp"]) / 1000
+        tries = int(message["attributes"]["ApproximateReceiveCount"])
         try:
             spec = parse_unit(json.loads(message["body"]))
-            sent_at = int(message["attributes"]["SentTimestamp"]) / 1000
+            if tries > 1:
+                _be_in_time_again(tries, sent_at, now)
             _sweep(spec, sent_at=sent_at, ends=now + share_s)
         except Exception:
-            logger.exception("message failed", message=message.get("body"))
+            logger.exception("message failed", body=message["body"], run=_run(sent_at))
+            metrics.add_metric(name="UnitsFailed", unit=MetricUnit.Count, value=1)
             yield message["messageId"]
+
+
+class BrokeBeforeError(Exception):
+    """What an earlier try of a message came to. It ends in the dead-letter queue."""
+
+
+def _be_in_time_again(tries: int, sent_at: float, now: float) -> None:
+    """Raise where the next sweep is due already: there is nothing to repeat, but something to see."""
+    if _is_late(sent_at, now):
+        msg = f"this is try {tries}: the sweep broke, or its function was stopped"
+        raise BrokeBeforeError(msg)
+
+
+def _is_late(sent_at: float, now: float) -> bool:
+    """Whether the next one is due already."""
+    return now - sent_at >= config.sweep_period_s
+
+
+def _run(sent_at: float) -> str:
+    """The same for all that are swept in one period."""
+    return datetime.fromtimestamp(sent_at - sent_at % config.sweep_period_s, tz=UTC).isoformat()
 
 
 def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
     now = time.time()
-    waited_s = now - sent_at
-    if waited_s < config.sweep_period_s:
+    if not _is_late(sent_at, now):
         deadline = Deadline(time.time, at=ends)
         result = units.sweep(spec, kinds, config, now=now, deadline=deadline)
-    else:  # the next one is due already
-        reason = f"its message waited for {waited_s:.0f} s: more to sweep than runs at once"
+    else:
+        reason = f"its message waited for {now - sent_at:.0f} s: more to sweep than runs at once"
         result = units.leave_out(spec, reason, now=now)
-    # The same for all that are swept in one period.
-    run = datetime.fromtimestamp(sent_at - sent_at % config.sweep_period_s, tz=UTC).isoformat()
+    run = _run(sent_at)
     name = part_name(result.found.unit, result.found.shard)
     for problem in result.problems:
         logger.warning("part failed", unit=name, run=run, part=problem.part, error=problem.error)

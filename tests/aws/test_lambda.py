@@ -74,11 +74,14 @@ def test_a_line_that_is_not_json_yields_no_metric(constant: str) -> None:
     assert metric_data(line % constant) == []
 
 
-def message(number: int, body: str, *, sent_at: float) -> dict[str, Any]:
+def message(number: int, body: str, *, sent_at: float, tries: int = 1) -> dict[str, Any]:
     return {
         "messageId": f"message-{number}",
         "body": body,
-        "attributes": {"SentTimestamp": str(int(sent_at * 1000)), "ApproximateReceiveCount": "1"},
+        "attributes": {
+            "SentTimestamp": str(int(sent_at * 1000)),
+            "ApproximateReceiveCount": str(tries),
+        },
     }
 
 
@@ -99,20 +102,19 @@ def answer_messages(
     aws_env.setenv("BURSTWATCH_DEPLOYMENT", "test")
     function = load("lambdas.sweep")
     aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
-    swept: list[dict[str, Any]] = []
-    warned: list[dict[str, Any]] = []
-    aws_env.setattr(function.logger, "info", lambda _message, **what: swept.append(what))
-    aws_env.setattr(function.logger, "warning", lambda _message, **what: warned.append(what))
-    aws_env.setattr(function.logger, "exception", lambda _message, **what: warned.append(what))
+    log = io.StringIO()  # what was standard output as the module was loaded is not read here
+    aws_env.setattr(function.logger.registered_handler, "stream", log)
 
     def answer(messages: list[dict[str, Any]]) -> Answered:
+        log.truncate(0), log.seek(0)
         said = function.handler({"Records": messages}, Context())
         lines = capsys.readouterr().out.splitlines()
         data = [entry for line in lines for _, found in metric_data(line) for entry in found]
+        told = [json.loads(line) for line in log.getvalue().splitlines()]
         return Answered(
             failed=[one["itemIdentifier"] for one in said["batchItemFailures"]],
-            swept=swept,
-            warned=warned,
+            swept=[line for line in told if line["message"] == "swept"],
+            warned=[line for line in told if line["level"] in {"WARNING", "ERROR"}],
             metrics={entry["MetricName"]: entry["Values"] for entry in data},
         )
 
@@ -130,11 +132,12 @@ def test_a_message_that_names_nothing_fails_alone(
     sent = [message(n, body, sent_at=cloud.clock.now - 5) for n, body in enumerate(bodies)]
     answered = answer_messages(sent)
     assert answered.failed == ["message-1", "message-2"]
-    assert [one["message"] for one in answered.warned] == bodies[1:3]
+    assert [one["body"] for one in answered.warned] == bodies[1:3]
+    assert [one["exception_name"] for one in answered.warned] == ["JSONDecodeError", "UnitError"]
     units = {one["unit"] for one in answered.swept}
     assert units == {"123456789012/us-east-1", "123456789012/us-east-1/1/2"}
     assert {one["run"] for one in answered.swept} == {"2026-09-21T14:13:00+00:00"}
-    assert answered.metrics["UnitsFailed"] == [0.0, 0.0]
+    assert answered.metrics["UnitsFailed"] == [0.0, 1.0, 1.0, 0.0]
     assert all(one["completed"] for one in answered.swept)
 
 
@@ -150,6 +153,30 @@ def test_a_message_that_waited_until_the_next_is_due_is_left_out_and_counted(
     assert warning["unit"] == "home/us-east-1"
     assert "its message waited for 75 s: more to sweep than runs at once" in warning["error"]
     assert answered.metrics["UnitsFailed"] == [1.0, 0.0]
+
+
+def test_a_message_whose_sweep_broke_goes_to_the_dead_letters_however_late_its_next_try_is(
+    cloud: Cloud,
+    aws_env: pytest.MonkeyPatch,
+    answer_messages: Callable[[list[dict[str, Any]]], Answered],
+) -> None:
+    def sweep(*_: object, **__: object) -> Sweep:
+        msg = "a bug"
+        raise RuntimeError(msg)
+
+    aws_env.setattr(Units, "sweep", sweep)
+    sent_at = cloud.clock.now
+    answered = answer_messages([message(1, '{"unit": {}}', sent_at=sent_at)])
+    assert answered.failed == ["message-1"]
+    assert "a bug" in answered.warned[0]["exception"]
+    run = answered.warned[0]["run"]
+    for tries in (2, 3):
+        cloud.clock.now += 101
+        answered = answer_messages([message(1, '{"unit": {}}', sent_at=sent_at, tries=tries)])
+        assert answered.failed == ["message-1"]
+        assert f"this is try {tries}: the sweep broke" in answered.warned[0]["exception"]
+        assert answered.warned[0]["run"] == run
+        assert answered.metrics["UnitsFailed"] == [1.0]
 
 
 def test_each_message_has_its_share_of_the_time(
