@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
-from burstwatch.cadence import COARSE_S
+from burstwatch.cadence import COARSE_S, FINE_S
 from burstwatch.demand import demand_now
 from burstwatch.points import LevelPoint, Range
 from burstwatch.track import EMPTY_RATIO
@@ -166,7 +166,7 @@ def _long_silent(
     bucket: Bucket, *, now: float, silent_s: float, max_data_age_s: float
 ) -> Projection:
     """No I/O for all the time looked at: so much has come in at least, whatever was left."""
-    late_s = _unseen_s(silent_s, max_data_age_s=max_data_age_s)
+    late_s = _unseen_s(silent_s, COARSE_S, max_data_age_s=max_data_age_s)
     before = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s - late_s)
     worst = tb.level_after(bucket, level=before, demand=bucket.burst, seconds=late_s)
     low = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s)
@@ -184,14 +184,13 @@ def _long_silent(
     )
 
 
-def _unseen_s(silent_s: float, *, max_data_age_s: float) -> float:
+def _unseen_s(silent_s: float, period_s: float, *, max_data_age_s: float) -> float:
     """For how long anything may have been spent without a datapoint of it having come yet.
 
-    What was spent shows when its period is over and the datapoint no longer late. Of a silent
-    resource nobody knows whether it will be reported by the minute or every five, so it is
-    taken to be five. What is older than both was silence indeed, and has refilled.
+    What was spent shows when its period is over and the datapoint no longer late. What is
+    older than both was silence indeed, and has refilled.
     """
-    return min(silent_s, max_data_age_s + COARSE_S)
+    return min(silent_s, max_data_age_s + period_s)
 
 
 def _silent(
@@ -205,7 +204,9 @@ def _silent(
         likely=tb.level_after(bucket, level=ended.likely, demand=0.0, seconds=age),
         high=tb.level_after(bucket, level=ended.high, demand=0.0, seconds=age),
     )
-    late_s = _unseen_s(age, max_data_age_s=max_data_age_s)
+    # Datapoints of five minutes begin at every fifth, so one that does not is of a minute.
+    period_s = FINE_S if last.start_s % COARSE_S else COARSE_S
+    late_s = _unseen_s(age, period_s, max_data_age_s=max_data_age_s)
     refilled_low = tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age - late_s)
     worst = tb.level_after(bucket, level=refilled_low, demand=bucket.burst, seconds=late_s)
     return Projection(

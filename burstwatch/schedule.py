@@ -10,6 +10,7 @@ Kept in memory only. Losing it costs one full sweep and never an alarm.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ class Judged:
     """One resource after a look: what to make of it, and what the next look need not ask for.
 
     ``is_near`` is whether the next look must know of hours, which are then in ``levels``.
+    ``failed`` is whether asking for it failed, which is why it is unknown.
     """
 
     resource: Resource
@@ -65,20 +67,24 @@ class Judged:
     is_near: bool = False
     seen: Seen | None = None
     levels: Levels | None = None
+    failed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
     """The last look at a resource, when the next is due, and what it was then.
 
-    ``blind`` is how many looks in a row could not tell. ``background`` outlives the look,
-    for an alarm may be made later than that.
+    ``late_at`` is from when on it could be within its margin and nobody know. ``failed`` is
+    whether the last look at it failed, ``blind`` how many looks in a row could not tell.
+    ``background`` outlives the look, for an alarm may be made later than that.
     """
 
     fingerprint: object
     assessment: Assessment
     due_at: float
+    late_at: float
     near: bool = False
+    failed: bool = False
     seen: Seen | None = None
     levels: Levels | None = None
     background: Background | None = None
@@ -124,14 +130,15 @@ class Schedule:
         background = judged.background
         own = config.with_lead(resource.lead_s)
         before = self.last_look(resource)
-        blind = 0
+        blind, late_at = 0, _late_at(assessment, own, now)
         if background is not None and before is not None:
             background = with_earlier(background, before.background, now)
         if assessment.verdict == "unknown":
             blind = 1
             if before is not None:
                 # What was known of it is not worth less because this look could not tell.
-                blind, near = before.blind + 1, before.near
+                blind, near = before.blind + 1, near or before.near
+                late_at = min(late_at, before.late_at)
                 seen, levels = seen or before.seen, levels or before.levels
                 background = before.background
         if seen is not None and seen.newest is not None:
@@ -140,8 +147,11 @@ class Schedule:
         self.known[resource.key] = Known(
             fingerprint=fingerprint(resource),
             assessment=assessment,
-            due_at=now + wait_s(assessment, own, look_period_s=look_period_s, blind=blind),
+            due_at=now
+            + wait_s(assessment, own, look_period_s=look_period_s, blind=blind, is_near=near),
+            late_at=late_at,
             near=near,
+            failed=judged.failed,
             seen=seen,
             levels=levels if near else None,
             background=background,
@@ -196,6 +206,7 @@ def wait_s(
     *,
     look_period_s: float | None = None,
     blind: int = 0,
+    is_near: bool = False,
 ) -> float:
     """Seconds until the next look, from one minute to one hour, less slack.
 
@@ -204,7 +215,19 @@ def wait_s(
     datapoint at least as far. What is near is looked at again at once; what has been
     announced, while nothing worse can come of waiting, a little later.
     """
-    return _wait_s(assessment, config, look_period_s, blind) - config.sweep_period_s / 2
+    if assessment.verdict == "unknown" and is_near:
+        wait = SOONEST_S
+    else:
+        wait = _wait_s(assessment, config, look_period_s, blind)
+    return wait - config.sweep_period_s / 2
+
+
+def _late_at(assessment: Assessment, config: Config, now: float) -> float:
+    """From when on it could be within its margin: what is not known could be by now."""
+    worst_s = assessment.projection.worst_s
+    if worst_s is None:
+        return now if assessment.verdict == "unknown" else math.inf
+    return now + worst_s - config.margin_s
 
 
 def _wait_s(

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from threading import Lock
 
 
 class Allowance:
     """What is left to be taken. First come, first served."""
 
-    def __init__(self, left: float) -> None:
-        """``left`` may be infinite; what is less than nothing is nothing."""
+    def __init__(self, left: float = math.inf) -> None:
+        """What is less than nothing is nothing."""
         self._left, self._lock = max(0.0, left), Lock()
-        #: What was asked for and not there.
-        self.refused = 0
+        self.is_limited = left < math.inf
+        #: What was asked for and there, and what was not.
+        self.taken = self.refused = 0
+
+    @property
+    def left(self) -> float:
+        """How much can still be taken, which may be infinite."""
+        return self._left
+
+    def refuse(self, count: int) -> None:
+        """Count what is not even asked for, as there would not be enough."""
+        with self._lock:
+            self.refused += count
 
     def take(self, count: int) -> int:
         """As many of ``count`` as are left, which are now taken."""
         with self._lock:
             granted = int(min(count, self._left))
             self._left -= granted
+            self.taken += granted
             self.refused += count - granted
         return granted
+
+    def give_back(self, count: int) -> None:
+        """What was taken and then not needed."""
+        with self._lock:
+            self._left += count
+            self.taken -= count

@@ -57,6 +57,8 @@ class Asking:
         self.kind, self.config, self.now = round_.kind, round_.config, round_.now
         self.schedule = round_.schedule
         self.answers = Answers()
+        #: Those of which a glance said that their hours matter, by their keys.
+        self.near: set[str] = set()
         self._horizon_s = round_.demand_horizon_s
         #: From when on each resource's level was asked for, by its key.
         self._from_s: dict[str, float] = {}
@@ -89,6 +91,7 @@ class Asking:
                 near.append(resource)
             else:
                 yield self._observation(resource, unit_is_fresh=unit_is_fresh)
+        self.near = {resource.key for resource in near}
         self._ask_levels([r for r in near if not self._is_deep(r)], LOOK_BACK_S)
         for first in range(0, len(near), PIECE):
             yield from self._observe_near(near[first : first + PIECE], unit_is_fresh=unit_is_fresh)
@@ -276,7 +279,6 @@ class Asking:
             period_s=COARSE_S,
         )
         self.answers.problems += asked.problems
-        self.answers.requested += asked.requested
         for resource in stale:
             if not self._keys(resource) & asked.failed.keys():
                 past = to_past(self._points(resource, asked, float(COARSE_S)))

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from burstwatch.attention import is_near
 from burstwatch.aws.asking import Asking
-from burstwatch.aws.session import Problem
+from burstwatch.aws.metrics import BUDGET_USED
+from burstwatch.aws.session import LATE, Problem
 from burstwatch.brief import make_background
 from burstwatch.cadence import FINE_S
 from burstwatch.policy import SEVERITY, Assessment
@@ -33,20 +34,21 @@ if TYPE_CHECKING:
 BATCH = 500
 #: Batches under way at once: their calls wait for CloudWatch, not for one another.
 AT_ONCE = 4
+#: What is asked of one resource before it can be judged: a glance, and what that leaves open.
+QUESTIONS = 2
 #: One batch in so many is of those that are not near, so that these do not wait for ever.
 TURN = 4
 #: So many resources that are not due are asked too when nothing due has fresh data.
 WITNESSES = 10
 #: By this share of those never looked at the starting point moves on from sweep to sweep.
 GOLDEN = (math.sqrt(5) - 1) / 2
-LATE = "the sweep's time was up"
 
 _Done = TypeVar("_Done")
 
 
 @dataclass(kw_only=True)
 class Answered:
-    """What became of some resources. ``requested`` are the metrics that were asked for.
+    """What became of some resources.
 
     ``is_fresh`` is whether any of them had fresh data: what was not answered shows nothing.
     """
@@ -54,14 +56,12 @@ class Answered:
     is_fresh: bool = False
     judged: list[Judged] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    requested: int = 0
 
     def add(self, more: Answered) -> None:
         """Take in those of another batch."""
         self.is_fresh = self.is_fresh or more.is_fresh
         self.judged += more.judged
         self.problems += more.problems
-        self.requested += more.requested
 
 
 def ask(
@@ -73,13 +73,17 @@ def ask(
     has fresh data, they tell silent from blind.
     """
     round_.clients("cloudwatch")  # made once, before several ask for it at once
-    batches = [Asking(round_, batch) for batch in in_turn(round_, due)]
     answered, silent = Answered(), list[Asking]()
-    for done in _at_once(round_, _first, batches):
-        if isinstance(done, Asking):
-            silent.append(done)
-        else:
-            answered.add(done)
+    groups, refused = in_turn(round_, due)
+    if refused:
+        round_.allowance.refuse(len(refused))
+        answered.add(_given_up(Asking(round_, refused), BUDGET_USED))
+    for batches in groups:
+        for done in _at_once(round_, _first, [Asking(round_, batch) for batch in batches]):
+            if isinstance(done, Asking):
+                silent.append(done)
+            else:
+                answered.add(done)
     if silent:
         is_fresh = answered.is_fresh or _is_fresh(round_, witnesses, answered)
         for done in _at_once(round_, partial(_judge, unit_is_fresh=is_fresh), silent):
@@ -123,7 +127,8 @@ def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:
         background = None
         if SEVERITY.get(assessment.verdict, 0) >= SEVERITY["warning"]:
             background = make_background(seen.history, asking.load(resource), asking.now)
-        near = is_near(seen, asking.config)
+        is_missing = seen.missing is not None
+        near = resource.key in asking.near if is_missing else is_near(seen, asking.config)
         answered.judged.append(
             Judged(
                 resource=resource,
@@ -132,10 +137,10 @@ def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:
                 is_near=near,
                 levels=asking.levels(resource) if near else None,
                 seen=asking.seen(resource, unit_is_fresh=unit_is_fresh),
+                failed=is_missing,
             )
         )
     answered.problems += asking.answers.problems
-    answered.requested += asking.answers.requested
     return answered
 
 
@@ -149,32 +154,46 @@ def _is_fresh(
     others = witnesses()[:WITNESSES]
     for some in (others[:1], others[1:]):
         asking = Asking(round_, some)
-        is_fresh = asking.ask_levels()
-        answered.problems += asking.answers.problems
-        answered.requested += asking.answers.requested
-        if is_fresh:
+        if asking.ask_levels():
+            # It was paid for, so it counts as a look; but none that failed takes the place of one before.
+            judged = _judge(asking, unit_is_fresh=True)
+            judged.judged = [one for one in judged.judged if not one.failed]
+            answered.add(judged)
             return True
+        answered.problems += asking.answers.problems
     return False
 
 
 def _given_up(asking: Asking, reason: str) -> Answered:
-    """Those of a batch of which nothing is known at this look, and what was asked all the same."""
+    """Those of a batch of which nothing is known at this look."""
     resources = asking.resources
     projection = Projection(state="unknown", reason=reason, at=asking.now)
     unknown = Assessment(verdict="unknown", reason=reason, projection=projection)
     more = f" and {len(resources) - 1} more" if len(resources) > 1 else ""
     return Answered(
-        judged=[Judged(resource=resource, assessment=unknown) for resource in resources],
+        judged=[
+            Judged(
+                resource=resource,
+                assessment=unknown,
+                is_near=resource.key in asking.near,
+                failed=True,
+            )
+            for resource in resources
+        ],
         problems=[Problem(part=f"metrics of {resources[0].id}{more}", error=reason)],
-        requested=asking.answers.requested,
     )
 
 
-def in_turn(round_: Round, due: Sequence[Resource]) -> Iterator[Sequence[Resource]]:
-    """What is due in batches: those near first, of them and of the rest those longest unseen first.
+def in_turn(
+    round_: Round, due: Sequence[Resource]
+) -> tuple[list[list[Sequence[Resource]]], Sequence[Resource]]:
+    """What is due in batches, in groups of which each is asked when the one before is done.
 
-    Now and then one of the rest comes between, and those that were never seen begin elsewhere
-    at each sweep: so that a sweep that is always cut off starves no one.
+    First what is near, then what never was seen, then the rest; of each, what could be within
+    its margin soonest comes first, so that what had to wait comes nearer to its turn by that.
+    Those never seen begin elsewhere at each sweep. Time is for all: now and then a batch of
+    the others comes between those that are near. A budget is for those that are near first,
+    and what it could not pay for to the end is not begun: that is the second that is returned.
     """
     near: list[tuple[float, Resource]] = []
     rest: list[tuple[float, Resource]] = []
@@ -184,19 +203,27 @@ def in_turn(round_: Round, due: Sequence[Resource]) -> Iterator[Sequence[Resourc
         if known is None or known.seen is None:
             never.append(resource)
         else:
-            (near if known.near else rest).append((known.seen.until_s, resource))
+            (near if known.near else rest).append((known.late_at, resource))
     turn = round_.now / round_.config.sweep_period_s
     start = int(turn * GOLDEN % 1.0 * len(never))
-    urgent = _batches([resource for _, resource in sorted(near, key=itemgetter(0))])
-    others = _batches(
-        [*never[start:], *never[:start], *(r for _, r in sorted(rest, key=itemgetter(0)))]
-    )
-    for batches in ((urgent,) * (TURN - 1) + (others,)) * (len(due) // BATCH + 2):
-        batch = next(batches, None)
-        if batch is not None:
-            yield batch
-    yield from urgent
-    yield from others
+    first, then = _soonest_first(near), [*never[start:], *never[:start], *_soonest_first(rest)]
+    refused: list[Resource] = []
+    if round_.allowance.is_limited:
+        enough = int(round_.allowance.left / QUESTIONS)
+        refused = [*first, *then][enough:]
+        first, then = first[:enough], then[: max(0, enough - len(first))]
+    urgent, others = list(_batches(first)), list(_batches(then))
+    if round_.allowance.is_limited:
+        return [urgent, others], refused
+    mixed: list[Sequence[Resource]] = []
+    while urgent and others:
+        mixed += [*urgent[: TURN - 1], others[0]]
+        del urgent[: TURN - 1], others[0]
+    return [[*mixed, *urgent, *others]], []
+
+
+def _soonest_first(resources: list[tuple[float, Resource]]) -> list[Resource]:
+    return [resource for _, resource in sorted(resources, key=itemgetter(0))]
 
 
 def _batches(resources: Sequence[Resource]) -> Iterator[Sequence[Resource]]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from burstwatch.aws.alarms import NAMESPACE, unit_dimensions
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from burstwatch.aws.session import Clients, Unit
     from burstwatch.config import Config
     from burstwatch.shard import Shard
@@ -74,6 +76,7 @@ def open_budget(
             EndTime=datetime.fromtimestamp(now, tz=UTC),
         )
         (result,) = answer["MetricDataResults"]
+        _check(result)
     except (*AWS_ERRORS, KeyError, ValueError) as error:
         problem = Problem(part="what was spent before", error=describe_error(error))
         return Budget(rate=rate, left=rate * config.sweep_period_s, at=now, opened_at=now), [
@@ -87,3 +90,10 @@ def open_budget(
         budget.refill(min(now, begins + HOUR_S))
         budget.spend(int(spent.get(begins, 0)))
     return budget, []
+
+
+def _check(result: Mapping[str, Any]) -> None:
+    """What is not answered in full is not "nothing was spent"."""
+    if result["StatusCode"] != "Complete":
+        msg = f"GetMetricData: {result['StatusCode']}"
+        raise ValueError(msg)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from botocore import xform_name
 
-from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.aws.session import AWS_ERRORS, LateError, Problem, describe_error
 from burstwatch.shard import WHOLE, Shard
 from burstwatch.wishes import read_wishes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from burstwatch.aws.session import Clients, Unit
+    from burstwatch.aws.session import Clients, Deadline, Unit
     from burstwatch.kind import Item, Kind, Listing, Lookup
     from burstwatch.observe import Resource
 
@@ -53,18 +54,21 @@ def take_inventory(
     tag_filter: str = "",
     only: Sequence[Filter] = (),
     shard: Shard = WHOLE,
+    deadline: Deadline | None = None,
 ) -> Inventory:
     """Everything of one kind, or of a shard of it. A failed part is a problem, and the rest goes on.
 
-    ``only`` are filters of the listing beside the one of the tag.
+    ``only`` are filters of the listing beside the one of the tag. What is not answered before
+    the ``deadline`` is such a part.
     """
     problems: list[Problem] = []
+    read = partial(_read, clients=clients, deadline=deadline, problems=problems)
     filters = [*_tag_filters(kind, tag_filter), *only]
     own = _shard_filters(kind.inventory, shard)
-    items, complete, calls = _read(kind.inventory, clients, [*filters, *own], problems)
+    items, complete, calls = read(kind.inventory, [*filters, *own])
     if own and complete and not items:
         # A filter that lets nothing through is not believed: blindness would look the same.
-        items, complete, taken = _read(kind.inventory, clients, filters, problems)
+        items, complete, taken = read(kind.inventory, filters)
         calls += taken
     items = [item for item in items if shard.owns(str(item.get(kind.inventory.id_field, "")))]
     lists: dict[str, list[Item]] = {"inventory": items}
@@ -72,7 +76,7 @@ def take_inventory(
         lists[lookup.name] = []
         try:
             for filters in _lookup_filters(lookup, lists):
-                more, _, taken = _read(lookup.listing, clients, filters, problems)
+                more, _, taken = read(lookup.listing, filters)
                 lists[lookup.name] += more
                 calls += taken
         except NOT_UNDERSTOOD as error:
@@ -131,7 +135,12 @@ def _estimated(resource: Resource) -> Resource:
 
 
 def _read(
-    listing: Listing, clients: Clients, filters: list[Filter], problems: list[Problem]
+    listing: Listing,
+    filters: list[Filter],
+    *,
+    clients: Clients,
+    deadline: Deadline | None,
+    problems: list[Problem],
 ) -> tuple[list[Item], bool, int]:
     """The items, whether that is all of them, and how many calls it took."""
     items: list[Item] = []
@@ -139,11 +148,15 @@ def _read(
     try:
         paginator = clients(listing.service).get_paginator(xform_name(listing.operation))
         arguments: dict[str, object] = {"Filters": filters} if filters else {}
-        pages = paginator.paginate(PaginationConfig={"PageSize": listing.page_size}, **arguments)
-        for page in pages:
+        pages = iter(
+            paginator.paginate(PaginationConfig={"PageSize": listing.page_size}, **arguments)
+        )
+        while (
+            page := deadline.wait_for(partial(next, pages, None)) if deadline else next(pages, None)
+        ):
             calls += 1
             items += _at_path(page, listing.items)
-    except AWS_ERRORS as error:
+    except (*AWS_ERRORS, LateError) as error:
         problems.append(Problem(part=listing.operation, error=describe_error(error)))
         return items, False, calls
     return items, True, calls

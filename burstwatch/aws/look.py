@@ -8,7 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.batches import ask
+from burstwatch.aws.metrics import BUDGET_USED
 from burstwatch.aws.round import Round
+from burstwatch.aws.session import Problem
 from burstwatch.brief import Background, make_brief
 from burstwatch.observe import Limit, Observation, Resource
 from burstwatch.policy import Assessment, Verdict, assess
@@ -18,10 +20,10 @@ from burstwatch.shard import WHOLE
 from burstwatch.words import span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from burstwatch.aws.memory import Memory
-    from burstwatch.aws.session import Clients, Deadline, Problem, Unit
+    from burstwatch.aws.session import Clients, Deadline, Unit
     from burstwatch.brief import Brief
     from burstwatch.config import Config
     from burstwatch.kind import Kind
@@ -44,8 +46,9 @@ class Look:
     ``complete`` ones have a whole inventory, ``incomplete`` ones have not. ``quiet`` are ids
     for which no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
-    found. ``metrics_refused`` were not asked for, as the budget was used up. Of a unit in
-    shards it is a look at ``shard``.
+    found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
+    at one before whose resource waits to be asked again. Of a unit in shards it is a look at
+    ``shard``.
     """
 
     unit: Unit
@@ -93,11 +96,11 @@ def look(
     complete: set[str] = set()
     incomplete: set[str] = set()
     quiet: set[str] = set()
-    evaluated = requested = excluded = 0
+    evaluated = excluded = refused_before = 0
     allowance = memory.allowance(now)
-    for kind in kinds:
+    for kind in _in_turn(kinds, config, now):
         looked_at[kind.name] = kind
-        stock = memory.stock(kind, clients, unit, config, now=now)
+        stock = memory.stock(kind, clients, unit, config, now=now, deadline=deadline)
         inventory, wanted = stock.inventory, stock.wanted
         resources, silenced = wanted.now(config, now)
         problems += [*inventory.problems, *wanted.problems]
@@ -131,8 +134,10 @@ def look(
         }
         buckets |= kept | fresh | refused
         problems += answered.problems
+        failed = [key for key in kept if memory.known[key].failed]
+        problems += _still_failed([kept[key] for key in failed])
+        refused_before += sum(kept[key][1].projection.reason == BUDGET_USED for key in failed)
         evaluated += len({resource.id for resource, _ in fresh.values()})
-        requested += answered.requested
     if not incomplete:
         memory.forget_all_but(set(buckets))
     found = worst_of_each(buckets.values())
@@ -154,10 +159,27 @@ def look(
         quiet=frozenset(quiet),
         excluded=excluded,
         evaluated=evaluated,
-        metrics_requested=requested,
-        metrics_refused=allowance.refused if allowance is not None else 0,
+        metrics_requested=allowance.taken,
+        metrics_refused=allowance.refused + refused_before,
         shard=memory.shard,
     )
+
+
+def _in_turn(kinds: Iterable[Kind], config: Config, now: float) -> list[Kind]:
+    """Each kind is the first in its turn: what the time or the budget is too short for is another each time."""
+    given = list(kinds)
+    first = int(now // config.sweep_period_s) % max(1, len(given))
+    return [*given[first:], *given[:first]]
+
+
+def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:
+    """What failed before and waits to be asked again has not ceased to fail. By reason."""
+    by_reason: dict[str, list[Resource]] = {}
+    for resource, assessment in kept:
+        by_reason.setdefault(assessment.projection.reason, []).append(resource)
+    for reason, resources in by_reason.items():
+        more = f" and {len(resources) - 1} more" if len(resources) > 1 else ""
+        yield Problem(part=f"metrics of {resources[0].id}{more}", error=reason)
 
 
 def _witnesses(

@@ -14,7 +14,7 @@ from burstwatch.shard import WHOLE, Shard
 
 if TYPE_CHECKING:
     from burstwatch.aws.budget import Budget
-    from burstwatch.aws.session import Clients, Unit
+    from burstwatch.aws.session import Clients, Deadline, Unit
     from burstwatch.config import Config
     from burstwatch.kind import Kind
 
@@ -48,12 +48,19 @@ class Memory(Schedule):
     def __post_init__(self) -> None:
         self.pace = Pace(shards=self.shard.count)
 
-    def allowance(self, now: float) -> Allowance | None:
-        """How many metrics may be asked for at this look, if there is a limit."""
-        return None if self.budget is None else Allowance(self.budget.refill(now))
+    def allowance(self, now: float) -> Allowance:
+        """How many metrics may be asked for at this look."""
+        return Allowance() if self.budget is None else Allowance(self.budget.refill(now))
 
     def stock(
-        self, kind: Kind, clients: Clients, unit: Unit, config: Config, *, now: float
+        self,
+        kind: Kind,
+        clients: Clients,
+        unit: Unit,
+        config: Config,
+        *,
+        now: float,
+        deadline: Deadline,
     ) -> Stock:
         """What there is of a kind: read anew, unless that takes long and was done just now."""
         kept = self.stocks.get(kind.name)
@@ -61,7 +68,13 @@ class Memory(Schedule):
         if kept is not None and now - kept.at < INVENTORY_S - config.sweep_period_s / 2:
             return kept
         inventory = take_inventory(
-            kind, clients, unit, now=now, tag_filter=config.tag_filter, shard=self.shard
+            kind,
+            clients,
+            unit,
+            now=now,
+            tag_filter=config.tag_filter,
+            shard=self.shard,
+            deadline=deadline,
         )
         fresh = Stock(at=now, inventory=inventory, wanted=heed(inventory.resources))
         # What is not whole, or has a part missing, is no ground to stand on.

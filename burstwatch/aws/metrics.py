@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.aws.session import AWS_ERRORS, LATE, Problem, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html (2026-11)
 QUERIES_PER_CALL = 500
 DATAPOINTS_PER_CALL = 100_800
+#: Why what is beyond the allowance is not known.
+BUDGET_USED = "the budget for metric requests is used up"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +54,12 @@ class Answers:
     series: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    requested: int = 0
 
     def add(self, more: Answers) -> None:
         """Take in what was answered later."""
         self.series |= more.series
         self.failed |= more.failed
         self.problems += more.problems
-        self.requested += more.requested
 
 
 def read_metrics(
@@ -76,28 +76,36 @@ def read_metrics(
     """Ask for every query's datapoints from ``start_s`` up to ``end_s``, no faster than ``pace``.
 
     When the deadline passes, or the ``allowance`` is used up, what is left is reported as failed.
+    Of the allowance is taken what is about to be asked for and nothing else: a call whose
+    answer is never waited for is paid for all the same.
     """
     answers = Answers()
-    if allowance is not None:
-        granted = allowance.take(len(queries))
-        if granted < len(queries):
-            _fail(answers, queries[granted:], "the budget for metric requests is used up")
-        queries = queries[:granted]
     # Periods are counted from StartTime, so an even minute keeps AWS's own timestamps.
     start_s -= start_s % period_s
     points = max(1, int((end_s - start_s) // period_s) + 1)
     size = max(1, min(QUERIES_PER_CALL, DATAPOINTS_PER_CALL // points))
     for first in range(0, len(queries), size):
         batch = queries[first : first + size]
-        expected = points * len(batch)
+        if allowance is not None:
+            granted = allowance.take(len(batch))
+            if granted < len(batch):
+                _fail(answers, batch[granted:], BUDGET_USED)
+            batch = batch[:granted]
+        if not batch:
+            continue
         is_in_time = not deadline.passed() and (
             pace is None
             or pace.take(
-                expected, back_s=end_s - start_s, deadline=deadline, throttled=clients.throttled
+                points * len(batch),
+                back_s=end_s - start_s,
+                deadline=deadline,
+                throttled=clients.throttled,
             )
         )
         if not is_in_time:
-            _fail(answers, batch, "the sweep's time was up")
+            if allowance is not None:
+                allowance.give_back(len(batch))
+            _fail(answers, batch, LATE)
             continue
         try:
             _read_batch(answers, clients, batch, start_s=start_s, end_s=end_s, period_s=period_s)
@@ -136,7 +144,6 @@ def _read_batch(
         "EndTime": datetime.fromtimestamp(end_s, tz=UTC),
         "ScanBy": "TimestampAscending",
     }
-    answers.requested += len(batch)
     found: dict[str, dict[float, float]] = {query_id: {} for query_id in by_id}
     status: dict[str, str] = {}
     while True:

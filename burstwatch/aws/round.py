@@ -34,5 +34,5 @@ class Round:
     deadline: Deadline
     demand_horizon_s: float = 0.0
     pace: Pace | None = None
-    allowance: Allowance | None = None
+    allowance: Allowance = field(default_factory=Allowance)
     pasts: Allowance = field(default_factory=lambda: Allowance(PASTS_PER_LOOK))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
 import botocore.session
@@ -31,6 +32,10 @@ THROTTLED = frozenset(
     }
 )
 
+#: Why what there was no time for is not known.
+LATE = "the sweep's time was up"
+T = TypeVar("T")
+
 # botocore's own limits (60 s to connect and to read) are longer than a whole sweep.
 CLIENT_CONFIG = ClientConfig(
     connect_timeout=3,
@@ -38,6 +43,13 @@ CLIENT_CONFIG = ClientConfig(
     retries={"mode": "standard", "total_max_attempts": 3},
     user_agent_appid="burstwatch",
 )
+
+
+class LateError(Exception):
+    """The time is up before all was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(LATE)
 
 
 class AwsError(ValueError):
@@ -201,3 +213,19 @@ class Deadline:
     def left_s(self) -> float:
         """Seconds until then, none if it has passed."""
         return max(0.0, self._at - self._clock())
+
+    def wait_for(self, job: Callable[[], T]) -> T:
+        """What the job returns, if it does so in time. A call that hangs is left to itself.
+
+        Raises:
+            LateError: if the time is up.
+        """
+        if self.passed():
+            raise LateError
+        pool = ThreadPoolExecutor(1)  # not a context, which would wait for a call that hangs
+        try:
+            return pool.submit(job).result(timeout=self.left_s())
+        except TimeoutError as error:
+            raise LateError from error
+        finally:
+            pool.shutdown(wait=False)

@@ -123,3 +123,106 @@ def test_a_budget_that_cannot_be_looked_up_again_goes_on_as_it_was(cloud: Cloud)
     result = run_sweep(cloud, memory, config=SMALL)
     assert memory.budget is before
     assert "what was spent before" in {problem.part for problem in result.problems}
+
+
+def report(cloud: Cloud, disk: Disk) -> None:
+    """The balance of its last minute, as it was."""
+    at = cloud.clock.now - 60
+    cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": disk.id}, at, disk.percent)
+
+
+def asked(cloud: Cloud) -> set[str]:
+    """The resources of which something was asked since the last time."""
+    found = {
+        query["MetricStat"]["Metric"]["Dimensions"][0]["Value"]
+        for _, operation, request in cloud.aws.calls
+        if operation == "GetMetricData"
+        for query in request["MetricDataQueries"]
+    }
+    cloud.aws.calls.clear()
+    return found
+
+
+def test_of_those_near_the_one_that_could_be_empty_soonest_is_asked_first(cloud: Cloud) -> None:
+    memory = Memory()
+    disks = [Disk(cloud, percent=60) for _ in range(40)]
+    lowest = Disk(cloud, percent=30)
+    run_sweep(cloud, memory, config=SMALL)
+    assert memory.budget is not None
+    for _ in range(20):
+        cloud.clock.now += 60
+        memory.budget.left, memory.budget.at = 10, cloud.clock.now
+        for disk in (*disks, lowest):
+            report(cloud, disk)
+        asked(cloud)
+        found = run_sweep(cloud, memory, config=SMALL).found
+        assert lowest.id in asked(cloud)
+        assert found.assessments[lowest.id][1].verdict != "unknown"
+
+
+def test_one_that_a_glance_shows_near_danger_is_the_first_to_be_judged_at_the_next_sweep(
+    cloud: Cloud,
+) -> None:
+    hot, *others = (Disk(cloud, percent=percent) for percent in (10, *[100] * 200))
+    memory = Memory()
+    run_sweep(cloud, memory, config=SMALL)  # the budget is opened
+    memory.known.clear()
+    assert memory.budget is not None
+    seen_at = None
+    for sweep in range(120):
+        cloud.clock.now += 60
+        for disk in (hot, *others):
+            report(cloud, disk)
+        memory.budget.left, memory.budget.at = 10, cloud.clock.now
+        asked(cloud)
+        verdict = run_sweep(cloud, memory, config=SMALL).found.assessments[hot.id][1].verdict
+        if seen_at is None and hot.id in asked(cloud):
+            seen_at = sweep
+        if seen_at is not None and sweep > seen_at:
+            assert verdict != "unknown"
+            return
+    pytest.fail("it was never judged")
+
+
+def test_what_the_budget_refused_is_counted_at_every_sweep_until_it_is_asked(cloud: Cloud) -> None:
+    disks = [Disk(cloud, percent=100) for _ in range(90)]
+    memory, refused = Memory(), []
+    for _ in range(40):
+        result = run_sweep(cloud, memory, config=replace(SMALL, budget_usd_per_month="0.05"))
+        numbers = fleet_metrics(result)
+        refused.append(numbers["MetricsRefused"])
+        assert numbers["MetricsRefused"] >= numbers["ResourcesUnknown"]
+        assert numbers["Problems"] > 0, result
+        cloud.clock.now += 60
+        for disk in disks:
+            report(cloud, disk)
+    assert min(refused) >= 40
+
+
+def test_no_kind_starves_another(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.xlarge")
+    cloud.aws.regions["us-east-1"].instances[instance]["State"] = {"Name": "running"}
+    cloud.aws.add_instance_type(
+        "m5.xlarge", iops=18_750, mb_s=593.75, baseline_iops=6_000, baseline_mb_s=143.75
+    )
+    for _ in range(30):
+        cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    memory, kinds = Memory(), set()
+    for _ in range(2):
+        run_sweep(cloud, memory, config=SMALL)
+        assert memory.budget is not None
+        memory.budget.left, memory.budget.at = 5, cloud.clock.now + 60
+        memory.known.clear()
+        cloud.clock.now += 60
+        asked(cloud)
+        run_sweep(cloud, memory, config=replace(SMALL, kinds=""))
+        kinds |= {one.split("-")[0] for one in asked(cloud)}
+    assert kinds == {"vol", "i"}
+
+
+@pytest.mark.parametrize("code", ["InternalError", "Forbidden", "PartialData"])
+def test_a_past_that_is_not_answered_in_full_is_not_nothing_spent(cloud: Cloud, code: str) -> None:
+    cloud.aws.failing_metrics = {"MetricsRequested": code}
+    budget, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
+    assert [problem.error for problem in problems] == [f"ValueError: GetMetricData: {code}"]
+    assert budget.left == pytest.approx(SMALL.budget_metrics_per_s * 60)

@@ -72,6 +72,8 @@ def test_a_call_that_stalls(fleet: Cloud) -> None:
     began = time.monotonic()
     faulty = run_sweep(fleet, memory, within_s=3.0)
     assert time.monotonic() - began < 5.5  # nobody waited for it
+    # But it is paid for.
+    assert faulty.found.metrics_requested == fleet.aws.billed_metrics
     assert_some_were_lost_and_come_back(fleet, memory, faulty, says="time was up")
 
 
