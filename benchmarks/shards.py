@@ -27,6 +27,8 @@ FLEETS = ((1_000, 1, 512, 1), (5_000, 1, 1_024, 1), (25_000, 4, 1_024, 1), (100_
 CORE_MIB = 1_769
 #: So much less than its period a sweep may take (cdk/lib/props.ts), and the share of that that it should.
 RESERVE_S, SHARE = 10.0, 0.5
+#: As long as a function may take, however long its period is.
+MOST_S = 110.0
 #: The share of the memory that it may take.
 FILLED = 0.75
 #: So often a process is stopped for its turn.
@@ -70,7 +72,7 @@ def measured(volumes: int, shards: int, memory_mib: int, minutes: int) -> dict[s
         runs = [sweep(name, url, core=min(1.0, memory_mib / CORE_MIB)) for name in names]
         told = ended()
     slowest_s, peak_mib = max(run.wall_s for run in runs), max(run.peak_mib for run in runs)
-    timeout_s = 60 * minutes - RESERVE_S
+    timeout_s = min(60 * minutes - RESERVE_S, MOST_S)
     return {
         "volumes": volumes,
         "shards": shards,

@@ -58,6 +58,9 @@ export class BurstWatch extends Construct {
         description: `sweeps ${props.fanOut === 'queue' ? 'everything' : own || 'home'}`,
       });
     }
-    new CfnOutput(this, 'RuleName', { value: this.sweeps.rules[0]!.ruleName });
+    for (const [number, { rule, starts }] of this.sweeps.rules.entries()) {
+      new CfnOutput(this, `RuleName${number || ''}`, { value: rule.ruleName, description: `starts ${starts}` });
+    }
+    new CfnOutput(this, 'DeadLettersUrl', { value: this.sweeps.deadLetters.queueUrl, description: 'what failed or could not be handed over' });
   }
 }

@@ -19,6 +19,7 @@ export const PRICES = {
   customMetric: { usd: 0.3, per: 'custom metric and month', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
   key: { usd: 1, per: 'key and month', source: 'https://aws.amazon.com/kms/pricing/' },
   gigabyteSecond: { usd: 0.0000133334, per: 'GB-second on arm64', source: 'https://aws.amazon.com/lambda/pricing/' },
+  putMetricData: { usd: 0.01e-3, per: 'request of PutMetricData, a million a month are free', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
   request: { usd: 0.2e-6, per: 'request', source: 'https://aws.amazon.com/lambda/pricing/' },
   queueRequest: { usd: 0.4e-6, per: 'request to a queue', source: 'https://aws.amazon.com/sqs/pricing/' },
 } as const satisfies Record<string, Price>;
@@ -36,7 +37,8 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
   const parts = partsOf(props).length;
   const sweeps = (MINUTES_PER_MONTH / props.schedule.toMinutes()) * parts;
   // Each part has a heartbeat of its own, and where there is a budget says what it has spent.
-  const metrics = catalog.fleet_metrics.length + parts * (props.settings['budget_usd_per_month'] ? 2 : 1);
+  const ownMetrics = props.settings['budget_usd_per_month'] ? 2 : 1;
+  const metrics = catalog.fleet_metrics.length + parts * ownMetrics;
   const lines: [string, number][] = [
     [`${count(CfnAlarm)} alarms`, count(CfnAlarm) * PRICES.alarmMetric.usd],
     [`${count(CfnDashboard)} dashboard`, count(CfnDashboard) * PRICES.dashboard.usd],
@@ -46,6 +48,7 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
       `${sweeps} sweeps of about ${SECONDS_PER_SWEEP} s`,
       sweeps * (PRICES.request.usd + SECONDS_PER_SWEEP * (props.memoryMib / 1024) * PRICES.gigabyteSecond.usd),
     ],
+    [`${sweeps * ownMetrics} requests of PutMetricData`, sweeps * ownMetrics * PRICES.putMetricData.usd],
   ];
   if (props.fanOut === 'queue') {
     const requests = sweeps * REQUESTS_PER_MESSAGE + MINUTES_PER_MONTH * POLLS_PER_MINUTE;

@@ -23,6 +23,12 @@ interface HandOver {
   readonly deadLetterQueue: IQueue;
 }
 
+/** A schedule, and the names of the parts whose sweeps it starts. */
+export interface Starter {
+  readonly rule: Rule;
+  readonly starts: string;
+}
+
 /** A function that sweeps, and what tells it from the others in the name of an alarm. */
 export interface Sweeper {
   readonly id: string;
@@ -38,7 +44,7 @@ export interface Sweeper {
 export class Sweeps extends Construct {
   readonly sweepers: readonly Sweeper[];
   readonly deadLetters: Queue;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly Starter[];
   /** All that starts sweeps. */
   readonly starters: readonly Construct[];
 
@@ -54,7 +60,7 @@ export class Sweeps extends Construct {
     const made = props.fanOut === 'queue' ? this.byQueue(parts, footing, props) : this.byFunctions(parts, footing, props);
     this.sweepers = made.sweepers;
     this.rules = made.rules;
-    this.starters = [...made.rules, ...made.others];
+    this.starters = [...made.rules.map(({ rule }) => rule), ...made.others];
     this.allow(footing.role, props);
   }
 
@@ -110,18 +116,18 @@ export class Sweeps extends Construct {
     targets: readonly ((handOver: HandOver) => IRuleTarget)[],
     queues: readonly Queue[],
     props: FunctionsProps,
-  ): Rule[] {
+  ): Starter[] {
     const handOver = { retryAttempts: 1, maxEventAge: EVENT_AGE, deadLetterQueue: withoutPolicy(this, 'KnownDeadLetters', this.deadLetters) };
-    const rules: Rule[] = [];
+    const rules: Starter[] = [];
     for (let first = 0; first < targets.length; first += TARGETS_OF_A_RULE) {
       const last = first + TARGETS_OF_A_RULE;
-      rules.push(
-        new Rule(this, `Rule${rules.length || ''}`, {
-          description: `burstwatch ${props.deployment}: sweep ${parts.slice(first, last).map(partName).join(', ')}`,
-          schedule: Schedule.rate(props.schedule),
-          targets: targets.slice(first, last).map((target) => target(handOver)),
-        }),
-      );
+      const starts = parts.slice(first, last).map(partName).join(', ');
+      const rule = new Rule(this, `Rule${rules.length || ''}`, {
+        description: `burstwatch ${props.deployment}: sweep ${starts}`,
+        schedule: Schedule.rate(props.schedule),
+        targets: targets.slice(first, last).map((target) => target(handOver)),
+      });
+      rules.push({ rule, starts });
     }
     for (const queue of [this.deadLetters, ...queues]) {
       queue.addToResourcePolicy(
@@ -130,7 +136,7 @@ export class Sweeps extends Construct {
           principals: [new ServicePrincipal('events.amazonaws.com')],
           actions: ['sqs:SendMessage'],
           resources: [queue.queueArn],
-          conditions: { ArnEquals: { 'aws:SourceArn': rules.map((rule) => rule.ruleArn) } },
+          conditions: { ArnEquals: { 'aws:SourceArn': rules.map(({ rule }) => rule.ruleArn) } },
         }),
       );
     }

@@ -95,6 +95,17 @@ test('the function of each part can be found among the outputs', () => {
   assert.deepEqual(outputs.map((name) => name.replace(/^.*SweepFunctionName/, '').slice(0, -8)).sort(), IDS.map((id) => id.replaceAll('-', '')).sort());
 });
 
+test('the rule that starts each part can be found among the outputs', () => {
+  const template = synthesise(HUGE).template.toJSON();
+  const rules = Object.entries<any>(template.Outputs).filter(([name]) => name.includes('RuleName'));
+  assert.deepEqual(rules.map(([, { Description }]) => Description), [
+    `starts ${['1of2', '2of2', 'eu-west-1'].concat(IDS.slice(3, 5)).join(', ')}`, `starts ${IDS.slice(5).join(', ')}`,
+  ]);
+  for (const [, { Value, Description }] of rules) {
+    assert.match(template.Resources[Value.Ref].Properties.Description, new RegExp(`sweep ${Description.replace('starts ', '')}$`));
+  }
+});
+
 test('through a queue a few take the sweeps from it, and one that fails costs no other', () => {
   const { template: made } = synthesise({ ...HUGE, fanOut: 'queue', concurrency: '7', sweepsPerInvocation: 3 });
   const [[fnId]] = Object.entries(made.findResources('AWS::Lambda::Function', { Properties: { Handler: 'lambdas.sweep.handler' } })) as any;
