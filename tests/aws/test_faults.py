@@ -134,3 +134,26 @@ def test_a_batch_that_fails_is_no_sign_that_the_unit_can_be_seen(
     monkeypatch.setattr(batches, "_first", first)
     result = run_sweep(cloud, Memory())
     assert unknown(result) == batches.BATCH + 20
+
+
+def test_what_is_never_answered_is_a_problem_at_every_sweep_so_that_an_alarm_can_say_so(
+    cloud: Cloud,
+) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    lost, *others = (cloud.aws.add_volume("gp2", 100, instance_id=instance) for _ in range(10))
+    cloud.aws.failing_series[lost] = "InternalError"
+    memory = Memory()
+    for _ in range(20):
+        for one in others:
+            at = cloud.clock.now - 120
+            cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": one}, at, 100)
+        result = run_sweep(cloud, memory)
+        assert unknown(result) == 1
+        (problem,) = result.problems
+        assert (problem.part, problem.error) == (
+            f"metrics of {lost}", "GetMetricData: InternalError",
+        )  # fmt: skip
+        cloud.clock.now += 60
+    cloud.aws.failing_series.clear()
+    cloud.clock.now += 300
+    assert run_sweep(cloud, memory).problems == ()

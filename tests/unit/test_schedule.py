@@ -67,7 +67,25 @@ def test_a_look_that_could_not_tell_forgets_nothing() -> None:
     schedule.note(
         Judged(resource=disk, assessment=assessed("unknown", state="unknown")), CONFIG, 60.0
     )
-    assert schedule.known[disk.key].near
+    known = schedule.known[disk.key]
+    assert known.near
+    assert known.late_at == 600 - CONFIG.margin_s
+
+
+def test_what_is_near_and_cannot_be_known_is_asked_for_at_every_sweep() -> None:
+    schedule, disk = Schedule(), volume("gp2", 100)
+    for now in range(0, 600, 60):
+        schedule.note(
+            Judged(
+                resource=disk,
+                assessment=assessed("unknown", state="unknown"),
+                is_near=now == 0,  # a glance said so once
+                failed=True,
+            ),
+            CONFIG,
+            float(now),
+        )
+        assert schedule.is_due(disk, now + 60.0)
 
 
 def test_the_load_that_was_seen_is_told_for_half_an_hour_and_no_longer() -> None:
