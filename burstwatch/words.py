@@ -25,6 +25,11 @@ def span(seconds: float | None) -> str:
     return f"{seconds / HOUR:.1f} h" if seconds < 2 * DAY else f"{seconds / DAY:.1f} d"
 
 
+def first_of(names: Sequence[str]) -> str:
+    """The first of many by its name: ``vol-1 and 3 more``."""
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
+
+
 def number(value: float) -> str:
     """At most one decimal, with thousands apart: ``3,000``, ``77.5``."""
     return f"{value:,.1f}".removesuffix(".0")

@@ -23,6 +23,7 @@ from burstwatch.cadence import FINE_S
 from burstwatch.policy import SEVERITY, Assessment
 from burstwatch.project import Projection
 from burstwatch.schedule import Judged
+from burstwatch.words import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -169,7 +170,7 @@ def _given_up(asking: Asking, reason: str) -> Answered:
     resources = asking.resources
     projection = Projection(state="unknown", reason=reason, at=asking.now)
     unknown = Assessment(verdict="unknown", reason=reason, projection=projection)
-    more = f" and {len(resources) - 1} more" if len(resources) > 1 else ""
+    names = first_of([resource.id for resource in resources])
     return Answered(
         judged=[
             Judged(
@@ -180,7 +181,7 @@ def _given_up(asking: Asking, reason: str) -> Answered:
             )
             for resource in resources
         ],
-        problems=[Problem(part=f"metrics of {resources[0].id}{more}", error=reason)],
+        problems=[Problem(part=f"metrics of {names}", error=reason)],
     )
 
 

@@ -11,6 +11,7 @@ from botocore import xform_name
 from burstwatch.aws.session import AWS_ERRORS, LateError, Problem, describe_error
 from burstwatch.shard import WHOLE, Shard
 from burstwatch.wishes import read_wishes
+from burstwatch.words import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -122,9 +123,8 @@ def _is_wanted(item: Item) -> bool:
 def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:
     """One problem for each reason: a type that is not known may be that of a thousand items."""
     for reason in dict.fromkeys(refused.values()):
-        first, *others = [name for name, its in refused.items() if its == reason]
-        more = f" and {len(others)} more" if others else ""
-        yield Problem(part=f"{kind.name} {first}{more}", error=reason)
+        names = first_of([name for name, its in refused.items() if its == reason])
+        yield Problem(part=f"{kind.name} {names}", error=reason)
 
 
 def _estimated(resource: Resource) -> Resource:

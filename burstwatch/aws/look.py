@@ -17,7 +17,7 @@ from burstwatch.policy import Assessment, Verdict, assess
 from burstwatch.project import Projection
 from burstwatch.schedule import Judged
 from burstwatch.shard import WHOLE
-from burstwatch.words import span
+from burstwatch.words import first_of, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -174,12 +174,11 @@ def _in_turn(kinds: Iterable[Kind], config: Config, now: float) -> list[Kind]:
 
 def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:
     """What failed before and waits to be asked again has not ceased to fail. By reason."""
-    by_reason: dict[str, list[Resource]] = {}
+    by_reason: dict[str, list[str]] = {}
     for resource, assessment in kept:
-        by_reason.setdefault(assessment.projection.reason, []).append(resource)
-    for reason, resources in by_reason.items():
-        more = f" and {len(resources) - 1} more" if len(resources) > 1 else ""
-        yield Problem(part=f"metrics of {resources[0].id}{more}", error=reason)
+        by_reason.setdefault(assessment.projection.reason, []).append(resource.id)
+    for reason, names in by_reason.items():
+        yield Problem(part=f"metrics of {first_of(names)}", error=reason)
 
 
 def _witnesses(

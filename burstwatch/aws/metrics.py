@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.session import AWS_ERRORS, LATE, Problem, describe_error
+from burstwatch.words import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,6 +171,5 @@ def _read_batch(
 def _fail(answers: Answers, batch: Sequence[Query], reason: str) -> None:
     for query in batch:
         answers.failed[query.key] = reason
-    first = batch[0].resource_id
-    more = f" and {len(batch) - 1} more" if len(batch) > 1 else ""
-    answers.problems.append(Problem(part=f"metrics of {first}{more}", error=reason))
+    names = first_of([query.resource_id for query in batch])
+    answers.problems.append(Problem(part=f"metrics of {names}", error=reason))
