@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstwatch.bucket import worst_time_to_empty
+from burstwatch.cadence import COARSE_S
 from burstwatch.policy import BACK_RATIO, Assessment
 from burstwatch.prices import METRIC_REQUEST, MONTH_S
 from burstwatch.project import Projection
@@ -50,8 +51,8 @@ def cost_of(
     if bucket is None or not resource.in_use:
         return NOTHING
     own = config.with_lead(resource.lead_s)
-    # The newest datapoint is as old as it may be, and as long as its period.
-    age_s = config.max_data_age_s + config.sweep_period_s
+    # A full bucket may be a silent one: what it spends shows after as long (``project``).
+    age_s = config.max_data_age_s + COARSE_S
     worst_s = worst_time_to_empty(bucket, level=bucket.capacity) - age_s
     full = Assessment(
         verdict="ok",

@@ -138,7 +138,7 @@ class Schedule:
             if before is not None:
                 # What was known of it is not worth less because this look could not tell.
                 blind, near = before.blind + 1, near or before.near
-                late_at = min(late_at, before.late_at)
+                late_at = before.late_at
                 seen, levels = seen or before.seen, levels or before.levels
                 background = before.background
         if seen is not None and seen.newest is not None:

@@ -72,7 +72,9 @@ def _failed(messages: Sequence[dict[str, Any]], ends: float) -> Iterator[str]:
             _sweep(spec, sent_at=sent_at, ends=now + share_s)
         except Exception:
             logger.exception("message failed", body=message["body"], run=_run(sent_at))
-            metrics.add_metric(name="UnitsFailed", unit=MetricUnit.Count, value=1)
+            # A unit fails once in its period, however often that is told.
+            name = "UnitsFailed" if tries == 1 else "Problems"
+            metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
             yield message["messageId"]
 
 
@@ -83,7 +85,7 @@ class BrokeBeforeError(Exception):
 def _be_in_time_again(tries: int, sent_at: float, now: float) -> None:
     """Raise where the next sweep is due already: there is nothing to repeat, but something to see."""
     if _is_late(sent_at, now):
-        msg = f"this is try {tries}: the sweep broke, or its function was stopped"
+        msg = f"this is try {tries}: the sweep broke, its function was stopped, or Lambda throttled it"
         raise BrokeBeforeError(msg)
 
 

@@ -75,16 +75,15 @@ def ask(
     """
     round_.clients("cloudwatch")  # made once, before several ask for it at once
     answered, silent = Answered(), list[Asking]()
-    groups, refused = in_turn(round_, due)
+    batches, refused = in_turn(round_, due)
     if refused:
         round_.allowance.refuse(len(refused))
         answered.add(_given_up(Asking(round_, refused), BUDGET_USED))
-    for batches in groups:
-        for done in _at_once(round_, _first, [Asking(round_, batch) for batch in batches]):
-            if isinstance(done, Asking):
-                silent.append(done)
-            else:
-                answered.add(done)
+    for done in _at_once(round_, _first, [Asking(round_, batch) for batch in batches]):
+        if isinstance(done, Asking):
+            silent.append(done)
+        else:
+            answered.add(done)
     if silent:
         is_fresh = answered.is_fresh or _is_fresh(round_, witnesses, answered)
         for done in _at_once(round_, partial(_judge, unit_is_fresh=is_fresh), silent):
@@ -136,7 +135,8 @@ def _judge(asking: Asking, *, unit_is_fresh: bool) -> Answered:
                 assessment=assessment,
                 background=background,
                 is_near=near,
-                levels=asking.levels(resource) if near else None,
+                # Where the hours were not answered there are only those of the glance.
+                levels=asking.levels(resource) if near and not is_missing else None,
                 seen=asking.seen(resource, unit_is_fresh=unit_is_fresh),
                 failed=is_missing,
             )
@@ -154,15 +154,19 @@ def _is_fresh(
         return True
     others = witnesses()[:WITNESSES]
     for some in (others[:1], others[1:]):
-        asking = Asking(round_, some)
-        if asking.ask_levels():
+        for done in _at_once(round_, _witness, [Asking(round_, some)] if some else []):
             # It was paid for, so it counts as a look; but none that failed takes the place of one before.
-            judged = _judge(asking, unit_is_fresh=True)
-            judged.judged = [one for one in judged.judged if not one.failed]
-            answered.add(judged)
-            return True
-        answered.problems += asking.answers.problems
+            done.judged = [one for one in done.judged if not one.failed]
+            answered.add(done)
+            if done.is_fresh:
+                return True
     return False
+
+
+def _witness(asking: Asking) -> Answered:
+    """What is to be made of a batch if any of it is fresh, and else nothing."""
+    done = _first(asking)
+    return Answered(problems=done.answers.problems) if isinstance(done, Asking) else done
 
 
 def _given_up(asking: Asking, reason: str) -> Answered:
@@ -187,14 +191,14 @@ def _given_up(asking: Asking, reason: str) -> Answered:
 
 def in_turn(
     round_: Round, due: Sequence[Resource]
-) -> tuple[list[list[Sequence[Resource]]], Sequence[Resource]]:
-    """What is due in batches, in groups of which each is asked when the one before is done.
+) -> tuple[Sequence[Sequence[Resource]], Sequence[Resource]]:
+    """What is due in batches, and what the budget does not suffice for.
 
     First what is near, then what never was seen, then the rest; of each, what could be within
     its margin soonest comes first, so that what had to wait comes nearer to its turn by that.
     Those never seen begin elsewhere at each sweep. Time is for all: now and then a batch of
     the others comes between those that are near. A budget is for those that are near first,
-    and what it could not pay for to the end is not begun: that is the second that is returned.
+    of other kinds as well, and what it could not pay for to the end is not begun.
     """
     near: list[tuple[float, Resource]] = []
     rest: list[tuple[float, Resource]] = []
@@ -211,16 +215,15 @@ def in_turn(
     refused: list[Resource] = []
     if round_.allowance.is_limited:
         enough = int(round_.allowance.left / QUESTIONS)
+        enough = max(min(enough, len(first)), enough - round_.near_to_come)
         refused = [*first, *then][enough:]
         first, then = first[:enough], then[: max(0, enough - len(first))]
     urgent, others = list(_batches(first)), list(_batches(then))
-    if round_.allowance.is_limited:
-        return [urgent, others], refused
     mixed: list[Sequence[Resource]] = []
     while urgent and others:
         mixed += [*urgent[: TURN - 1], others[0]]
         del urgent[: TURN - 1], others[0]
-    return [[*mixed, *urgent, *others]], []
+    return [*mixed, *urgent, *others], refused
 
 
 def _soonest_first(resources: list[tuple[float, Resource]]) -> list[Resource]:

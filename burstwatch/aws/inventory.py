@@ -34,8 +34,8 @@ class Inventory:
     ``complete`` is whether every page was read: only then does a resource that is
     not here no longer exist. ``refused`` are items that could not be understood, with
     the reason: they exist, and nothing is known of them; ``excluded`` is how many of such
-    asked by tag not to be watched. ``problems`` also holds
-    lookups that failed. ``calls`` is how many it took.
+    asked by tag not to be watched. ``problems`` also holds lookups that failed;
+    ``is_answered`` is whether every call was answered. ``calls`` is how many it took.
     """
 
     resources: tuple[Resource, ...]
@@ -43,7 +43,21 @@ class Inventory:
     excluded: int
     problems: tuple[Problem, ...]
     complete: bool
+    is_answered: bool
     calls: int
+
+    def completed_by(self, before: Inventory) -> Inventory:
+        """The same with what an earlier one knew of it, and of what was not listed this time.
+
+        A volume whose instance could not be looked up is not described as well as it was, and
+        all that is remembered of it would be lost.
+        """
+        known = {resource.key: resource for resource in before.resources}
+        listed = {resource.key for resource in self.resources}
+        found = [known.get(resource.key, resource) for resource in self.resources]
+        if not self.complete:
+            found += [resource for key, resource in known.items() if key not in listed]
+        return replace(self, resources=tuple(found))
 
 
 def take_inventory(
@@ -82,6 +96,7 @@ def take_inventory(
                 calls += taken
         except NOT_UNDERSTOOD as error:
             problems.append(Problem(part=lookup.listing.operation, error=describe_error(error)))
+    is_answered = not problems
     found = {
         lookup.name: {
             item[lookup.listing.id_field]: item
@@ -110,6 +125,7 @@ def take_inventory(
         excluded=excluded,
         problems=tuple(problems),
         complete=complete,
+        is_answered=is_answered,
         calls=calls,
     )
 

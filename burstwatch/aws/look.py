@@ -22,7 +22,7 @@ from burstwatch.words import first_of, span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from burstwatch.aws.memory import Memory
+    from burstwatch.aws.memory import Memory, Stock
     from burstwatch.aws.session import Clients, Deadline, Unit
     from burstwatch.brief import Brief
     from burstwatch.config import Config
@@ -74,6 +74,19 @@ class Look:
         return make_brief(resource, assessment, self.kinds[resource.kind], background)
 
 
+class Part:
+    """One kind at one look: what there is of it, and what of that is due."""
+
+    def __init__(
+        self, *, kind: Kind, stock: Stock, memory: Memory, config: Config, now: float
+    ) -> None:
+        self.kind, self.inventory = kind, stock.inventory
+        self.resources, self.quiet = stock.wanted.now(config, now)
+        self.due = [r for r in self.resources if memory.is_due(r, now)]
+        #: How many of those due were near when they were last looked at.
+        self.near = sum(known.near for r in self.due if (known := memory.last_look(r)) is not None)
+
+
 def look(
     unit: Unit,
     kinds: Iterable[Kind],
@@ -90,24 +103,23 @@ def look(
     Whatever could be empty within ``demand_horizon_s`` is asked for its I/O too; the rest
     only where that can change the verdict. Nothing is asked for beyond the budget.
     """
+    given = list(kinds)
+    # All that there is before any of it is asked for: what there is no time for must be unknown.
+    stocks = [
+        memory.stock(kind, clients, unit, config, now=now, deadline=deadline) for kind in given
+    ]
+    parts = [
+        Part(kind=kind, stock=stock, memory=memory, config=config, now=now)
+        for kind, stock in zip(given, stocks, strict=True)
+    ]
+    problems = [problem for stock in stocks for problem in stock.problems]
+    incomplete = frozenset(part.kind.name for part in parts if not part.inventory.complete)
     buckets: dict[str, Assessed] = {}
-    looked_at: dict[str, Kind] = {}
-    problems: list[Problem] = []
-    complete: set[str] = set()
-    incomplete: set[str] = set()
-    quiet: set[str] = set()
-    evaluated = excluded = refused_before = 0
+    evaluated = refused_before = 0
     allowance = memory.allowance(now)
-    for kind in _in_turn(kinds, config, now):
-        looked_at[kind.name] = kind
-        stock = memory.stock(kind, clients, unit, config, now=now, deadline=deadline)
-        inventory, wanted = stock.inventory, stock.wanted
-        resources, silenced = wanted.now(config, now)
-        problems += [*inventory.problems, *wanted.problems]
-        excluded += wanted.excluded + inventory.excluded
-        quiet |= silenced
-        (complete if inventory.complete else incomplete).add(kind.name)
-        due = [r for r in resources if memory.is_due(r, now)]
+    turns = _in_turn(parts, config, now)
+    for turn, part in enumerate(turns):
+        kind = part.kind
         round_ = Round(
             kind=kind,
             clients=clients,
@@ -118,19 +130,22 @@ def look(
             demand_horizon_s=demand_horizon_s,
             pace=memory.pace,
             allowance=allowance,
+            near_to_come=sum(later.near for later in turns[turn + 1 :]),
         )
-        others = partial(_witnesses, resources, due, memory)
-        answered = ask(round_, [r for r in due if r.can_spend], others)
-        answered.judged += [_without_asking(r, config, now) for r in due if not r.can_spend]
+        others = partial(_witnesses, part.resources, part.due, memory)
+        answered = ask(round_, [r for r in part.due if r.can_spend], others)
+        answered.judged += [_without_asking(r, config, now) for r in part.due if not r.can_spend]
         # An estimated worst case is no reason to look away.
         every_s = None if kind.capacity_documented else kind.look_period_s
         for one in answered.judged:
             memory.note(one, config, now, look_period_s=every_s)
         fresh = {one.resource.key: (one.resource, one.assessment) for one in answered.judged}
-        kept = {r.key: (r, memory.known[r.key].assessment) for r in resources if r.key not in fresh}
+        kept = {
+            r.key: (r, memory.known[r.key].assessment) for r in part.resources if r.key not in fresh
+        }
         refused = {
             key: _not_understood(kind, key, reason, unit=unit, now=now)
-            for key, reason in inventory.refused.items()
+            for key, reason in part.inventory.refused.items()
         }
         buckets |= kept | fresh | refused
         problems += answered.problems
@@ -144,7 +159,7 @@ def look(
     return Look(
         unit=unit,
         at=now,
-        kinds=looked_at,
+        kinds={kind.name: kind for kind in given},
         backgrounds={
             key: background
             for key, (resource, _) in found.items()
@@ -154,10 +169,10 @@ def look(
         buckets=tuple(buckets.values()),
         # Two kinds may ask the same of AWS, and be refused it in the same words.
         problems=tuple(dict.fromkeys(problems)),
-        complete=frozenset(complete),
-        incomplete=frozenset(incomplete),
-        quiet=frozenset(quiet),
-        excluded=excluded,
+        complete=frozenset(kind.name for kind in given) - incomplete,
+        incomplete=incomplete,
+        quiet=frozenset(one for part in parts for one in part.quiet),
+        excluded=sum(stock.wanted.excluded + stock.inventory.excluded for stock in stocks),
         evaluated=evaluated,
         metrics_requested=allowance.taken,
         metrics_refused=allowance.refused + refused_before,
@@ -165,11 +180,10 @@ def look(
     )
 
 
-def _in_turn(kinds: Iterable[Kind], config: Config, now: float) -> list[Kind]:
-    """Each kind is the first in its turn: what the time or the budget is too short for is another each time."""
-    given = list(kinds)
-    first = int(now // config.sweep_period_s) % max(1, len(given))
-    return [*given[first:], *given[:first]]
+def _in_turn(parts: Sequence[Part], config: Config, now: float) -> Sequence[Part]:
+    """Each kind is the first in its turn: what time or budget are too short for is another each time."""
+    first = int(now // config.sweep_period_s) % max(1, len(parts))
+    return [*parts[first:], *parts[:first]]
 
 
 def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:

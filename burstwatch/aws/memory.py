@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from burstwatch.shard import WHOLE, Shard
 
 if TYPE_CHECKING:
     from burstwatch.aws.budget import Budget
-    from burstwatch.aws.session import Clients, Deadline, Unit
+    from burstwatch.aws.session import Clients, Deadline, Problem, Unit
     from burstwatch.config import Config
     from burstwatch.kind import Kind
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 #: calls than this is read so often, and not at every sweep.
 FEW_CALLS = 10
 INVENTORY_S = 300.0
+#: So long an inventory stands in for what a later one could not read.
+WHOLE_KEPT_S = 2 * INVENTORY_S
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +34,11 @@ class Stock:
     at: float
     inventory: Inventory
     wanted: Wanted
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read or understood."""
+        return [*self.inventory.problems, *self.wanted.problems]
 
 
 @dataclass(kw_only=True)
@@ -44,6 +52,8 @@ class Memory(Schedule):
     pace: Pace = field(init=False)
     budget: Budget | None = None
     stocks: dict[str, Stock] = field(default_factory=dict)
+    #: The last inventory of each kind of which every call was answered, and when.
+    _whole: dict[str, tuple[float, Inventory]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pace = Pace(shards=self.shard.count)
@@ -76,6 +86,12 @@ class Memory(Schedule):
             shard=self.shard,
             deadline=deadline,
         )
+        if inventory.is_answered:
+            self._whole[kind.name] = (now, inventory)
+        else:
+            at, before = self._whole.get(kind.name, (-math.inf, inventory))
+            if now - at < WHOLE_KEPT_S:
+                inventory = inventory.completed_by(before)
         fresh = Stock(at=now, inventory=inventory, wanted=heed(inventory.resources))
         # What is not whole, or has a part missing, is no ground to stand on.
         if inventory.calls > FEW_CALLS and inventory.complete and not inventory.problems:

@@ -23,7 +23,8 @@ class Round:
     """What may be asked, by whom, until when.
 
     Whatever could be empty within ``demand_horizon_s`` is asked for its I/O too; the days
-    before are asked for while ``pasts`` lasts, and nothing beyond ``allowance``.
+    before are asked for while ``pasts`` lasts, and nothing beyond ``allowance``, of which
+    what the ``near_to_come`` of other kinds need is left to them.
     """
 
     kind: Kind
@@ -35,4 +36,5 @@ class Round:
     demand_horizon_s: float = 0.0
     pace: Pace | None = None
     allowance: Allowance = field(default_factory=Allowance)
+    near_to_come: int = 0
     pasts: Allowance = field(default_factory=lambda: Allowance(PASTS_PER_LOOK))

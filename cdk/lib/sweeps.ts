@@ -90,7 +90,7 @@ export class Sweeps extends Construct {
       // What waits for longer than a period is left out by the function, and counted.
       retentionPeriod: Duration.hours(1),
       visibilityTimeout: timeout.plus(timeout),
-      // Lambda may be throttled once or twice with a message in its hands.
+      // A later try is late unless the period is long. It says that the first one failed, and ends here.
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 3 },
     });
     const fn = this.sweepFunction('Function', 'what a queue names', footing, props);

@@ -61,8 +61,8 @@ def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
     month_s, name_cells = 30 * 86_400, 3
     # The full ones wait 2,000 - 1,140 s, which is fourteen sweeps; the low one is asked at each.
     metrics = 2 * month_s / 840 + month_s / 60
-    # By data as late as it may be, all of them full: 2,000 - 360 - 1,140 s, which is eight.
-    usd_full = 3 * month_s / 480 * 1e-5
+    # All of them full, silent, by data as late as it may be: 2,000 - 600 - 1,140 s, which is four.
+    usd_full = 3 * month_s / 240 * 1e-5
     assert row.split()[name_cells:] == [
         "3",
         f"{metrics:,.0f}",

@@ -176,7 +176,7 @@ def test_a_message_whose_sweep_broke_goes_to_the_dead_letters_however_late_its_n
         assert answered.failed == ["message-1"]
         assert f"this is try {tries}: the sweep broke" in answered.warned[0]["exception"]
         assert answered.warned[0]["run"] == run
-        assert answered.metrics["UnitsFailed"] == [1.0]
+        assert (answered.metrics["Problems"], "UnitsFailed" in answered.metrics) == ([1.0], False)
 
 
 def test_each_message_has_its_share_of_the_time(
