@@ -1,8 +1,8 @@
 """What it costs to ask for a resource all month, before anybody has: from its size and how full it is.
 
 A look asks for one metric as long as nothing is near, and how long the next one can wait
-follows from the worst case. Two figures: with every bucket full, which is the least, and
-as they are now. What a load does in between is not known beforehand.
+follows from the worst case. Two figures: with every bucket full and silent, and as they
+are now. What a load does in between is not known beforehand.
 """
 
 from __future__ import annotations
