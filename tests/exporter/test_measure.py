@@ -455,19 +455,28 @@ def test_a_drain_that_is_interrupted_after_its_knee_has_one_and_no_refill(host: 
     host.config(
         volumes={}, devices={DISK: {"bucket": bucket, "volume_id": VOLUME, "created": made}}
     )
-    ends: list[float] = []
+    began: list[float] = []
 
     def serve() -> None:
         """3,000 a second, and 300 from 4 s on."""
-        ends[:] = ends or [time.monotonic() + 4]
-        host.ops += 150 if time.monotonic() < ends[0] else 15
+        began[:] = began or [time.monotonic()]
+        for_s = time.monotonic() - began[0]
+        host.ops = round(3_000 * min(for_s, 4.0) + 300 * max(0.0, for_s - 4.0))
         host.write()
+        if again.exists():
+            host.stop.set()
         if not host.stop.is_set():
             host.after(0.05, serve)
 
+    first, again = host.root / "first", host.root / "again"
     host.after(0.5, serve)
-    host.after(18.0, host.stop.set)
-    path = fio(host, f"trap 'cp {GOOD} \"$out\"; exit 128' INT", "sleep 60 & wait")
+    path = fio(
+        host,
+        # It takes its time to write down what it found: nothing is spent meanwhile.
+        f"trap 'sleep 2; cp {GOOD} \"$out\"; exit 128' INT",
+        f"if [ -e {first} ]; then touch {again}; fi; touch {first}",
+        "sleep 60 & wait",
+    )
     args = ("--drain", f"--confirm-drain={VOLUME}", "--recover-s=1", "--size-mib=1")
     assert host.measure(*args, path=path) == 1
     record: Any = host.record("drain")

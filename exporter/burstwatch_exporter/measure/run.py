@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: A program that is told to end has so long beside what it waits for, before it is killed.
 PATIENCE_S = 1.0
+#: And so long where nothing is at stake: it has done what it was to do, and writes its result.
+RESULT_S = 10.0
 #: Over its time by so much, it hangs.
 OVERTIME_S = 30.0
 HUNG, HELD = "it did not end", "the kernel holds it"
@@ -68,7 +70,9 @@ def run_step(
                 if not stopped and time.monotonic() - began > step.runtime_s + OVERTIME_S:
                     stopped = HUNG
         finally:
-            has_ended = program.end(PATIENCE_S + patience_s)
+            has_ended = program.end(
+                (RESULT_S if is_enough and not stopped else PATIENCE_S) + patience_s
+            )
         ran_s = time.monotonic() - began
         watch.look()
         was_stopped = bool(stopped)
