@@ -11,8 +11,9 @@ import json
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -103,12 +104,12 @@ class Planted:
 
     @contextmanager
     def load(self, ops_per_s: float) -> Iterator[None]:
-        """Somebody else uses the volume, from now on."""
-        end = threading.Event()
+        """Somebody else uses the volume, from now on, as much on a machine that is busy."""
+        end, before, began = threading.Event(), self.ops, time.monotonic()
 
         def go_on() -> None:
             while not end.wait(0.02):
-                self.ops += round(ops_per_s * 0.02)
+                self.ops = before + round(ops_per_s * (time.monotonic() - began))
                 self.write()
 
         thread = threading.Thread(target=go_on)
@@ -125,6 +126,47 @@ class Planted:
         timer.daemon = True
         timer.start()
         return timer
+
+    def when(self, true: Callable[[], bool], act: Callable[[], object]) -> None:
+        """Something happens as soon as something is so."""
+
+        def look() -> None:
+            if true():
+                act()
+            else:
+                self.after(0.05, look)
+
+        self.after(0.05, look)
+
+    def once_started(self, act: Callable[[], object]) -> str:
+        """A line for a program; when it is there, something happens."""
+        started = self.root / "started"
+        started.unlink(missing_ok=True)
+        self.when(started.exists, act)
+        return f"touch {started}"
+
+    def has_read(self, blocks: int) -> bool:
+        """Whether a fio has read so many of a file under ``data``, by the kernel's count."""
+        return any(
+            _bytes_read(process) >= blocks * 4096
+            for process in Path("/proc").glob("[0-9]*")
+            if _is_fio_in(process, self.data)
+        )
+
+
+def _is_fio_in(process: Path, folder: Path) -> bool:
+    with suppress(OSError):  # it has ended, or is another user's
+        if (process / "comm").read_text() == "fio\n":
+            opened = [str(fd.readlink()) for fd in (process / "fd").iterdir()]
+            return any(path.startswith(f"{folder}/") for path in opened)
+    return False
+
+
+def _bytes_read(process: Path) -> int:
+    with suppress(OSError):
+        lines = (process / "io").read_text().splitlines()
+        return int(dict(line.split(": ") for line in lines)["read_bytes"])
+    return 0
 
 
 def plant_host(root: Path, data: Path, *, disks: int = 1) -> Planted:

@@ -191,7 +191,7 @@ def test_a_volume_that_runs_dry_soon_is_left_alone(
         volumes={}, devices={DISK: {"bucket": bucket, "volume_id": VOLUME, "created": made}}
     )
     with host.load(2_000):
-        assert re.search(r"runs dry in \d+ s already, allowed is 15 min", refused(host))
+        assert re.search(r"runs dry in \d+ (s|min) already, allowed is 15 min", refused(host))
     host.config(volumes={VOLUME: {"type": "gp2"}})
     with host.load(2_000):
         assert "may run dry in 0 s already" in refused(host, "--floor-percent=0")
@@ -330,9 +330,9 @@ def test_a_full_disk_and_a_read_only_one_are_named(
 
 
 def test_a_volume_that_is_detached_ends_it(host: Planted) -> None:
-    host.after(0.7, host.detach)
     began = time.monotonic()
-    assert host.measure("--size-mib=1", path=fio(host, "sleep 30")) == 1
+    path = fio(host, host.once_started(host.detach), "sleep 30")
+    assert host.measure("--size-mib=1", path=path) == 1
     assert time.monotonic() - began < 6
     assert f"{DISK} is gone" in str(host.record()["stopped"])
     assert host.left_behind() == []
@@ -342,7 +342,7 @@ def test_control_c_ends_it_and_keeps_what_was_spent(
     host: Planted, program: Callable[[str], str]
 ) -> None:
     program("fio")
-    host.after(1.2, host.stop.set)
+    host.when(lambda: host.has_read(20), host.stop.set)
     with host.load(200):
         code = host.measure("--size-mib=1")
     assert code == 1
@@ -394,16 +394,33 @@ def test_on_a_disk_that_others_use_it_ends_as_soon(host: Planted) -> None:
     """What others have in flight never comes back all at once."""
     host.in_flight = 4
     host.write()
-    host.after(0.7, host.stop.set)
     began = time.monotonic()
-    assert host.measure("--size-mib=1", path=fio(host, "exec sleep 30")) == 1
+    path = fio(host, host.once_started(host.stop.set), "exec sleep 30")
+    assert host.measure("--size-mib=1", path=path) == 1
     assert time.monotonic() - began < 2.5
 
 
 def test_a_stopped_program_without_a_result_says_why(host: Planted) -> None:
-    host.after(0.7, host.stop.set)
-    assert host.measure("--size-mib=1", path=fio(host, "exec sleep 30")) == 1
+    path = fio(host, host.once_started(host.stop.set), "exec sleep 30")
+    assert host.measure("--size-mib=1", path=path) == 1
     assert "(stopped: interrupted)" in step(host)["failed"]
+
+
+def test_a_slow_result_is_waited_for_after_control_c_and_no_longer_than_the_budget_lasts(
+    host: Planted,
+) -> None:
+
+    def writes_for(seconds: float) -> str:
+        host.stop.clear()
+        trap = f"trap 'sleep {seconds}; cp {GOOD} \"$out\"; exit 128' INT"
+        path = fio(host, trap, host.once_started(host.stop.set), "sleep 60 & wait")
+        assert host.measure("--size-mib=1", "--budget-percent=1", path=path) == 1
+        return str(step(host)["failed"])
+
+    assert not writes_for(2)
+    assert step(host)["stopped"] == "interrupted"
+    with host.load(20_000):  # 1 % of 5.4 million lasts 2.7 s
+        assert "fio printed no result" in writes_for(8)
 
 
 def test_what_is_spent_until_it_begins_is_charged(host: Planted) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +15,13 @@ from typing import TYPE_CHECKING
 from burstwatch_exporter.measure.outcome import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import ExitStack
 
 #: One that was killed is gone by then, unless the kernel holds it.
 DEAD_S = 5.0
+#: To write what it found, beside what it is given to end; looked at so often.
+RESULT_S, TICK_S = 10.0, 0.05
 #: A process that becomes a program, and is killed if this one dies first. Not setpriv: it sets
 #: capabilities too, which a service with a filter of system calls may not.
 LAUNCH = """
@@ -67,16 +70,26 @@ class Process:
         if self.process.poll() is None:
             self.tell(signal.SIGKILL)
 
-    def end(self, first: signal.Signals, *, patience_s: float) -> bool:
-        """Tell it and all that it has started to end, then kill them."""
-        for number, waits_s in ((first, patience_s), (signal.SIGKILL, DEAD_S)):
-            if self.process.poll() is None or number is signal.SIGKILL:
-                self.tell(number)
-            try:
-                self.process.wait(timeout=waits_s)
-            except subprocess.TimeoutExpired:
-                continue
+    def end(
+        self, first: signal.Signals, *, patience_s: float, may_write: Callable[[], bool]
+    ) -> bool:
+        """Tell it and all that it has started to end, then kill them.
+
+        A disk may be slow to take the result: while it ``may_write`` it has ``RESULT_S`` more.
+        """
+        if self.process.poll() is None:
+            self.tell(first)
+            self._wait(patience_s)
+        last = time.monotonic() + RESULT_S
+        while self.process.poll() is None and time.monotonic() < last and may_write():
+            self._wait(TICK_S)
+        self.tell(signal.SIGKILL)
+        self._wait(DEAD_S)
         return self.process.poll() is not None
+
+    def _wait(self, seconds: float) -> None:
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=seconds)
 
     def said(self) -> str:
         """The end of what it complained about, on one line."""

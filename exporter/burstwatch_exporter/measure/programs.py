@@ -17,6 +17,7 @@ from burstwatch_exporter.measure.process import Process
 from burstwatch_exporter.measure.scratch import scratch_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import ExitStack
 
     from burstwatch_exporter.measure.jobs import Step
@@ -49,8 +50,11 @@ class Program(Protocol):
     def is_running(self) -> bool:
         """Whether it still does something. What has to be begun again is."""
 
-    def end(self, patience_s: float) -> bool:
-        """Tell it to end, and make it after so long. Returns whether it has."""
+    def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
+        """Tell it to end, and make it after so long, later while it ``may_write`` its result.
+
+        Returns whether it has ended.
+        """
 
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:
         """What it measured.
@@ -119,8 +123,8 @@ class _Fio:
     def is_running(self) -> bool:
         return self._process.process.poll() is None
 
-    def end(self, patience_s: float) -> bool:
-        return self._process.end(signal.SIGINT, patience_s=patience_s)
+    def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
+        return self._process.end(signal.SIGINT, patience_s=patience_s, may_write=may_write)
 
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - fio has its own clock
         """Its exit status counts before its own word: some of its errors are only there."""
@@ -162,8 +166,8 @@ class _Dbench:
     def is_running(self) -> bool:
         return self._process.process.poll() is None
 
-    def end(self, patience_s: float) -> bool:
-        return self._process.end(signal.SIGTERM, patience_s=patience_s)
+    def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
+        return self._process.end(signal.SIGTERM, patience_s=patience_s, may_write=may_write)
 
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - dbench has its own clock
         self._process.check(was_stopped=was_stopped)
@@ -205,11 +209,14 @@ class _Dd:
                 copy.start(self._stack)
         return True
 
-    def end(self, patience_s: float) -> bool:
+    def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
         self._failed = [copy for copy in self._copies if copy.process.poll()]
         for copy in self._copies:  # all at once, or the last would go on meanwhile
             copy.tell(signal.SIGINT)
-        ended = [copy.end(signal.SIGINT, patience_s=patience_s) for copy in self._copies]
+        ended = [
+            copy.end(signal.SIGINT, patience_s=patience_s, may_write=may_write)
+            for copy in self._copies
+        ]
         return all(ended)
 
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch_exporter.measure.outcome import Outcome, OutputError
 from burstwatch_exporter.measure.programs import start
-from burstwatch_exporter.measure.watch import BUDGET_SPENT
+from burstwatch_exporter.measure.watch import BUDGET_SPENT, INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 #: A program that is told to end has so long beside what it waits for, before it is killed.
 PATIENCE_S = 1.0
-#: And so long where nothing is at stake: it has done what it was to do, and writes its result.
-RESULT_S = 10.0
 #: Over its time by so much, it hangs.
 OVERTIME_S = 30.0
+#: Nothing is at stake; what it does while it ends is watched as before.
+AT_EASE = {"", INTERRUPTED}
 HUNG, HELD = "it did not end", "the kernel holds it"
 
 
@@ -70,8 +70,10 @@ def run_step(
                 if not stopped and time.monotonic() - began > step.runtime_s + OVERTIME_S:
                     stopped = HUNG
         finally:
+            samples = list(watch.samples)
             has_ended = program.end(
-                (RESULT_S if is_enough and not stopped else PATIENCE_S) + patience_s
+                PATIENCE_S + patience_s,
+                may_write=lambda: stopped in AT_EASE and not watch.passed(allowed),
             )
         ran_s = time.monotonic() - began
         watch.look()
@@ -82,7 +84,7 @@ def run_step(
         run = Run(
             ran_s=min(ran_s, watch.elapsed_s) or ran_s,
             spent=watch.spent,
-            samples=list(watch.samples),
+            samples=samples,
             device_iops=iops,
             device_mib_s=mib_s,
             stopped=stopped,

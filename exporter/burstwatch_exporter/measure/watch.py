@@ -20,6 +20,7 @@ TICK_S = 0.05
 #: A sample a second; of more than so many, each two become one, and later ones are twice as long.
 SAMPLE_S, MOST_SAMPLES = 1.0, 3_600
 BUDGET_SPENT = "its share of the budget is spent"
+INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,14 +99,17 @@ class Watch:
 
         What will be spent until the next look counts, and what is then still on its way.
         """
+        passed = self.passed(allowed)
+        return passed if self._gone or not self._stop.is_set() else INTERRUPTED
+
+    def passed(self, allowed: float) -> str:
+        """Look, and say what bound is passed, whether it has been interrupted or not."""
         before = self.now
         self.look()
         now = self.now
         self._note()
         if self._gone:
             return self._gone
-        if self._stop.is_set():
-            return "interrupted"
         for device, floor in self.bounds.floors.items():
             if now.left[device].low < floor:
                 return f"the balance of {device} may be under its floor"
