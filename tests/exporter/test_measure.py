@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -421,6 +422,19 @@ def test_a_slow_result_is_waited_for_after_control_c_and_no_longer_than_the_budg
     assert step(host)["stopped"] == "interrupted"
     with host.load(20_000):  # 1 % of 5.4 million lasts 2.7 s
         assert "fio printed no result" in writes_for(8)
+
+
+def test_in_a_shell_s_background_where_control_c_is_ignored_a_program_is_still_told_to_end(
+    host: Planted,
+) -> None:
+    trap = f"trap 'cp {GOOD} \"$out\"; exit 128' INT"
+    path = fio(host, trap, host.once_started(host.stop.set), "sleep 60 & wait")
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert host.measure("--size-mib=1", path=path) == 1
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert step(host)["failed"] == ""
 
 
 def test_what_is_spent_until_it_begins_is_charged(host: Planted) -> None:

@@ -26,6 +26,7 @@ RESULT_S, TICK_S = 10.0, 0.05
 #: capabilities too, which a service with a filter of system calls may not.
 LAUNCH = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where a shell began us in its background
 try:
     import ctypes
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
