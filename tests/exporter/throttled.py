@@ -87,12 +87,13 @@ class ThrottledDisk:
             gained = self.bucket.refill * (now - self._at)
             level = self.level + gained - (ops - self._ops)
             self.level = min(self.bucket.capacity, max(0.0, level))
-            if level <= 0 and self.emptied_at is None:
-                self.emptied_at = now
             self._at, self._ops = now, ops
             self.history.append((now, self.level))
-            # A little above zero it is still empty, or it would stutter.
-            limit = self.bucket.burst if self.level > self.bucket.refill / 4 else self.bucket.refill
+            # A little above zero it is empty, or it would stutter; at its baseline it may stay there.
+            is_empty = self.level <= self.bucket.refill / 4
+            if is_empty and self.emptied_at is None:
+                self.emptied_at = now
+            limit = self.bucket.refill if is_empty else self.bucket.burst
             if limit != self._limit:
                 self.throttle.limit(limit)
                 self._limit = limit
