@@ -98,8 +98,8 @@ def main() -> None:
 
 def programs() -> Iterator[Program]:
     """Those that can be had here."""
-    yield Program(name="burstwatch", command=[sys.executable, "-m", "benchmarks.one_sweep"])
     CACHE.mkdir(parents=True, exist_ok=True)
+    yield Program(name="burstwatch", command=[sys.executable, "-m", "benchmarks.one_sweep"])
     for name, get in (("yace", _yace), ("cloudwatch_exporter", _cloudwatch_exporter)):
         program = get()
         if program is None:
