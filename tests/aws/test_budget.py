@@ -100,6 +100,7 @@ def test_without_a_budget_nothing_is_refused_or_kept(cloud: Cloud) -> None:
     assert "MetricsRequested" not in names
 
 
+@pytest.mark.slow
 def test_several_that_know_nothing_of_one_another_keep_to_it_within_an_hour(cloud: Cloud) -> None:
     for _ in range(40):
         Disk(cloud, percent=60)
@@ -160,6 +161,7 @@ def test_of_those_near_the_one_that_could_be_empty_soonest_is_asked_first(cloud:
         assert found.assessments[lowest.id][1].verdict != "unknown"
 
 
+@pytest.mark.slow
 def test_one_that_a_glance_shows_near_danger_is_the_first_to_be_judged_at_the_next_sweep(
     cloud: Cloud,
 ) -> None:

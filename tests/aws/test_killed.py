@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ def moments_of_an_episode(cloud: Cloud) -> list[tuple[float, dict[str, Region]]]
     return found
 
 
+@pytest.mark.slow
 def test_killed_before_any_call_and_run_again_a_sweep_ends_in_the_same_state(cloud: Cloud) -> None:
     moments = moments_of_an_episode(cloud)
     assert len(moments) >= 3  # a warning made, a page made, and both deleted

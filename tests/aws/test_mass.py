@@ -231,6 +231,7 @@ def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_
         assert second == []
 
 
+@pytest.mark.slow
 def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cloud) -> None:
     config, schedule = CONFIG, Memory()
     disk = Disk(cloud, percent=90)

@@ -179,6 +179,7 @@ def test_each_shard_has_a_mass_alarm_of_its_own_from_its_share_on(cloud: Cloud) 
     )
 
 
+@pytest.mark.slow
 def test_a_shard_that_does_not_run_ends_no_alarm_and_the_others_end_theirs(cloud: Cloud) -> None:
     units, config = Units(home=cloud.clients, connect=connect), replace(with_mass(5), hold_s=600.0)
     hot = spread(cloud, 20, percent=30)

@@ -407,6 +407,7 @@ def test_a_stopped_program_without_a_result_says_why(host: Planted) -> None:
     assert "(stopped: interrupted)" in step(host)["failed"]
 
 
+@pytest.mark.slow
 def test_a_slow_result_is_waited_for_after_control_c_and_no_longer_than_the_budget_lasts(
     host: Planted,
 ) -> None:
