@@ -192,7 +192,7 @@ def test_a_volume_that_runs_dry_soon_is_left_alone(
         volumes={}, devices={DISK: {"bucket": bucket, "volume_id": VOLUME, "created": made}}
     )
     with host.load(2_000):
-        assert re.search(r"runs dry in \d+ (s|min) already, allowed is 15 min", refused(host))
+        assert re.search(r"runs dry in \d+ s already, allowed is 15 min", refused(host))
     host.config(volumes={VOLUME: {"type": "gp2"}})
     with host.load(2_000):
         assert "may run dry in 0 s already" in refused(host, "--floor-percent=0")
@@ -419,8 +419,9 @@ def test_a_slow_result_is_waited_for_after_control_c_and_no_longer_than_the_budg
         assert host.measure("--size-mib=1", "--budget-percent=1", path=path) == 1
         return str(step(host)["failed"])
 
-    assert not writes_for(2)
+    assert not writes_for(4)
     assert step(host)["stopped"] == "interrupted"
+    assert step(host)["ran_s"] < 4
     with host.load(20_000):  # 1 % of 5.4 million lasts 2.7 s
         assert "fio printed no result" in writes_for(8)
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
 #: One that was killed is gone by then, unless the kernel holds it.
 DEAD_S = 5.0
-#: To write what it found, beside what it is given to end; looked at so often.
-RESULT_S, TICK_S = 10.0, 0.05
+#: How often one that may still write is looked at.
+TICK_S = 0.05
 #: A process that becomes a program, and is killed if this one dies first. Not setpriv: it sets
 #: capabilities too, which a service with a filter of system calls may not.
 LAUNCH = """
@@ -76,13 +75,12 @@ class Process:
     ) -> bool:
         """Tell it and all that it has started to end, then kill them.
 
-        A disk may be slow to take the result: while it ``may_write`` it has ``RESULT_S`` more.
+        A disk may be slow to take the result: it is not killed while it ``may_write``.
         """
         if self.process.poll() is None:
             self.tell(first)
             self._wait(patience_s)
-        last = time.monotonic() + RESULT_S
-        while self.process.poll() is None and time.monotonic() < last and may_write():
+        while self.process.poll() is None and may_write():
             self._wait(TICK_S)
         self.tell(signal.SIGKILL)
         self._wait(DEAD_S)

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 #: A program that is told to end has so long beside what it waits for, before it is killed.
 PATIENCE_S = 1.0
+#: And so long after that to write its result, where nothing is at stake.
+RESULT_S = 10.0
 #: Over its time by so much, it hangs.
 OVERTIME_S = 30.0
-#: Nothing is at stake; what it does while it ends is watched as before.
+#: Nothing is at stake; what it does while it ends is watched nevertheless.
 AT_EASE = {"", INTERRUPTED}
 HUNG, HELD = "it did not end", "the kernel holds it"
 
@@ -71,11 +73,17 @@ def run_step(
                     stopped = HUNG
         finally:
             samples = list(watch.samples)
+            patience_s += PATIENCE_S
+            last = time.monotonic() + patience_s
             has_ended = program.end(
-                PATIENCE_S + patience_s,
-                may_write=lambda: stopped in AT_EASE and not watch.passed(allowed),
+                patience_s,
+                may_write=lambda: (
+                    stopped in AT_EASE
+                    and time.monotonic() < last + RESULT_S
+                    and not watch.passed(allowed)
+                ),
             )
-        ran_s = time.monotonic() - began
+        ran_s = min(time.monotonic(), last) - began  # writing is not running
         watch.look()
         was_stopped = bool(stopped)
         if stopped == BUDGET_SPENT and ran_s >= step.runtime_s:  # it was about to end
