@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import RHOS, SIZES_GIB, recordings
-from burstwatch.attention import is_near
-from burstwatch.backtest import make_trial
+from burstwatch.backtest.evaluate import make_trial
+from burstwatch.backtest.replay import points
+from burstwatch.backtest.workloads import read_workload
 from burstwatch.config import Config
-from burstwatch.history import LOOK_BACK_S
-from burstwatch.observe import observe
-from burstwatch.past import to_past
-from burstwatch.policy import assess
-from burstwatch.replay import points
-from burstwatch.workloads import read_workload
+from burstwatch.forecast.policy import assess
+from burstwatch.history.history import LOOK_BACK_S
+from burstwatch.history.observations import observe
+from burstwatch.history.past import to_past
+from burstwatch.polling.depth import is_near
 
 if TYPE_CHECKING:
-    from burstwatch.backtest import Trial
+    from burstwatch.backtest.evaluate import Trial
 
 PAST_S = 8 * 86_400.0
 MOMENTS = 12

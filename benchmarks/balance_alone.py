@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
-from burstwatch.backtest import VIEWS, Trial, make_trial, score_trial
-from burstwatch.policies import find_policies
-from burstwatch.scores import Result, as_numbers, totals
-from burstwatch.workloads import read_workload
+from burstwatch.backtest.evaluate import VIEWS, Trial, make_trial, score_trial
+from burstwatch.backtest.policies import find_policies
+from burstwatch.backtest.scores import Result, as_numbers, totals
+from burstwatch.backtest.workloads import read_workload
 
 if TYPE_CHECKING:
     from pathlib import Path

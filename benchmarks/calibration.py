@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import recordings, trials_of
-from burstwatch.backtest import VIEWS
-from burstwatch.project import project
-from burstwatch.replay import Played
-from burstwatch.series import at_period
+from burstwatch.backtest.evaluate import VIEWS
+from burstwatch.backtest.replay import Played
+from burstwatch.backtest.series import at_period
+from burstwatch.forecast.projection import project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.words import table
+from burstwatch.formatting import table
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options

@@ -1,6 +1,6 @@
 """Fit the weights of the risk score on the recorded workloads, and say on what.
 
-Writes ``burstwatch/risk_weights.py`` (fitted on all machines) and
+Writes ``burstwatch/forecast/hazard_weights.py`` (fitted on all machines) and
 ``benchmarks/folds.json`` (one set for each machine, fitted without it).
 """
 
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from benchmarks.recordings import machine_of, recordings, trials_of
-from burstwatch.backtest import VIEWS, Event, score_firing
+from burstwatch.backtest.evaluate import VIEWS, Event, score_firing
+from burstwatch.backtest.replay import Played
+from burstwatch.backtest.scores import Score
+from burstwatch.backtest.series import at_period
 from burstwatch.config import Config
-from burstwatch.policy import OFTEN
-from burstwatch.replay import Played
-from burstwatch.risk import FEATURES, features
-from burstwatch.scores import Score
-from burstwatch.series import at_period
-from burstwatch.week import harmless_before
+from burstwatch.forecast.hazard import FEATURES, features
+from burstwatch.forecast.policy import OFTEN
+from burstwatch.forecast.precedents import harmless_before
 
 if TYPE_CHECKING:
-    from burstwatch.backtest import Trial, View
+    from burstwatch.backtest.evaluate import Trial, View
 
 LEAD_S = 900.0
 DAY_S = 86_400.0

@@ -17,20 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import RHOS, SIZES_GIB, machine_of, recordings
-from burstwatch.backtest import VIEWS, make_trial, score_trial
-from burstwatch.policies import find_policies
-from burstwatch.policies.burstwatch import Burstwatch
-from burstwatch.policies.linear import linear
-from burstwatch.policies.static import static
-from burstwatch.risk_weights import MODELS, Model
-from burstwatch.score_chart import draw_scores
-from burstwatch.scores import Result, as_numbers, intervals, report, totals
-from burstwatch.workloads import read_workload
+from burstwatch.backtest.evaluate import VIEWS, make_trial, score_trial
+from burstwatch.backtest.policies import find_policies
+from burstwatch.backtest.policies.burstwatch import Burstwatch
+from burstwatch.backtest.policies.linear import linear
+from burstwatch.backtest.policies.static import static
+from burstwatch.backtest.score_chart import draw_scores
+from burstwatch.backtest.scores import Result, as_numbers, intervals, report, totals
+from burstwatch.backtest.workloads import read_workload
+from burstwatch.forecast.hazard_weights import MODELS, Model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from burstwatch.backtest import Policy
+    from burstwatch.backtest.evaluate import Policy
 
 LEAD_S = 900.0
 HERE = Path(__file__).parent

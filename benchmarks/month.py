@@ -22,23 +22,23 @@ from benchmarks.recordings import RHOS, recordings
 from burstwatch.aws.batches import ask
 from burstwatch.aws.round import Round
 from burstwatch.aws.session import Deadline
+from burstwatch.backtest.replay import volume
+from burstwatch.backtest.simulate import Simulation
+from burstwatch.backtest.workloads import read_workload, scaled_loads
 from burstwatch.config import Config
+from burstwatch.ebs.prices import METRIC_REQUEST
+from burstwatch.ebs.volumes import profile
+from burstwatch.history.track import RECOVERED_RATIO
 from burstwatch.kinds import find_kinds
-from burstwatch.prices import METRIC_REQUEST
-from burstwatch.replay import volume
-from burstwatch.schedule import ANNOUNCED, Schedule
-from burstwatch.simulate import Simulation
-from burstwatch.track import RECOVERED_RATIO
-from burstwatch.volumes import profile
-from burstwatch.workloads import read_workload, scaled_loads
+from burstwatch.polling.schedule import ANNOUNCED, Schedule
 from tests.fake.quick import QuickCloudWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from burstwatch.observe import Resource
-    from burstwatch.simulate import Datapoint
+    from burstwatch.backtest.simulate import Datapoint
+    from burstwatch.history.observations import Resource
 
 KIND = find_kinds()["ebs_volume"]
 START = 1_790_000_100.0

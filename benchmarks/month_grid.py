@@ -14,7 +14,7 @@ from benchmarks.month import FLEET, MINUTE, SHARES, Member, Watching, cents_by, 
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
 from burstwatch.config import Config
-from burstwatch.volumes import profile
+from burstwatch.ebs.volumes import profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

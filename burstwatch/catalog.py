@@ -6,14 +6,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from burstwatch.config import ENV_PREFIX, SETTINGS
+from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.kinds import find_kinds
-from burstwatch.shard import COUNTS
-from burstwatch.volume_types import CATALOGUE
+from burstwatch.shards import COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from burstwatch.kind import Kind
+    from burstwatch.kinds.base import Kind
 
 #: What the sweep publishes once a sweep about the whole deployment.
 FLEET_METRICS = (

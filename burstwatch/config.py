@@ -11,9 +11,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from burstwatch.links import Links
-from burstwatch.prices import METRIC_REQUEST, MONTH_S
-from burstwatch.wishes import WINDOWS_ALLOWED, WINDOWS_PATTERN
+from burstwatch.ebs.prices import METRIC_REQUEST, MONTH_S
+from burstwatch.owner_tags import WINDOWS_ALLOWED, WINDOWS_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +74,18 @@ def _link(name: str, text: str) -> Setting:
     return Setting(
         name=name, default="", help=text, pattern=r"(https://[^\s<>|]+)?", allowed=allowed
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Links:
+    """Where to read on. ``runbooks`` is the folder's address, or empty for the repository's own."""
+
+    dashboard: str = ""
+    runbooks: str = ""
+
+    def runbook(self, name: str) -> str:
+        """The address of one runbook."""
+        return f"{(self.runbooks or 'monitoring/runbooks').rstrip('/')}/{name}.md"
 
 
 SETTINGS: tuple[Setting, ...] = (

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 
 from burstwatch import bucket as tb
-from burstwatch.words import span, table
+from burstwatch.formatting import span, table
 from demo.boards import NAMES, Boards
 from demo.fleet import MINUTE_S, build_fleet
 from demo.hostside import HostSideError, broken_on_host, host_side

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from burstwatch.simulate import Datapoint
+    from burstwatch.backtest.simulate import Datapoint
 
 
 class Feed:

@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass, field, replace
 
 from burstwatch import bucket as tb
+from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.backtest.workloads import scaled_loads
 from burstwatch.bucket import Bucket
-from burstwatch.simulate import Load, Simulation
-from burstwatch.volumes import Access, Profile, profile
-from burstwatch.workloads import scaled_loads
+from burstwatch.ebs.volumes import Access, Profile, profile
 from demo.workloads import recorded_rates
 
 DAY_S = 86_400.0

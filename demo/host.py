@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from burstwatch.simulate import Simulation
-from burstwatch.volumes import profile
+from burstwatch.backtest.simulate import Simulation
+from burstwatch.ebs.volumes import profile
 from burstwatch_exporter.ebs_stats import BIN, COUNT, HEAD, MAGIC, PAGE_BYTES, READ_AT, WRITE_AT
 from demo.feed import Feed
 from demo.waiting import latency_s, queue_length
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from burstwatch.simulate import Load
+    from burstwatch.backtest.simulate import Load
 
 BOOT_ID = "11111111-2222-3333-4444-555555555555"
 SECTOR = 512

@@ -28,7 +28,7 @@ from demo.localcloud.cloud import ACCOUNT, ROOT, free_port
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from burstwatch.simulate import Load
+    from burstwatch.backtest.simulate import Load
     from demo.play import Volume
 
 #: The volumes of the fleet's largest instance that this host has, and where they are mounted.

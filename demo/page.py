@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.words import span as words_for
+from burstwatch.formatting import span as words_for
 from demo.report import error_of, first_alarm
 from monitoring.look.charts import Curve, Mark, chart
 from monitoring.look.frames import Span

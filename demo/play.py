@@ -18,7 +18,7 @@ from demo.waiting import latency_s, queue_length
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from burstwatch.simulate import Datapoint
+    from burstwatch.backtest.simulate import Datapoint
 
 #: History older than this is put in points of five minutes, as the demand profile needs no finer.
 FINE_S = 3 * 3600.0

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.words import span, table
+from burstwatch.formatting import span, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from burstwatch.workloads import read_workload
+from burstwatch.backtest.workloads import read_workload
 
 FOLDER = Path(__file__).parent / "workloads"
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 
-from burstwatch.aws.alarms import alarm_prefix, delete_alarms, read_alarms
+from burstwatch.aws.alarms import delete_alarms, read_alarms
+from burstwatch.aws.names import alarm_prefix
 from burstwatch.aws.session import Clients
 from burstwatch.config import config_from_env
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from burstwatch.aws.alarms import NAMESPACE, part_name
 from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.names import NAMESPACE, part_name
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
 from burstwatch.config import config_from_env

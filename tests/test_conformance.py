@@ -21,9 +21,9 @@ from burstwatch import kinds
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
-from burstwatch.kind import Kind, Listing
+from burstwatch.ebs.load import Traffic
 from burstwatch.kinds import find_kinds
-from burstwatch.load import Traffic
+from burstwatch.kinds.base import Kind, Listing
 from tests.conftest import NOW, Cloud
 
 KINDS = list(find_kinds().values())
@@ -207,9 +207,9 @@ class Recording(dict[str, Any]):
 
 TOY = """
 from burstwatch.bucket import Bucket
-from burstwatch.kind import Kind, Listing
-from burstwatch.load import Traffic
-from burstwatch.observe import Limit, Resource
+from burstwatch.kinds.base import Kind, Listing
+from burstwatch.ebs.load import Traffic
+from burstwatch.history.observations import Limit, Resource
 
 def describe(item, found, unit, now):
     return (Resource(

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from burstwatch.backtest.replay import Played, volume
 from burstwatch.catalog import catalog, member_role
 from burstwatch.cli.main import run
 from burstwatch.config import Config
-from burstwatch.policy import assess
-from burstwatch.replay import Played, volume
+from burstwatch.forecast.policy import assess
 from tests.unit.test_policy import rows_of
 from tests.unit.test_project import steady
 from tools.readme import PARTS, PICTURES, generated

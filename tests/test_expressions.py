@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from demo.localcloud.expressions import answer
-from demo.localcloud.series import Metric, QueryError
+from tools.metric_math.expressions import answer
+from tools.metric_math.series import Metric, QueryError
 
 START, END = 0, 300
 

@@ -11,8 +11,8 @@ import botocore.session
 import pytest
 
 from burstwatch.cli.main import build_parser
-from burstwatch.messages import runbook_of
-from burstwatch.policy import Verdict
+from burstwatch.forecast.policy import Verdict
+from burstwatch.messages.text import runbook_of
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.main import build_parser as build_exporter_parser
 from tools.golden import golden_brief

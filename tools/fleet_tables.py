@@ -7,8 +7,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.chart import BLUE, GREY, RED, Chart, picture
-from burstwatch.prices import METRIC_REQUEST
+from burstwatch.charts import BLUE, GREY, RED, Chart, picture
+from burstwatch.ebs.prices import METRIC_REQUEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

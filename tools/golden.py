@@ -7,31 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.aws.alarms import MASS, alarm_request
+from burstwatch.aws.alarms import alarm_request
+from burstwatch.aws.names import MASS
 from burstwatch.aws.session import Unit
-from burstwatch.brief import make_background, make_brief
+from burstwatch.backtest.replay import points, sums_of, volume
+from burstwatch.backtest.series import read_series, write_series
+from burstwatch.backtest.simulate import Load, Simulation
 from burstwatch.config import Config
+from burstwatch.ebs.load import recent_load
+from burstwatch.ebs.volumes import profile
+from burstwatch.forecast.policy import assess
+from burstwatch.history.background import make_background
+from burstwatch.history.observations import observe
 from burstwatch.kinds import find_kinds
-from burstwatch.load import recent_load
-from burstwatch.messages import (
-    NAMED_IN_MASS,
-    alarm_description,
-    chat_message,
-    mass_chat_message,
-    mass_description,
-    recovery_chat_message,
-)
-from burstwatch.observe import observe
-from burstwatch.policy import assess
-from burstwatch.replay import points, sums_of, volume
-from burstwatch.series import read_series, write_series
-from burstwatch.simulate import Load, Simulation
-from burstwatch.volumes import profile
+from burstwatch.messages.brief import make_brief
+from burstwatch.messages.chat import chat_message, mass_chat_message, recovery_chat_message
+from burstwatch.messages.text import NAMED_IN_MASS, alarm_description, mass_description
 from tools.pages import TREES, page
 
 if TYPE_CHECKING:
-    from burstwatch.brief import Brief
-    from burstwatch.policy import Verdict
+    from burstwatch.forecast.policy import Verdict
+    from burstwatch.messages.brief import Brief
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 START_S = 1_790_000_040.0

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from burstwatch.series import write_series
-from burstwatch.simulate import Simulation
-from burstwatch.volumes import profile
-from burstwatch.workloads import scaled_loads
+from burstwatch.backtest.series import write_series
+from burstwatch.backtest.simulate import Simulation
+from burstwatch.backtest.workloads import scaled_loads
+from burstwatch.ebs.volumes import profile
 from demo.workloads import recorded_rates
 
 STEP_S = 300
@@ -39,7 +39,7 @@ def main() -> None:
     shift = window[0].start_s
     lines = write_series(window)
     body = [_shifted(line, shift) for line in lines[1:]]
-    target = Path(__file__).parents[1] / "burstwatch" / "examples" / "gp2_100gib.csv"
+    target = Path(__file__).parents[1] / "burstwatch" / "backtest" / "examples" / "gp2_100gib.csv"
     target.write_text(NOTE + lines[0] + "".join(body), encoding="utf-8")
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.chart import picture
-from burstwatch.words import number
+from burstwatch.charts import picture
+from burstwatch.formatting import number
 from burstwatch_exporter.measure.picture import scaling_charts, step_charts
 from burstwatch_exporter.measure.plan import make_plan
 from burstwatch_exporter.measure.profiles import find_profile, profiles

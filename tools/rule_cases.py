@@ -31,7 +31,7 @@ from tools.rule_replay import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from burstwatch.simulate import Load
+    from burstwatch.backtest.simulate import Load
 
 CASES = FOLDER / "tests"
 DAY_S = 86_400.0

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from burstwatch.points import LevelPoint
-from burstwatch.simulate import Simulation
-from burstwatch.volumes import profile
+from burstwatch.backtest.simulate import Simulation
+from burstwatch.ebs.volumes import profile
+from burstwatch.history.points import LevelPoint
 from burstwatch_exporter.cloud import Told
 from burstwatch_exporter.ebs_stats import parse_stats
 from burstwatch_exporter.serve import Exporter
@@ -29,7 +29,7 @@ from tools.pages import MEASURED, Hands
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from burstwatch.simulate import Load
+    from burstwatch.backtest.simulate import Load
 
 FOLDER = Path(__file__).parents[1] / "monitoring" / "prometheus"
 RULES = ("burstwatch.rules.yml", "burstwatch.alerts.yml", "burstwatch-exporter.alerts.yml")

@@ -13,27 +13,27 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from burstwatch.attention import is_full, is_near, worst_now_s
 from burstwatch.aws.metrics import Answers, Query, read_metrics
-from burstwatch.cadence import cadence_s
-from burstwatch.history import LOOK_BACK_S
-from burstwatch.levels import Levels, keep_levels
-from burstwatch.load import recent_load
-from burstwatch.observe import Missing, Observation, observe
-from burstwatch.past import PAST_PERIOD_S, to_past, with_recent
-from burstwatch.points import LevelPoint
-from burstwatch.policy import BACK_RATIO, SEVERITY, assess
-from burstwatch.schedule import LATEST_S, Seen
+from burstwatch.ebs.load import recent_load
+from burstwatch.forecast.policy import BACK_RATIO, SEVERITY, assess
+from burstwatch.history.cadence import cadence_s
+from burstwatch.history.history import LOOK_BACK_S
+from burstwatch.history.levels import Levels, keep_levels
+from burstwatch.history.observations import Missing, Observation, observe
+from burstwatch.history.past import PAST_PERIOD_S, to_past, with_recent
+from burstwatch.history.points import LevelPoint
+from burstwatch.polling.depth import is_full, is_near, worst_now_s
+from burstwatch.polling.schedule import LATEST_S, Seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from burstwatch.aws.round import Round
-    from burstwatch.load import Load
-    from burstwatch.observe import Resource
-    from burstwatch.past import Past
-    from burstwatch.points import DemandPoint
-    from burstwatch.policy import Assessment, Verdict
+    from burstwatch.ebs.load import Load
+    from burstwatch.forecast.policy import Assessment, Verdict
+    from burstwatch.history.observations import Resource
+    from burstwatch.history.past import Past
+    from burstwatch.history.points import DemandPoint
 
 PERIOD_S = 60
 #: The period at which a silent resource's longer past is asked for.

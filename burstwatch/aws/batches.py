@@ -14,22 +14,22 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from burstwatch.attention import is_near
 from burstwatch.aws.asking import Asking
 from burstwatch.aws.metrics import BUDGET_USED
 from burstwatch.aws.session import LATE, Problem
-from burstwatch.brief import make_background
-from burstwatch.cadence import FINE_S
-from burstwatch.policy import SEVERITY, Assessment
-from burstwatch.project import Projection
-from burstwatch.schedule import Judged
-from burstwatch.words import first_of
+from burstwatch.forecast.policy import SEVERITY, Assessment
+from burstwatch.forecast.projection import Projection
+from burstwatch.formatting import first_of
+from burstwatch.history.background import make_background
+from burstwatch.history.cadence import FINE_S
+from burstwatch.polling.depth import is_near
+from burstwatch.polling.schedule import Judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from burstwatch.aws.round import Round
-    from burstwatch.observe import Resource
+    from burstwatch.history.observations import Resource
 
 #: As many balances as one call asks for.
 BATCH = 500

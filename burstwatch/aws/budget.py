@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.aws.alarms import NAMESPACE, unit_dimensions
+from burstwatch.aws.names import NAMESPACE, unit_dimensions
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from burstwatch.aws.session import Clients, Unit
     from burstwatch.config import Config
-    from burstwatch.shard import Shard
+    from burstwatch.shards import Shard
 
 SPENT_METRIC = "MetricsRequested"
 HOUR_S = 3600.0

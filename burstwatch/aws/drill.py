@@ -13,25 +13,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.aws.alarms import (
+from burstwatch.aws.alarms import alarm_request, delete_alarms
+from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     DRILL,
     NAMESPACE,
     SEVERITY_METRIC,
     alarm_name,
-    alarm_request,
-    delete_alarms,
     resource_dimensions,
 )
 from burstwatch.aws.session import AWS_ERRORS, describe_error
-from burstwatch.policy import SEVERITY
+from burstwatch.forecast.policy import SEVERITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from burstwatch.aws.session import Clients, Unit
     from burstwatch.config import Config
-    from burstwatch.policy import Verdict
+    from burstwatch.forecast.policy import Verdict
 
 #: CloudWatch looks at an alarm once a minute, and may take one more to see a new datapoint.
 WAIT_S = 10.0 * ALARM_PERIOD_S

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from botocore import xform_name
 
 from burstwatch.aws.session import AWS_ERRORS, LateError, Problem, describe_error
-from burstwatch.shard import WHOLE, Shard
-from burstwatch.wishes import read_wishes
-from burstwatch.words import first_of
+from burstwatch.formatting import first_of
+from burstwatch.owner_tags import read_wishes
+from burstwatch.shards import WHOLE, Shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from burstwatch.aws.session import Clients, Deadline, Unit
-    from burstwatch.kind import Item, Kind, Listing, Lookup
-    from burstwatch.observe import Resource
+    from burstwatch.history.observations import Resource
+    from burstwatch.kinds.base import Item, Kind, Listing, Lookup
 
 #: EC2 takes up to 200 values in a filter.
 FILTER_VALUES = 200

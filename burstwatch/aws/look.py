@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,30 +10,26 @@ from burstwatch.aws.batches import ask
 from burstwatch.aws.metrics import BUDGET_USED
 from burstwatch.aws.round import Round
 from burstwatch.aws.session import Problem
-from burstwatch.brief import Background, make_brief
-from burstwatch.observe import Limit, Observation, Resource
-from burstwatch.policy import Assessment, Verdict, assess
-from burstwatch.project import Projection
-from burstwatch.schedule import Judged
-from burstwatch.shard import WHOLE
-from burstwatch.words import first_of, span
+from burstwatch.forecast.policy import Assessment, assess
+from burstwatch.forecast.projection import Projection
+from burstwatch.formatting import first_of
+from burstwatch.history.background import Background
+from burstwatch.history.observations import Limit, Observation, Resource
+from burstwatch.messages.brief import make_brief
+from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
+from burstwatch.polling.schedule import Judged
+from burstwatch.shards import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from burstwatch.aws.memory import Memory, Stock
     from burstwatch.aws.session import Clients, Deadline, Unit
-    from burstwatch.brief import Brief
     from burstwatch.config import Config
-    from burstwatch.kind import Kind
-    from burstwatch.schedule import Schedule
-    from burstwatch.shard import Shard
-
-#: What is not known comes after what must be acted on, and before all else: a bucket that
-#: nobody sees must not be told by the other one, which is only a warning.
-WORST_FIRST: tuple[Verdict, ...] = ("exhausted", "critical", "unknown", "warning", "watch", "ok")
-
-Assessed = tuple[Resource, Assessment]
+    from burstwatch.kinds.base import Kind
+    from burstwatch.messages.brief import Brief
+    from burstwatch.polling.schedule import Schedule
+    from burstwatch.shards import Shard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,60 +203,6 @@ def _without_asking(resource: Resource, config: Config, now: float) -> Judged:
     """What is to be made of one that has no bucket, or that nothing can spend of now."""
     seen = Observation(resource=resource, at=now)
     return Judged(resource=resource, assessment=assess(seen, config))
-
-
-def worst_of_each(buckets: Iterable[Assessed]) -> dict[str, Assessed]:
-    """By id, the bucket of each resource that is worst off: it is the one that will be felt."""
-    found: dict[str, Assessed] = {}
-    for entry in buckets:
-        known = found.setdefault(entry[0].id, entry)
-        if urgency(entry) < urgency(known):
-            found[entry[0].id] = entry
-    return found
-
-
-def with_parents(assessments: Mapping[str, Assessed]) -> dict[str, Assessed]:
-    """The same, and where a parent runs dry before its child, the child says so.
-
-    The child's own times and verdict stay: the parent has an alarm of its own.
-    """
-    found = dict(assessments)
-    for key, (resource, assessment) in assessments.items():
-        dry = [
-            assessments[parent]
-            for parent in resource.parents
-            if parent in assessments
-            and _left_s(assessments[parent][1]) < _left_s(assessment)
-            and resource.bucket is not None
-        ]
-        if not dry:
-            continue
-        parent, its = min(dry, key=lambda entry: _left_s(entry[1]))
-        left_s = _left_s(its)
-        when = "has no credits left" if left_s == 0 else f"runs dry first, in {span(left_s)}"
-        reason = f"{assessment.reason}; its parent {parent.id} {when}"
-        projection = assessment.projection
-        if left_s == 0:
-            projection = replace(projection, binding=parent.limit.binding)
-        found[key] = (resource, replace(assessment, reason=reason, projection=projection))
-    return found
-
-
-def urgency(entry: Assessed) -> tuple[int, float, float, str]:
-    """What is worst off sorts first."""
-    resource, assessment = entry
-    worst_s = assessment.projection.worst_s
-    return (
-        WORST_FIRST.index(assessment.verdict),
-        _left_s(assessment),
-        math.inf if worst_s is None else worst_s,
-        resource.key,
-    )
-
-
-def _left_s(assessment: Assessment) -> float:
-    left_s = assessment.projection.time_to_empty_s
-    return math.inf if left_s is None else left_s
 
 
 def _not_understood(

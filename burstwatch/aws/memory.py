@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.allowance import Allowance
-from burstwatch.aws.heed import Wanted, heed
 from burstwatch.aws.inventory import Inventory, take_inventory
 from burstwatch.aws.pace import Pace
-from burstwatch.schedule import Schedule
-from burstwatch.shard import WHOLE, Shard
+from burstwatch.aws.watchlist import Wanted, heed
+from burstwatch.polling.schedule import Schedule
+from burstwatch.shards import WHOLE, Shard
 
 if TYPE_CHECKING:
     from burstwatch.aws.budget import Budget
     from burstwatch.aws.session import Clients, Deadline, Problem, Unit
     from burstwatch.config import Config
-    from burstwatch.kind import Kind
+    from burstwatch.kinds.base import Kind
 
 #: EC2's request quota is shared with everyone in the account: an inventory that takes more
 #: calls than this is read so often, and not at every sweep.

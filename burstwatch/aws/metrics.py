@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.session import AWS_ERRORS, LATE, Problem, describe_error
-from burstwatch.words import first_of
+from burstwatch.formatting import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

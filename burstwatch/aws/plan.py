@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.alarms import ALARM_PERIOD_S, ALARMED, DRILL, MASS, part_name
-from burstwatch.aws.look import urgency
-from burstwatch.messages import NAMED_IN_MASS
-from burstwatch.policy import SEVERITY
-from burstwatch.shard import shards_of
+from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED, DRILL, MASS, part_name
+from burstwatch.forecast.policy import SEVERITY
+from burstwatch.messages.text import NAMED_IN_MASS
+from burstwatch.polling.ranking import urgency
+from burstwatch.shards import shards_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from burstwatch.aws.alarms import Alarm
     from burstwatch.aws.look import Look
     from burstwatch.config import Config
-    from burstwatch.policy import Verdict
+    from burstwatch.forecast.policy import Verdict
 
 #: How long an alarm must have been OK before it is deleted.
 QUIET_S = 2.0 * ALARM_PERIOD_S

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.aws.alarms import (
+from burstwatch.aws.budget import SPENT_METRIC
+from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     MASS,
     NAMESPACE,
@@ -17,13 +18,8 @@ from burstwatch.aws.alarms import (
     unit_dimensions,
     where,
 )
-from burstwatch.aws.budget import SPENT_METRIC
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
-from burstwatch.messages import (
-    chat_message,
-    mass_chat_message,
-    recovery_chat_message,
-)
+from burstwatch.messages.chat import chat_message, mass_chat_message, recovery_chat_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
     from burstwatch.aws.plan import Plan
     from burstwatch.aws.session import Clients
     from burstwatch.config import Config
-    from burstwatch.policy import Assessment, Verdict
+    from burstwatch.forecast.policy import Assessment, Verdict
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html (2026-11)
 DATA_PER_CALL = 1000
@@ -148,7 +144,9 @@ def _episode(found: Look, plan: Plan, resource_id: str, severity: Verdict, confi
     if resource_id != MASS:
         return chat_message(found.brief(resource_id), config.links)
     worst = [found.brief(one) for one in plan.named(severity)]
-    return mass_chat_message(worst, len(plan.crowd[severity]), where(found), severity, config.links)
+    return mass_chat_message(
+        worst, len(plan.crowd[severity]), where(found.unit, found.shard), severity, config.links
+    )
 
 
 def _recovery(found: Look, resource_id: str, alarms: Sequence[Alarm], config: Config) -> str:

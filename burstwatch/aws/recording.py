@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.metrics import Query, read_metrics
 from burstwatch.aws.session import AwsError, Deadline
-from burstwatch.cadence import cadence_s
+from burstwatch.backtest.series import PERCENT, Row, at_period
+from burstwatch.history.cadence import cadence_s
 from burstwatch.kinds import find_kinds
-from burstwatch.series import PERCENT, Row, at_period
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstwatch.aws.metrics import Answers
     from burstwatch.aws.session import Clients
-    from burstwatch.observe import Resource
+    from burstwatch.history.observations import Resource
 
 #: CloudWatch keeps datapoints of 60 s for fifteen days.
 KEPT_S = 15 * 86_400.0

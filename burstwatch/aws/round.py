@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from burstwatch.aws.pace import Pace
     from burstwatch.aws.session import Clients, Deadline
     from burstwatch.config import Config
-    from burstwatch.kind import Kind
-    from burstwatch.schedule import Schedule
+    from burstwatch.kinds.base import Kind
+    from burstwatch.polling.schedule import Schedule
 
 #: So many resources are asked for the days before at one look: it is an extra, and large.
 PASTS_PER_LOOK = 10

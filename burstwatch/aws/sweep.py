@@ -6,15 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.alarms import (
-    alarm_prefix,
-    check_topics,
-    create_alarms,
-    delete_alarms,
-    read_alarms,
-)
+from burstwatch.aws.alarms import check_topics, delete_alarms, read_alarms
 from burstwatch.aws.budget import open_budget
 from burstwatch.aws.look import Look, look
+from burstwatch.aws.names import alarm_prefix
 from burstwatch.aws.plan import plan_alarms
 from burstwatch.aws.publish import (
     publish_completed,
@@ -22,6 +17,7 @@ from burstwatch.aws.publish import (
     publish_severities,
     publish_spent,
 )
+from burstwatch.aws.reconcile import create_alarms
 from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
 
 if TYPE_CHECKING:
@@ -30,8 +26,8 @@ if TYPE_CHECKING:
     from burstwatch.aws.memory import Memory
     from burstwatch.aws.session import Clients, Deadline, Unit
     from burstwatch.config import Config
-    from burstwatch.kind import Kind
-    from burstwatch.policy import Verdict
+    from burstwatch.forecast.policy import Verdict
+    from burstwatch.kinds.base import Kind
 
 
 @dataclass(frozen=True, kw_only=True)

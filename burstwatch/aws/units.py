@@ -11,19 +11,19 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.alarms import part_name
 from burstwatch.aws.look import Look
 from burstwatch.aws.memory import Memory
+from burstwatch.aws.names import part_name
 from burstwatch.aws.session import AwsError, Clients, Problem, Unit, describe_error
 from burstwatch.aws.sweep import Sweep, sweep
-from burstwatch.shard import WHOLE, Shard, parse_shard
+from burstwatch.shards import WHOLE, Shard, parse_shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from burstwatch.aws.session import Deadline
     from burstwatch.config import Config
-    from burstwatch.kind import Kind
+    from burstwatch.kinds.base import Kind
 
 #: Credentials of a role are asked for anew when less than this is left of them.
 RENEW_S = 300.0

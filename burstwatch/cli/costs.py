@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.output import to_json
-from burstwatch.cost import Cost, cost_of, usd
-from burstwatch.words import table
+from burstwatch.formatting import table
+from burstwatch.polling.cost import Cost, cost_of, usd
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,15 +9,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.replay import volume
-from burstwatch.series import SeriesError, read_series
+from burstwatch.backtest.replay import volume
+from burstwatch.backtest.series import SeriesError, read_series
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from burstwatch.observe import Resource
-    from burstwatch.series import Row
+    from burstwatch.backtest.series import Row
+    from burstwatch.history.observations import Resource
 
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_TYPE, EXAMPLE_SIZE_GIB, EXAMPLE_PERIOD_S = "gp2", 100.0, 300.0
@@ -53,7 +53,7 @@ def read_recorded(args: Namespace, *, command: str) -> Recorded:
         SeriesError: naming what is missing or out of range.
     """
     if args.example:
-        lines = (files("burstwatch") / "examples" / EXAMPLE).read_text().splitlines()
+        lines = (files("burstwatch.backtest") / "examples" / EXAMPLE).read_text().splitlines()
         name, default_period = EXAMPLE, EXAMPLE_PERIOD_S
     else:
         lines = _lines(Path(args.series))

@@ -1,4 +1,8 @@
-"""One file per resource type, found by being here. Each has a ``KIND``."""
+"""Resource types, one file each: a file here without a leading underscore has a ``KIND``.
+
+``base`` is the contract that they fill in; ``_ec2`` and its like are shared by the kinds
+of one API.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,26 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from burstwatch.kind import Kind
+    from burstwatch.kinds.base import Kind
+
+CONTRACT = "base"
 
 
 class UnknownKindError(ValueError):
-    """A kind that there is no file of."""
+    """No file declares a kind of this name."""
 
 
 def find_kinds(wanted: str = "") -> dict[str, Kind]:
-    """Every kind by name, in the order of the files' names; or those ``wanted``, as ``a,b``.
+    """Every kind by name, sorted by name; or only those in ``wanted``, such as ``a,b``.
 
     Raises:
-        UnknownKindError: naming the one that there is not.
+        UnknownKindError: naming the kind that does not exist.
     """
-    names = sorted(info.name for info in iter_modules(__path__))
+    names = sorted(
+        info.name
+        for info in iter_modules(__path__)
+        if info.name != CONTRACT and not info.name.startswith("_")
+    )
     kinds = {name: import_module(f"{__name__}.{name}").KIND for name in names}
     for name in filter(None, wanted.split(",")):
         if name not in kinds:

@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.bucket import Bucket
-from burstwatch.ec2 import instance_types, instances
-from burstwatch.fixes import less_load, volume_fixes
-from burstwatch.kind import Item, Kind, Listing, Lookup
-from burstwatch.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
-from burstwatch.observe import Limit, Resource
-from burstwatch.points import DemandPoint
-from burstwatch.prices import EBS_PRICES
-from burstwatch.volume_types import CATALOGUE
-from burstwatch.volumes import KIB_PER_MIB, Binding, InstanceLimits, Profile, charge, profile
+from burstwatch.ebs.fixes import less_load, volume_fixes
+from burstwatch.ebs.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
+from burstwatch.ebs.prices import EBS_PRICES
+from burstwatch.ebs.volume_types import CATALOGUE
+from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, InstanceLimits, Profile, charge, profile
+from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.points import DemandPoint
+from burstwatch.kinds._ec2 import instance_types, instances
+from burstwatch.kinds.base import Item, Kind, Listing, Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from burstwatch.fixes import Fix
-    from burstwatch.load import Load
-    from burstwatch.points import Statistic
+    from burstwatch.ebs.fixes import Fix
+    from burstwatch.ebs.load import Load
+    from burstwatch.history.points import Statistic
 
 TRAFFIC = Traffic(
     read_ops="VolumeReadOps",

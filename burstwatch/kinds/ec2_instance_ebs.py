@@ -11,21 +11,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from burstwatch.bucket import Bucket
-from burstwatch.ec2 import instance_types, instances
-from burstwatch.fixes import Fix, less_load
-from burstwatch.instance_types import OPTIMIZED_PAGE
-from burstwatch.kind import Item, Kind, Lookup
-from burstwatch.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
-from burstwatch.observe import Limit, Resource
-from burstwatch.points import DemandPoint
+from burstwatch.ebs.fixes import Fix, less_load
+from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
+from burstwatch.ebs.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
+from burstwatch.formatting import number
+from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.points import DemandPoint
+from burstwatch.kinds._ec2 import instance_types, instances
+from burstwatch.kinds.base import Item, Kind, Lookup
 from burstwatch.sources import Figure, Source
-from burstwatch.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from burstwatch.load import Load
-    from burstwatch.volumes import Binding
+    from burstwatch.ebs.load import Load
+    from burstwatch.ebs.volumes import Binding
 
 METRICS_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html",

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from demo.localcloud.expressions import answer
-from demo.localcloud.series import Metric
+from tools.metric_math.expressions import answer
+from tools.metric_math.series import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from burstwatch.cadence import COARSE_S, FINE_S
+from burstwatch.history.cadence import COARSE_S, FINE_S
+from burstwatch.history.points import LevelPoint
 from burstwatch.kinds.ebs_volume import KIND, Volume
-from burstwatch.points import LevelPoint
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.promise import Promise
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from burstwatch.aws.session import Clients
-    from burstwatch.observe import Resource
+    from burstwatch.history.observations import Resource
     from burstwatch_exporter.sources import Sources
 
 #: Datapoints of so long are asked for: CloudWatch may be ten minutes late, and give one each five.
@@ -79,7 +79,8 @@ class Cloud:
         Raises:
             ValueError: if AWS cannot be asked.
         """
-        from burstwatch.aws.alarms import EVERY_ALARM, read_alarms  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.alarms import read_alarms  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.names import EVERY_ALARM  # noqa: PLC0415 - the same
         from burstwatch.aws.session import AWS_ERRORS, describe_error  # noqa: PLC0415 - the same
 
         if self._clients is None:

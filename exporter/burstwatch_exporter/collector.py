@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol, get_args
 from prometheus_client.registry import Collector
 
 import burstwatch
-from burstwatch.load import MIB
-from burstwatch.observe import State
+from burstwatch.ebs.load import MIB
+from burstwatch.history.observations import State
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.exposition import Page
 

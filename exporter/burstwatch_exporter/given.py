@@ -16,9 +16,9 @@ from typing import Any
 import yaml
 
 from burstwatch.bucket import Bucket
-from burstwatch.other_disks import OTHER_DISKS
-from burstwatch.volume_types import find_type
-from burstwatch.volumes import InstanceLimits
+from burstwatch.ebs.other_disks import OTHER_DISKS
+from burstwatch.ebs.volume_types import find_type
+from burstwatch.ebs.volumes import InstanceLimits
 
 #: Stands for every EBS volume that is not named itself.
 EVERY = "*"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from burstwatch.load import AT_LIMIT
+from burstwatch.ebs.load import AT_LIMIT
 from burstwatch_exporter.blocks import Blocks, read_blocks
 from burstwatch_exporter.cloud import Told
 from burstwatch_exporter.diskstats import parse_diskstats
@@ -28,9 +28,9 @@ from burstwatch_exporter.state import Saved
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from burstwatch.points import LevelPoint
-    from burstwatch.project import Projection
-    from burstwatch.volumes import Binding, Charge, InstanceLimits
+    from burstwatch.ebs.volumes import Binding, Charge, InstanceLimits
+    from burstwatch.forecast.projection import Projection
+    from burstwatch.history.points import LevelPoint
     from burstwatch_exporter.blocks import Disk, Stacked
     from burstwatch_exporter.clock import Clock
     from burstwatch_exporter.diskstats import Counters, DiskStats

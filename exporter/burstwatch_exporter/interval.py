@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from burstwatch.spending import TOLERANCE
+from burstwatch.history.spending import TOLERANCE
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
-    from burstwatch.volumes import Charge
+    from burstwatch.ebs.volumes import Charge
 
 #: From this width on, in shares of the bucket, the middle is as good a guess as any.
 NARROW = 0.5

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from burstwatch import bucket as tb
-from burstwatch.demand import expected
+from burstwatch.ebs.load import MIB
+from burstwatch.ebs.volumes import Charge, charge
+from burstwatch.forecast.demand import expected
+from burstwatch.forecast.projection import Projection, is_held_at_zero, project_level
+from burstwatch.history.points import Range
+from burstwatch.history.spending import BALANCE_STEP, TOLERANCE
 from burstwatch.kinds.ebs_volume import held_back
-from burstwatch.load import MIB
-from burstwatch.points import Range
-from burstwatch.project import Projection, is_held_at_zero, project_level
-from burstwatch.spending import BALANCE_STEP, TOLERANCE
-from burstwatch.volumes import Charge, charge
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.pace import Pace
 from burstwatch_exporter.trail import Trail
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
-    from burstwatch.load import Load
-    from burstwatch.points import LevelPoint
-    from burstwatch.volumes import Binding
+    from burstwatch.ebs.load import Load
+    from burstwatch.ebs.volumes import Binding
+    from burstwatch.history.points import LevelPoint
     from burstwatch_exporter.blocks import Disk
     from burstwatch_exporter.diskstats import Counters
     from burstwatch_exporter.interval import Interval

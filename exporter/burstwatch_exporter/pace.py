@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from burstwatch.demand import (
+from burstwatch.forecast.demand import (
     CENSORED,
     FAST_WINDOW_S,
     HIGH_QUANTILE,
@@ -13,10 +13,10 @@ from burstwatch.demand import (
     Lately,
     quantile,
 )
-from burstwatch.points import Range
+from burstwatch.history.points import Range
 
 if TYPE_CHECKING:
-    from burstwatch.volumes import Charge
+    from burstwatch.ebs.volumes import Charge
 
 MINUTE_S = 60.0
 STEADY_S = 5.0

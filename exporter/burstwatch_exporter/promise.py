@@ -6,18 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from burstwatch.ebs.other_disks import OTHER_DISKS
+from burstwatch.ebs.volume_types import find_type
+from burstwatch.ebs.volumes import Profile, profile
 from burstwatch.kinds.ebs_volume import Volume, on_instance
-from burstwatch.other_disks import OTHER_DISKS
-from burstwatch.volume_types import find_type
-from burstwatch.volumes import Profile, profile
 from burstwatch_exporter.given import DEFAULT_IO_KIB
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
-    from burstwatch.observe import Limit
-    from burstwatch.other_disks import OtherDisk
-    from burstwatch.volume_types import Unit
-    from burstwatch.volumes import InstanceLimits
+    from burstwatch.ebs.other_disks import OtherDisk
+    from burstwatch.ebs.volume_types import Unit
+    from burstwatch.ebs.volumes import InstanceLimits
+    from burstwatch.history.observations import Limit
     from burstwatch_exporter.given import CustomBucket, Given
 
 GIB = 2**30

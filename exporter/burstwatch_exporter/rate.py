@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from burstwatch.load import MIB, Load
+from burstwatch.ebs.load import MIB, Load
 
 if TYPE_CHECKING:
     from burstwatch_exporter.diskstats import Counters

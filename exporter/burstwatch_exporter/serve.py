@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from prometheus_client import CollectorRegistry, write_to_textfile
 
-from burstwatch.instance_types import limits_of
+from burstwatch.ebs.instance_types import limits_of
 from burstwatch_exporter.cloud import Cloud, make_clients
 from burstwatch_exporter.collector import HostCollector
 from burstwatch_exporter.given import GivenVolumes, read_given
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from threading import Event
 
-    from burstwatch.volumes import InstanceLimits
+    from burstwatch.ebs.volumes import InstanceLimits
     from burstwatch_exporter.clock import Clock
     from burstwatch_exporter.collector import Extra
     from burstwatch_exporter.exposition import Page

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from burstwatch.words import span
+from burstwatch.formatting import span
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import cost_of, pieces_of
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
-    from burstwatch.volumes import Charge
+    from burstwatch.ebs.volumes import Charge
     from burstwatch_exporter.blocks import Disk
     from burstwatch_exporter.diskstats import Counters
     from burstwatch_exporter.ledger import Origin, Reading

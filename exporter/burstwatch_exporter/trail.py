@@ -11,14 +11,14 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from burstwatch.spending import BALANCE_STEP
+from burstwatch.history.spending import BALANCE_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from burstwatch.bucket import Bucket
-    from burstwatch.points import LevelPoint
-    from burstwatch.volumes import Charge
+    from burstwatch.ebs.volumes import Charge
+    from burstwatch.history.points import LevelPoint
     from burstwatch_exporter.interval import Interval
 
 #: A datapoint that is older has nothing to say any more.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.aws.names import NAMESPACE
+from burstwatch.ebs.prices import METRIC_REQUEST
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
-from burstwatch.prices import METRIC_REQUEST
 from monitoring.dashboards.cloudwatch import EBS, KIND, insights, math, metric, region, values_of
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,

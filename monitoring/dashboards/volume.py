@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.alarms import NAMESPACE
+from burstwatch.aws.names import NAMESPACE
+from burstwatch.forecast.policy import SEVERITY
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
-from burstwatch.policy import SEVERITY
 from monitoring.dashboards.cloudwatch import EBS, EC2, KIND, math, metric, region, values_of
 from monitoring.dashboards.fleet import NOW
 from monitoring.dashboards.parts import (

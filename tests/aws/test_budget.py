@@ -10,7 +10,7 @@ from burstwatch.aws.budget import SAVED_S, open_budget
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.memory import Memory
 from burstwatch.config import Config, ConfigError, parse_config
-from burstwatch.shard import WHOLE
+from burstwatch.shards import WHOLE
 from tests.aws.test_look import FULL_BURST, drain
 from tests.aws.test_sweep import CONFIG, Disk, run_sweep
 from tests.conftest import NOW, Cloud

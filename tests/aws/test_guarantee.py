@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from burstwatch.aws.batches import ask
 from burstwatch.aws.round import Round
 from burstwatch.aws.session import Deadline
+from burstwatch.backtest.replay import volume
+from burstwatch.backtest.simulate import Load, Simulation
 from burstwatch.config import Config
+from burstwatch.ebs.volumes import profile
+from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
-from burstwatch.observe import Resource
-from burstwatch.replay import volume
-from burstwatch.schedule import ANNOUNCED, Schedule
-from burstwatch.simulate import Load, Simulation
-from burstwatch.volumes import profile
+from burstwatch.polling.schedule import ANNOUNCED, Schedule
 from tests.conftest import Clock
 from tests.fake.quick import QuickCloudWatch
 

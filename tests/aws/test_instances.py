@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from burstwatch.aws.look import Look, look, worst_of_each
+from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
+from burstwatch.forecast.policy import Assessment, Verdict
+from burstwatch.forecast.projection import Projection
+from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds import UnknownKindError, find_kinds
-from burstwatch.observe import Limit, Resource
-from burstwatch.policy import Assessment, Verdict
-from burstwatch.project import Projection
+from burstwatch.polling.ranking import worst_of_each
 from tests.aws.test_look import FULL_BURST, drain
 from tests.conftest import NOW, Cloud
 

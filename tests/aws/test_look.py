@@ -13,9 +13,9 @@ from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import Deadline
 from burstwatch.config import Config
+from burstwatch.forecast.policy import Assessment
+from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
-from burstwatch.observe import Resource
-from burstwatch.policy import Assessment
 from tests.conftest import NOW, Cloud
 
 MINUTES = 30

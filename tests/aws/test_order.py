@@ -17,13 +17,13 @@ from burstwatch.aws.metrics import Query, read_metrics
 from burstwatch.aws.round import Round
 from burstwatch.aws.session import Deadline
 from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.backtest.replay import volume
 from burstwatch.config import Config
+from burstwatch.forecast.policy import Assessment, Verdict
+from burstwatch.forecast.projection import Projection
+from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
-from burstwatch.observe import Resource
-from burstwatch.policy import Assessment, Verdict
-from burstwatch.project import Projection
-from burstwatch.replay import volume
-from burstwatch.schedule import Judged, Schedule, Seen
+from burstwatch.polling.schedule import Judged, Schedule, Seen
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.fake.wire import WireError

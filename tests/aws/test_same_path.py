@@ -13,14 +13,14 @@ import pytest
 
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
+from burstwatch.backtest.replay import Moment, replay, volume
+from burstwatch.backtest.series import PERCENT, Row
+from burstwatch.backtest.simulate import Load, Simulation
 from burstwatch.cli.main import run
 from burstwatch.config import Config
+from burstwatch.ebs.volumes import profile
+from burstwatch.forecast.policy import SEVERITY, Verdict
 from burstwatch.kinds import find_kinds
-from burstwatch.policy import SEVERITY, Verdict
-from burstwatch.replay import Moment, replay, volume
-from burstwatch.series import PERCENT, Row
-from burstwatch.simulate import Load, Simulation
-from burstwatch.volumes import profile
 from tests.conftest import NOW, Cloud
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.aws.session import Clients
-from burstwatch.instance_types import MAXIMA, limits_of
-from burstwatch.points import LevelPoint, Statistic
+from burstwatch.ebs.instance_types import MAXIMA, limits_of
+from burstwatch.history.points import LevelPoint, Statistic
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.cloud import Cloud, Told
 from burstwatch_exporter.diskstats import Counters

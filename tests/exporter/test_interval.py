@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.bucket import Bucket
-from burstwatch.volumes import Charge
+from burstwatch.ebs.volumes import Charge
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.diskstats import Counters

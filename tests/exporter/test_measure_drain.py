@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.volumes import profile
+from burstwatch.ebs.volumes import profile
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.drain import (
     Sample,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.volumes import InstanceLimits, profile
+from burstwatch.ebs.volumes import InstanceLimits, profile
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.expect import Given, expect
 from burstwatch_exporter.measure.jobs import Step

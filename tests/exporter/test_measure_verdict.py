@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from burstwatch.other_disks import OTHER_DISKS
-from burstwatch.volumes import InstanceLimits, profile
+from burstwatch.ebs.other_disks import OTHER_DISKS
+from burstwatch.ebs.volumes import InstanceLimits, profile
 from burstwatch_exporter.measure.expect import Ask, Given, expect
 from burstwatch_exporter.measure.verdict import Credits, judge
 

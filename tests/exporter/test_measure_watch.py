@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch.volumes import Charge
+from burstwatch.ebs.volumes import Charge
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from burstwatch.aws.alarms import alarm_prefix
 from burstwatch.aws.memory import Memory
+from burstwatch.aws.names import alarm_prefix
 from burstwatch.aws.session import Clients, Deadline, Unit
 from burstwatch.aws.sweep import sweep
 from burstwatch.config import Config

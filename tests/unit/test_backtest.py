@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from burstwatch.backtest import (
+from burstwatch.backtest.evaluate import (
     FORESIGHT_S,
     REPEAT_S,
     VIEWS,
@@ -21,12 +21,12 @@ from burstwatch.backtest import (
     score_firing,
     score_trial,
 )
-from burstwatch.chart import ticks
+from burstwatch.backtest.policies import find_policies
+from burstwatch.backtest.scores import WEEK_S, Score, resample
+from burstwatch.backtest.series import Row, SeriesError, at_period
+from burstwatch.backtest.workloads import COLUMNS, Workload, read_workload
+from burstwatch.charts import ticks
 from burstwatch.cli.main import run
-from burstwatch.policies import find_policies
-from burstwatch.scores import WEEK_S, Score, resample
-from burstwatch.series import Row, SeriesError, at_period
-from burstwatch.workloads import COLUMNS, Workload, read_workload
 
 HOUR = 3_600.0
 SPAN = (0.0, WEEK_S)

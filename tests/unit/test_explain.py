@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from burstwatch.backtest.series import write_series
+from burstwatch.backtest.simulate import Load, Simulation
 from burstwatch.cli.main import run
-from burstwatch.series import write_series
-from burstwatch.simulate import Load, Simulation
-from burstwatch.volumes import profile
+from burstwatch.ebs.volumes import profile
 
 GP2 = ("--type", "gp2", "--size-gib", "100", "--delay-s", "0")
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.bucket import Bucket
-from burstwatch.fixes import cheapest, less_load, volume_fixes
-from burstwatch.load import Load, Traffic, recent_load
-from burstwatch.prices import EBS_PRICES, monthly_usd
-from burstwatch.volumes import profile
+from burstwatch.ebs.fixes import cheapest, less_load, volume_fixes
+from burstwatch.ebs.load import Load, Traffic, recent_load
+from burstwatch.ebs.prices import EBS_PRICES, monthly_usd
+from burstwatch.ebs.volumes import profile
 
 US = EBS_PRICES["us-east-1"]
 

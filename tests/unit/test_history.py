@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from burstwatch.backtest.replay import Played, points, volume
+from burstwatch.backtest.series import read_series, write_series
+from burstwatch.backtest.simulate import Simulation
 from burstwatch.config import Config
-from burstwatch.history import (
+from burstwatch.ebs.volumes import profile
+from burstwatch.forecast.policy import assess
+from burstwatch.history.history import (
     DISAGREES,
     FELL_TOO_FAST,
     JUMPED_UP,
@@ -17,13 +22,8 @@ from burstwatch.history import (
     History,
     build_history,
 )
-from burstwatch.past import to_past
-from burstwatch.points import DemandPoint, LevelPoint
-from burstwatch.policy import assess
-from burstwatch.replay import Played, points, volume
-from burstwatch.series import read_series, write_series
-from burstwatch.simulate import Simulation
-from burstwatch.volumes import profile
+from burstwatch.history.past import to_past
+from burstwatch.history.points import DemandPoint, LevelPoint
 from tests.unit.test_project import steady, watch
 
 RATES = st.lists(st.floats(min_value=0, max_value=4_000), min_size=20, max_size=60)

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burstwatch.backtest import VIEWS, Known
+from burstwatch.backtest.evaluate import VIEWS, Known
+from burstwatch.backtest.policies import find_policies
+from burstwatch.backtest.replay import Played, points, volume
+from burstwatch.backtest.series import Row, at_period, read_series, write_series
+from burstwatch.backtest.simulate import Load, Simulation
 from burstwatch.config import Config
-from burstwatch.history import build_history
-from burstwatch.observe import Observation
-from burstwatch.past import to_past
-from burstwatch.policies import find_policies
-from burstwatch.policy import assess
-from burstwatch.replay import Played, points, volume
-from burstwatch.risk import FEATURES, features, repeats, risk
-from burstwatch.risk_weights import LEVELS, MODELS, threshold_for
-from burstwatch.series import Row, at_period, read_series, write_series
-from burstwatch.simulate import Load, Simulation
-from burstwatch.volumes import profile
+from burstwatch.ebs.volumes import profile
+from burstwatch.forecast.hazard import FEATURES, features, repeats, risk
+from burstwatch.forecast.hazard_weights import LEVELS, MODELS, threshold_for
+from burstwatch.forecast.policy import assess
+from burstwatch.history.history import build_history
+from burstwatch.history.observations import Observation
+from burstwatch.history.past import to_past
 from tests.unit.test_project import steady, watch
 
 DAY_MINUTES = 24 * 60

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from burstwatch.backtest.replay import points as points_of
+from burstwatch.backtest.replay import volume
+from burstwatch.backtest.series import read_series, write_series
+from burstwatch.backtest.simulate import Load, Simulation
 from burstwatch.config import Config
-from burstwatch.observe import Missing, Observation, Resource, observe
-from burstwatch.points import DemandPoint, LevelPoint
-from burstwatch.policy import assess
-from burstwatch.project import Projection, project
-from burstwatch.replay import points as points_of
-from burstwatch.replay import volume
-from burstwatch.series import read_series, write_series
-from burstwatch.simulate import Load, Simulation
-from burstwatch.volumes import profile
+from burstwatch.ebs.volumes import profile
+from burstwatch.forecast.policy import assess
+from burstwatch.forecast.projection import Projection, project
+from burstwatch.history.observations import Missing, Observation, Resource, observe
+from burstwatch.history.points import DemandPoint, LevelPoint
 
 AGE = 300.0
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from burstwatch.backtest.series import COLUMNS, SeriesError, read_series, write_series
+from burstwatch.backtest.simulate import Load, Simulation
 from burstwatch.cli.main import run
-from burstwatch.series import COLUMNS, SeriesError, read_series, write_series
-from burstwatch.simulate import Load, Simulation
-from burstwatch.volumes import profile
+from burstwatch.ebs.volumes import profile
 
 HEADING = ",".join(COLUMNS)
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from burstwatch.brief import LOAD_TELLS_S, make_background
+from burstwatch.backtest.replay import volume
 from burstwatch.config import Config
-from burstwatch.load import Load
-from burstwatch.policy import Assessment, Verdict
-from burstwatch.project import Projection
-from burstwatch.replay import volume
-from burstwatch.schedule import LATEST_S, Judged, Schedule, wait_s
+from burstwatch.ebs.load import Load
+from burstwatch.forecast.policy import Assessment, Verdict
+from burstwatch.forecast.projection import Projection
+from burstwatch.history.background import LOAD_TELLS_S, make_background
+from burstwatch.polling.schedule import LATEST_S, Judged, Schedule, wait_s
 
 CONFIG = Config()
 SLACK_S = CONFIG.sweep_period_s / 2

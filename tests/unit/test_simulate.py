@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.simulate import Load, Simulation
-from burstwatch.volumes import InstanceLimits, profile
+from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.ebs.volumes import InstanceLimits, profile
 
 PROMISE = profile("gp2", 100)
 

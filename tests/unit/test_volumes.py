@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
+from burstwatch.ebs.volume_types import CATALOGUE, GP2, SizeOutOfRangeError, UnknownVolumeTypeError
+from burstwatch.ebs.volumes import Access, charge, credits_per_op, profile
 from burstwatch.sources import Figure
-from burstwatch.volume_types import CATALOGUE, GP2, SizeOutOfRangeError, UnknownVolumeTypeError
-from burstwatch.volumes import Access, charge, credits_per_op, profile
 
 PUBLISHED = files("burstwatch") / "published"
 

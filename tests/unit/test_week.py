@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from burstwatch.backtest.replay import Played, volume
+from burstwatch.backtest.series import Row
 from burstwatch.config import Config
-from burstwatch.history import History
-from burstwatch.past import Past, to_past, with_recent
-from burstwatch.points import DemandPoint
-from burstwatch.policy import assess
-from burstwatch.replay import Played, volume
-from burstwatch.series import Row
-from burstwatch.week import ALIKE, harmless_before
+from burstwatch.forecast.policy import assess
+from burstwatch.forecast.precedents import ALIKE, harmless_before
+from burstwatch.history.history import History
+from burstwatch.history.past import Past, to_past, with_recent
+from burstwatch.history.points import DemandPoint
 from tests.unit.test_policy import rows_of
 from tests.unit.test_project import steady
 

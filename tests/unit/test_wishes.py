@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.config import ConfigError, parse_config
-from burstwatch.wishes import parse_windows, quiet_until, read_wishes
+from burstwatch.owner_tags import parse_windows, quiet_until, read_wishes
 
 
 def at(text: str) -> float:

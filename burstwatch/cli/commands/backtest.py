@@ -13,22 +13,22 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.backtest import VIEWS, make_trial, recorded_trial, score_trial
+from burstwatch.backtest.evaluate import VIEWS, make_trial, recorded_trial, score_trial
+from burstwatch.backtest.policies import find_policies
+from burstwatch.backtest.replay import volume
+from burstwatch.backtest.score_chart import draw_scores
+from burstwatch.backtest.scores import Result, as_numbers, report, totals
+from burstwatch.backtest.series import SeriesError, read_series
+from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.output import to_json
-from burstwatch.policies import find_policies
-from burstwatch.replay import volume
-from burstwatch.score_chart import draw_scores
-from burstwatch.scores import Result, as_numbers, report, totals
-from burstwatch.series import SeriesError, read_series
-from burstwatch.words import span
-from burstwatch.workloads import is_workload, read_workload
+from burstwatch.formatting import span
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
-    from burstwatch.backtest import Trial
+    from burstwatch.backtest.evaluate import Trial
     from burstwatch.cli.main import Terminal
 
 LOWEST_LEAD_S, HIGHEST_LEAD_S = 60.0, 7_200.0

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING
 
 from burstwatch.catalog import catalog, member_role, scan_policy
-from burstwatch.volume_types import CATALOGUE, HddCredits, SsdCredits
-from burstwatch.words import table
+from burstwatch.ebs.volume_types import CATALOGUE, HddCredits, SsdCredits
+from burstwatch.formatting import table
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from burstwatch.cli.main import Terminal
-    from burstwatch.volume_types import VolumeType
+    from burstwatch.ebs.volume_types import VolumeType
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -36,7 +36,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
         msg = f"unit is {args.unit!r}, allowed is account/region"
         raise WrongUnitError(msg)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.alarms import alarm_prefix, delete_alarms, read_alarms  # noqa: PLC0415
+    from burstwatch.aws.alarms import delete_alarms, read_alarms  # noqa: PLC0415 - needs an extra
+    from burstwatch.aws.names import alarm_prefix  # noqa: PLC0415
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.cli.output import to_json
 from burstwatch.config import ENV_PREFIX, SETTINGS, config_from_env
-from burstwatch.words import table
+from burstwatch.formatting import table
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

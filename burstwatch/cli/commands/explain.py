@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from burstwatch.backtest.explain import Story, as_html, as_text
+from burstwatch.backtest.replay import replay
+from burstwatch.backtest.series import SeriesError
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.output import to_json
 from burstwatch.cli.recorded import Recorded, add_series_arguments, check_times, read_recorded
 from burstwatch.config import Config
-from burstwatch.explain import Story, as_html, as_text
-from burstwatch.replay import replay
-from burstwatch.series import SeriesError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

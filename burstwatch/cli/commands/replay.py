@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from burstwatch.backtest.replay import Moment, replay
 from burstwatch.cli.output import to_json
 from burstwatch.cli.recorded import add_series_arguments, read_recorded
 from burstwatch.config import Config
-from burstwatch.replay import Moment, replay
-from burstwatch.words import span, table
+from burstwatch.formatting import span, table
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -10,8 +10,9 @@ from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.costs import cost_json, cost_report
 from burstwatch.cli.output import to_json
 from burstwatch.config import config_from_env
+from burstwatch.formatting import span, table
 from burstwatch.kinds import find_kinds
-from burstwatch.words import span, table
+from burstwatch.polling.ranking import urgency
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from burstwatch.aws.session import Clients
     from burstwatch.cli.main import Terminal
     from burstwatch.config import Config
-    from burstwatch.observe import Resource
-    from burstwatch.policy import Assessment
+    from burstwatch.forecast.policy import Assessment
+    from burstwatch.history.observations import Resource
 
 PARTIAL = 1
 #: How long one region may take. A person waits for it.
@@ -46,8 +47,6 @@ def run(args: Namespace, terminal: Terminal) -> int:
     config = config_from_env(terminal.env)
     home = make_clients(args, terminal.env)
     unit = home.unit()  # refuses early without credentials
-    from burstwatch.aws.look import urgency  # noqa: PLC0415 - boto3 is an extra
-
     regions = _regions(home) if args.all_regions else [unit.region]
     looks: list[Look] = []
     problems: list[str] = []

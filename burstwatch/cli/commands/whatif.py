@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.output import to_json
-from burstwatch.whatif import Answer, Question, answer
-from burstwatch.words import span
+from burstwatch.forecast.whatif import Answer, Question, answer
+from burstwatch.formatting import span
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

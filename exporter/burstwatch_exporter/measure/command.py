@@ -9,7 +9,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
-from burstwatch.volume_types import CATALOGUE
+from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch_exporter.measure import report
 from burstwatch_exporter.measure.guard import Circumstances, check
 from burstwatch_exporter.measure.meter import Meter

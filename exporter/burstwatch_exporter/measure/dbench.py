@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from burstwatch.load import MIB_PER_MB
+from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch_exporter.measure.outcome import Outcome, OutputError
 
 VERSION = re.compile(r"dbench version (\S+)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from burstwatch.load import MIB
+from burstwatch.ebs.load import MIB
 from burstwatch_exporter.measure.outcome import Outcome, OutputError, Way
 
 #: ``LC_ALL=C``; "bytes" stands alone below a kilobyte.

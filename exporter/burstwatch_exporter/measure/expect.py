@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
-from burstwatch.volumes import KIB_PER_MIB, serve
+from burstwatch.ebs.volumes import KIB_PER_MIB, serve
 
 if TYPE_CHECKING:
-    from burstwatch.other_disks import Ways
-    from burstwatch.volumes import InstanceLimits, Profile
+    from burstwatch.ebs.other_disks import Ways
+    from burstwatch.ebs.volumes import InstanceLimits, Profile
 
 Holds = Literal[
     "volume_iops",

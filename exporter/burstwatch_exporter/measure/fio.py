@@ -14,7 +14,7 @@ from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.load import MIB
+from burstwatch.ebs.load import MIB
 from burstwatch_exporter.measure.outcome import Outcome, OutputError, Way
 from burstwatch_exporter.strict import ODD, as_text, finite, refuse_constant
 

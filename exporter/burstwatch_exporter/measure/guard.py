@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from burstwatch.load import MIB
-from burstwatch.words import number, span
+from burstwatch.ebs.load import MIB
+from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.drain import TOO_NEAR
 
 if TYPE_CHECKING:

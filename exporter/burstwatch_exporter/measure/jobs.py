@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from burstwatch.load import MIB
+from burstwatch.ebs.load import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from burstwatch.volumes import Charge
+    from burstwatch.ebs.volumes import Charge
     from burstwatch_exporter.clock import Clock
     from burstwatch_exporter.host import View
     from burstwatch_exporter.interval import Interval

@@ -7,8 +7,8 @@ from collections import defaultdict
 from html import escape
 from typing import TYPE_CHECKING
 
-from burstwatch.chart import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
-from burstwatch.words import number, span
+from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
+from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.report import (
     HEADINGS,
     beside_published,

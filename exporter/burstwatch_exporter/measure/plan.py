@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
-from burstwatch.load import MIB
-from burstwatch.volumes import charge
+from burstwatch.ebs.load import MIB
+from burstwatch.ebs.volumes import charge
 from burstwatch_exporter.measure.drain import SURE_S
 from burstwatch_exporter.measure.expect import Ask, Expectation, expect
 

@@ -13,10 +13,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
 from burstwatch.bucket import time_to_empty
-from burstwatch.load import MIB_PER_MB
-from burstwatch.other_disks import OTHER_DISKS
-from burstwatch.prices import EBS_PRICES
-from burstwatch.volumes import profile
+from burstwatch.ebs.load import MIB_PER_MB
+from burstwatch.ebs.other_disks import OTHER_DISKS
+from burstwatch.ebs.prices import EBS_PRICES
+from burstwatch.ebs.volumes import profile
 from burstwatch_exporter.measure.expect import Ask, Given, Rates, expect
 from burstwatch_exporter.measure.reasons import reason_of
 from burstwatch_exporter.measure.record import PublishedRecord
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from burstwatch.bucket import Bucket
-    from burstwatch.volumes import Profile
+    from burstwatch.ebs.volumes import Profile
     from burstwatch_exporter.measure.outcome import Outcome
     from burstwatch_exporter.promise import Promise
 

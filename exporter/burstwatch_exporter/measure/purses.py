@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from burstwatch.other_disks import OTHER_DISKS
-from burstwatch.volume_types import CATALOGUE, UnknownVolumeTypeError
-from burstwatch.volumes import profile as promise_by_type
+from burstwatch.ebs.other_disks import OTHER_DISKS
+from burstwatch.ebs.volume_types import CATALOGUE, UnknownVolumeTypeError
+from burstwatch.ebs.volumes import profile as promise_by_type
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.expect import Given
 from burstwatch_exporter.measure.plan import Purse

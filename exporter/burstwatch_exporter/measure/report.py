@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from burstwatch.words import number, span, table
+from burstwatch.formatting import number, span, table
 from burstwatch_exporter.measure.verdict import LEAST_S
 
 if TYPE_CHECKING:

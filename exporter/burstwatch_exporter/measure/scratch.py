@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.load import MIB
+from burstwatch.ebs.load import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

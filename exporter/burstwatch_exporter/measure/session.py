@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.other_disks import OTHER_DISKS
+from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch_exporter.measure import record as rec
 from burstwatch_exporter.measure.drain import estimate, has_fallen, refill_after
 from burstwatch_exporter.measure.expect import Given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from burstwatch.load import MIB
+from burstwatch.ebs.load import MIB
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.measure.record import RecordError, read_record
 

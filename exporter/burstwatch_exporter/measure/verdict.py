@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from burstwatch.words import number
+from burstwatch.formatting import number
 from burstwatch_exporter.measure.expect import expect
 
 if TYPE_CHECKING:

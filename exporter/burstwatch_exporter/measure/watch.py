@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from burstwatch.load import MIB
+from burstwatch.ebs.load import MIB
 from burstwatch_exporter.measure.drain import Sample
 from burstwatch_exporter.measure.meter import GoneError
 

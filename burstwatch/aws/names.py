@@ -1,0 +1,66 @@
+"""The names that AWS keeps for us: of metrics, of their dimensions and of alarms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from burstwatch.aws.session import Unit
+    from burstwatch.config import Config
+    from burstwatch.forecast.policy import Verdict
+    from burstwatch.shards import Shard
+
+NAMESPACE = "Burstwatch"
+SEVERITY_METRIC = "Severity"
+#: The severities that have an alarm of their own, most urgent first.
+ALARMED: tuple[Verdict, ...] = ("critical", "warning")
+#: An alarm looks at one whole minute.
+ALARM_PERIOD_S = 60
+#: The kind of the alarm that stands for many resources, and its dimension with that name.
+MASS = "mass"
+#: The kind of the alarm of a fire drill.
+DRILL = "drill"
+#: What a unit has asked for, in metrics: of the fleet, and of the budget.
+SPENT_METRIC = "MetricsRequested"
+#: What the names of all alarms of all deployments begin with.
+EVERY_ALARM = "burstwatch/"
+
+
+def alarm_prefix(deployment: str) -> str:
+    """What the names of all alarms that sweeps of this deployment make begin with."""
+    return f"{EVERY_ALARM}{deployment}/"
+
+
+def alarm_name(config: Config, unit: Unit, subject: tuple[str, str], severity: Verdict) -> str:
+    """``burstwatch/<deployment>/<account>/<region>/<kind>/<resource-id>/<severity>``.
+
+    The mass alarm of a unit has no resource in its name, but its shard if it has any.
+    """
+    kind, resource_id = subject
+    what = (
+        f"{MASS}{resource_id.removeprefix(str(unit))}" if kind == MASS else f"{kind}/{resource_id}"
+    )
+    return f"{alarm_prefix(config.deployment)}{unit}/{what}/{severity}"
+
+
+def resource_dimensions(kind: str, resource_id: str) -> list[dict[str, str]]:
+    """The dimensions of everything published about one resource."""
+    return [{"Name": "Kind", "Value": kind}, {"Name": "ResourceId", "Value": resource_id}]
+
+
+def unit_dimensions(unit: Unit, shard: Shard, config: Config) -> list[dict[str, str]]:
+    """The dimensions of what is published about one unit, or about one shard of it."""
+    return [
+        {"Name": "Deployment", "Value": config.deployment},
+        {"Name": "Unit", "Value": part_name(unit, shard)},
+    ]
+
+
+def where(unit: Unit, shard: Shard) -> str:
+    """What a look was at, for people."""
+    return str(unit) if shard.is_whole else f"{unit} (shard {shard} of it)"
+
+
+def part_name(unit: Unit, shard: Shard) -> str:
+    """``<account>/<region>``, and ``/<number>/<count>`` of a unit in shards."""
+    return str(unit) if shard.is_whole else f"{unit}/{shard}"

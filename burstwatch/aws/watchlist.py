@@ -1,0 +1,77 @@
+"""The owners' wishes, heeded: who is left out, who has a lead of its own, who must be quiet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from burstwatch.aws.session import Problem
+from burstwatch.formatting import clock_time
+from burstwatch.owner_tags import Window, parse_windows, quiet_until, read_wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from burstwatch.config import Config
+    from burstwatch.history.observations import Resource
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The resources to watch, with their wishes. A tag that is not understood is a problem.
+
+    ``windows`` are the maintenance windows of those that have some, by id.
+    """
+
+    resources: tuple[Resource, ...]
+    windows: Mapping[str, tuple[Window, ...]]
+    excluded: int
+    problems: tuple[Problem, ...]
+
+    def now(self, config: Config, now: float) -> tuple[tuple[Resource, ...], frozenset[str]]:
+        """The resources as they are now, and the ids of those for which nothing new is said."""
+        for_all = quiet_until(parse_windows(config.maintenance), now)
+        ends: dict[str, float] = {} if for_all is None else {r.id: for_all for r in self.resources}
+        for resource_id, windows in self.windows.items():
+            until = quiet_until(windows, now)
+            if until is not None:
+                ends[resource_id] = max(until, ends.get(resource_id, until))
+        if not ends:
+            return self.resources, frozenset()
+        return tuple(_quiet(r, ends) for r in self.resources), frozenset(ends)
+
+
+def heed(resources: Iterable[Resource]) -> Wanted:
+    """Heed the tags of each."""
+    kept: list[Resource] = []
+    windows: dict[str, tuple[Window, ...]] = {}
+    excluded: set[str] = set()
+    problems: dict[Problem, None] = {}
+    for resource in resources:
+        wishes = read_wishes(resource.tags)
+        for tag, why in wishes.refused.items():
+            problems[Problem(part=f"tag {tag} of {resource.id}", error=why)] = None
+        if not wishes.watch:
+            excluded.add(resource.id)
+            continue
+        if wishes.windows:
+            windows[resource.id] = wishes.windows
+        notes = [f"tag {tag} {why}" for tag, why in wishes.refused.items()]
+        if notes or wishes.lead_s is not None:
+            caveats = (*resource.caveats, *notes)
+            kept.append(replace(resource, caveats=caveats, lead_s=wishes.lead_s))
+        else:
+            kept.append(resource)
+    return Wanted(
+        resources=tuple(kept),
+        windows=windows,
+        excluded=len(excluded),
+        problems=tuple(problems),
+    )
+
+
+def _quiet(resource: Resource, ends: Mapping[str, float]) -> Resource:
+    if resource.id not in ends:
+        return resource
+    note = f"in maintenance until {clock_time(ends[resource.id])}, no new alarm is made"
+    return replace(resource, caveats=(*resource.caveats, note))

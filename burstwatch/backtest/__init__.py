@@ -1,0 +1,1 @@
+"""Paging rules on recorded workloads: simulate, replay, score, explain."""

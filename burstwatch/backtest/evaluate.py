@@ -1,0 +1,330 @@
+"""What a paging rule would have been worth on recorded workloads.
+
+An *event* is a bucket that turns empty; its incident lasts until the level is back at
+20 %. A *page* is the onset of a rule's firing, and a repeat every four hours while it
+goes on, so that a stuck alarm is not free. The first week warms up and is not counted.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from burstwatch.backtest.replay import Played, volume
+from burstwatch.backtest.scores import WEEK_S, Score
+from burstwatch.backtest.series import PERCENT, Row, SeriesError, at_period
+from burstwatch.backtest.simulate import Simulation
+from burstwatch.backtest.workloads import scaled_loads
+from burstwatch.config import Config
+from burstwatch.ebs.volumes import profile
+from burstwatch.formatting import DAY
+from burstwatch.history.track import EMPTY_RATIO, RECOVERED_RATIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from burstwatch.backtest.simulate import Datapoint
+    from burstwatch.backtest.workloads import Workload
+    from burstwatch.history.observations import Observation, Resource
+
+WARM_UP_S = WEEK_S
+#: A page says nothing of an exhaustion that is further away than this.
+FORESIGHT_S = 7_200.0
+REPEAT_S = 4 * 3_600.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """How a rule sees the data: the period of its datapoints, and how late they come."""
+
+    name: str
+    period_s: float
+    delay_s: float
+
+    def config(self, lead_s: float) -> Config:
+        """Settings of a sweep that looks once a period, with a page that takes a minute."""
+        return Config(
+            lead_s=lead_s,
+            sweep_period_s=max(60.0, self.period_s),
+            alarm_path_s=60.0,
+            max_data_age_s=max(300.0, self.delay_s),
+        )
+
+
+VIEWS = {
+    view.name: view
+    for view in (
+        View(name="fresh", period_s=60.0, delay_s=0.0),
+        View(name="mid", period_s=60.0, delay_s=180.0),
+        View(name="stale", period_s=300.0, delay_s=300.0),
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """One exhaustion: from empty until back at 20 %, in seconds; infinite if not in the data."""
+
+    empty_s: float
+    recovered_s: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """One volume over time: what is shown of it by period, and when it really ran dry.
+
+    ``group`` is what is independent of the others: one machine, however many of its
+    disks and at however many sizes it is played.
+    """
+
+    name: str
+    group: str
+    scenario: str
+    resource: Resource
+    rows: list[Row]
+    step_s: float
+    events: list[Event]
+    truth: Truth
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Truth:
+    """Every instant at which the level turned 0, and the ends of the steps that ended there."""
+
+    emptied: list[float]
+    empty_ends: frozenset[float]
+
+    def is_empty(self, at: float) -> bool:
+        """Whether the step that ends at ``at`` ended with nothing left."""
+        return at in self.empty_ends
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """What a rule may use beside the observation. Only the oracle looks at ``events``."""
+
+    config: Config
+    events: Sequence[Event]
+
+
+class Policy(Protocol):
+    """A paging rule: a pure function of what can be seen now. One file of ``policies/``."""
+
+    @property
+    def name(self) -> str:
+        """What the tables call it."""
+
+    @property
+    def help(self) -> str:
+        """What it does, in a line."""
+
+    def fires(self, seen: Observation, known: Known) -> bool:
+        """Whether its alarm would be on."""
+
+
+def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: float) -> Trial:
+    """A volume under a workload whose mean is ``rho`` times its baseline.
+
+    Raises:
+        SeriesError: for a volume without a bucket, which can never run dry.
+    """
+    promise = profile(volume_type, size_gib)
+    if promise.bucket is None:
+        raise SeriesError(promise.no_bucket_reason)
+    sequential = promise.unit == "MiB"
+    loads = scaled_loads(
+        workload.rates,
+        step_s=workload.step_s,
+        mean_iops=rho * promise.baseline,
+        reads=0.0 if workload.name.endswith("_w") else 1.0,
+        io_kib=1024.0 if sequential else 16.0,
+        access="sequential" if sequential else "random",
+    )
+    simulation = Simulation(promise=promise, bucket=promise.bucket, period_s=workload.step_s)
+    points = list(simulation.play(loads))
+    return Trial(
+        name=workload.name,
+        group=workload.name.removesuffix("_r").removesuffix("_w"),
+        scenario=f"{size_gib:g} GiB at {rho:g}",
+        resource=volume(volume_type, size_gib),
+        rows=[_row(point) for point in points],
+        step_s=workload.step_s,
+        events=_true_events(points),
+        truth=Truth(
+            emptied=[point.emptied_at for point in points if point.emptied_at is not None],
+            empty_ends=frozenset(
+                point.start_s + point.period_s for point in points if point.level_ratio <= 0
+            ),
+        ),
+    )
+
+
+def recorded_trial(rows: Sequence[Row], resource: Resource, *, name: str, step_s: float) -> Trial:
+    """A volume's own recorded history: its balance says when it ran dry."""
+    return Trial(
+        name=name,
+        group=name,
+        scenario="as recorded",
+        resource=resource,
+        rows=list(rows),
+        step_s=step_s,
+        events=_recorded_events(rows, step_s),
+        truth=Truth(
+            emptied=[event.empty_s for event in _recorded_events(rows, step_s)],
+            empty_ends=frozenset(
+                row.t_s + step_s
+                for row in rows
+                if row.balance_percent is not None and row.balance_percent <= PERCENT * EMPTY_RATIO
+            ),
+        ),
+    )
+
+
+def score_trial(
+    trial: Trial, view: View, policies: Sequence[Policy], *, lead_s: float
+) -> dict[str, Score]:
+    """Each policy's counts on one trial, by name.
+
+    A trial that is coarser than the view is seen in its own period.
+
+    Raises:
+        SeriesError: if the trial is over with its warm-up.
+    """
+    rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
+    span = (trial.rows[0].t_s + WARM_UP_S, trial.rows[-1].t_s + trial.step_s)
+    if span[1] <= span[0] or not rows:
+        days = (span[1] - span[0] + WARM_UP_S) / DAY
+        msg = f"{trial.name} lasts {days:.1f} days, the first {WARM_UP_S / DAY:g} of which only warm up"
+        raise SeriesError(msg)
+    played = Played(rows, trial.resource, period_s)
+    config = replace(view, period_s=max(view.period_s, period_s)).config(lead_s)
+    known = Known(config=config, events=trial.events)
+    firing: dict[str, list[float]] = {policy.name: [] for policy in policies}
+    first = rows[0].t_s + period_s + view.delay_s
+    for moment in range(round((rows[-1].t_s - rows[0].t_s) / period_s) + 1):
+        now = first + moment * period_s
+        seen = played.at(now, view.delay_s, config)
+        for policy in policies:
+            if policy.fires(seen, known):
+                firing[policy.name].append(now)
+    return {
+        name: score_firing(times, period_s, trial.events, span=span, lead_s=lead_s)
+        for name, times in firing.items()
+    }
+
+
+def _row(point: Datapoint) -> Row:
+    return Row(
+        t_s=point.start_s,
+        balance_percent=point.balance_minimum * PERCENT,
+        read_ops=point.read_ops,
+        write_ops=point.write_ops,
+        read_bytes=point.read_bytes,
+        write_bytes=point.write_bytes,
+    )
+
+
+def _true_events(points: Sequence[Datapoint]) -> list[Event]:
+    return _events(
+        (point.start_s + point.period_s, point.emptied_at is not None, point.level_ratio)
+        for point in points
+    )
+
+
+def _recorded_events(rows: Sequence[Row], step_s: float) -> list[Event]:
+    known = [
+        (row.t_s, row.balance_percent / PERCENT) for row in rows if row.balance_percent is not None
+    ]
+    return _events((t_s + step_s, ratio <= EMPTY_RATIO, ratio) for t_s, ratio in known)
+
+
+def _events(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:
+    """Incidents from (end of the step, whether it turned empty in it, level at the end).
+
+    An event's time is the end of its step: that is when a datapoint first shows it.
+    """
+    found: list[Event] = []
+    is_open = False
+    for end_s, turned_empty, ratio in steps:
+        if is_open and ratio >= RECOVERED_RATIO:
+            found[-1] = replace(found[-1], recovered_s=end_s)
+            is_open = False
+        elif not is_open and turned_empty:
+            found.append(Event(empty_s=end_s, recovered_s=math.inf))
+            is_open = True
+    return found
+
+
+def score_firing(
+    times: Sequence[float],
+    period_s: float,
+    events: Sequence[Event],
+    *,
+    span: tuple[float, float],
+    lead_s: float,
+) -> Score:
+    """Counts from the moments at which an alarm was on; each holds until the next moment."""
+    start_s, end_s = span
+    runs = _runs(times, period_s)
+    pages = [at for first, last in runs for at in _pages(first, last)]
+    counted = [event for event in events if start_s <= event.empty_s < end_s]
+    leads = []
+    for event in counted:
+        since = [first for first, last in runs if first <= event.empty_s < last]
+        leads.append(event.empty_s - since[-1] if since else 0.0)
+    false = true = 0
+    empties = [event.empty_s for event in events]
+    for page in pages:
+        if not start_s <= page < end_s or _in_incident(events, page):
+            continue
+        following = bisect_left(empties, page)
+        if following < len(empties) and empties[following] - page <= FORESIGHT_S:
+            true += 1
+        elif page + FORESIGHT_S <= end_s:  # what comes after the recording is not known
+            false += 1
+    return Score(
+        events=len(counted),
+        in_time=sum(_is_on(runs, event.empty_s - lead_s) for event in counted),
+        paged_in_time=sum(
+            any(event.empty_s - FORESIGHT_S <= page <= event.empty_s - lead_s for page in pages)
+            for event in counted
+        ),
+        one_episode=sum(_is_one_episode(runs, event) for event in counted),
+        true_pages=true,
+        false_pages=false,
+        firing_s=sum(max(0.0, min(last, end_s) - max(first, start_s)) for first, last in runs),
+        seconds=end_s - start_s,
+        leads_s=tuple(leads),
+    )
+
+
+def _runs(times: Sequence[float], period_s: float) -> list[tuple[float, float]]:
+    """Firing from the first moment to the one after the last."""
+    runs: list[tuple[float, float]] = []
+    for now in times:
+        if runs and now <= runs[-1][1] + period_s / 2:
+            runs[-1] = (runs[-1][0], now + period_s)
+        else:
+            runs.append((now, now + period_s))
+    return runs
+
+
+def _pages(first: float, last: float) -> list[float]:
+    return [first + REPEAT_S * n for n in range(math.ceil((last - first) / REPEAT_S))]
+
+
+def _is_on(runs: Sequence[tuple[float, float]], at: float) -> bool:
+    index = bisect_right(runs, (at, math.inf)) - 1
+    return index >= 0 and at < runs[index][1]
+
+
+def _in_incident(events: Sequence[Event], at: float) -> bool:
+    return any(event.empty_s <= at < event.recovered_s for event in events)
+
+
+def _is_one_episode(runs: Sequence[tuple[float, float]], event: Event) -> bool:
+    """Whether one alarm, begun and ended once, was all from 2 h before to the recovery."""
+    begin_s = event.empty_s - FORESIGHT_S
+    return sum(last > begin_s and first <= event.recovered_s for first, last in runs) == 1

@@ -1,0 +1,17 @@
+"""Paging rules to compare, one file each, found by being here. Each has ``POLICIES``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from burstwatch.backtest.evaluate import Policy
+
+
+def find_policies() -> dict[str, Policy]:
+    """Every policy by name, in the order of the files' names."""
+    names = sorted(info.name for info in iter_modules(__path__))
+    found = [import_module(f"{__name__}.{name}").POLICIES for name in names]
+    return {policy.name: policy for policies in found for policy in policies}

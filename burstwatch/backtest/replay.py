@@ -1,0 +1,189 @@
+"""A recorded series played again: what would have been said at each moment of it.
+
+At each *now* only those rows are seen that CloudWatch would have published.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from burstwatch.backtest.series import SeriesError
+from burstwatch.forecast.policy import Verdict, assess
+from burstwatch.history.history import LOOK_BACK_S, build_history
+from burstwatch.history.observations import Observation
+from burstwatch.history.past import to_past
+from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.kinds import find_kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstwatch.backtest.series import Row
+    from burstwatch.config import Config
+    from burstwatch.ebs.load import Traffic
+    from burstwatch.history.observations import Resource, State
+#: Ten years of minutes.
+MOST_MOMENTS = 5_256_000
+#: What a recorded series is of.
+KIND = "ebs_volume"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Moment:
+    """One line of `burstwatch replay --json`. None is "never" or "not known"."""
+
+    t_s: float
+    data_age_s: float | None
+    balance_ratio: float | None
+    time_to_empty_s: float | None
+    low_s: float | None
+    high_s: float | None
+    worst_s: float | None
+    state: State
+    assessment: Verdict
+    reason: str
+
+
+def volume(volume_type: str, size_gib: float) -> Resource:
+    """A volume as if it had been found attached to an instance without limits.
+
+    Raises:
+        UnknownVolumeTypeError, SizeOutOfRangeError: naming the value.
+    """
+    item = {
+        "VolumeId": "vol-replayed",
+        "VolumeType": volume_type,
+        "Size": size_gib,
+        "Attachments": [{"State": "attached"}],
+    }
+    nothing_found: dict[str, dict[str, dict[str, object]]] = {
+        "instances": {},
+        "instance_types": {},
+        "modifications": {},
+    }
+    (described,) = find_kinds()[KIND].describe(item, nothing_found, "replay", 0.0)
+    return replace(described, statistic="Minimum")  # as a series is defined
+
+
+def replay(
+    rows: Sequence[Row],
+    resource: Resource,
+    config: Config,
+    *,
+    period_s: float,
+    delay_s: float,
+) -> Iterator[Moment]:
+    """One moment per period, from the first row until the last has been seen.
+
+    Raises:
+        SeriesError: if the rows span more periods than can sensibly be played.
+    """
+    played = Played(rows, resource, period_s)
+    # Data as late as asked for is not stale: the delay is part of the question.
+    config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
+    steps = int((rows[-1].t_s + period_s + delay_s - rows[0].t_s) / period_s)
+    for step in range(steps + 1):
+        now = rows[0].t_s + step * period_s
+        yield _moment(played.at(now, delay_s, config), config)
+
+
+class Played:
+    """A series, and what of it is visible at each moment."""
+
+    def __init__(self, rows: Sequence[Row], resource: Resource, period_s: float) -> None:
+        """What is asked of ``rows`` later is made once, here.
+
+        Raises:
+            SeriesError: if they span more periods than can sensibly be played.
+        """
+        steps = (rows[-1].t_s - rows[0].t_s) / period_s
+        if steps > MOST_MOMENTS:
+            msg = f"the rows span {steps:.0f} periods of {period_s:g} s, at most {MOST_MOMENTS} are played"
+            raise SeriesError(msg)
+        self._resource, self._period_s = resource, period_s
+        self._row_ends = [row.t_s + period_s for row in rows]
+        cut = resource.history_from_s
+        levels, demand = points(
+            [row for row in rows if cut is None or row.t_s >= cut], resource, period_s
+        )
+        bucket = resource.bucket
+        self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
+        self._history = (
+            build_history(bucket, levels, demand, past=to_past(demand)) if bucket else None
+        )
+
+    def at(self, now: float, delay_s: float, config: Config) -> Observation:
+        """What could be known at ``now``."""
+        seen = bisect_right(self._row_ends, now - delay_s)
+        # The recording itself is the witness: a row without values is a silent volume.
+        age_s = now - self._row_ends[seen - 1] if seen else math.inf
+        history = self._history and self._history.until(now - delay_s)
+        back_s = LOOK_BACK_S
+        newest = history.newest_level() if history else -1
+        if history and newest >= 0:
+            level_age_s = now - history.start_s - (newest + 1) * history.period_s
+            if level_age_s > LOOK_BACK_S:
+                # As the sweep does: a silent volume's last level is looked for, as far
+                # back as it takes to refill.
+                back_s = max(back_s, self._refill_s)
+            if level_age_s > back_s:
+                history = None
+        return Observation(
+            resource=self._resource,
+            at=now,
+            history=history,
+            unit_is_fresh=age_s <= config.max_data_age_s + self._period_s,
+            looked_back_s=min(back_s, now - (self._row_ends[0] - self._period_s)),
+        )
+
+
+def points(
+    rows: Sequence[Row], resource: Resource, period_s: float
+) -> tuple[list[LevelPoint], list[DemandPoint]]:
+    """The rows as levels and demand, each where CloudWatch had it."""
+    kind = find_kinds()[KIND]
+    levels, demand = [], []
+    for row in rows:
+        if row.balance_percent is not None:
+            levels.append(
+                LevelPoint(
+                    start_s=row.t_s,
+                    period_s=period_s,
+                    ratio=row.balance_percent / 100,
+                    statistic=resource.statistic,
+                )
+            )
+        point = kind.spent(resource, sums_of(row, kind.traffic), row.t_s, period_s)
+        if point is not None:
+            demand.append(point)
+    return levels, demand
+
+
+def sums_of(row: Row, traffic: Traffic) -> dict[str, float]:
+    """A row's I/O under CloudWatch's names, as far as it is known."""
+    known = zip(
+        traffic.metrics,
+        (row.read_ops, row.write_ops, row.read_bytes, row.write_bytes),
+        strict=True,
+    )
+    return {name: value for name, value in known if value is not None}
+
+
+def _moment(observation: Observation, config: Config) -> Moment:
+    assessment = assess(observation, config)
+    projection = assessment.projection
+    return Moment(
+        t_s=observation.at,
+        data_age_s=projection.data_age_s,
+        balance_ratio=projection.level.likely if projection.level else None,
+        time_to_empty_s=projection.time_to_empty_s,
+        low_s=projection.low_s,
+        high_s=projection.high_s,
+        worst_s=projection.worst_s,
+        state=projection.state,
+        assessment=assessment.verdict,
+        reason=assessment.reason,
+    )

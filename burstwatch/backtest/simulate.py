@@ -1,0 +1,155 @@
+"""A volume under a workload, as CloudWatch would report it.
+
+For what-if, replay, the demo and the tests. Between two changes of demand
+everything is a closed form, so a period costs a handful of formulas and the
+instant at which the bucket runs dry is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch import bucket as tb
+from burstwatch.ebs.volumes import Access, InstanceLimits, Profile, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from burstwatch.bucket import Bucket
+    from burstwatch.ebs.volumes import Served
+
+KIB = 1024
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """What a workload asks for, for ``seconds``: operations per second of one size."""
+
+    seconds: float
+    read_iops: float
+    write_iops: float
+    io_kib: float = 16.0
+    access: Access = "random"
+
+    @property
+    def iops(self) -> float:
+        """Reads and writes together: they share the credits."""
+        return self.read_iops + self.write_iops
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Datapoint:
+    """One period as CloudWatch shows it: sums, and the balance as a share.
+
+    ``emptied_at`` and ``level_ratio`` (at the period's end) are the truth behind
+    it, which CloudWatch does not show.
+    """
+
+    start_s: float
+    period_s: float
+    balance_minimum: float
+    balance_average: float
+    read_ops: float
+    write_ops: float
+    read_bytes: float
+    write_bytes: float
+    level_ratio: float
+    emptied_at: float | None
+
+
+@dataclass(slots=True)
+class _Sums:
+    """A period being filled."""
+
+    minimum: float = math.inf
+    level_seconds: float = 0.0
+    read_ops: float = 0.0
+    write_ops: float = 0.0
+    read_bytes: float = 0.0
+    write_bytes: float = 0.0
+    emptied_at: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Simulation:
+    """A volume, and how it is reported.
+
+    ``charge_ratio`` is what EBS charges per documented credit of an I/O: 1 by the
+    documentation, less where it merges more than the guest shows.
+    """
+
+    promise: Profile
+    bucket: Bucket
+    instance: InstanceLimits | None = None
+    period_s: float = 60.0
+    charge_ratio: float = 1.0
+
+    def play(
+        self, loads: Iterable[Load], *, ratio: float = 1.0, start_s: float = 0.0
+    ) -> Iterator[Datapoint]:
+        """One datapoint per period while the loads last; a last partial one is dropped."""
+        level, now, sums = ratio * self.bucket.capacity, start_s, _Sums()
+        period_start = start_s
+        for load in loads:
+            left = load.seconds
+            while left > _SLACK:
+                room = period_start + self.period_s - now
+                span, level = self._advance(sums, load, level, min(left, room), now)
+                now, left = now + span, left - span
+                if period_start + self.period_s - now <= _SLACK:
+                    yield self._close(sums, period_start, level)
+                    period_start = now = period_start + self.period_s
+                    sums = _Sums()
+
+    def _advance(
+        self, sums: _Sums, load: Load, level: float, seconds: float, now: float
+    ) -> tuple[float, float]:
+        """Go on for up to ``seconds``, at most until the bucket turns empty."""
+        served = self._served(load, has_credits=True)
+        spend = served.credits_per_s * self.charge_ratio
+        if level <= 0 and spend > self.bucket.refill:
+            served = self._served(load, has_credits=False)
+            spend = min(served.credits_per_s * self.charge_ratio, self.bucket.refill)
+        dry = tb.time_to_empty(self.bucket, level=level, demand=spend) if level > 0 else math.inf
+        runs_dry = dry <= seconds
+        span = max(dry, _SLACK) if runs_dry else seconds
+        after = tb.level_after(self.bucket, level=level, demand=spend, seconds=span)
+        if runs_dry:
+            sums.emptied_at, after = now + dry, 0.0
+        sums.minimum = min(sums.minimum, level, after)
+        sums.level_seconds += (level + after) / 2 * span
+        share = load.read_iops / load.iops if load.iops else 0.0
+        ops = served.iops * span
+        sums.read_ops += ops * share
+        sums.write_ops += ops * (1 - share)
+        sums.read_bytes += ops * share * load.io_kib * KIB
+        sums.write_bytes += ops * (1 - share) * load.io_kib * KIB
+        return span, after
+
+    def _served(self, load: Load, *, has_credits: bool) -> Served:
+        return serve(
+            self.promise,
+            iops=load.iops,
+            io_kib=load.io_kib,
+            access=load.access,
+            has_credits=has_credits,
+            instance=self.instance,
+        )
+
+    def _close(self, sums: _Sums, start_s: float, level: float) -> Datapoint:
+        capacity = self.bucket.capacity
+        return Datapoint(
+            start_s=start_s,
+            period_s=self.period_s,
+            balance_minimum=sums.minimum / capacity,
+            balance_average=sums.level_seconds / self.period_s / capacity,
+            read_ops=sums.read_ops,
+            write_ops=sums.write_ops,
+            read_bytes=sums.read_bytes,
+            write_bytes=sums.write_bytes,
+            level_ratio=level / capacity,
+            emptied_at=sums.emptied_at,
+        )

@@ -1,0 +1,1 @@
+"""EBS numbers and what they mean: volume types, volumes, instance types, prices, fixes, load."""

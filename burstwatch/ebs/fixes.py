@@ -1,0 +1,136 @@
+"""What to do about a bucket that runs dry: what it costs a month, and what it does to the time left."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch import bucket as tb
+from burstwatch.ebs.prices import monthly_usd
+from burstwatch.ebs.volume_types import CATALOGUE, GP3_FREE_IOPS, GP3_FREE_MIB_S, GP3_MIB_S_PER_IOPS
+from burstwatch.ebs.volumes import KIB_PER_MIB, profile
+from burstwatch.formatting import number, span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from burstwatch.bucket import Bucket
+    from burstwatch.ebs.load import Load
+    from burstwatch.ebs.prices import EbsPrices
+    from burstwatch.ebs.volumes import Profile
+
+#: AWS takes any whole number; these read better.
+IOPS_STEP, MIB_S_STEP = 100, 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fix:
+    """One thing to do. ``usd_month`` is the difference in list price, None where it is not known."""
+
+    what: str
+    effect: str
+    usd_month: float | None
+
+
+def cheapest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
+    """The cheapest of them; those of unknown price come last, in the order given."""
+    return tuple(
+        sorted(fixes, key=lambda fix: math.inf if fix.usd_month is None else fix.usd_month)
+    )[:count]
+
+
+def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
+    """What always helps. ``level`` in credits, ``demand`` in credits per second."""
+    under = f"{number(bucket.refill)} {unit}"
+    if level <= 0:
+        return Fix(what="less load", effect=f"refills only under {under}", usd_month=0.0)
+    half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2)
+    half = f"half of {number(demand)} {unit}"
+    lasts = f"{half} never empties it" if math.isinf(half_s) else f"{half} lasts {span(half_s)}"
+    return Fix(
+        what="less load",
+        effect=f"{lasts}, never dry under {under}",
+        usd_month=0.0,
+    )
+
+
+def volume_fixes(
+    volume: Profile, *, demand: float, load: Load | None, prices: EbsPrices | None
+) -> Iterator[Fix]:
+    """Volumes that would bear ``demand``, in the volume's own credits per second, for ever.
+
+    What is held back at the volume's limit may be more than is seen: it bears what the
+    volume serves at its best, and no promise is made beyond that.
+    """
+    wanted = min(demand, volume.burst)
+    now = monthly_usd(prices, volume.volume_type, volume.size_gib) if prices else None
+
+    def fix(what: str, effect: str, then: float | None) -> Fix:
+        usd = None if now is None or then is None else then - now
+        return Fix(what=what, effect=effect, usd_month=usd)
+
+    iops, mib_s = _gp3_rates(volume, wanted, load)
+    gp3 = CATALOGUE["gp3"]
+    if iops <= gp3.max_iops.value and mib_s <= gp3.max_mib_s.value:
+        then = (
+            monthly_usd(
+                prices,
+                "gp3",
+                volume.size_gib,
+                paid_iops=iops - GP3_FREE_IOPS.value,
+                paid_mib_s=mib_s - GP3_FREE_MIB_S.value,
+            )
+            if prices
+            else None
+        )
+        what = f"gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s"
+        yield fix(what, "no credits to run out of", then)
+    for volume_type in _larger_types(volume.volume_type):
+        size = _bearing(volume_type, volume, wanted)
+        if size is not None:
+            then = monthly_usd(prices, volume_type, size) if prices else None
+            yield fix(
+                f"{volume_type} of {number(size)} GiB", "never dry at the load that is seen", then
+            )
+
+
+def _larger_types(volume_type: str) -> tuple[str, ...]:
+    """The same type larger, and for sc1 the next better disk."""
+    return ("sc1", "st1") if volume_type == "sc1" else (volume_type,)
+
+
+def _bearing(volume_type: str, volume: Profile, wanted: float) -> float | None:
+    """The smallest size of a type, from the present one up, whose baseline is ``wanted``."""
+    largest = CATALOGUE[volume_type].max_size_gib.value
+    low = math.ceil(max(volume.size_gib, CATALOGUE[volume_type].min_size_gib.value))
+    high = math.floor(largest)
+    if low > high or profile(volume_type, largest).baseline < wanted:
+        return None
+    if profile(volume_type, low).baseline >= wanted:
+        return low if volume_type != volume.volume_type else None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (
+            (low, middle) if profile(volume_type, middle).baseline >= wanted else (middle, high)
+        )
+    return high
+
+
+def _gp3_rates(volume: Profile, wanted: float, load: Load | None) -> tuple[float, float]:
+    """IOPS and MiB/s of a gp3 that bears ``wanted`` in I/O of the present size.
+
+    Where the load is not known, all that the volume gives.
+    """
+    io_kib = load.io_kib if load else 0.0
+    if volume.unit == "io":
+        iops = wanted
+        mib_s = wanted * io_kib / KIB_PER_MIB if io_kib else volume.limit_mib_s
+    else:
+        iops = wanted * KIB_PER_MIB / io_kib if io_kib else 0.0
+        mib_s = wanted
+    mib_s = math.ceil(min(mib_s, volume.limit_mib_s) / MIB_S_STEP) * MIB_S_STEP
+    mib_s = max(GP3_FREE_MIB_S.value, mib_s)
+    iops = min(iops, volume.limit_iops)
+    iops = math.ceil(max(iops, mib_s / GP3_MIB_S_PER_IOPS.value) / IOPS_STEP) * IOPS_STEP
+    return max(GP3_FREE_IOPS.value, iops), mib_s

@@ -1,0 +1,1 @@
+"""How long is left, how likely it is that it runs out, and whether to page."""

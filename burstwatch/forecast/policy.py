@@ -1,0 +1,288 @@
+"""Observations into an ``Assessment``: ok, watch, warning, critical, exhausted, unknown.
+
+A pure function of (resource, history, now): hysteresis and episodes are computed from
+the history at each call, and nothing has to be remembered between two of them.
+
+The rule: somebody is woken when the worst case is near *and* the demand is likely to
+empty the bucket soon, by the risk score of the last hours or by the same hours of the
+days before. The first alone pages for disks that nobody uses, the second alone for every
+short burst. The week before has a veto: demand as there was often, and that never spent
+what is left now, wakes nobody. What was so bad within the last ``hold_s`` still counts, and
+a bucket that ran dry is an incident until it is back at 20 % (or six hours have passed,
+which is as far as a look goes back), so that one incident is one page.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from burstwatch.forecast.hazard import HOUR_S, has_drained, repeats, risk, time_at_last_rate
+from burstwatch.forecast.hazard_weights import MODELS, threshold_for
+from burstwatch.forecast.precedents import harmless_before
+from burstwatch.forecast.projection import Projection, project
+from burstwatch.formatting import span
+from burstwatch.history.history import LOOK_BACK_S
+from burstwatch.history.track import RECOVERED_RATIO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.config import Config
+    from burstwatch.forecast.hazard_weights import Model
+    from burstwatch.history.history import History
+    from burstwatch.history.observations import Observation
+
+Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]
+
+#: Published as the metric ``Severity``. Unknown is never published: it has no number.
+SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3, "exhausted": 4}
+#: On this share of the days before, the same hours must have emptied what is left.
+OFTEN = 0.4
+#: With so much in the bucket there is no danger, and none is held.
+BACK_RATIO = 0.95
+#: The hold time is searched for pages and for warnings at these marks of the clock.
+PAGE_STEP_S, WARNING_STEP_S = 60.0, 300.0
+#: Emptying within this share of the margin at the rate of the last five minutes is paged
+#: whatever the hours before looked like.
+IMMINENT = 0.7
+#: A warning is what would be critical with so many times the margin.
+WARNING_MARGINS = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Assessment:
+    """A verdict with its reason in one sentence, and the projection behind it."""
+
+    verdict: Verdict
+    reason: str
+    projection: Projection
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Danger:
+    """What one instant of a history deserves, and why."""
+
+    verdict: Verdict
+    why: str = ""
+
+
+SAFE = Danger(verdict="ok")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """Whether something should be done about an instant, and what speaks for or against it."""
+
+    acts: bool
+    why: str = ""
+
+
+def assess(
+    observation: Observation, config: Config, models: Sequence[Model] = MODELS
+) -> Assessment:
+    """What to make of one observation."""
+    projection = project(observation, max_data_age_s=config.max_data_age_s)
+    if projection.state in {"unknown", "exhausted"}:
+        verdict: Verdict = "unknown" if projection.state == "unknown" else "exhausted"
+        return Assessment(verdict=verdict, reason=projection.reason, projection=projection)
+    history = observation.history
+    if history is None or history.newest_level() < 0:
+        return Assessment(verdict="ok", reason=projection.reason, projection=projection)
+    own = config.with_lead(observation.resource.lead_s)
+    danger = _danger(history, projection, own, models)
+    reason = _reason(projection)
+    if danger.why:
+        reason = f"{reason}; {danger.why}"
+    return Assessment(verdict=danger.verdict, reason=reason, projection=projection)
+
+
+def _danger(
+    history: History, projection: Projection, config: Config, models: Sequence[Model]
+) -> Danger:
+    """The worst of now, of what is held from before, and of an incident that is not over."""
+    if not history.bucket.can_drain:
+        return SAFE
+    if config.page_on == "worst" and _is_worst_near(projection, config):
+        return Danger(verdict="critical", why=_worst_is_near(config))
+    silent_s = history.level_age_s(projection.at)
+    empty_for = history.since_empty()
+    # Where there are no more datapoints it has refilled as far as the projection says.
+    refilled = projection.level.likely if projection.state == "idle" and projection.level else 0.0
+    if empty_for is not None and refilled < RECOVERED_RATIO:
+        ago = span(empty_for * history.period_s + silent_s)
+        why = f"ran dry {ago} ago and is not yet back at {RECOVERED_RATIO:.0%}"
+        return Danger(verdict="critical", why=why)
+    # Longer silence than late data can make is an end of I/O, and no lag of the past.
+    lag_s = min(silent_s, config.max_data_age_s + history.period_s)
+    judge = Judge(history=history, config=config, models=models, lag_s=lag_s)
+    now = SAFE if projection.state == "idle" else judge.at(history.size)
+    return now if now.verdict == "critical" else judge.held(now, ended_s=silent_s - lag_s)
+
+
+def is_far(history: History, now: float, config: Config) -> bool:
+    """Whether the bucket was so full all through the hold time that nothing can be wrong."""
+    if history.newest_level() < 0:
+        return False
+    bucket = history.bucket
+    reach_s = WARNING_MARGINS * config.margin_s + history.level_age_s(now) + history.period_s
+    drain = bucket.burst - bucket.refill
+    lowest = min(history.levels[max(0, history.size - history.slots(config.hold_s)) : history.size])
+    level_s = (lowest if history.statistic == "Minimum" else 0.0) * bucket.capacity / (drain or 1.0)
+    return level_s >= reach_s and history.since_empty() is None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judge:
+    """Judges the instants of one history, each as if it were now: seen ``lag_s`` after its end."""
+
+    history: History
+    config: Config
+    models: Sequence[Model]
+    lag_s: float
+
+    @property
+    def near_s(self) -> float:
+        """What is left of the worst case must be more than this, or it is near."""
+        return self.config.margin_s + self.lag_s
+
+    @property
+    def wide_s(self) -> float:
+        """The same for a warning."""
+        return WARNING_MARGINS * self.config.margin_s + self.lag_s
+
+    def at(self, size: int) -> Danger:
+        """The danger at the end of the first ``size`` slots."""
+        worst_s = self.worst_s(size)
+        if worst_s >= self.wide_s:
+            return SAFE
+        is_near = worst_s < self.near_s
+        near = self.find(size, self.near_s) if is_near else None
+        if near and near.acts:
+            return Danger(verdict="critical", why=near.why)
+        wide = self.find(size, self.wide_s)
+        if wide.acts:
+            return Danger(verdict="warning", why=wide.why)
+        return Danger(verdict="watch", why=near.why) if near else SAFE
+
+    def held(self, now: Danger, *, ended_s: float) -> Danger:
+        """What the hold time adds to ``now``; the newest slot would have been seen ``ended_s`` ago.
+
+        Each past instant sees only what it could have seen then. Instants are the marks of
+        the clock, some minutes apart: what was wrong for less than that is not held. Data
+        is taken to have been as late then as it is now.
+        """
+        history, period_s = self.history, self.history.period_s
+        slots = min(history.size, math.ceil((self.config.hold_s - ended_s) / period_s))
+        # Back this far up, whatever was is over.
+        is_back = history.levels[history.newest_level()] >= BACK_RATIO
+        if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
+            return now
+        if not self._could_have_acted():
+            return now
+        warned_at: int | None = None
+        known_from = history.first_slot(LOOK_BACK_S)
+        for back in range(1 if ended_s == 0 else 0, slots):
+            size = history.size - back
+            if history.cut(size).is_recovering(known_from):
+                break  # what was before the end of an incident ended with it
+            if history.levels[size - 1] == math.inf:
+                continue
+            end_s = history.start_s + size * period_s
+            is_mark = end_s % PAGE_STEP_S < period_s
+            is_warning_mark = warned_at is None and end_s % WARNING_STEP_S < period_s
+            worst_s = self.worst_s(size) if is_mark or is_warning_mark else math.inf
+            if is_mark and worst_s < self.near_s and self.find(size, self.near_s).acts:
+                return _was("critical", ended_s + back * period_s + self.lag_s)
+            if is_warning_mark and worst_s < self.wide_s and self.find(size, self.wide_s).acts:
+                warned_at = back
+        if warned_at is None or now.verdict == "warning":
+            return now
+        return _was("warning", ended_s + warned_at * period_s + self.lag_s)
+
+    def _could_have_acted(self) -> bool:
+        """Whether anything at all within the hold time can have spoken for danger."""
+        history = self.history
+        if history.track.past is not None or self.config.page_on == "worst":
+            return True
+        return has_drained(history, within_s=self.config.hold_s + self.lag_s + HOUR_S)
+
+    def worst_s(self, size: int) -> float:
+        """Seconds from the level at the end of the first ``size`` slots to empty at full burst."""
+        return self.history.cut(size).worst_s()
+
+    def find(self, size: int, horizon_s: float) -> Finding:
+        """Whether the bucket is likely to be empty within ``horizon_s``."""
+        memory = self.history.track.memory
+        config = self.config
+        key = (
+            size,
+            horizon_s,
+            self.lag_s,
+            config.margin_s,
+            config.needless_per_week,
+            config.page_on,
+            id(self.models),
+        )
+        known = memory.get(key)
+        if not isinstance(known, Finding):
+            known = memory[key] = self._find(self.history.cut(size), horizon_s)
+        return known
+
+    def _find(self, history: History, horizon_s: float) -> Finding:
+        if history.levels[history.newest_level()] >= BACK_RATIO:
+            return Finding(acts=False)  # a full bucket outlasts what anybody can foresee
+        if self.config.page_on == "worst" and horizon_s <= self.near_s:
+            return Finding(acts=True, why=_worst_is_near(self.config))
+        share = repeats(history, horizon_s)
+        if share >= OFTEN:
+            why = f"on {share:.0%} of the days before, the same hours spent more than is left"
+            return Finding(acts=True, why=why)
+        why = self._why(history, horizon_s)
+        if not why:
+            return Finding(acts=False)
+        harmless = harmless_before(history, horizon_s)
+        if not harmless:
+            return Finding(acts=True, why=why)
+        why = f"{why}, but none of {harmless} such moments of the last week spent what is left"
+        return Finding(acts=False, why=why)
+
+    def _why(self, history: History, horizon_s: float) -> str:
+        """What in the demand of the last hours speaks for danger, or nothing."""
+        threshold = threshold_for(self.config.needless_per_week)
+        # Where nothing has drained it for an hour, only the days before can tell of danger.
+        score = risk(history, horizon_s, self.models) if has_drained(history) else 0.0
+        if score >= threshold:
+            return f"risk {score:.2f} of 1, acted on from {threshold:.2f}"
+        soon_s = time_at_last_rate(history)
+        if soon_s < IMMINENT * self.config.margin_s + self.lag_s:
+            return f"empty {span(soon_s)} after its datapoint at the last rate"
+        return ""
+
+
+def _was(verdict: Verdict, ago_s: float) -> Danger:
+    return Danger(verdict=verdict, why=f"was {verdict} {span(ago_s)} ago")
+
+
+def _is_worst_near(projection: Projection, config: Config) -> bool:
+    """Whether the margin is reached, by a bucket that can be fuller: else a page would never end."""
+    worst_s, level = projection.worst_s, projection.level
+    if worst_s is None or level is None:
+        return False
+    return worst_s < config.margin_s and level.likely < BACK_RATIO
+
+
+def _worst_is_near(config: Config) -> str:
+    return f"a full burst would empty it within {span(config.margin_s)}"
+
+
+def _reason(projection: Projection) -> str:
+    if projection.state not in {"finite", "infinite"}:
+        return projection.reason
+    likely = projection.time_to_empty_s
+    outlook = "not dry at this rate" if likely == math.inf else f"dry in {span(likely)}"
+    return (
+        f"{projection.reason}; {outlook} (range {span(projection.low_s)} to "
+        f"{span(projection.high_s)}, worst case {span(projection.worst_s)})"
+    )

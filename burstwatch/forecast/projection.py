@@ -1,0 +1,316 @@
+"""Bucket, level and demand into a ``Projection``: how long is left, and how sure.
+
+``worst_s`` is a guarantee: no spending is faster than the bucket's burst. The
+other times rest on the demand seen lately, in credits per second. The level is as
+old as its datapoint, so it is rolled forward to *now* before anything is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from burstwatch import bucket as tb
+from burstwatch.forecast.demand import demand_now
+from burstwatch.formatting import span
+from burstwatch.history.cadence import COARSE_S, FINE_S
+from burstwatch.history.points import LevelPoint, Range
+from burstwatch.history.track import EMPTY_RATIO
+
+if TYPE_CHECKING:
+    from burstwatch.bucket import Bucket
+    from burstwatch.ebs.volumes import Binding
+    from burstwatch.history.observations import Observation, Resource, State
+
+#: What comes every five minutes has come by so long after a start.
+STARTING_S = 900.0
+# A served rate this close to the refill is one that an empty bucket holds back:
+# published drains sit 1 to 5 % above their nominal baseline, never under it.
+HELD_AT_ZERO = 0.97
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Projection:
+    """How long one resource's credits last, as of ``at``.
+
+    Seconds are ``inf`` for never and None where nothing can be said. ``level`` is
+    the share of the bucket (0 to 1) rolled forward to ``at``, ``demand`` is in
+    credits per second; ``low_s`` and ``high_s`` bound ``time_to_empty_s``, which is
+    the likely one. ``worst_s`` is the guarantee. ``is_published`` is False where AWS has no balance
+    of the resource at all: that is unknown for good, and no sign of blindness.
+    """
+
+    state: State
+    reason: str
+    at: float
+    data_age_s: float | None = None
+    level: Range | None = None
+    demand: Range | None = None
+    time_to_empty_s: float | None = None
+    low_s: float | None = None
+    high_s: float | None = None
+    worst_s: float | None = None
+    time_to_full_s: float | None = None
+    binding: Binding = "none"
+    is_published: bool = True
+
+    def left_s(self, seconds: float | None, now: float) -> float | None:
+        """What is left at ``now`` of a time that began with this projection; a kept one grows old."""
+        return None if seconds is None else max(0.0, seconds - max(0.0, now - self.at))
+
+
+def project(  # noqa: PLR0911 - one for each way of not knowing
+    observation: Observation, *, max_data_age_s: float
+) -> Projection:
+    """Project one observation.
+
+    ``max_data_age_s`` is how old a datapoint's end may be before the resource is
+    taken as idle (others of its unit have fresh data) or unknown (none has).
+    """
+    resource, now = observation.resource, observation.at
+    bucket = resource.bucket
+    if bucket is None:
+        return Projection(state="not_applicable", reason=resource.no_bucket_reason, at=now)
+    if observation.missing is not None:
+        return Projection(state="unknown", reason=observation.missing.reason, at=now)
+    history = observation.history
+    newest = history.newest_level() if history is not None else -1
+    if history is None or newest < 0:
+        return _without_levels(observation, bucket, max_data_age_s=max_data_age_s)
+    period_s = history.period_s
+    last = LevelPoint(
+        start_s=history.start_s + newest * period_s,
+        period_s=period_s,
+        ratio=history.levels[newest],
+        statistic=history.statistic,
+    )
+    age = max(0.0, now - last.end_s)
+    if age > max_data_age_s + period_s:
+        if resource.reports_when_idle:
+            reason = (
+                f"the newest datapoint is {age:.0f} s old, and there should be some without I/O too"
+            )
+            return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
+        if observation.unit_is_fresh:
+            return _silent(bucket, last, now=now, age=age, max_data_age_s=max_data_age_s)
+        reason = f"the newest datapoint is {age:.0f} s old and nothing else in the unit is fresh"
+        return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
+    demand = demand_now(history, limit=resource.limit.rate)
+    held_back = history.newest_binding()
+    binding = resource.limit.binding if held_back == "none" else held_back
+    projection = _active(bucket, last, demand, now=now, age=age, binding=binding)
+    oddity = history.oddity()
+    if oddity:
+        return replace(projection, reason=f"{projection.reason} ({oddity})")
+    return projection
+
+
+def level_at_end(bucket: Bucket, point: LevelPoint, demand: Range) -> Range:
+    """Credits at the end of a datapoint's period.
+
+    A Minimum bounds the level at the period's end from below; while the bucket
+    refills it was the level at the start. An Average was the level somewhere
+    inside, so the worst case spends at full burst from the period's start.
+    """
+    seen = point.ratio * bucket.capacity
+    gain = max(0.0, bucket.refill - demand.likely) * point.period_s
+    if point.statistic == "Minimum":
+        highest = seen + bucket.refill * point.period_s
+        ends = (seen, seen + gain, highest)
+    else:
+        half = point.period_s / 2
+        low = seen - (bucket.burst - bucket.refill) * point.period_s
+        ends = (
+            low,
+            seen + (bucket.refill - demand.likely) * half,
+            seen + bucket.refill * point.period_s,
+        )
+    low, likely, high = (tb.clamp_level(bucket, end) for end in ends)
+    return Range(low=low, likely=likely, high=high)
+
+
+def _without_levels(
+    observation: Observation, bucket: Bucket, *, max_data_age_s: float
+) -> Projection:
+    resource, now = observation.resource, observation.at
+    if not resource.in_use:
+        reason = "not attached or not running, so nothing can spend its credits"
+        return Projection(state="idle", reason=reason, at=now)
+    if resource.reports_when_idle:
+        return _never_reported(resource, now)
+    cut = resource.history_from_s
+    if cut is not None and cut > now - observation.looked_back_s:
+        reason = "resized or retyped, and no datapoint since"
+        return Projection(state="unknown", reason=reason, at=now)
+    history = observation.history
+    if history is not None and history.has_demand():
+        return Projection(state="unknown", reason="I/O, but no balance to go by", at=now)
+    if observation.unit_is_fresh:
+        silent_s = observation.looked_back_s
+        return _long_silent(bucket, now=now, silent_s=silent_s, max_data_age_s=max_data_age_s)
+    return Projection(state="unknown", reason="no datapoint in the whole unit", at=now)
+
+
+def _never_reported(resource: Resource, now: float) -> Projection:
+    """Nothing of what is reported even without I/O: just started, or not published at all."""
+    started = resource.history_from_s
+    if started is not None and now - started < STARTING_S:
+        reason = f"started {span(now - started)} ago, and no {resource.level_metric} yet"
+        return Projection(state="unknown", reason=reason, at=now)
+    reason = f"AWS publishes no {resource.level_metric} for it"
+    return Projection(state="unknown", reason=reason, at=now, is_published=False)
+
+
+def _long_silent(
+    bucket: Bucket, *, now: float, silent_s: float, max_data_age_s: float
+) -> Projection:
+    """No I/O for all the time looked at: so much has come in at least, whatever was left."""
+    late_s = _unseen_s(silent_s, COARSE_S, max_data_age_s=max_data_age_s)
+    before = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s - late_s)
+    worst = tb.level_after(bucket, level=before, demand=bucket.burst, seconds=late_s)
+    low = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s)
+    return Projection(
+        state="idle",
+        reason="no datapoint while others of the unit have some: no I/O",
+        at=now,
+        level=_ratio(bucket, Range(low=low, likely=low, high=bucket.capacity)),
+        demand=Range(low=0.0, likely=0.0, high=0.0),
+        time_to_empty_s=math.inf,
+        low_s=math.inf,
+        high_s=math.inf,
+        worst_s=tb.worst_time_to_empty(bucket, level=worst),
+        time_to_full_s=tb.time_to_full(bucket, level=low, demand=0.0),
+    )
+
+
+def _unseen_s(silent_s: float, period_s: float, *, max_data_age_s: float) -> float:
+    """For how long anything may have been spent without a datapoint of it having come yet.
+
+    What was spent shows when its period is over and the datapoint no longer late. What is
+    older than both was silence indeed, and has refilled.
+    """
+    return min(silent_s, max_data_age_s + period_s)
+
+
+def _silent(
+    bucket: Bucket, last: LevelPoint, *, now: float, age: float, max_data_age_s: float
+) -> Projection:
+    """No I/O since the last datapoint: what was spent comes back at the refill rate."""
+    still = Range(low=0.0, likely=0.0, high=0.0)
+    ended = level_at_end(bucket, last, still)
+    refilled = Range(
+        low=tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age),
+        likely=tb.level_after(bucket, level=ended.likely, demand=0.0, seconds=age),
+        high=tb.level_after(bucket, level=ended.high, demand=0.0, seconds=age),
+    )
+    # Datapoints of five minutes begin at every fifth, so one that does not is of a minute.
+    period_s = FINE_S if last.start_s % COARSE_S else COARSE_S
+    late_s = _unseen_s(age, period_s, max_data_age_s=max_data_age_s)
+    refilled_low = tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age - late_s)
+    worst = tb.level_after(bucket, level=refilled_low, demand=bucket.burst, seconds=late_s)
+    return Projection(
+        state="idle",
+        reason=f"no datapoint for {age:.0f} s while others of the unit have some: no I/O",
+        at=now,
+        data_age_s=age,
+        level=_ratio(bucket, refilled),
+        demand=still,
+        time_to_empty_s=math.inf,
+        low_s=math.inf,
+        high_s=math.inf,
+        worst_s=tb.worst_time_to_empty(bucket, level=worst),
+        time_to_full_s=tb.time_to_full(bucket, level=refilled.likely, demand=0.0),
+    )
+
+
+def _active(
+    bucket: Bucket,
+    last: LevelPoint,
+    demand: Range,
+    *,
+    now: float,
+    age: float,
+    binding: Binding,
+) -> Projection:
+    ended = level_at_end(bucket, last, demand)
+
+    def now_from(level: float, rate: float) -> float:
+        return tb.level_after(bucket, level=level, demand=rate, seconds=age)
+
+    level = Range(
+        low=now_from(ended.low, demand.high),
+        likely=now_from(ended.likely, demand.likely),
+        high=now_from(ended.high, demand.low),
+    )
+    held_at_zero = last.ratio <= EMPTY_RATIO and is_held_at_zero(bucket, demand)
+    return project_level(
+        bucket,
+        level,
+        demand,
+        at=now,
+        data_age_s=age,
+        worst_level=now_from(ended.low, bucket.burst),
+        held_at_zero=held_at_zero,
+        binding=binding,
+    )
+
+
+def is_held_at_zero(bucket: Bucket, demand: Range) -> bool:
+    """Whether so much is asked of an empty bucket that nothing can gather in it."""
+    return demand.likely >= HELD_AT_ZERO * bucket.refill
+
+
+def project_level(
+    bucket: Bucket,
+    level: Range,
+    demand: Range,
+    *,
+    at: float,
+    data_age_s: float,
+    worst_level: float,
+    held_at_zero: bool,
+    binding: Binding,
+) -> Projection:
+    """How long credits last that are known for ``at``, by whatever source.
+
+    ``level`` is in credits; none are fewer than ``worst_level``. ``held_at_zero`` is
+    whether the bucket was seen empty under a demand that keeps it so.
+    """
+    exhausted = held_at_zero or level.likely <= 0
+    likely_s = tb.time_to_empty(bucket, level=level.likely, demand=demand.likely)
+    low_s = tb.time_to_empty(bucket, level=level.low, demand=demand.high)
+    high_s = tb.time_to_empty(bucket, level=level.high, demand=demand.low)
+    if exhausted:
+        likely_s, low_s = 0.0, 0.0
+        level = Range(low=0.0, likely=0.0, high=level.high)
+        reason = "no credits left" if held_at_zero else "no credits left by now, by projection"
+    elif math.isfinite(likely_s):
+        reason = f"spending {demand.likely:.0f} credits/s, {bucket.refill:.0f} come in"
+    else:
+        # A bucket that stays full shows how much is spent at most.
+        most = "at most " if demand.low <= 0 < demand.likely else ""
+        reason = f"spending {most}{demand.likely:.0f} credits/s, at or under the {bucket.refill:.0f} that come in"
+    finite = math.isfinite(likely_s)
+    return Projection(
+        state="exhausted" if exhausted else "finite" if finite else "infinite",
+        reason=reason,
+        at=at,
+        data_age_s=data_age_s,
+        level=_ratio(bucket, level),
+        demand=demand,
+        time_to_empty_s=likely_s,
+        low_s=low_s,
+        high_s=high_s,
+        worst_s=0.0 if exhausted else tb.worst_time_to_empty(bucket, level=worst_level),
+        time_to_full_s=tb.time_to_full(bucket, level=level.likely, demand=demand.likely),
+        binding=binding,
+    )
+
+
+def _ratio(bucket: Bucket, level: Range) -> Range:
+    return Range(
+        low=level.low / bucket.capacity,
+        likely=level.likely / bucket.capacity,
+        high=level.high / bucket.capacity,
+    )

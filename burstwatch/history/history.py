@@ -1,0 +1,235 @@
+"""What had been seen of one resource at one instant: a track, cut there.
+
+A track is built once and cut at any instant: every mean, fit and extreme that the model
+asks for is then a difference of two sums. A cut never sees what came after it, and nothing
+that the model asks for reaches further back than ``LOOK_BACK_S``: so a whole recording
+that is built once gives at each instant what a sweep of that instant builds.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from burstwatch.history.spending import FIT_S, TOLERANCE, Rates, charge_ratio, disagree
+from burstwatch.history.track import Track
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.bucket import Bucket
+    from burstwatch.ebs.volumes import Binding
+    from burstwatch.history.past import Past
+    from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
+
+#: How far back a look asks at the finest period: three hours for the slowest window, one and
+#: a half for the longest hold time, one for the fit of the charge ratio at the oldest instant
+#: of that, and half an hour for late data.
+LOOK_BACK_S = 6 * 3600.0
+# What is too fast for the bucket must also be more than noise: a share of the capacity.
+JUMP_RATIO = 0.005
+
+#: A balance that rose by less than this share of the bucket was not filling.
+NOISE_RATIO = 0.01
+
+JUMPED_UP = "the balance rose faster than it can: resized, retyped or another volume"
+FELL_TOO_FAST = "the balance fell faster than it can: another size or type than stated"
+SERVED_TOO_MUCH = "more I/O than this type and size serve: another one than stated"
+DISAGREES = "balance and I/O disagree: another size or type than stated, or resized"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The first ``size`` slots of a track: nothing here looks further than that."""
+
+    track: Track
+    size: int
+
+    @property
+    def bucket(self) -> Bucket:
+        """The bucket that all this is about."""
+        return self.track.bucket
+
+    @property
+    def start_s(self) -> float:
+        """The start of the first slot."""
+        return self.track.start_s
+
+    @property
+    def period_s(self) -> float:
+        """The length of a slot."""
+        return self.track.period_s
+
+    @property
+    def statistic(self) -> Statistic:
+        """What the levels are of their periods."""
+        return self.track.statistic
+
+    @property
+    def levels(self) -> list[float]:
+        """Shares of the bucket by slot, infinite where there is no datapoint; may be longer."""
+        return self.track.levels
+
+    @property
+    def end_s(self) -> float:
+        """The end of the newest slot."""
+        return self.start_s + self.size * self.period_s
+
+    @property
+    def least(self) -> Rates:
+        """The least that was spent."""
+        return self.track.rates[0]
+
+    @property
+    def likely(self) -> Rates:
+        """What was spent, as far as is known."""
+        return self.track.rates[1]
+
+    @property
+    def most(self) -> Rates:
+        """The most that was spent."""
+        return self.track.rates[2]
+
+    def slots(self, seconds: float) -> int:
+        """How many slots ``seconds`` are, at least one."""
+        return max(1, round(seconds / self.track.period_s))
+
+    def until(self, end_s: float) -> History:
+        """Only what had ended by ``end_s``, up to the newest datapoint: a history ends with one."""
+        track = self.track
+        size = min(self.size, math.floor((end_s - track.start_s) / track.period_s + 1e-6))
+        if size > 0 and track.levels[size - 1] == math.inf and track.known[size - 1] is None:
+            size = 1 + max(track.last_level[size - 1], track.last_demand[size - 1])
+        return self.cut(max(0, size))
+
+    def cut(self, size: int) -> History:
+        """Only the first ``size`` slots."""
+        return self if size == self.size else History(self.track, size)
+
+    def newest_level(self) -> int:
+        """The slot of the newest level, or -1."""
+        newest = self.size - 1
+        if newest < 0 or self.track.levels[newest] < math.inf:
+            return newest
+        return self.track.last_level[newest]
+
+    def level_age_s(self, now: float) -> float:
+        """Seconds from the end of the newest level's slot to ``now``; there must be a level."""
+        return max(0.0, now - self.start_s - (self.newest_level() + 1) * self.period_s)
+
+    def level_floor(self) -> float:
+        """Credits at the end of the newest level's slot, at the least; there must be a level."""
+        bucket = self.bucket
+        seen = self.levels[self.newest_level()] * bucket.capacity
+        if self.statistic == "Average":
+            seen -= (bucket.burst - bucket.refill) * self.period_s
+        return max(0.0, seen)
+
+    def worst_s(self) -> float:
+        """Seconds from the end of the newest level's slot to empty, at full burst.
+
+        ``inf`` where nothing can drain the bucket, or no level is known.
+        """
+        bucket = self.bucket
+        if not bucket.can_drain or self.newest_level() < 0:
+            return math.inf
+        return self.level_floor() / (bucket.burst - bucket.refill)
+
+    def has_demand(self) -> bool:
+        """Whether any I/O is known."""
+        return (
+            self.size > 0 and self.track.has_demand and self.track.last_demand[self.size - 1] >= 0
+        )
+
+    def newest_binding(self) -> Binding:
+        """What held the newest known I/O back."""
+        if not self.has_demand():
+            return "none"
+        point = self.track.known[self.track.last_demand[self.size - 1]]
+        return point.binding if point is not None else "none"
+
+    def with_past(self, past: Past) -> History:
+        """The same with the days before: what was made of the hours is not made anew."""
+        return History(self.track.with_past(past), self.size)
+
+    def charge_ratio(self) -> float | None:
+        """Credits spent per nominal credit over the last hour, or None where nothing shows it."""
+        return charge_ratio(self.track.fit, self.size, self.slots(FIT_S))
+
+    def drain_began(self) -> tuple[float, float]:
+        """When what drains it now began to, and how full it was then (0 to 1).
+
+        The last instant before which it was filling, by more than noise, or the fullest of
+        the look-back. In seconds since the epoch; there must be a level.
+        """
+        slot = top = self.newest_level()
+        while slot >= self.first_slot(LOOK_BACK_S):
+            level = self.levels[slot]
+            if level < math.inf and level > self.levels[top]:
+                top = slot
+            elif level < self.levels[top] - NOISE_RATIO:
+                break
+            slot -= 1
+        return self.start_s + (top + 1) * self.period_s, self.levels[top]
+
+    def since_empty(self) -> int | None:
+        """Slots since the bucket was last empty, while it is not yet back from that.
+
+        An incident that began before ``LOOK_BACK_S`` is not known any more.
+        """
+        if not self.size or not self.is_recovering(self.first_slot(LOOK_BACK_S)):
+            return None
+        return self.size - 1 - self.track.last_empty[self.size - 1]
+
+    def is_recovering(self, first: int) -> bool:
+        """Whether the bucket was empty in slot ``first`` or since, and is not yet back."""
+        empty = self.track.last_empty[self.size - 1]
+        return empty >= first and empty > self.track.last_recovered[self.size - 1]
+
+    def oddity(self) -> str:
+        """What within the last hour contradicts the bucket as it was stated, or nothing."""
+        first, track = self.first_slot(FIT_S), self.track
+        bucket, seconds = self.bucket, self.period_s
+        noise = JUMP_RATIO * bucket.capacity
+        steps = list(pairwise(track.levels[max(0, first - 1) : self.size]))
+        changes = [after - before for before, after in steps if before < math.inf > after]
+        # A Minimum may lie anywhere in its period, so the two may be a period further apart.
+        if (
+            max(changes, default=0.0) * bucket.capacity
+            > 2 * TOLERANCE * bucket.refill * seconds + noise
+        ):
+            return JUMPED_UP
+        fastest = TOLERANCE * (bucket.burst - bucket.refill) * 2 * seconds + noise
+        if -min(changes, default=0.0) * bucket.capacity > fastest:
+            return FELL_TOO_FAST
+        much = track.served_too_much
+        found = bisect_right(much, self.size - 1)
+        if found and much[found - 1] >= first:
+            return SERVED_TOO_MUCH
+        if not track.has_demand:
+            return ""
+        return DISAGREES if disagree(track.fit, self.size, self.slots(FIT_S), bucket) else ""
+
+    def first_slot(self, seconds: float) -> int:
+        """The first slot of the last ``seconds``."""
+        return max(0, self.size - self.slots(seconds))
+
+
+def build_history(
+    bucket: Bucket,
+    levels: Sequence[LevelPoint],
+    demand: Sequence[DemandPoint],
+    *,
+    past: Past | None = None,
+) -> History:
+    """A history of points in time order.
+
+    A slot's spending comes from its I/O; where that is not known, from what the
+    balance lost; where neither is, nothing was done in it, for CloudWatch has no
+    datapoint for a period without I/O.
+    """
+    track = Track(bucket, levels, demand, past)
+    return History(track, track.size)

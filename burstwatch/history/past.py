@@ -1,0 +1,83 @@
+"""The days before: demand at a coarse period."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.history.points import DemandPoint
+
+#: The period at which the days before are asked for.
+PAST_PERIOD_S = 300.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Past:
+    """Credits per second at a coarse period, days back, from the first datapoint there is.
+
+    ``means`` are those of three slots up to each, a quarter of an hour. ``memory`` keeps
+    what was made of all this.
+    """
+
+    start_s: float
+    period_s: float
+    rates: list[float]
+    means: list[float]
+    memory: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
+
+
+def to_past(demand: Sequence[DemandPoint]) -> Past | None:
+    """Demand as CloudWatch sums it up over five minutes, from the first datapoint on."""
+    if not demand:
+        return None
+    start_s = demand[0].start_s // PAST_PERIOD_S * PAST_PERIOD_S
+    return _past(start_s, _rates(demand, start_s))
+
+
+def with_recent(past: Past, recent: Sequence[DemandPoint]) -> Past:
+    """``past``, which may have been asked for some time ago, with what was seen since."""
+    if not recent:
+        return past
+    # Of the slot that the first datapoint falls into not all may have been seen.
+    first = math.ceil((recent[0].start_s - past.start_s) / PAST_PERIOD_S)
+    first_s = past.start_s + first * PAST_PERIOD_S
+    newer = [point for point in recent if point.start_s >= first_s]
+    if not newer:
+        return past
+    older = past.rates[:first]
+    gap = [0.0] * (first - len(older))
+    return _past(past.start_s, [*older, *gap, *_rates(newer, first_s)])
+
+
+def _past(start_s: float, rates: list[float]) -> Past:
+    three = zip([0.0, 0.0, *rates], [0.0, *rates], rates, strict=False)
+    means = [sum(some) / 3 for some in three]
+    return Past(start_s=start_s, period_s=PAST_PERIOD_S, rates=rates, means=means)
+
+
+def _rates(demand: Sequence[DemandPoint], start_s: float) -> list[float]:
+    """Mean credits per second in each slot from ``start_s`` on; 0 where there is no datapoint."""
+    slots = max(1, round(demand[-1].period_s / PAST_PERIOD_S))  # that one point covers
+    rates = [0.0] * (int((demand[-1].start_s - start_s) // PAST_PERIOD_S) + slots)
+    share = min(1.0, demand[-1].period_s / PAST_PERIOD_S)
+    for point in demand:
+        first = int((point.start_s - start_s) // PAST_PERIOD_S)
+        for slot in range(first, first + slots):
+            rates[slot] += point.nominal * share
+    return rates
+
+
+def drawn(rates: Sequence[float], refill: float) -> float:
+    """The most that any run of ``rates`` takes beyond the refill, in rate times slots."""
+    run = most = 0.0
+    for rate in rates:
+        run += rate - refill
+        if run < 0:
+            run = 0.0
+        elif run > most:
+            most = run
+    return most

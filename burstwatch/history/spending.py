@@ -1,0 +1,227 @@
+"""What was spent in each slot, from the I/O and from the balance, in credits per second.
+
+What an I/O costs is not published, only what it moved. The balance itself is the truth:
+between two datapoints it lost ``spent - refill``. So the *charge ratio*, credits really
+spent per nominal credit of the I/O reported, is fitted from the balance's slope where
+both are known, and the documented least and most bound it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.bucket import Bucket
+    from burstwatch.history.points import DemandPoint
+
+#: The charge ratio at an instant comes from the hour before it.
+FIT_S = 3600.0
+# Outside these the bucket clips (empty, full), and the slope says nothing of spending.
+INSIDE = (0.001, 0.999)
+# A datapoint's balance is taken to be good to 0.1 %, the step that the console shows.
+BALANCE_STEP = 0.001
+# Rates and levels may be this much off before they contradict one another.
+TOLERANCE = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Running sums over slots: ``of[i]`` is the sum of all before slot ``i``."""
+
+    of: list[float]
+
+    def over(self, end: int, slots: int) -> float:
+        """The sum of the ``slots`` before ``end``; what was before the first is 0."""
+        return self.of[end] - self.of[max(0, end - slots)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rates:
+    """One bound of the credits per second spent, by slot."""
+
+    by_slot: list[float]
+    sums: Sums
+
+    def mean(self, end: int, slots: int) -> float:
+        """The mean of the ``slots`` before ``end``, or of as many as there are."""
+        return self.sums.over(end, slots) / min(slots, end)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fit:
+    """What the balance says of the I/O's cost, where both are known: running sums in credits."""
+
+    spent: Sums
+    least: Sums
+    nominal: Sums
+    most: Sums
+    slots: Sums
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Slots:
+    """One resource by slots of ``period_s``: levels (infinite where unknown), known I/O or None.
+
+    ``last_level`` is for each slot the newest one up to it with a level, or -1.
+    """
+
+    bucket: Bucket
+    period_s: float
+    levels: Sequence[float]
+    known: Sequence[DemandPoint | None]
+    last_level: Sequence[int]
+
+
+def summed(by_slot: list[float]) -> Rates:
+    """Rates with their running sums."""
+    return Rates(by_slot=by_slot, sums=sums_of(by_slot))
+
+
+def sums_of(values: Sequence[float]) -> Sums:
+    """The running sums of values by slot."""
+    return Sums(list(accumulate(values, initial=0.0)))
+
+
+def fit_cost(
+    bucket: Bucket,
+    ratios: Sequence[float],
+    known: Sequence[DemandPoint | None],
+    period_s: float,
+) -> Fit:
+    """Spending that the balance shows, beside what the I/O says, where both are known.
+
+    Only falling slots that follow a falling one are used: there both Minimums are
+    levels at their slots' ends, and so their difference is what the later slot lost.
+    """
+    size = len(ratios)
+    spent, least, nominal, most, slots = ([0.0] * size for _ in range(5))
+    refilled = bucket.refill * period_s
+    low, high = INSIDE
+    was_falling = False
+    for slot in range(1, size):
+        before, after, point = ratios[slot - 1], ratios[slot], known[slot]
+        falling = low < after < before < high
+        if falling and was_falling and point is not None and point.nominal > 0:
+            spent[slot] = (before - after) * bucket.capacity + refilled
+            least[slot] = point.least * period_s
+            nominal[slot] = point.nominal * period_s
+            most[slot] = point.most * period_s
+            slots[slot] = 1.0
+        was_falling = falling
+    return Fit(
+        spent=sums_of(spent),
+        least=sums_of(least),
+        nominal=sums_of(nominal),
+        most=sums_of(most),
+        slots=sums_of(slots),
+    )
+
+
+def charge_ratio(fit: Fit, end: int, slots: int) -> float | None:
+    """Credits spent per nominal credit over the ``slots`` before ``end``; None if nothing shows it."""
+    if not fit.slots.over(end, slots):
+        return None
+    return fit.spent.over(end, slots) / fit.nominal.over(end, slots)
+
+
+def disagree(fit: Fit, end: int, slots: int, bucket: Bucket) -> bool:
+    """Whether the balance lost what no counting of the I/O can explain."""
+    spent, error = fit.spent.over(end, slots), BALANCE_STEP * bucket.capacity
+    least, most = fit.least.over(end, slots), fit.most.over(end, slots)
+    return spent > TOLERANCE * most + error or TOLERANCE * spent + error < least
+
+
+def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[float]]:
+    """Least, likely and most credits per second spent, by slot."""
+    size = len(slots.levels)
+    least, likely, most = [0.0] * size, [0.0] * size, [0.0] * size
+    if slots.known.count(None) < size:
+        _rates_of_demand(slots, fit, least, likely, most)
+    bucket, levels, known, period_s = slots.bucket, slots.levels, slots.known, slots.period_s
+    error = BALANCE_STEP * bucket.capacity / period_s
+    scale, refill, burst, full = bucket.capacity / period_s, bucket.refill, bucket.burst, INSIDE[1]
+    for slot in range(1, size):
+        after = levels[slot]
+        if after == math.inf:
+            continue
+        before = levels[slot - 1]
+        if before < math.inf:
+            if known[slot] is None:  # the usual case of what ``_from_balance`` does
+                rate = refill + (before - after) * scale
+                low, high = rate - error, rate + error
+                if low > 0.0 and high < burst:  # nothing to clamp: by far the most
+                    likely[slot] = rate
+                    # Full at its end, it may have spent nothing, and no more than came in.
+                    is_full = after >= full
+                    least[slot], most[slot] = (0.0, rate) if is_full else (low, high)
+                    continue
+                likely[slot] = min(burst, max(0.0, rate))
+                most[slot] = min(burst, max(0.0, high))
+                least[slot] = 0.0 if after >= full else min(burst, max(0.0, low))
+            continue
+        _fill_gap(slots, slot, least, likely, most)
+    return least, likely, most
+
+
+def _rates_of_demand(
+    slots: Slots, fit: Fit, least: list[float], likely: list[float], most: list[float]
+) -> None:
+    """The rates of the slots whose I/O is known, charged as the hour before shows."""
+    spent, nominal, fitted = fit.spent.of, fit.nominal.of, fit.slots.of
+    window = max(1, round(FIT_S / slots.period_s))
+    step = BALANCE_STEP * slots.bucket.capacity
+    for slot, point in enumerate(slots.known):
+        if point is None:
+            continue
+        end = slot + 1
+        first = max(0, end - window)
+        seen = nominal[end] - nominal[first]
+        if fitted[end] == fitted[first]:
+            least[slot], likely[slot], most[slot] = point.least, point.nominal, point.most
+            continue
+        ratio, error = (spent[end] - spent[first]) / seen, step / seen
+        rate = min(point.most, max(point.least, point.nominal * ratio))
+        likely[slot] = rate
+        least[slot] = min(rate, max(point.least, point.nominal * max(0.0, ratio - error)))
+        most[slot] = max(rate, min(point.most, point.nominal * (ratio + error)))
+
+
+def _fill_gap(
+    slots: Slots, slot: int, least: list[float], likely: list[float], most: list[float]
+) -> None:
+    """Slots without any datapoint, between two balances: what these lost is spread over them.
+
+    Only where not even I/O is known in between: no cut can end there, and so none can
+    see a rate that a later balance has told.
+    """
+    before = slots.last_level[slot - 1]
+    gap = range(before + 1, slot + 1)
+    if before < 0 or any(slots.known[one] is not None for one in gap):
+        return
+    bounds = _from_balance(
+        slots.bucket,
+        (slots.levels[before], slots.levels[slot]),
+        seconds=len(gap) * slots.period_s,
+    )
+    for one in gap:
+        least[one], likely[one], most[one] = bounds
+
+
+def _from_balance(
+    bucket: Bucket, ratios: tuple[float, float], *, seconds: float
+) -> tuple[float, float, float]:
+    """The rate at which the balance went from one to the other."""
+    before, after = ratios
+    error = BALANCE_STEP * bucket.capacity / seconds
+    clipped = after >= INSIDE[1]  # full: what came in may all have been spent, or none
+
+    def bounded(rate: float) -> float:
+        return min(bucket.burst, max(0.0, rate))
+
+    rate = (before - after) * bucket.capacity / seconds + bucket.refill
+    return 0.0 if clipped else bounded(rate - error), bounded(rate), bounded(rate + error)

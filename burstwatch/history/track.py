@@ -1,0 +1,154 @@
+"""Levels and demand of one resource on an even grid, with what is derived from them."""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from burstwatch.history.points import DemandPoint
+from burstwatch.history.spending import TOLERANCE, Fit, Rates, Slots, fit_cost, rates_of, summed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.bucket import Bucket
+    from burstwatch.history.past import Past
+    from burstwatch.history.points import LevelPoint, Statistic
+
+#: Half of the smallest step that the console shows of a balance (0.1 %).
+EMPTY_RATIO = 0.0005
+#: An incident lasts from empty until the level is back here.
+RECOVERED_RATIO = 0.2
+
+
+class Track:
+    """Everything that is known of one resource, by slot. What is derived is made when asked for.
+
+    ``levels`` are shares of the bucket, infinite where there is no datapoint; ``known`` is
+    the I/O, None where there is none. ``means`` and ``memory`` keep what was computed.
+    """
+
+    def __init__(
+        self,
+        bucket: Bucket,
+        levels: Sequence[LevelPoint],
+        demand: Sequence[DemandPoint],
+        past: Past | None,
+    ) -> None:
+        self.bucket, self.past = bucket, past
+        self.statistic: Statistic = levels[-1].statistic if levels else "Minimum"
+        # The balance sets the grid: I/O that comes more often is taken together.
+        self.period_s = period_s = (levels or demand)[-1].period_s if levels or demand else 60.0
+        starts = [points[0].start_s for points in (levels, demand) if points]
+        self.start_s = min(starts, default=0.0)
+        demand = _at_least(demand, period_s)
+        level_slots, demand_slots = self._slots_of(levels), self._slots_of(demand)
+        self.size = size = 1 + max([*level_slots[-1:], *demand_slots[-1:]], default=-1)
+        self.levels = ratios = [math.inf] * size
+        for slot, level in zip(level_slots, levels, strict=True):
+            ratios[slot] = min(ratios[slot], level.ratio)
+        self.known: list[DemandPoint | None] = [None] * size
+        for slot, one in zip(demand_slots, demand, strict=True):
+            self.known[slot] = one
+            for before in range(max(0, slot + 1 - round(one.period_s / period_s)), slot):
+                self.known[before] = one
+        self.has_demand = bool(demand)
+        self.means: dict[float, list[float]] = {}
+        self.memory: dict[object, object] = {}
+
+    def with_past(self, past: Past) -> Track:
+        """The same with other days before, which nothing of what is kept may be made of."""
+        other = copy(self)
+        other.past, other.memory = past, {}
+        return other
+
+    def _slots_of(self, points: Sequence[LevelPoint] | Sequence[DemandPoint]) -> list[int]:
+        """The slot in which each period ends: what ends within it is not known before its end."""
+        start_s, period_s, ceil = self.start_s, self.period_s, math.ceil
+        return [
+            ceil((one.start_s + one.period_s - start_s) / period_s - 1e-6) - 1 for one in points
+        ]
+
+    @cached_property
+    def last_level(self) -> list[int]:
+        """For each slot the newest one up to it with a level, or -1."""
+        return _newest([ratio < math.inf for ratio in self.levels])
+
+    @cached_property
+    def last_demand(self) -> list[int]:
+        """For each slot the newest one up to it with known I/O, or -1."""
+        return _newest([point is not None for point in self.known])
+
+    @cached_property
+    def last_empty(self) -> list[int]:
+        """For each slot the newest one up to it that was empty, or -1."""
+        return _newest([ratio <= EMPTY_RATIO for ratio in self.levels])
+
+    @cached_property
+    def last_recovered(self) -> list[int]:
+        """For each slot the newest one up to it that was back from empty, or -1."""
+        return _newest([RECOVERED_RATIO <= ratio < math.inf for ratio in self.levels])
+
+    @cached_property
+    def fit(self) -> Fit:
+        """What the balance says of the I/O's cost."""
+        return fit_cost(self.bucket, self.levels, self.known, self.period_s)
+
+    @cached_property
+    def rates(self) -> tuple[Rates, Rates, Rates]:
+        """Least, likely and most credits per second spent."""
+        slots = Slots(
+            bucket=self.bucket,
+            period_s=self.period_s,
+            levels=self.levels,
+            known=self.known,
+            last_level=self.last_level,
+        )
+        least, likely, most = rates_of(slots, self.fit)
+        return summed(least), summed(likely), summed(most)
+
+    @cached_property
+    def served_too_much(self) -> list[int]:
+        """Slots with more I/O than the bucket lets through."""
+        most = TOLERANCE * self.bucket.burst
+        if not self.has_demand:
+            return []
+        return [
+            slot
+            for slot, point in enumerate(self.known)
+            if point is not None and point.least > most
+        ]
+
+
+def _at_least(demand: Sequence[DemandPoint], period_s: float) -> Sequence[DemandPoint]:
+    """Demand with periods no shorter than that: shorter ones are taken together by the clock."""
+    if not demand or demand[-1].period_s >= period_s:
+        return demand
+    groups: dict[float, list[DemandPoint]] = {}
+    for point in demand:
+        groups.setdefault(point.start_s // period_s * period_s, []).append(point)
+    return [_together(start_s, some, period_s) for start_s, some in groups.items()]
+
+
+def _together(start_s: float, some: Sequence[DemandPoint], period_s: float) -> DemandPoint:
+    share = some[0].period_s / period_s
+    return DemandPoint(
+        start_s=start_s,
+        period_s=period_s,
+        least=share * sum(point.least for point in some),
+        nominal=share * sum(point.nominal for point in some),
+        most=share * sum(point.most for point in some),
+        binding=some[-1].binding,
+    )
+
+
+def _newest(flags: Sequence[bool]) -> list[int]:
+    """For each slot the newest one up to it whose flag is set, or -1."""
+    newest, found = -1, []
+    for slot, flag in enumerate(flags):
+        if flag:
+            newest = slot
+        found.append(newest)
+    return found

@@ -1,0 +1,181 @@
+"""What a message says of one resource, once: text, chat and JSON are made from it.
+
+Times are absolute, because an alarm is read later than it is written.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch.ebs.fixes import Fix, cheapest
+from burstwatch.ebs.load import AT_LIMIT
+from burstwatch.formatting import DAY, clock_time, number, span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from burstwatch.ebs.load import Load
+    from burstwatch.forecast.policy import Assessment, Verdict
+    from burstwatch.forecast.projection import Projection
+    from burstwatch.history.background import Background
+    from burstwatch.history.observations import Resource
+    from burstwatch.kinds.base import Kind
+
+NEVER = "never"
+#: What holds the I/O back, in words.
+BINDINGS = {
+    "volume_iops": "the volume's IOPS",
+    "volume_throughput": "the volume's throughput",
+    "instance_iops": "the instance's IOPS",
+    "instance_throughput": "the instance's throughput",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Brief:
+    """Everything there is to say, in short sentences without their full stops.
+
+    ``name`` is a tag, somebody's free text, and is shown only as the rendering allows.
+    A sentence that is empty does not apply. ``numbers`` are for programs; what is not
+    known or never comes is absent.
+    """
+
+    resource_id: str
+    kind: str
+    unit: str
+    name: str
+    type: str
+    verdict: Verdict
+    outlook: str
+    at_zero: str
+    fixes: tuple[Fix, ...]
+    prices_of: str
+    cause: str
+    since: str
+    place: str
+    data: str
+    reason: str
+    caveats: tuple[str, ...]
+    numbers: Mapping[str, str]
+
+
+def make_brief(
+    resource: Resource, assessment: Assessment, kind: Kind, background: Background
+) -> Brief:
+    """The brief of one assessment."""
+    projection = assessment.projection
+    return Brief(
+        resource_id=resource.id,
+        kind=resource.kind,
+        unit=resource.unit,
+        name=resource.name,
+        type=resource.facts.get("type", resource.kind),
+        verdict=assessment.verdict,
+        outlook=_outlook(projection),
+        at_zero=_at_zero(resource),
+        fixes=_fixes(resource, projection, kind, background.load),
+        prices_of=resource.region,
+        cause=_cause(resource, projection, background.load),
+        since=_since(projection, background),
+        place=_place(resource),
+        data=_data(projection),
+        reason=assessment.reason,
+        caveats=resource.caveats,
+        numbers=_numbers(assessment),
+    )
+
+
+def _outlook(projection: Projection) -> str:
+    if projection.state == "exhausted":
+        return f"no burst credits left, as of {clock_time(projection.at)}"
+    now = projection.at
+    likely, low, high = (
+        _instant(now, seconds)
+        for seconds in (projection.time_to_empty_s, projection.low_s, projection.high_s)
+    )
+    if projection.time_to_empty_s is None or math.isinf(projection.time_to_empty_s):
+        soonest = low if low != NEVER else _instant(now, projection.worst_s)
+        return f"credits low, dry from {soonest} on if load returns, as of {clock_time(now)}"
+    return f"dry about {likely} ({low} to {high}), as of {clock_time(now)}"
+
+
+def _instant(now: float, seconds: float | None) -> str:
+    """A time of day, for what is less than a day away."""
+    if seconds is None or math.isinf(seconds):
+        return NEVER
+    return clock_time(now + seconds) if seconds < DAY else "tomorrow or later"
+
+
+def _at_zero(resource: Resource) -> str:
+    if resource.bucket is None:
+        return ""
+    burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)
+    return f"at zero it falls from {burst} to {baseline} {resource.rate_unit}"
+
+
+def _fixes(
+    resource: Resource, projection: Projection, kind: Kind, load: Load | None
+) -> tuple[Fix, ...]:
+    bucket, level, demand = resource.bucket, projection.level, projection.demand
+    if bucket is None or level is None or demand is None:
+        return ()
+    # Where only the upper end of what is expected drains it, that is what must be borne;
+    # what an empty bucket serves says nothing of what was asked for.
+    wanted = demand.likely if demand.likely > bucket.refill else demand.high
+    if projection.state == "exhausted":
+        wanted = bucket.burst
+    if wanted <= bucket.refill:
+        return ()
+    return cheapest(kind.fixes(resource, level.likely * bucket.capacity, wanted, load))
+
+
+def _cause(resource: Resource, projection: Projection, load: Load | None) -> str:
+    if load is None or not load.iops:
+        return ""
+    size = f" of {number(load.io_kib)} KiB"
+    rates = f"{number(round(load.iops))} IOPS{size}, {number(load.mib_s)} MiB/s"
+    if projection.state == "exhausted":
+        return f"{load.direction}, {rates}, held to the baseline"
+    held = BINDINGS.get(projection.binding)
+    rate = load.iops if resource.rate_unit == "IOPS" else load.mib_s
+    if projection.binding == resource.limit.binding and rate < AT_LIMIT * resource.limit.rate:
+        held = None  # it only would be, if there were more
+    return f"{load.direction}, {rates}{f', held back by {held}' if held else ''}"
+
+
+def _since(projection: Projection, background: Background) -> str:
+    if background.since_s is None or background.since_ratio is None:
+        return ""
+    if projection.state == "infinite":
+        return ""  # nothing drains it now
+    return f"draining since {clock_time(background.since_s)}, from {background.since_ratio:.0%}"
+
+
+def _place(resource: Resource) -> str:
+    instance, device = resource.facts.get("instance_id"), resource.facts.get("device")
+    return f"{device or 'attached'} of {instance} in {resource.unit}" if instance else resource.unit
+
+
+def _data(projection: Projection) -> str:
+    age = projection.data_age_s
+    return "" if age is None else f"newest datapoint {span(age)} old"
+
+
+def _numbers(assessment: Assessment) -> dict[str, str]:
+    projection = assessment.projection
+    known = {
+        "as_of_s": projection.at,
+        "time_to_empty_s": projection.time_to_empty_s,
+        "low_s": projection.low_s,
+        "high_s": projection.high_s,
+        "worst_s": projection.worst_s,
+        "data_age_s": projection.data_age_s,
+    }
+    finite = {
+        name: f"{value:.1f}"
+        for name, value in known.items()
+        if value is not None and math.isfinite(value)
+    }
+    return {"verdict": assessment.verdict, "state": projection.state, **finite}

@@ -1,0 +1,1 @@
+"""When to ask for a resource again, how deep, and what that costs."""

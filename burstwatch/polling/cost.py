@@ -1,0 +1,74 @@
+"""What it costs to ask for a resource all month, before anybody has: from its size and how full it is.
+
+A look asks for one metric as long as nothing is near, and how long the next one can wait
+follows from the worst case. Two figures: with every bucket full and silent, and as they
+are now. What a load does in between is not known beforehand.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstwatch.bucket import worst_time_to_empty
+from burstwatch.ebs.prices import METRIC_REQUEST, MONTH_S
+from burstwatch.forecast.policy import BACK_RATIO, Assessment
+from burstwatch.forecast.projection import Projection
+from burstwatch.history.cadence import COARSE_S
+from burstwatch.polling.schedule import wait_s
+
+if TYPE_CHECKING:
+    from burstwatch.config import Config
+    from burstwatch.history.observations import Resource
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cost:
+    """Metrics a month of one bucket, and whether its lead can be kept at all.
+
+    ``out_of_reach`` is where even a bucket that is nearly full would be empty within the margin.
+    """
+
+    full: float
+    now: float
+    out_of_reach: bool = False
+
+
+NOTHING = Cost(full=0.0, now=0.0)
+
+
+def usd(metrics: float) -> float:
+    """What so many metric requests cost, by the list price."""
+    return metrics * METRIC_REQUEST.value
+
+
+def cost_of(
+    resource: Resource, assessment: Assessment, config: Config, *, look_period_s: float | None
+) -> Cost:
+    """What asking for one bucket costs. ``look_period_s`` is its kind's, where polling is fixed."""
+    bucket = resource.bucket
+    if bucket is None or not resource.in_use:
+        return NOTHING
+    own = config.with_lead(resource.lead_s)
+    # A full bucket may be a silent one: what it spends shows after as long (``project``).
+    age_s = config.max_data_age_s + COARSE_S
+    worst_s = worst_time_to_empty(bucket, level=bucket.capacity) - age_s
+    full = Assessment(
+        verdict="ok",
+        reason="",
+        projection=Projection(state="infinite", reason="", at=0.0, worst_s=worst_s),
+    )
+    nearly_full_s = worst_time_to_empty(bucket, level=BACK_RATIO * bucket.capacity)
+    return Cost(
+        full=_looks(full, own, look_period_s),
+        now=_looks(assessment, own, look_period_s),
+        out_of_reach=nearly_full_s - age_s <= own.margin_s,
+    )
+
+
+def _looks(assessment: Assessment, config: Config, look_period_s: float | None) -> float:
+    """Looks a month: the first sweep after each wait."""
+    wait = wait_s(assessment, config, look_period_s=look_period_s)
+    sweeps = max(1, math.ceil(wait / config.sweep_period_s))
+    return MONTH_S / (sweeps * config.sweep_period_s)

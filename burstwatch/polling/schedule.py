@@ -1,0 +1,249 @@
+"""When to ask for a resource again: the latest moment at which it cannot be too late yet.
+
+No bucket empties faster than its worst case. So a look at *t* that leaves ``worst_s``
+needs no other before ``t + worst_s - margin``: the next one then still finds the margin,
+whatever the workload does in between, for it rolls what it knows forward to its own now.
+What the last look saw is kept too, so that the next asks only for what came since.
+
+Kept in memory only. Losing it costs one full sweep and never an alarm.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from burstwatch.history.background import with_earlier
+
+if TYPE_CHECKING:
+    from burstwatch.config import Config
+    from burstwatch.forecast.policy import Assessment
+    from burstwatch.history.background import Background
+    from burstwatch.history.levels import Levels
+    from burstwatch.history.observations import Resource
+    from burstwatch.history.past import Past
+    from burstwatch.history.points import LevelPoint
+
+SOONEST_S = 60.0
+LATEST_S = 3600.0
+#: What an alarm has told of is looked at so often, or sooner where it is about to be empty.
+ANNOUNCED_S = 300.0
+#: Of the time that is left after an announcement, the share after which it is looked at again.
+COUNTDOWN = 0.1
+#: What cannot be known is asked for again after so long, and so much longer each time.
+UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
+#: So long the days before are kept before they are asked for again: what came since is within
+#: the hours that every judgement of a near resource sees anyway (``risk.RECENT_S``).
+PAST_KEPT_S = 2.5 * 3600.0
+#: The verdicts that an alarm has told of, as far as it could.
+ANNOUNCED = frozenset({"critical", "exhausted"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """What one look saw of a resource's balance, for the next to begin where it ended.
+
+    ``newest`` is the newest datapoint; ``since_s`` is from when on there was none after it,
+    or none at all, ``until_s`` when that was asked.
+    """
+
+    newest: LevelPoint | None
+    since_s: float
+    until_s: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """One resource after a look: what to make of it, and what the next look need not ask for.
+
+    ``is_near`` is whether the next look must know of hours, which are then in ``levels``.
+    ``failed`` is whether asking for it failed, which is why it is unknown.
+    """
+
+    resource: Resource
+    assessment: Assessment
+    background: Background | None = None
+    is_near: bool = False
+    seen: Seen | None = None
+    levels: Levels | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """The last look at a resource, when the next is due, and what it was then.
+
+    ``late_at`` is from when on it could be within its margin and nobody know. ``failed`` is
+    whether the last look at it failed, ``blind`` how many looks in a row could not tell.
+    ``background`` outlives the look, for an alarm may be made later than that.
+    """
+
+    fingerprint: object
+    assessment: Assessment
+    due_at: float
+    late_at: float
+    near: bool = False
+    failed: bool = False
+    seen: Seen | None = None
+    levels: Levels | None = None
+    background: Background | None = None
+    blind: int = 0
+
+
+@dataclass(kw_only=True)
+class Schedule:
+    """The last look at each resource of a unit, and the I/O of the days before of those near.
+
+    ``newest_s`` is by kind the end of the newest datapoint that any look has seen.
+    """
+
+    known: dict[str, Known] = field(default_factory=dict)
+    pasts: dict[str, tuple[object, float, Past | None]] = field(default_factory=dict)
+    newest_s: dict[str, float] = field(default_factory=dict)
+
+    def is_due(self, resource: Resource, now: float) -> bool:
+        """New, changed or just attached resources are due at once."""
+        known = self.last_look(resource)
+        return known is None or now >= known.due_at
+
+    def last_look(self, resource: Resource) -> Known | None:
+        """The last look at it as it is now, or None if there was none."""
+        known = self.known.get(resource.key)
+        return known if known is not None and known.fingerprint == fingerprint(resource) else None
+
+    def was_idle(self, resource: Resource) -> bool:
+        """Whether the last look found no I/O, or there was none."""
+        known = self.known.get(resource.key)
+        return known is None or known.assessment.projection.state == "idle"
+
+    def note(
+        self, judged: Judged, config: Config, now: float, *, look_period_s: float | None = None
+    ) -> None:
+        """Remember a look.
+
+        ``look_period_s`` is how often to look at what is well, where the worst case is too
+        unsure to say it.
+        """
+        resource, assessment = judged.resource, judged.assessment
+        near, seen, levels = judged.is_near, judged.seen, judged.levels
+        background = judged.background
+        own = config.with_lead(resource.lead_s)
+        before = self.last_look(resource)
+        blind, late_at = 0, _late_at(assessment, own, now)
+        if background is not None and before is not None:
+            background = with_earlier(background, before.background, now)
+        if assessment.verdict == "unknown":
+            blind = 1
+            if before is not None:
+                # What was known of it is not worth less because this look could not tell.
+                blind, near = before.blind + 1, near or before.near
+                late_at = before.late_at
+                seen, levels = seen or before.seen, levels or before.levels
+                background = before.background
+        if seen is not None and seen.newest is not None:
+            newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
+            self.newest_s[resource.kind] = newest_s
+        self.known[resource.key] = Known(
+            fingerprint=fingerprint(resource),
+            assessment=assessment,
+            due_at=now
+            + wait_s(assessment, own, look_period_s=look_period_s, blind=blind, is_near=near),
+            late_at=late_at,
+            near=near,
+            failed=judged.failed,
+            seen=seen,
+            levels=levels if near else None,
+            background=background,
+            blind=blind,
+        )
+
+    def background_of(self, resource: Resource) -> Background | None:
+        """What led up to the last look's verdict, if that was one to tell of."""
+        known = self.last_look(resource)
+        return known.background if known is not None else None
+
+    def levels_of(self, resource: Resource) -> Levels | None:
+        """The hours of its balance that are kept, if it is near."""
+        known = self.last_look(resource)
+        return known.levels if known is not None else None
+
+    def past_is_stale(self, resource: Resource, now: float) -> bool:
+        """Whether the days before must be asked for (again)."""
+        kept = self.pasts.get(resource.key)
+        return kept is None or kept[0] != fingerprint(resource) or now - kept[1] >= PAST_KEPT_S
+
+    def keep_past(self, resource: Resource, past: Past | None, now: float) -> None:
+        """Remember the days before ``now``."""
+        self.pasts[resource.key] = (fingerprint(resource), now, past)
+
+    def past_of(self, resource: Resource) -> Past | None:
+        """What is remembered of the days before."""
+        kept = self.pasts.get(resource.key)
+        return kept[2] if kept else None
+
+    def forget_all_but(self, keys: set[str]) -> None:
+        """Drop what the inventory no longer has."""
+        self.pasts = {key: value for key, value in self.pasts.items() if key in keys}
+        self.known = {key: value for key, value in self.known.items() if key in keys}
+
+
+def fingerprint(resource: Resource) -> object:
+    """What makes an earlier look at a resource worthless when it changes."""
+    return (
+        resource.bucket,
+        resource.in_use,
+        resource.parents,
+        resource.history_from_s is None,
+        resource.lead_s,
+        resource.statistic,
+    )
+
+
+def wait_s(
+    assessment: Assessment,
+    config: Config,
+    *,
+    look_period_s: float | None = None,
+    blind: int = 0,
+    is_near: bool = False,
+) -> float:
+    """Seconds until the next look, from one minute to one hour, less slack.
+
+    What is well waits until its worst case could reach the margin. The data's age is not
+    in that: the worst case is rolled forward to now, and the next look rolls the same
+    datapoint at least as far. What is near is looked at again at once; what has been
+    announced, while nothing worse can come of waiting, a little later.
+    """
+    if assessment.verdict == "unknown" and is_near:
+        wait = SOONEST_S
+    else:
+        wait = _wait_s(assessment, config, look_period_s, blind)
+    return wait - config.sweep_period_s / 2
+
+
+def _late_at(assessment: Assessment, config: Config, now: float) -> float:
+    """From when on it could be within its margin: what is not known could be by now."""
+    worst_s = assessment.projection.worst_s
+    if worst_s is None:
+        return now if assessment.verdict == "unknown" else math.inf
+    return now + worst_s - config.margin_s
+
+
+def _wait_s(
+    assessment: Assessment, config: Config, look_period_s: float | None, blind: int
+) -> float:
+    projection = assessment.projection
+    if not projection.is_published and look_period_s is not None:
+        return look_period_s
+    if assessment.verdict == "unknown":
+        return min(MOST_UNKNOWN_S, UNKNOWN_S * max(1, blind))
+    if assessment.verdict in ANNOUNCED:
+        left_s = projection.low_s if projection.state == "finite" else None
+        wait = ANNOUNCED_S if left_s is None else COUNTDOWN * left_s
+        return min(ANNOUNCED_S, max(SOONEST_S, wait))
+    if assessment.verdict == "ok" and projection.worst_s is not None:
+        wait = look_period_s or projection.worst_s - config.margin_s
+        return min(LATEST_S, max(SOONEST_S, wait))
+    # What has no bucket, or is attached to nothing, changes before it can be spent.
+    return LATEST_S if assessment.verdict == "ok" else SOONEST_S

@@ -1,0 +1,1 @@
+"""CloudWatch metric math, SEARCH and Metrics Insights, for the local cloud and the strict fake."""
