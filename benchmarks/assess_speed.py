@@ -20,9 +20,9 @@ from burstwatch.backtest.replay import points
 from burstwatch.backtest.workloads import read_workload
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
-from burstwatch.history.history import LOOK_BACK_S
 from burstwatch.history.observations import observe
 from burstwatch.history.past import to_past
+from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.polling.depth import is_near
 
 if TYPE_CHECKING:

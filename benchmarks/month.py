@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
-from burstwatch.aws.batches import ask
-from burstwatch.aws.round import Round
+from burstwatch.aws.reading import Reader, ask
 from burstwatch.aws.session import Deadline
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.simulate import Simulation
@@ -30,6 +29,8 @@ from burstwatch.ebs.prices import METRIC_REQUEST
 from burstwatch.ebs.volumes import profile
 from burstwatch.history.track import RECOVERED_RATIO
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import ANNOUNCED, Schedule
 from tests.fake.quick import QuickCloudWatch
 
@@ -201,12 +202,13 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
         if not due:
             continue
         clock.now = START + MINUTE * minute
-        round_ = Round(
-            kind=KIND, clients=cloudwatch, config=watching.config, schedule=schedule,  # type: ignore[arg-type]
-            now=clock.now, deadline=Deadline(lambda: 0.0, at=3_600.0),
+        task = Task(kind=KIND, config=watching.config, schedule=schedule, now=clock.now)
+        reader = Reader(
+            clients=cloudwatch, now=clock.now, allowance=Allowance(),  # type: ignore[arg-type]
+            deadline=Deadline(lambda: 0.0, at=3_600.0),
         )  # fmt: skip
         # In a fleet there is always one with fresh data; it is not counted.
-        for judged in ask(round_, [*due, witness], list).judged:
+        for judged in ask(task, reader, [*due, witness], list).judged:
             disk = judged.resource
             if disk is witness:
                 continue

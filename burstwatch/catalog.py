@@ -160,10 +160,9 @@ def catalog() -> dict[str, Any]:
             {
                 "name": kind.name,
                 "namespace": kind.namespace,
-                "dimension": kind.dimension,
+                "dimensions": list(kind.dimensions),
                 "metrics": list(kind.metrics),
                 "operations": [listing.operation for listing in kind.listings],
-                "capacity_documented": kind.capacity_documented,
             }
             for kind in kinds
         ],

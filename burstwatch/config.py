@@ -218,6 +218,12 @@ class Config:
         return self if lead_s is None else replace(self, lead_s=lead_s)
 
     @property
+    def tag(self) -> tuple[str, str] | None:
+        """The key and the value of ``tag_filter``, or None to watch everything."""
+        key, _, value = self.tag_filter.partition("=")
+        return (key, value) if key else None
+
+    @property
     def links(self) -> Links:
         """Where messages point to."""
         return Links(dashboard=self.dashboard_url, runbooks=self.runbooks_url)

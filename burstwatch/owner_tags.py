@@ -1,4 +1,4 @@
-"""What the owner of a resource asks for by tag: not to be watched, another lead, quiet hours.
+"""Settings that owners put on a resource as tags: not to watch it, another lead, maintenance.
 
 Only characters that every AWS service takes in a tag are needed: no comma, no semicolon.
 """
@@ -48,8 +48,8 @@ class Window:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wishes:
-    """What was asked for. ``refused`` are tags with the value and what is allowed."""
+class OwnerTags:
+    """What the tags set. ``refused`` are invalid tags, with the value and what is allowed."""
 
     watch: bool = True
     lead_s: float | None = None
@@ -57,8 +57,8 @@ class Wishes:
     refused: Mapping[str, str]
 
 
-def read_wishes(tags: Mapping[str, str]) -> Wishes:
-    """The wishes in the tags of one resource. One that is not understood is refused, not guessed."""
+def read_owner_tags(tags: Mapping[str, str]) -> OwnerTags:
+    """The settings in the tags of one resource. An invalid value is refused, not guessed."""
     refused: dict[str, str] = {}
     watch = tags.get(WATCH_TAG, "yes").strip().lower()
     if watch not in {"yes", "no"}:
@@ -75,7 +75,7 @@ def read_wishes(tags: Mapping[str, str]) -> Wishes:
         windows = parse_windows(text)
     elif text:
         refused[MAINTENANCE_TAG] = f"is {text!r}, allowed are {WINDOWS_ALLOWED}"
-    return Wishes(watch=watch != "no", lead_s=lead_s, windows=windows, refused=refused)
+    return OwnerTags(watch=watch != "no", lead_s=lead_s, windows=windows, refused=refused)
 
 
 def parse_windows(text: str) -> tuple[Window, ...]:

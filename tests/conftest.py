@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import pytest
 from botocore.loaders import JSONFileLoader
 
-from burstwatch.aws.session import Clients, Deadline, Unit
+from burstwatch.aws.session import Clients, Deadline
+from burstwatch.polling.unit import Unit
 from tests.fake.aws import ACCOUNT, FakeAws
 from tests.fake.server import FakeServer
 

@@ -1,88 +1,84 @@
-"""Every kind, against AWS's own service models as botocore ships them.
+"""Every kind, against AWS's own service models as botocore ships them, and through the engine.
 
-A new file in ``burstwatch/kinds`` is tested here before its author has written a
-test; what it needs is a file of worked examples in ``tests/kinds``.
+A new file in ``burstwatch/kinds`` is tested here before its author has written a test; what
+it needs is a file of worked examples in ``tests/kinds``.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-import botocore.session
+import botocore
 import pytest
-from botocore.model import ListShape, ServiceModel, Shape, StructureShape
 
 from burstwatch import kinds
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
+from burstwatch.aws.sweep import Sweep
+from burstwatch.catalog import read_actions
+from burstwatch.cli.main import run
 from burstwatch.config import Config
-from burstwatch.ebs.load import Traffic
+from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds.base import Kind, Listing
+from burstwatch.kinds._ec2 import identified_by
+from burstwatch.kinds.base import DemandMetric, Kind, Listing, Scope
+from burstwatch.shards import shards_of
+from tests.aws.test_sweep import CONFIG, alarms, run_sweep
 from tests.conftest import NOW, Cloud
+from tests.fake.modelled import Modelled, member
+from tests.fake.wire import service_model
 
 KINDS = list(find_kinds().values())
-#: CloudWatch has no model of its metrics; these are the documented ones, by namespace.
-METRICS = json.loads((Path(__file__).parent / "data" / "aws_metrics.json").read_text())
+TAG = ("team", "Payments")
 
 
 def by_name(value: Any) -> str:
     return str(getattr(value, "name", value))
 
 
-def service_model(name: str) -> ServiceModel:
-    loader = botocore.session.Session().get_component("data_loader")
-    return ServiceModel(loader.load_service_model(name, "service-2"))
+def examples_of(kind: Kind) -> ModuleType:
+    return import_module(f"tests.kinds.{kind.name}")
 
 
-def member(shape: Shape, path: str) -> Shape:
-    """The shape at a path such as ``Attachments[].InstanceId``.
-
-    Raises:
-        KeyError: naming the step that AWS does not have.
-    """
-    for step in path.split("."):
-        if not isinstance(shape, StructureShape):
-            raise KeyError(step)
-        shape = shape.members[step.removesuffix("[]")]
-        if step.endswith("[]"):
-            if not isinstance(shape, ListShape):
-                raise KeyError(step)
-            shape = shape.member
-    return shape
+def described(kind: Kind, examples: ModuleType) -> list[Resource]:
+    things = [replace(kind.inventory.identify(item), unit="unit") for item in examples.ITEMS]
+    return [one for thing in things for one in kind.describe(thing, examples.FOUND, NOW)]
 
 
 def check_listing(listing: Listing) -> None:
-    """Raises KeyError for what AWS does not have."""
+    """Raises KeyError or ValueError for what AWS does not have or does not take."""
     model = service_model(listing.service)
     if listing.operation not in model.operation_names:
         raise KeyError(listing.operation)
     output = model.operation_model(listing.operation).output_shape
     assert output is not None
     item = member(output, listing.items)
-    for path in (listing.id_field, *listing.fields):
+    for path in listing.fields:
         member(item, path)
-    paginators = (
-        botocore.session.Session()
-        .get_component("data_loader")
-        .load_service_model(listing.service, "paginators-1")
-    )
-    if listing.operation not in paginators["pagination"]:
-        raise KeyError(f"{listing.operation} is not paged")
+    if listing.page_size is not None:
+        least, most = Modelled(listing.service, listing.operation).page_sizes
+        # EC2's texts do not say how large a page may be; its fake does.
+        if listing.service != "ec2" and not least <= listing.page_size <= most:
+            raise ValueError(listing.page_size)
 
 
-def check_metrics(kind: Kind) -> None:
+def check_metrics(kind: Kind, examples: ModuleType) -> None:
     """Raises KeyError for a metric or dimension that AWS does not document."""
-    known = METRICS["namespaces"][kind.namespace]
-    if kind.dimension not in known["dimensions"]:
-        raise KeyError(kind.dimension)
+    for name in kind.dimensions:
+        if name not in examples.DOCUMENTED_DIMENSIONS:
+            raise KeyError(name)
     for metric in kind.metrics:
-        if metric not in known["metrics"]:
+        if metric not in examples.DOCUMENTED_METRICS:
             raise KeyError(metric)
 
 
@@ -94,22 +90,47 @@ def test_a_kind_names_only_operations_and_fields_that_aws_has(kind: Kind) -> Non
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
 def test_a_kind_names_only_metrics_that_aws_documents(kind: Kind) -> None:
-    check_metrics(kind)
+    examples = examples_of(kind)
+    check_metrics(kind, examples)
+    assert examples.METRICS_PAGE.startswith("https://docs.aws.amazon.com/")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+def test_a_kind_narrows_its_calls_only_by_what_its_api_takes(kind: Kind) -> None:
+    for listing in kind.listings:
+        shape = service_model(listing.service).operation_model(listing.operation).input_shape
+        scopes = [
+            Scope(),
+            Scope(tag=TAG),
+            Scope(shard=shards_of(16)[3]),
+            Scope(ids=("a", "b")),
+        ]
+        for scope in scopes:
+            assert shape is not None
+            assert set(listing.arguments(scope)) <= set(shape.members)
+
+
+def a_listing(operation: str, items: str, *fields: str) -> Listing:
+    return Listing(
+        service="ec2", operation=operation, items=items, fields=fields,
+        identify=identified_by("VolumeId"), page_size=500,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        Listing(service="ec2", operation="DescribeDisks", items="Volumes[]", id_field="VolumeId", fields=()),
-        Listing(service="ec2", operation="DescribeVolumes", items="Disks[]", id_field="VolumeId", fields=()),
-        Listing(service="ec2", operation="DescribeVolumes", items="Volumes[]", id_field="VolumeId", fields=("Credits",)),
-        Listing(service="ec2", operation="DescribeVolumes", items="Volumes[]", id_field="VolumeId", fields=("Attachments[].Disk",)),
-        Listing(service="ec2", operation="CreateVolume", items="Attachments[]", id_field="VolumeId", fields=()),
+        a_listing("DescribeDisks", "Volumes[]"),
+        a_listing("DescribeVolumes", "Disks[]"),
+        a_listing("DescribeVolumes", "Volumes[]", "Credits"),
+        a_listing("DescribeVolumes", "Volumes[]", "Attachments[].Disk"),
+        a_listing("CreateVolume", "Attachments[]"),
+        replace(a_listing("DescribeDBInstances", "DBInstances[]"), service="rds", page_size=500),
     ],
-    ids=["operation", "items", "field", "inner field", "not a list"],
-)  # fmt: skip
+    ids=["operation", "items", "field", "inner field", "not a list", "too large a page"],
+)
 def test_what_aws_does_not_have_is_refused(wrong: Listing) -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises((KeyError, ValueError)):
         check_listing(wrong)
 
 
@@ -117,19 +138,20 @@ def test_what_aws_does_not_have_is_refused(wrong: Listing) -> None:
     "wrong",
     [
         {"level_metrics": ("BurstCredits",)},
-        {"traffic": Traffic(read_ops="VolumeOps", write_ops="", read_bytes="", write_bytes="")},
-        {"dimension": "Disk"},
+        {"demand_metrics": (DemandMetric(name="VolumeOps"),)},
+        {"dimensions": ("Disk",)},
     ],
     ids=["level", "demand", "dimension"],
 )
 def test_a_metric_or_dimension_that_aws_does_not_document_is_refused(wrong: dict[str, Any]) -> None:
+    kind = find_kinds()["ebs_volume"]
     with pytest.raises(KeyError):
-        check_metrics(replace(find_kinds()["ebs_volume"], **wrong))
+        check_metrics(replace(kind, **wrong), examples_of(kind))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
 def test_a_kind_reads_only_the_fields_that_it_declares(kind: Kind) -> None:
-    examples = import_module(f"tests.kinds.{kind.name}")
+    examples = examples_of(kind)
     read: set[str] = set()
     found = {
         lookup.name: {
@@ -139,7 +161,11 @@ def test_a_kind_reads_only_the_fields_that_it_declares(kind: Kind) -> None:
         for lookup in kind.lookups
     }
     for item in examples.ITEMS:
-        kind.describe(Recording(item, "", read, "inventory"), found, "unit", NOW)
+        list(
+            kind.describe(
+                kind.inventory.identify(Recording(item, "", read, "inventory")), found, NOW
+            )
+        )
     declared = {f"inventory:{path}" for path in kind.inventory.fields}
     for lookup in kind.lookups:
         declared |= {f"{lookup.name}:{path}" for path in lookup.listing.fields}
@@ -152,15 +178,22 @@ def test_a_kind_reads_only_the_fields_that_it_declares(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
 def test_a_kind_describes_its_worked_examples(kind: Kind) -> None:
-    examples = import_module(f"tests.kinds.{kind.name}")
-    resources = [r for i in examples.ITEMS for r in kind.describe(i, examples.FOUND, "unit", NOW)]
+    examples = examples_of(kind)
+    resources = described(kind, examples)
     assert len({resource.key for resource in resources}) == len(resources)
     for resource in resources:
         assert resource.kind == kind.name
         assert resource.level_metric in kind.level_metrics
         assert (resource.bucket is None) == bool(resource.no_bucket_reason)
+        assert resource.bucket is None or resource.rate_unit
+        assert resource.bucket is None or resource.limit.binding in kind.limits
+        assert len(kind.dimensions_of(resource)) == len(kind.dimensions)
     assert any(resource.bucket for resource in resources)
-    spent = kind.spent(resources[0], examples.SUMS, NOW, 60)
+    totals = {
+        metric.name: metric.total(examples.VALUES[metric.name], 60.0)
+        for metric in kind.demand_metrics
+    }
+    spent = kind.spent(resources[0], totals, NOW, 60)
     assert spent is not None
     assert spent.nominal == pytest.approx(examples.NOMINAL_PER_S)
     assert 0 <= spent.least <= spent.nominal <= spent.most
@@ -168,9 +201,112 @@ def test_a_kind_describes_its_worked_examples(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
 def test_nothing_measured_is_nothing_known_never_zero(kind: Kind) -> None:
-    examples = import_module(f"tests.kinds.{kind.name}")
-    resource = kind.describe(examples.ITEMS[0], examples.FOUND, "unit", NOW)[0]
+    resource = described(kind, examples_of(kind))[0]
     assert kind.spent(resource, {}, NOW, 60) is None
+    assert kind.cause(resource, {}) is None
+
+
+def level_value(kind: Kind, resource: Resource, ratio: float) -> float:
+    """The value of the level metric that means this share of the bucket: shares are linear."""
+    zero, one = (kind.to_ratio(resource, value) for value in (0.0, 1.0))
+    return (ratio - zero) / (one - zero)
+
+
+def put_levels(
+    cloud: Cloud, kind: Kind, resource: Resource, levels: list[float], *, until: float
+) -> None:
+    """Datapoints, one a minute, the newest of which has just ended."""
+    pairs = dict(kind.dimensions_of(resource))
+    for back, ratio in enumerate(reversed(levels)):
+        at = until - 60.0 * (back + 1)
+        value = level_value(kind, resource, ratio)
+        cloud.aws.put(kind.namespace, resource.level_metric, pairs, at, value)
+
+
+def put_examples(cloud: Cloud, kind: Kind, examples: ModuleType) -> None:
+    """The worked examples as an account's inventory."""
+    for item in examples.ITEMS:
+        cloud.aws.add_item(kind.inventory.service, kind.inventory.operation, item)
+    for lookup in kind.lookups:
+        for item in examples.FOUND[lookup.name].values():
+            cloud.aws.add_item(lookup.listing.service, lookup.listing.operation, item)
+
+
+def sweep_kind(cloud: Cloud, kind: Kind, memory: Memory) -> Sweep:
+    return run_sweep(cloud, memory, config=replace(CONFIG, kinds=kind.name))
+
+
+def drain_and_recover(cloud: Cloud, kind: Kind, examples: ModuleType) -> None:
+    """Each of a kind's examples that can run dry is seen, alarmed and recovered."""
+    put_examples(cloud, kind, examples)
+    memory = Memory()
+    found = look(
+        cloud.unit, [kind], cloud.clients, Config(), memory, now=NOW, deadline=cloud.never()
+    )
+    assert found.problems == ()
+    victims = [one for one, _ in found.buckets if one.can_spend]
+    assert victims
+    for victim in victims:
+        bucket = victim.bucket
+        assert bucket is not None
+        step = (bucket.burst - bucket.refill) * 60.0 / bucket.capacity
+        drain = [min(1.0, 0.02 + step * back) for back in range(40)]
+        put_levels(cloud, kind, victim, drain[::-1], until=NOW)
+        for metric in kind.demand_metrics:  # so much that its limit is reached
+            for back in range(1, 40):
+                value = examples.VALUES[metric.name] * examples.TO_THE_LIMIT
+                pairs = dict(kind.dimensions_of(victim))
+                cloud.aws.put(kind.namespace, metric.name, pairs, NOW - 60.0 * back, value)
+    memory = Memory()
+    swept = sweep_kind(cloud, kind, memory)
+    assert swept.completed
+    ids = {victim.id for victim in victims}
+    assert {swept.found.assessments[one][1].verdict for one in ids} <= {"critical", "exhausted"}
+    assert {one.split("/")[-2] for one in alarms(cloud)} == ids
+    there = cloud.aws.regions[cloud.unit.region].alarms
+    assert all(victims[0].rate_unit in one["AlarmDescription"] for one in there.values())
+    cloud.clock.now += 3 * 3_600.0
+    for victim in victims:
+        put_levels(cloud, kind, victim, [1.0] * 100, until=cloud.clock.now)
+    for _ in range(6):
+        sweep_kind(cloud, kind, memory)
+        cloud.aws.evaluate_alarms()
+        cloud.clock.now += 60.0
+        for victim in victims:
+            put_levels(cloud, kind, victim, [1.0], until=cloud.clock.now)
+    assert alarms(cloud) == {}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+def test_a_kind_is_swept_alarmed_and_recovered(kind: Kind, cloud: Cloud) -> None:
+    drain_and_recover(cloud, kind, examples_of(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+def test_a_kind_is_seen_by_scan_by_tag_and_by_shard(kind: Kind, cloud: Cloud) -> None:
+    examples = examples_of(kind)
+    put_examples(cloud, kind, examples)
+    out, err = StringIO(), StringIO()
+    env = {**os.environ, "BURSTWATCH_KINDS": kind.name}
+    code = run(["scan", "--json"], stdout=out, stderr=err, env=env, clock=cloud.clock)
+    assert (code, err.getvalue()) == (0, "")
+    everything = {json.loads(line)["id"] for line in out.getvalue().splitlines()}
+    assert everything == {one.id for one in described(kind, examples)}
+
+    def ids(**scope: Any) -> set[str]:
+        config = Config(tag_filter=scope.get("tag_filter", ""))
+        found = look(
+            cloud.unit, [kind], cloud.clients, config, Memory(shard=scope.get("shard", shards_of(1)[0])),
+            now=NOW, deadline=cloud.never(),
+        )  # fmt: skip
+        return set(found.assessments)
+
+    parts = [ids(shard=shard) for shard in shards_of(4)]
+    assert set().union(*parts) == everything
+    assert sum(map(len, parts)) == len(everything)
+    tagged = {one.id for one in described(kind, examples) if one.tags.get("Name") == "db"}
+    assert ids(tag_filter="Name=db") == tagged != set()
+    assert ids(tag_filter="Name=no such") == set()
 
 
 class Recording(dict[str, Any]):
@@ -205,58 +341,119 @@ class Recording(dict[str, Any]):
         return self._wrap(key, super().get(key, default))
 
 
+#: A kind that speaks another dialect than EC2: no filters, ``TagList``, small pages, two
+#: dimensions, rates, a level that is credits and not percent, names in upper and lower case.
 TOY = """
 from burstwatch.bucket import Bucket
-from burstwatch.kinds.base import Kind, Listing
-from burstwatch.ebs.load import Traffic
 from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.points import DemandPoint
+from burstwatch.kinds.base import Cause, DemandMetric, Kind, Listing, Thing
 
-def describe(item, found, unit, now):
-    return (Resource(
-        kind="toy", id=item["InstanceId"], level_metric="EBSIOBalance%", name="", unit=unit,
-        bucket=Bucket(capacity=1800.0 * 2750, refill=1000.0, burst=3750.0),
-        limit=Limit(rate=3750.0, binding="instance_iops"), statistic="Average",
-    ),)
+def identify(item):
+    tags = {tag["Key"]: tag["Value"] for tag in item.get("TagList", ())}
+    return Thing(id=item["DBInstanceIdentifier"], name=item["DBInstanceIdentifier"], tags=tags, item=item)
+
+def describe(thing, found, now):
+    yield Resource(
+        kind="toy", id=thing.id, level_metric="CPUCreditBalance", name=thing.name, tags=thing.tags,
+        unit=thing.unit, dimensions=(thing.id, thing.item["Engine"]),
+        bucket=Bucket(capacity=576.0 * 60, refill=24 / 60, burst=2.0 * 60),
+        limit=Limit(rate=120.0, binding="cpu"), statistic="Average", rate_unit="credits/h",
+        is_documented=False, highest_verdict=thing.item.get("LicenseModel", "exhausted"),
+    )
+
+def spent(resource, totals, start_s, period_s):
+    used = totals.get("CPUUtilization")
+    if used is None:
+        return None
+    rate = used / period_s
+    return DemandPoint(start_s=start_s, period_s=period_s, least=rate, nominal=rate, most=rate)
 
 KIND = Kind(
-    name="toy", namespace="AWS/EC2", dimension="InstanceId",
-    inventory=Listing(service="ec2", operation="DescribeInstances", items="Reservations[].Instances[]",
-                      id_field="InstanceId", fields=("InstanceId",)),
-    level_metrics=("EBSIOBalance%",), describe=describe,
-    traffic=Traffic(read_ops="EBSReadOps", write_ops="EBSWriteOps", read_bytes="EBSReadBytes", write_bytes="EBSWriteBytes"),
-    fixes=lambda resource, level, demand, load: (),
-    spent=lambda resource, sums, start_s, period_s: None, capacity_documented=False,
+    name="toy", namespace="AWS/RDS", dimensions=("DBInstanceIdentifier", "EngineName"),
+    inventory=Listing(
+        service="rds", operation="DescribeDBInstances", items="DBInstances[]", page_size=20,
+        fields=("DBInstanceIdentifier", "Engine", "LicenseModel", "TagList[].Key", "TagList[].Value"),
+        identify=identify, iam_prefix="toys",
+    ),
+    level_metrics=("CPUCreditBalance",), to_ratio=lambda resource, value: value / 576.0,
+    demand_metrics=(DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),),
+    describe=describe, spent=spent, limits={"cpu": "the processor"},
+    cause=lambda resource, rates: Cause(text="much work", rate=120.0) if rates else None,
+    at_zero=lambda resource: "at zero it costs money in credits/h",
+    fixes=lambda resource, level, demand, rates: (),
 )
 """
 
 
-def test_a_toy_kind_dropped_into_kinds_is_found_queried_and_projected(
+TOYS: list[dict[str, Any]] = [
+    {"DBInstanceIdentifier": "Orders-DB", "Engine": "Postgres", "TagList": [{"Key": "Name", "Value": "db"}]},
+    *({"DBInstanceIdentifier": f"Other-{number}", "Engine": "MySQL"} for number in range(30)),
+]  # fmt: skip
+
+
+def toy_examples(items: list[dict[str, Any]]) -> ModuleType:
+    """The worked examples of the toy."""
+    module = ModuleType("toy_examples")
+    module.__dict__.update(ITEMS=items, FOUND={}, VALUES={"CPUUtilization": 60.0}, TO_THE_LIMIT=2.0)
+    return module
+
+
+@contextmanager
+def toy(tmp_path: Path, patch: pytest.MonkeyPatch) -> Iterator[Kind]:
+    (tmp_path / "toy.py").write_text(TOY)
+    patch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
+    yield find_kinds()["toy"]
+
+
+def test_a_toy_kind_of_another_dialect_is_found_swept_alarmed_and_recovered(
     cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "toy.py").write_text(TOY)
-    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
-    found_kinds = find_kinds()
-    assert set(found_kinds) == {*(kind.name for kind in KINDS), "toy"}
-    check_listing(found_kinds["toy"].inventory)
-    check_metrics(found_kinds["toy"])
-    instance = cloud.aws.add_instance("m5.large")
-    for minute in range(1, 31):  # 2,750 credits a second net: 1/30 of the bucket a minute
-        cloud.aws.put(
-            "AWS/EC2", "EBSIOBalance%", {"InstanceId": instance}, NOW - 60 * minute, 20 + 2 * minute
-        )
-    seen = look(
-        cloud.unit, [found_kinds["toy"]], cloud.clients, Config(), Memory(),
-        now=NOW, deadline=cloud.never(),
-    )  # fmt: skip
-    resource, assessment = seen.assessments[instance]
-    assert resource.kind == "toy"
-    assert assessment.projection.state == "finite"
-    # It loses 2 % a minute and stood at about 21 % a minute's middle ago.
-    assert assessment.projection.time_to_empty_s == pytest.approx(21 / 2 * 60, rel=0.15)
+    with toy(tmp_path, monkeypatch) as kind:
+        assert set(find_kinds()) == {*(one.name for one in KINDS), "toy"}
+        check_listing(kind.inventory)
+        assert "toys:DescribeDBInstances" in read_actions([kind])
+        drain_and_recover(cloud, kind, toy_examples(TOYS[:3]))
 
 
-def test_the_list_of_documented_metrics_is_itself_sourced() -> None:
-    assert all(entry["source"].startswith("https://") for entry in METRICS["namespaces"].values())
+def test_a_toy_kind_without_filters_is_narrowed_by_the_engine_and_paged(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with toy(tmp_path, monkeypatch) as kind:
+        put_examples(cloud, kind, toy_examples(TOYS))
+
+        def ids(config: Config, memory: Memory) -> list[str]:
+            found = look(
+                cloud.unit, [kind], cloud.clients, config, memory, now=NOW, deadline=cloud.never()
+            )
+            assert found.problems == ()
+            return sorted(found.assessments)
+
+        everything = sorted(item["DBInstanceIdentifier"] for item in TOYS)
+        assert ids(Config(), Memory()) == everything
+        assert cloud.aws.counted["DescribeDBInstances"] == 2  # twenty on a page
+        assert ids(Config(tag_filter="Name=d*"), Memory()) == ["Orders-DB"]
+        parts = [ids(Config(), Memory(shard=shard)) for shard in shards_of(4)]
+        assert sorted(one for part in parts for one in part) == everything
+        assert all(parts)
+
+
+def test_a_bucket_whose_end_only_costs_money_never_pages(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with toy(tmp_path, monkeypatch) as kind:
+        cheap = {**TOYS[0], "LicenseModel": "warning"}
+        cloud.aws.add_item("rds", "DescribeDBInstances", cheap)
+        (victim,) = kind.describe(kind.inventory.identify(cheap), {}, NOW)
+        put_levels(cloud, kind, victim, [0.02 - 0.0002 * n for n in range(40)], until=NOW)
+        swept = sweep_kind(cloud, kind, Memory())
+        assert swept.found.assessments["Orders-DB"][1].verdict == "warning"
+        assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["warning"]
+
+
+def test_a_rate_is_the_same_demand_whatever_its_period_is() -> None:
+    rate, total = DemandMetric(name="r", statistic="Average", is_rate=True), DemandMetric(name="t")
+    assert rate.total(50.0, 300.0) == total.total(15_000.0, 300.0)
 
 
 def test_no_model_is_missing_from_this_botocore() -> None:

@@ -17,7 +17,7 @@ from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from tests.unit.test_policy import rows_of
-from tests.unit.test_project import steady
+from tests.unit.test_projection import steady
 from tools.readme import PARTS, PICTURES, generated
 
 ROOT = Path(__file__).parents[1]

@@ -11,7 +11,7 @@ import botocore.session
 import pytest
 
 from burstwatch.cli.main import build_parser
-from burstwatch.forecast.policy import Verdict
+from burstwatch.history.observations import Verdict
 from burstwatch.messages.text import runbook_of
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.main import build_parser as build_exporter_parser

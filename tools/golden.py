@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from burstwatch.aws.alarms import alarm_request
 from burstwatch.aws.names import MASS
-from burstwatch.aws.session import Unit
-from burstwatch.backtest.replay import points, sums_of, volume
+from burstwatch.backtest.replay import points, totals_of, volume
 from burstwatch.backtest.series import read_series, write_series
 from burstwatch.backtest.simulate import Load, Simulation
 from burstwatch.config import Config
-from burstwatch.ebs.load import recent_load
 from burstwatch.ebs.volumes import profile
 from burstwatch.forecast.policy import assess
-from burstwatch.history.background import make_background
+from burstwatch.history.background import make_background, recent_rates
 from burstwatch.history.observations import observe
-from burstwatch.kinds import find_kinds
+from burstwatch.kinds.ebs_volume import KIND, TRAFFIC
 from burstwatch.messages.brief import make_brief
 from burstwatch.messages.chat import chat_message, mass_chat_message, recovery_chat_message
 from burstwatch.messages.text import NAMED_IN_MASS, alarm_description, mass_description
+from burstwatch.polling.unit import Unit
 from tools.pages import TREES, page
 
 if TYPE_CHECKING:
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
     from burstwatch.messages.brief import Brief
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
@@ -125,13 +124,12 @@ def golden_brief(name: str) -> Brief:
         id="vol-0123456789abcdef0",
         name="orders-db",
         unit="123456789012/eu-central-1",
-        facts={**resource.facts, "instance_id": "i-0123456789abcdef0", "device": "/dev/sdf"},
+        place="/dev/sdf of i-0123456789abcdef0",
     )
     seen = observe(resource, levels[-1].end_s + 120, levels, demand)
-    kind = find_kinds()[resource.kind]
-    load = recent_load(kind.traffic, {row.t_s: sums_of(row, kind.traffic) for row in rows}, 60.0)
-    background = make_background(seen.history, load, seen.at)
-    return make_brief(resource, assess(seen, CONFIG), kind, background)
+    rates = recent_rates(TRAFFIC.metrics, {row.t_s: totals_of(row) for row in rows}, 60.0)
+    background = make_background(seen.history, rates, seen.at)
+    return make_brief(resource, assess(seen, CONFIG), KIND, background)
 
 
 if __name__ == "__main__":

@@ -19,15 +19,17 @@ from burstwatch.aws.names import (
     alarm_name,
     resource_dimensions,
 )
-from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.aws.session import AWS_ERRORS, describe_error
 from burstwatch.forecast.policy import SEVERITY
+from burstwatch.polling.unit import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from burstwatch.aws.session import Clients, Unit
+    from burstwatch.aws.session import Clients
     from burstwatch.config import Config
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
+    from burstwatch.polling.unit import Unit
 
 DELETE_BATCH = 100
 #: What CloudWatch says of the alarm that is to be deleted and is not there.

@@ -11,13 +11,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from burstwatch.aws.names import NAMESPACE, unit_dimensions
-from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.aws.session import AWS_ERRORS, describe_error
+from burstwatch.polling.unit import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from burstwatch.aws.session import Clients, Unit
+    from burstwatch.aws.session import Clients
     from burstwatch.config import Config
+    from burstwatch.polling.unit import Unit
     from burstwatch.shards import Shard
 
 SPENT_METRIC = "MetricsRequested"

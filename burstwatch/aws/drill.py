@@ -28,9 +28,10 @@ from burstwatch.forecast.policy import SEVERITY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from burstwatch.aws.session import Clients, Unit
+    from burstwatch.aws.session import Clients
     from burstwatch.config import Config
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
+    from burstwatch.polling.unit import Unit
 
 #: CloudWatch looks at an alarm once a minute, and may take one more to see a new datapoint.
 WAIT_S = 10.0 * ALARM_PERIOD_S

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+import re
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from botocore import xform_name
 
-from burstwatch.aws.session import AWS_ERRORS, LateError, Problem, describe_error
+from burstwatch.aws.session import AWS_ERRORS, LateError, describe_error
 from burstwatch.formatting import first_of
-from burstwatch.owner_tags import read_wishes
-from burstwatch.shards import WHOLE, Shard
+from burstwatch.kinds.base import Scope
+from burstwatch.owner_tags import read_owner_tags
+from burstwatch.polling.unit import Problem
+from burstwatch.shards import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from burstwatch.aws.session import Clients, Deadline, Unit
+    from burstwatch.aws.session import Clients, Deadline
     from burstwatch.history.observations import Resource
-    from burstwatch.kinds.base import Item, Kind, Listing, Lookup
+    from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Thing
+    from burstwatch.polling.unit import Unit
 
-#: EC2 takes up to 200 values in a filter.
-FILTER_VALUES = 200
 #: What a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
-Filter = dict[str, object]
+ESTIMATED = "AWS does not publish this bucket's size, so the worst case is an estimate"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,80 +62,166 @@ class Inventory:
         return replace(self, resources=tuple(found))
 
 
+@dataclass(kw_only=True)
+class _Reader:
+    """Reads listings. What fails is a problem, and the rest goes on."""
+
+    clients: Clients
+    deadline: Deadline | None
+    problems: list[Problem] = field(default_factory=list)
+    calls: int = 0
+
+    def read(self, listing: Listing, scope: Scope) -> tuple[list[Item], bool]:
+        """The items, and whether that is all of them."""
+        items: list[Item] = []
+        try:
+            pages = self._pages(listing, scope)
+            while page := self._next(pages):
+                self.calls += 1
+                items += _at_path(page, listing.items)
+        except (*AWS_ERRORS, LateError) as error:
+            self.problems.append(Problem(part=listing.operation, error=describe_error(error)))
+            return items, False
+        return items, True
+
+    def _pages(self, listing: Listing, scope: Scope) -> Iterator[Item]:
+        client, method = self.clients(listing.service), xform_name(listing.operation)
+        arguments = listing.arguments(scope)
+        if listing.page_size is None:
+            return (getattr(client, method)(**arguments) for _ in range(1))
+        paginator = client.get_paginator(method)
+        return iter(
+            paginator.paginate(PaginationConfig={"PageSize": listing.page_size}, **arguments)
+        )
+
+    def _next(self, pages: Iterator[Item]) -> Item | None:
+        turn: Callable[[], Item | None] = partial(next, pages, None)
+        return turn() if self.deadline is None else self.deadline.wait_for(turn)
+
+
+@dataclass(kw_only=True)
+class _Described:
+    """The items of a listing as resources, as far as their kind understands them."""
+
+    resources: list[Resource] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    excluded: int = 0
+
+
 def take_inventory(
     kind: Kind,
     clients: Clients,
     unit: Unit,
     *,
     now: float,
-    tag_filter: str = "",
-    only: Sequence[Filter] = (),
-    shard: Shard = WHOLE,
+    scope: Scope | None = None,
     deadline: Deadline | None = None,
 ) -> Inventory:
-    """Everything of one kind, or of a shard of it. A failed part is a problem, and the rest goes on.
+    """Everything of one kind in ``scope``. A failed part is a problem, and the rest goes on.
 
-    ``only`` are filters of the listing beside the one of the tag. What is not answered before
-    the ``deadline`` is such a part.
+    What is not answered before the ``deadline`` is such a part.
     """
-    problems: list[Problem] = []
-    read = partial(_read, clients=clients, deadline=deadline, problems=problems)
-    filters = [*_tag_filters(kind, tag_filter), *only]
-    own = _shard_filters(kind.inventory, shard)
-    items, complete, calls = read(kind.inventory, [*filters, *own])
-    if own and complete and not items:
-        # A filter that lets nothing through is not believed: blindness would look the same.
-        items, complete, taken = read(kind.inventory, filters)
-        calls += taken
-    items = [item for item in items if shard.owns(str(item.get(kind.inventory.id_field, "")))]
-    lists: dict[str, list[Item]] = {"inventory": items}
+    scope = scope or Scope()
+    reader = _Reader(clients=clients, deadline=deadline)
+    items, complete = _read_inventory(kind.inventory, scope, reader)
+    things, unnamed = _things(kind.inventory, items, scope, unit)
+    lists = {"inventory": [thing.item for thing in things]}
     for lookup in kind.lookups:
-        lists[lookup.name] = []
-        try:
-            for filters in _lookup_filters(lookup, lists):
-                more, _, taken = read(lookup.listing, filters)
-                lists[lookup.name] += more
-                calls += taken
-        except NOT_UNDERSTOOD as error:
-            problems.append(Problem(part=lookup.listing.operation, error=describe_error(error)))
-    is_answered = not problems
+        lists[lookup.name] = _look_up(lookup, lists, reader)
+    is_answered = not reader.problems
     found = {
         lookup.name: {
-            item[lookup.listing.id_field]: item
-            for item in lists[lookup.name]
-            if lookup.listing.id_field in item
+            thing.id: thing.item
+            for thing in _things(lookup.listing, lists[lookup.name], Scope(), unit)[0]
         }
         for lookup in kind.lookups
     }
-    resources: list[Resource] = []
-    excluded = 0
-    refused: dict[str, str] = {}
-    for item in items:
+    described = _Described(refused=unnamed)
+    for thing in things:
         try:
-            described = kind.describe(item, found, str(unit), now)
-            resources += described if kind.capacity_documented else map(_estimated, described)
+            some = [one for one in kind.describe(thing, found, now) if _is_child(one, scope)]
+            described.resources += [one if one.is_documented else _estimated(one) for one in some]
         except NOT_UNDERSTOOD as error:
-            if not _is_wanted(item):
-                excluded += 1
-                continue
-            name = str(item.get(kind.inventory.id_field, "?"))
-            refused[name] = describe_error(error)
-    problems += _by_reason(kind, refused)
+            if read_owner_tags(thing.tags).watch:
+                described.refused[thing.id] = describe_error(error)
+            else:
+                described.excluded += 1
     return Inventory(
-        resources=tuple(resources),
-        refused=refused,
-        excluded=excluded,
-        problems=tuple(problems),
+        resources=tuple(described.resources),
+        refused=described.refused,
+        excluded=described.excluded,
+        problems=(*reader.problems, *_by_reason(kind, described.refused)),
         complete=complete,
         is_answered=is_answered,
-        calls=calls,
+        calls=reader.calls,
     )
 
 
-def _is_wanted(item: Item) -> bool:
-    """Whether its owner wants it watched, as far as its tags can be read."""
-    tags = {str(tag.get("Key")): str(tag.get("Value")) for tag in item.get("Tags", ())}
-    return read_wishes(tags).watch
+def _read_inventory(listing: Listing, scope: Scope, reader: _Reader) -> tuple[list[Item], bool]:
+    items, complete = reader.read(listing, scope)
+    whole = replace(scope, shard=WHOLE)
+    if complete and not items and listing.arguments(scope) != listing.arguments(whole):
+        # A filter that lets nothing through is not believed: blindness would look the same.
+        items, complete = reader.read(listing, whole)
+    return items, complete
+
+
+def _things(
+    listing: Listing, items: Sequence[Item], scope: Scope, unit: Unit
+) -> tuple[list[Thing], dict[str, str]]:
+    """The items in their common shape, each once, and the reasons of those that have none.
+
+    What the API could not leave out is left out here.
+    """
+    things: dict[str, Thing] = {}
+    refused: dict[str, str] = {}
+    for item in items:
+        try:
+            thing = replace(listing.identify(item), unit=str(unit))
+        except NOT_UNDERSTOOD as error:
+            refused[f"item {len(refused) + 1}"] = describe_error(error)
+            continue
+        if scope.shard.owns(thing.id) and _has_tag(thing, scope):
+            things[thing.id] = thing
+    return list(things.values()), refused
+
+
+def _look_up(lookup: Lookup, lists: Mapping[str, Sequence[Item]], reader: _Reader) -> list[Item]:
+    listing = lookup.listing
+    if lookup.wanted is None:
+        # Also for a shard: what a filter held back would pass for not being there.
+        return reader.read(listing, Scope())[0]
+    try:
+        wanted = sorted(lookup.wanted(lists))
+    except NOT_UNDERSTOOD as error:
+        reader.problems.append(Problem(part=listing.operation, error=describe_error(error)))
+        return []
+    size = listing.ids_per_call
+    chunks = (wanted[first : first + size] for first in range(0, len(wanted), size))
+    return [item for ids in chunks for item in reader.read(listing, Scope(ids=tuple(ids)))[0]]
+
+
+def _has_tag(thing: Thing, scope: Scope) -> bool:
+    if scope.tag is None:
+        return True
+    key, value = scope.tag
+    return key in thing.tags and _pattern(value).fullmatch(thing.tags[key]) is not None
+
+
+@lru_cache(maxsize=16)
+def _pattern(value: str) -> re.Pattern[str]:
+    """A tag's value, in which ``*`` and ``?`` are wildcards as in EC2's own filters."""
+    return re.compile(re.escape(value).replace(r"\*", ".*").replace(r"\?", "."), re.DOTALL)
+
+
+def _is_child(resource: Resource, scope: Scope) -> bool:
+    return not scope.parents or bool(set(scope.parents) & set(resource.parents))
+
+
+def _estimated(resource: Resource) -> Resource:
+    if resource.bucket is None:
+        return resource
+    return replace(resource, caveats=(*resource.caveats, ESTIMATED))
 
 
 def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:
@@ -143,73 +231,9 @@ def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:
         yield Problem(part=f"{kind.name} {names}", error=reason)
 
 
-def _estimated(resource: Resource) -> Resource:
-    if resource.bucket is None:
-        return resource
-    caveat = "AWS does not publish this bucket's size, so the worst case is an estimate"
-    return replace(resource, caveats=(*resource.caveats, caveat))
-
-
-def _read(
-    listing: Listing,
-    filters: list[Filter],
-    *,
-    clients: Clients,
-    deadline: Deadline | None,
-    problems: list[Problem],
-) -> tuple[list[Item], bool, int]:
-    """The items, whether that is all of them, and how many calls it took."""
-    items: list[Item] = []
-    calls = 0
-    try:
-        paginator = clients(listing.service).get_paginator(xform_name(listing.operation))
-        arguments: dict[str, object] = {"Filters": filters} if filters else {}
-        pages = iter(
-            paginator.paginate(PaginationConfig={"PageSize": listing.page_size}, **arguments)
-        )
-        while (
-            page := deadline.wait_for(partial(next, pages, None)) if deadline else next(pages, None)
-        ):
-            calls += 1
-            items += _at_path(page, listing.items)
-    except (*AWS_ERRORS, LateError) as error:
-        problems.append(Problem(part=listing.operation, error=describe_error(error)))
-        return items, False, calls
-    return items, True, calls
-
-
 def _at_path(page: Item, path: str) -> list[Item]:
     """The items at a path such as ``Reservations[].Instances[]``."""
     found = [page]
     for step in path.split("."):
         found = [inner for outer in found for inner in outer.get(step.removesuffix("[]"), ())]
     return found
-
-
-def _tag_filters(kind: Kind, tag_filter: str) -> list[Filter]:
-    if not tag_filter:
-        return []
-    key, _, value = tag_filter.partition("=")
-    return [{"Name": kind.tag_filter_name(key), "Values": [value]}]
-
-
-def _shard_filters(listing: Listing, shard: Shard) -> list[Filter]:
-    if shard.is_whole:
-        return []
-    return [{"Name": listing.id_filter, "Values": [f"*{digit}" for digit in shard.digits]}]
-
-
-def _lookup_filters(lookup: Lookup, lists: dict[str, list[Item]]) -> Iterator[list[Filter]]:
-    """The filters of each call that the lookup needs: none, one or several."""
-    if lookup.wanted is None:
-        yield []  # also for a shard: what a filter held back would pass for not being there
-        return
-    wanted = sorted(lookup.wanted(lists))
-    for values in chunks(wanted, FILTER_VALUES):
-        yield [{"Name": lookup.filter_name, "Values": list(values)}]
-
-
-def chunks(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    """``values`` in order, in pieces of at most ``size``."""
-    for start in range(0, len(values), size):
-        yield values[start : start + size]

@@ -6,29 +6,30 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.batches import ask
 from burstwatch.aws.metrics import BUDGET_USED
-from burstwatch.aws.round import Round
-from burstwatch.aws.session import Problem
-from burstwatch.forecast.policy import Assessment, assess
-from burstwatch.forecast.projection import Projection
+from burstwatch.aws.reading import Reader, ask
+from burstwatch.forecast.policy import assess, not_known
 from burstwatch.formatting import first_of
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Limit, Observation, Resource
+from burstwatch.history.points import NO_LIMIT
 from burstwatch.messages.brief import make_brief
+from burstwatch.polling.order import in_turn, witnesses
 from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
+from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import Judged
+from burstwatch.polling.unit import Problem
 from burstwatch.shards import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from burstwatch.aws.memory import Memory, Stock
-    from burstwatch.aws.session import Clients, Deadline, Unit
+    from burstwatch.aws.session import Clients, Deadline
     from burstwatch.config import Config
     from burstwatch.kinds.base import Kind
     from burstwatch.messages.brief import Brief
-    from burstwatch.polling.schedule import Schedule
+    from burstwatch.polling.unit import Unit
     from burstwatch.shards import Shard
 
 
@@ -62,6 +63,26 @@ class Look:
     metrics_refused: int = 0
     shard: Shard = WHOLE
 
+    @classmethod
+    def empty(cls, unit: Unit, shard: Shard, at: float) -> Look:
+        """A look that found nothing, as the unit could not be asked."""
+        return cls(
+            unit=unit,
+            at=at,
+            assessments={},
+            buckets=(),
+            backgrounds={},
+            kinds={},
+            problems=(),
+            complete=frozenset(),
+            incomplete=frozenset(),
+            quiet=frozenset(),
+            excluded=0,
+            evaluated=0,
+            metrics_requested=0,
+            shard=shard,
+        )
+
     def brief(self, resource_id: str) -> Brief:
         """What there is to say of one of them."""
         resource, assessment = self.assessments[resource_id]
@@ -69,17 +90,27 @@ class Look:
         return make_brief(resource, assessment, self.kinds[resource.kind], background)
 
 
-class Part:
+@dataclass(frozen=True, kw_only=True)
+class _Part:
     """One kind at one look: what there is of it, and what of that is due."""
 
-    def __init__(
-        self, *, kind: Kind, stock: Stock, memory: Memory, config: Config, now: float
-    ) -> None:
-        self.kind, self.inventory = kind, stock.inventory
-        self.resources, self.quiet = stock.wanted.now(config, now)
-        self.due = [r for r in self.resources if memory.is_due(r, now)]
-        #: How many of those due were near when they were last looked at.
-        self.near = sum(known.near for r in self.due if (known := memory.last_look(r)) is not None)
+    kind: Kind
+    stock: Stock
+    resources: tuple[Resource, ...]
+    quiet: frozenset[str]
+    due: tuple[Resource, ...]
+    #: How many of those due were near when they were last looked at.
+    near: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _KindLook:
+    """What one look found of one kind: its buckets by key, and what of that is new."""
+
+    buckets: Mapping[str, Assessed]
+    problems: tuple[Problem, ...]
+    evaluated: int
+    refused_before: int
 
 
 def look(
@@ -95,66 +126,99 @@ def look(
 ) -> Look:
     """Look at everything in ``unit``. A failed part is a problem, and the rest goes on.
 
-    Whatever could be empty within ``demand_horizon_s`` is asked for its I/O too; the rest
+    Whatever could be empty within ``demand_horizon_s`` is asked for its demand too; the rest
     only where that can change the verdict. Nothing is asked for beyond the budget.
     """
-    given = list(kinds)
     # All that there is before any of it is asked for: what there is no time for must be unknown.
-    stocks = [
-        memory.stock(kind, clients, unit, config, now=now, deadline=deadline) for kind in given
-    ]
-    parts = [
-        Part(kind=kind, stock=stock, memory=memory, config=config, now=now)
-        for kind, stock in zip(given, stocks, strict=True)
-    ]
-    problems = [problem for stock in stocks for problem in stock.problems]
-    incomplete = frozenset(part.kind.name for part in parts if not part.inventory.complete)
-    buckets: dict[str, Assessed] = {}
-    evaluated = refused_before = 0
-    allowance = memory.allowance(now)
-    turns = _in_turn(parts, config, now)
+    stocks = {
+        kind.name: (kind, memory.stock(kind, clients, unit, config, now=now, deadline=deadline))
+        for kind in kinds
+    }
+    parts = [_part(kind, stock, memory, config, now) for kind, stock in stocks.values()]
+    reader = Reader(
+        clients=clients,
+        now=now,
+        deadline=deadline,
+        pace=memory.pace,
+        allowance=memory.allowance(now),
+    )
+    looked: list[_KindLook] = []
+    turns = in_turn(parts, config, now)
     for turn, part in enumerate(turns):
-        kind = part.kind
-        round_ = Round(
-            kind=kind,
-            clients=clients,
+        task = Task(
+            kind=part.kind,
             config=config,
             schedule=memory,
             now=now,
-            deadline=deadline,
             demand_horizon_s=demand_horizon_s,
-            pace=memory.pace,
-            allowance=allowance,
-            near_to_come=sum(later.near for later in turns[turn + 1 :]),
         )
-        others = partial(_witnesses, part.resources, part.due, memory)
-        answered = ask(round_, [r for r in part.due if r.can_spend], others)
-        answered.judged += [_without_asking(r, config, now) for r in part.due if not r.can_spend]
-        # An estimated worst case is no reason to look away.
-        every_s = None if kind.capacity_documented else kind.look_period_s
-        for one in answered.judged:
-            memory.note(one, config, now, look_period_s=every_s)
-        fresh = {one.resource.key: (one.resource, one.assessment) for one in answered.judged}
-        kept = {
-            r.key: (r, memory.known[r.key].assessment) for r in part.resources if r.key not in fresh
-        }
-        refused = {
-            key: _not_understood(kind, key, reason, unit=unit, now=now)
-            for key, reason in part.inventory.refused.items()
-        }
-        buckets |= kept | fresh | refused
-        problems += answered.problems
-        failed = [key for key in kept if memory.known[key].failed]
-        problems += _still_failed([kept[key] for key in failed])
-        refused_before += sum(kept[key][1].projection.reason == BUDGET_USED for key in failed)
-        evaluated += len({resource.id for resource, _ in fresh.values()})
+        near_to_come = sum(later.near for later in turns[turn + 1 :])
+        looked.append(_look_at(part, task, reader, memory, unit, near_to_come=near_to_come))
+    return _merged(unit, parts, looked, reader, memory)
+
+
+def _part(kind: Kind, stock: Stock, memory: Memory, config: Config, now: float) -> _Part:
+    resources, quiet = stock.watchlist.now(config, now)
+    due = tuple(one for one in resources if memory.is_due(one, now))
+    near = sum(known.near for one in due if (known := memory.last_look(one)) is not None)
+    return _Part(kind=kind, stock=stock, resources=resources, quiet=quiet, due=due, near=near)
+
+
+def _look_at(
+    part: _Part, task: Task, reader: Reader, memory: Memory, unit: Unit, *, near_to_come: int
+) -> _KindLook:
+    """Ask for what is due of one kind, and remember it; the others keep their last look."""
+    config, now = task.config, task.now
+    answered = ask(
+        task,
+        reader,
+        [one for one in part.due if one.can_spend],
+        partial(witnesses, part.resources, part.due, memory),
+        near_to_come=near_to_come,
+    )
+    answered.judged += [_without_asking(one, config, now) for one in part.due if not one.can_spend]
+    for one in answered.judged:
+        memory.note(one, config, now)
+    fresh = {one.resource.key: (one.resource, one.assessment) for one in answered.judged}
+    kept = {
+        one.key: (one, memory.known[one.key].assessment)
+        for one in part.resources
+        if one.key not in fresh
+    }
+    refused = {
+        name: _not_described(part.kind, name, reason, unit=unit, now=now)
+        for name, reason in part.stock.inventory.refused.items()
+    }
+    failed = [kept[key] for key in kept if memory.known[key].failed]
+    return _KindLook(
+        buckets=kept | fresh | refused,
+        problems=(*answered.problems, *_still_failed(failed)),
+        evaluated=len({resource.id for resource, _ in fresh.values()}),
+        refused_before=sum(found.projection.reason == BUDGET_USED for _, found in failed),
+    )
+
+
+def _merged(
+    unit: Unit,
+    parts: Sequence[_Part],
+    looked: Sequence[_KindLook],
+    reader: Reader,
+    memory: Memory,
+) -> Look:
+    """The looks at all kinds as one."""
+    stocks = [part.stock for part in parts]
+    kinds = {part.kind.name: part.kind for part in parts}
+    incomplete = frozenset(p.kind.name for p in parts if not p.stock.inventory.complete)
+    buckets = {key: entry for one in looked for key, entry in one.buckets.items()}
     if not incomplete:
         memory.forget_all_but(set(buckets))
     found = worst_of_each(buckets.values())
+    problems = [problem for stock in stocks for problem in stock.problems]
+    problems += [problem for one in looked for problem in one.problems]
     return Look(
         unit=unit,
-        at=now,
-        kinds={kind.name: kind for kind in given},
+        at=reader.now,
+        kinds=kinds,
         backgrounds={
             key: background
             for key, (resource, _) in found.items()
@@ -164,21 +228,15 @@ def look(
         buckets=tuple(buckets.values()),
         # Two kinds may ask the same of AWS, and be refused it in the same words.
         problems=tuple(dict.fromkeys(problems)),
-        complete=frozenset(kind.name for kind in given) - incomplete,
+        complete=frozenset(kinds) - incomplete,
         incomplete=incomplete,
         quiet=frozenset(one for part in parts for one in part.quiet),
-        excluded=sum(stock.wanted.excluded + stock.inventory.excluded for stock in stocks),
-        evaluated=evaluated,
-        metrics_requested=allowance.taken,
-        metrics_refused=allowance.refused + refused_before,
+        excluded=sum(stock.watchlist.excluded + stock.inventory.excluded for stock in stocks),
+        evaluated=sum(one.evaluated for one in looked),
+        metrics_requested=reader.allowance.taken,
+        metrics_refused=reader.allowance.refused + sum(one.refused_before for one in looked),
         shard=memory.shard,
     )
-
-
-def _in_turn(parts: Sequence[Part], config: Config, now: float) -> Sequence[Part]:
-    """Each kind is the first in its turn: what time or budget are too short for is another each time."""
-    first = int(now // config.sweep_period_s) % max(1, len(parts))
-    return [*parts[first:], *parts[:first]]
 
 
 def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:
@@ -190,24 +248,15 @@ def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:
         yield Problem(part=f"metrics of {first_of(names)}", error=reason)
 
 
-def _witnesses(
-    resources: Sequence[Resource], due: Sequence[Resource], schedule: Schedule
-) -> list[Resource]:
-    """Those of a kind that are not due, last seen active first."""
-    asked = {resource.key for resource in due}
-    others = [r for r in resources if r.can_spend and r.key not in asked]
-    return sorted(others, key=schedule.was_idle)
-
-
 def _without_asking(resource: Resource, config: Config, now: float) -> Judged:
-    """What is to be made of one that has no bucket, or that nothing can spend of now."""
+    """What to make of one that has no bucket, or that nothing can spend from now."""
     seen = Observation(resource=resource, at=now)
     return Judged(resource=resource, assessment=assess(seen, config))
 
 
-def _not_understood(
+def _not_described(
     kind: Kind, resource_id: str, reason: str, *, unit: Unit, now: float
-) -> tuple[Resource, Assessment]:
+) -> Assessed:
     """An item that exists and that the kind could not describe: unknown, and counted."""
     resource = Resource(
         kind=kind.name,
@@ -215,7 +264,6 @@ def _not_understood(
         name="",
         unit=str(unit),
         bucket=None,
-        limit=Limit(rate=0.0, binding="none"),
+        limit=Limit(rate=0.0, binding=NO_LIMIT),
     )
-    projection = Projection(state="unknown", reason=reason, at=now)
-    return resource, Assessment(verdict="unknown", reason=reason, projection=projection)
+    return resource, not_known(reason, now)

@@ -6,18 +6,20 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.allowance import Allowance
 from burstwatch.aws.inventory import Inventory, take_inventory
 from burstwatch.aws.pace import Pace
-from burstwatch.aws.watchlist import Wanted, heed
+from burstwatch.aws.watchlist import Watchlist, make_watchlist
+from burstwatch.kinds.base import Scope
+from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.schedule import Schedule
 from burstwatch.shards import WHOLE, Shard
 
 if TYPE_CHECKING:
     from burstwatch.aws.budget import Budget
-    from burstwatch.aws.session import Clients, Deadline, Problem, Unit
+    from burstwatch.aws.session import Clients, Deadline
     from burstwatch.config import Config
     from burstwatch.kinds.base import Kind
+    from burstwatch.polling.unit import Problem, Unit
 
 #: EC2's request quota is shared with everyone in the account: an inventory that takes more
 #: calls than this is read so often, and not at every sweep.
@@ -29,16 +31,16 @@ WHOLE_KEPT_S = 2 * INVENTORY_S
 
 @dataclass(frozen=True, kw_only=True)
 class Stock:
-    """One kind's inventory and its owners' wishes, as of ``at``."""
+    """One kind's inventory and what of it to watch, as of ``at``."""
 
     at: float
     inventory: Inventory
-    wanted: Wanted
+    watchlist: Watchlist
 
     @property
     def problems(self) -> list[Problem]:
         """What could not be read or understood."""
-        return [*self.inventory.problems, *self.wanted.problems]
+        return [*self.inventory.problems, *self.watchlist.problems]
 
 
 @dataclass(kw_only=True)
@@ -82,8 +84,7 @@ class Memory(Schedule):
             clients,
             unit,
             now=now,
-            tag_filter=config.tag_filter,
-            shard=self.shard,
+            scope=Scope(tag=config.tag, shard=self.shard),
             deadline=deadline,
         )
         if inventory.is_answered:
@@ -92,7 +93,7 @@ class Memory(Schedule):
             at, before = self._whole.get(kind.name, (-math.inf, inventory))
             if now - at < WHOLE_KEPT_S:
                 inventory = inventory.completed_by(before)
-        fresh = Stock(at=now, inventory=inventory, wanted=heed(inventory.resources))
+        fresh = Stock(at=now, inventory=inventory, watchlist=make_watchlist(inventory.resources))
         # What is not whole, or has a part missing, is no ground to stand on.
         if inventory.calls > FEW_CALLS and inventory.complete and not inventory.problems:
             self.stocks[kind.name] = fresh

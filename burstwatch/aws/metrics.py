@@ -7,60 +7,26 @@ series are all seen; a series that failed is reported, never empty.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.session import AWS_ERRORS, LATE, Problem, describe_error
+from burstwatch.aws.session import AWS_ERRORS, LATE, describe_error
 from burstwatch.formatting import first_of
+from burstwatch.polling.queries import Answers, Query
+from burstwatch.polling.unit import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstwatch.aws.allowance import Allowance
     from burstwatch.aws.pace import Pace
     from burstwatch.aws.session import Clients, Deadline
+    from burstwatch.polling.allowance import Allowance
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html (2026-11)
 QUERIES_PER_CALL = 500
 DATAPOINTS_PER_CALL = 100_800
 #: Why what is beyond the allowance is not known.
 BUDGET_USED = "the budget for metric requests is used up"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Query:
-    """One series of one resource. ``statistic`` is Minimum, Average or Sum."""
-
-    namespace: str
-    metric: str
-    dimension: str
-    resource_id: str
-    statistic: str
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What the answer is found under."""
-        return self.resource_id, self.metric
-
-
-@dataclass(kw_only=True)
-class Answers:
-    """Series by (resource id, metric): (period start, value) in time order.
-
-    A key that is missing was not answered, for the reason in ``failed``; an empty
-    list is CloudWatch's own word that there is nothing.
-    """
-
-    series: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
-    failed: dict[tuple[str, str], str] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-
-    def add(self, more: Answers) -> None:
-        """Take in what was answered later."""
-        self.series |= more.series
-        self.failed |= more.failed
-        self.problems += more.problems
 
 
 def read_metrics(
@@ -133,7 +99,9 @@ def _read_batch(
                     "Metric": {
                         "Namespace": query.namespace,
                         "MetricName": query.metric,
-                        "Dimensions": [{"Name": query.dimension, "Value": query.resource_id}],
+                        "Dimensions": [
+                            {"Name": name, "Value": value} for name, value in query.dimensions
+                        ],
                     },
                     "Period": period_s,
                     "Stat": query.statistic,

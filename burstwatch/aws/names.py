@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from burstwatch.aws.session import Unit
     from burstwatch.config import Config
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
+    from burstwatch.polling.unit import Unit
     from burstwatch.shards import Shard
 
 NAMESPACE = "Burstwatch"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from burstwatch.aws.alarms import Alarm
     from burstwatch.aws.look import Look
     from burstwatch.config import Config
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
 
 #: How long an alarm must have been OK before it is deleted.
 QUIET_S = 2.0 * ALARM_PERIOD_S

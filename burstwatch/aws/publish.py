@@ -18,8 +18,9 @@ from burstwatch.aws.names import (
     unit_dimensions,
     where,
 )
-from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.aws.session import AWS_ERRORS, describe_error
 from burstwatch.messages.chat import chat_message, mass_chat_message, recovery_chat_message
+from burstwatch.polling.unit import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from burstwatch.aws.plan import Plan
     from burstwatch.aws.session import Clients
     from burstwatch.config import Config
-    from burstwatch.forecast.policy import Assessment, Verdict
+    from burstwatch.forecast.policy import Assessment
+    from burstwatch.history.observations import Verdict
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html (2026-11)
 DATA_PER_CALL = 1000

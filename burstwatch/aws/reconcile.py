@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from burstwatch.aws.alarms import alarm_request
 from burstwatch.aws.names import MASS, part_name, where
-from burstwatch.aws.session import Clients, Problem, describe_error
+from burstwatch.aws.session import Clients, describe_error
 from burstwatch.messages.text import alarm_description, mass_description
+from burstwatch.polling.unit import Problem
 
 if TYPE_CHECKING:
     from burstwatch.aws.look import Look
     from burstwatch.aws.plan import Plan
     from burstwatch.config import Config
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
 
 
 def create_alarms(

@@ -6,24 +6,24 @@ import time
 from typing import TYPE_CHECKING
 
 from burstwatch.aws.inventory import take_inventory
-from burstwatch.aws.metrics import Query, read_metrics
+from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.session import AwsError, Deadline
 from burstwatch.backtest.series import PERCENT, Row, at_period
 from burstwatch.history.cadence import cadence_s
-from burstwatch.kinds import find_kinds
+from burstwatch.kinds.ebs_volume import KIND
+from burstwatch.polling.queries import demand_queries, level_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstwatch.aws.metrics import Answers
     from burstwatch.aws.session import Clients
     from burstwatch.history.observations import Resource
+    from burstwatch.polling.queries import Answers
 
 #: CloudWatch keeps datapoints of 60 s for fifteen days.
 KEPT_S = 15 * 86_400.0
 PERIOD_S = 60.0
 BUDGET_S = 120.0
-KIND = "ebs_volume"
 
 
 def record(
@@ -34,8 +34,7 @@ def record(
     Raises:
         AwsError: naming a volume that is not there, or a series that could not be read.
     """
-    kind = find_kinds()[KIND]
-    inventory = take_inventory(kind, clients, clients.unit(), now=now)
+    inventory = take_inventory(KIND, clients, clients.unit(), now=now)
     known = {resource.id: resource for resource in inventory.resources}
     for volume_id in volume_ids:
         if volume_id not in known:
@@ -44,15 +43,9 @@ def record(
             raise AwsError(msg)
     chosen = [known[volume_id] for volume_id in volume_ids]
     queries = [
-        Query(
-            namespace=kind.namespace,
-            metric=metric,
-            dimension=kind.dimension,
-            resource_id=resource.id,
-            statistic=resource.statistic if metric == resource.level_metric else "Sum",
-        )
+        query
         for resource in chosen
-        for metric in kind.metrics
+        for query in (level_query(KIND, resource), *demand_queries(KIND, resource))
     ]
     answers = read_metrics(
         clients,
@@ -69,9 +62,8 @@ def record(
 
 
 def _rows(answers: Answers, resource: Resource) -> tuple[list[Row], float]:
-    kind = find_kinds()[KIND]
     series = {
-        metric: dict(answers.series.get((resource.id, metric), ())) for metric in kind.metrics
+        metric: dict(answers.series.get((resource.id, metric), ())) for metric in KIND.metrics
     }
     starts = sorted({start for points in series.values() for start in points})
     if not starts:

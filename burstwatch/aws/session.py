@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +12,8 @@ from botocore.config import Config as ClientConfig
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 from botocore.utils import parse_timestamp
+
+from burstwatch.polling.unit import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,25 +55,6 @@ class LateError(Exception):
 
 class AwsError(ValueError):
     """AWS could not be asked at all: no credentials, no such region or profile."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unit:
-    """One account and region: the unit of failure."""
-
-    account: str
-    region: str
-
-    def __str__(self) -> str:
-        return f"{self.account}/{self.region}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Problem:
-    """A part that failed, which the rest goes on without."""
-
-    part: str
-    error: str
 
 
 class Clients:

@@ -18,16 +18,18 @@ from burstwatch.aws.publish import (
     publish_spent,
 )
 from burstwatch.aws.reconcile import create_alarms
-from burstwatch.aws.session import AWS_ERRORS, Problem, describe_error
+from burstwatch.aws.session import AWS_ERRORS, describe_error
+from burstwatch.polling.unit import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from burstwatch.aws.memory import Memory
-    from burstwatch.aws.session import Clients, Deadline, Unit
+    from burstwatch.aws.session import Clients, Deadline
     from burstwatch.config import Config
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
     from burstwatch.kinds.base import Kind
+    from burstwatch.polling.unit import Unit
 
 
 @dataclass(frozen=True, kw_only=True)

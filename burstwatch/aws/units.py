@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from burstwatch.aws.look import Look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import part_name
-from burstwatch.aws.session import AwsError, Clients, Problem, Unit, describe_error
+from burstwatch.aws.session import AwsError, Clients, describe_error
 from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import WHOLE, Shard, parse_shard
 
 if TYPE_CHECKING:
@@ -159,22 +160,7 @@ def connect(home: Clients, spec: UnitSpec, deployment: str) -> tuple[Clients, fl
 
 
 def _nothing(unit: Unit, shard: Shard, reason: str, now: float) -> Sweep:
-    nothing = Look(
-        unit=unit,
-        at=now,
-        assessments={},
-        buckets=(),
-        backgrounds={},
-        kinds={},
-        problems=(),
-        complete=frozenset(),
-        incomplete=frozenset(),
-        quiet=frozenset(),
-        excluded=0,
-        evaluated=0,
-        metrics_requested=0,
-        shard=shard,
-    )
+    nothing = Look.empty(unit, shard, now)
     problem = Problem(part=f"unit {part_name(unit, shard)}", error=reason)
     return Sweep(
         found=nothing,

@@ -1,13 +1,13 @@
-"""The owners' wishes, heeded: who is left out, who has a lead of its own, who must be quiet."""
+"""Apply the owners' tags: who is left out, who has a lead of its own, who is in maintenance."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.session import Problem
 from burstwatch.formatting import clock_time
-from burstwatch.owner_tags import Window, parse_windows, quiet_until, read_wishes
+from burstwatch.owner_tags import Window, parse_windows, quiet_until, read_owner_tags
+from burstwatch.polling.unit import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """The resources to watch, with their wishes. A tag that is not understood is a problem.
+class Watchlist:
+    """The resources to watch, by their owners' tags. An invalid tag is a problem.
 
     ``windows`` are the maintenance windows of those that have some, by id.
     """
@@ -41,28 +41,28 @@ class Wanted:
         return tuple(_quiet(r, ends) for r in self.resources), frozenset(ends)
 
 
-def heed(resources: Iterable[Resource]) -> Wanted:
-    """Heed the tags of each."""
+def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
+    """Apply the owners' tags to each."""
     kept: list[Resource] = []
     windows: dict[str, tuple[Window, ...]] = {}
     excluded: set[str] = set()
     problems: dict[Problem, None] = {}
     for resource in resources:
-        wishes = read_wishes(resource.tags)
-        for tag, why in wishes.refused.items():
+        owner = read_owner_tags(resource.tags)
+        for tag, why in owner.refused.items():
             problems[Problem(part=f"tag {tag} of {resource.id}", error=why)] = None
-        if not wishes.watch:
+        if not owner.watch:
             excluded.add(resource.id)
             continue
-        if wishes.windows:
-            windows[resource.id] = wishes.windows
-        notes = [f"tag {tag} {why}" for tag, why in wishes.refused.items()]
-        if notes or wishes.lead_s is not None:
+        if owner.windows:
+            windows[resource.id] = owner.windows
+        notes = [f"tag {tag} {why}" for tag, why in owner.refused.items()]
+        if notes or owner.lead_s is not None:
             caveats = (*resource.caveats, *notes)
-            kept.append(replace(resource, caveats=caveats, lead_s=wishes.lead_s))
+            kept.append(replace(resource, caveats=caveats, lead_s=owner.lead_s))
         else:
             kept.append(resource)
-    return Wanted(
+    return Watchlist(
         resources=tuple(kept),
         windows=windows,
         excluded=len(excluded),

@@ -11,24 +11,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.backtest.series import SeriesError
-from burstwatch.forecast.policy import Verdict, assess
-from burstwatch.history.history import LOOK_BACK_S, build_history
-from burstwatch.history.observations import Observation
+from burstwatch.forecast.policy import assess
+from burstwatch.history.history import build_history
+from burstwatch.history.observations import Observation, Verdict
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
-from burstwatch.kinds import find_kinds
+from burstwatch.history.track import look_back_s
+from burstwatch.kinds.ebs_volume import KIND, TRAFFIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from burstwatch.backtest.series import Row
     from burstwatch.config import Config
-    from burstwatch.ebs.load import Traffic
     from burstwatch.history.observations import Resource, State
 #: Ten years of minutes.
 MOST_MOMENTS = 5_256_000
-#: What a recorded series is of.
-KIND = "ebs_volume"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,7 +62,8 @@ def volume(volume_type: str, size_gib: float) -> Resource:
         "instance_types": {},
         "modifications": {},
     }
-    (described,) = find_kinds()[KIND].describe(item, nothing_found, "replay", 0.0)
+    thing = replace(KIND.inventory.identify(item), unit="replay")
+    (described,) = KIND.describe(thing, nothing_found, 0.0)
     return replace(described, statistic="Minimum")  # as a series is defined
 
 
@@ -121,11 +120,11 @@ class Played:
         # The recording itself is the witness: a row without values is a silent volume.
         age_s = now - self._row_ends[seen - 1] if seen else math.inf
         history = self._history and self._history.until(now - delay_s)
-        back_s = LOOK_BACK_S
+        back_s = look_back_s(self._resource.bucket)
         newest = history.newest_level() if history else -1
         if history and newest >= 0:
             level_age_s = now - history.start_s - (newest + 1) * history.period_s
-            if level_age_s > LOOK_BACK_S:
+            if level_age_s > back_s:
                 # As the sweep does: a silent volume's last level is looked for, as far
                 # back as it takes to refill.
                 back_s = max(back_s, self._refill_s)
@@ -144,7 +143,6 @@ def points(
     rows: Sequence[Row], resource: Resource, period_s: float
 ) -> tuple[list[LevelPoint], list[DemandPoint]]:
     """The rows as levels and demand, each where CloudWatch had it."""
-    kind = find_kinds()[KIND]
     levels, demand = [], []
     for row in rows:
         if row.balance_percent is not None:
@@ -156,16 +154,16 @@ def points(
                     statistic=resource.statistic,
                 )
             )
-        point = kind.spent(resource, sums_of(row, kind.traffic), row.t_s, period_s)
+        point = KIND.spent(resource, totals_of(row), row.t_s, period_s)
         if point is not None:
             demand.append(point)
     return levels, demand
 
 
-def sums_of(row: Row, traffic: Traffic) -> dict[str, float]:
+def totals_of(row: Row) -> dict[str, float]:
     """A row's I/O under CloudWatch's names, as far as it is known."""
     known = zip(
-        traffic.metrics,
+        TRAFFIC.metrics,
         (row.read_ops, row.write_ops, row.read_bytes, row.write_bytes),
         strict=True,
     )

@@ -73,11 +73,9 @@ def _by_type(looks: Sequence[Look], config: Config) -> Mapping[str, Group]:
     groups: dict[str, Group] = defaultdict(lambda: (set(), []))
     for found in looks:
         for resource, assessment in found.buckets:
-            kind = found.kinds[resource.kind]
-            every_s = None if kind.capacity_documented else kind.look_period_s
             ids, costs = groups[resource.facts.get("type", resource.kind)]
             ids.add(resource.id)
-            costs.append(cost_of(resource, assessment, config, look_period_s=every_s))
+            costs.append(cost_of(resource, assessment, config))
     return groups
 
 

@@ -1,4 +1,4 @@
-"""What a resource was asked for lately, in the words of its own metrics."""
+"""Reads and writes: the names of their metrics, and mean rates of both."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ if TYPE_CHECKING:
 MIB = 1024 * 1024
 #: AWS gives an instance's limits in MB, of a million bytes.
 MIB_PER_MB = 1_000_000 / MIB
-#: The cause of an alarm is what was done in the last so many seconds.
-RECENT_S = 300.0
-#: Served this close to a limit, I/O is taken as held back by it.
-AT_LIMIT = 0.97
 #: From this share on, one direction is the cause and the other is not.
 MOSTLY = 0.65
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Traffic:
-    """The names of a kind's metrics of reads and writes, each a sum over its period."""
+    """The names of the metrics of reads and writes."""
 
     read_ops: str
     write_ops: str
@@ -69,26 +65,13 @@ class Load:
         return "writes" if share <= 1 - MOSTLY else "reads and writes"
 
 
-def recent_load(
-    traffic: Traffic, sums: Mapping[float, Mapping[str, float]], period_s: float
-) -> Load | None:
-    """The mean of the last minutes of ``sums`` by period's start, or None without any.
-
-    A period in which a metric is missing counts only where it is known in full: half of
-    the traffic is not the traffic.
-    """
-    known = sorted(start for start, found in sums.items() if found.keys() >= set(traffic.metrics))
-    recent = [start for start in known if start > known[-1] - RECENT_S]
-    if not recent:
+def io_load(traffic: Traffic, rates: Mapping[str, float]) -> Load | None:
+    """The load of mean rates by metric, or None where one of the four is not known."""
+    if not rates.keys() >= set(traffic.metrics):
         return None
-    seconds = len(recent) * period_s
-
-    def rate(metric: str) -> float:
-        return sum(sums[start][metric] for start in recent) / seconds
-
     return Load(
-        read_iops=rate(traffic.read_ops),
-        write_iops=rate(traffic.write_ops),
-        read_mib_s=rate(traffic.read_bytes) / MIB,
-        write_mib_s=rate(traffic.write_bytes) / MIB,
+        read_iops=rates[traffic.read_ops],
+        write_iops=rates[traffic.write_ops],
+        read_mib_s=rates[traffic.read_bytes] / MIB,
+        write_mib_s=rates[traffic.write_bytes] / MIB,
     )

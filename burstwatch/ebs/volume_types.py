@@ -15,7 +15,7 @@ from burstwatch.sources import Figure, Source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Unit = Literal["io", "MiB"]
+CreditUnit = Literal["io", "MiB"]
 GIB_PER_TIB = 1024
 MIB_PER_TIB = 1024 * 1024
 
@@ -92,7 +92,7 @@ class VolumeType:
     """A type of the catalogue. ``credits`` is None for types without a bucket."""
 
     name: str
-    unit: Unit
+    unit: CreditUnit
     min_size_gib: Figure
     max_size_gib: Figure
     max_iops: Figure

@@ -15,9 +15,9 @@ from burstwatch.ebs.volume_types import (
     GIB_PER_TIB,
     GP3_FREE_IOPS,
     GP3_FREE_MIB_S,
+    CreditUnit,
     HddCredits,
     SsdCredits,
-    Unit,
     VolumeType,
     check_size,
     find_type,
@@ -43,7 +43,7 @@ class Profile:
 
     volume_type: str
     size_gib: float
-    unit: Unit
+    unit: CreditUnit
     io_kib: float
     baseline: float
     burst: float

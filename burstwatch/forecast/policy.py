@@ -15,16 +15,14 @@ which is as far as a look goes back), so that one incident is one page.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from burstwatch.forecast.hazard import HOUR_S, has_drained, repeats, risk, time_at_last_rate
 from burstwatch.forecast.hazard_weights import MODELS, threshold_for
 from burstwatch.forecast.precedents import harmless_before
 from burstwatch.forecast.projection import Projection, project
 from burstwatch.formatting import span
-from burstwatch.history.history import LOOK_BACK_S
-from burstwatch.history.track import RECOVERED_RATIO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +30,7 @@ if TYPE_CHECKING:
     from burstwatch.config import Config
     from burstwatch.forecast.hazard_weights import Model
     from burstwatch.history.history import History
-    from burstwatch.history.observations import Observation
-
-Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]
+    from burstwatch.history.observations import Observation, Verdict
 
 #: Published as the metric ``Severity``. Unknown is never published: it has no number.
 SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3, "exhausted": 4}
@@ -60,6 +56,12 @@ class Assessment:
     projection: Projection
 
 
+def not_known(reason: str, now: float) -> Assessment:
+    """What to make of a resource that could not be asked about."""
+    projection = Projection(state="unknown", reason=reason, at=now)
+    return Assessment(verdict="unknown", reason=reason, projection=projection)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Danger:
     """What one instant of a history deserves, and why."""
@@ -83,6 +85,16 @@ def assess(
     observation: Observation, config: Config, models: Sequence[Model] = MODELS
 ) -> Assessment:
     """What to make of one observation."""
+    found = _assess(observation, config, models)
+    highest = observation.resource.highest_verdict
+    return (
+        replace(found, verdict=_at_most(found.verdict, highest))
+        if highest != "exhausted"
+        else found
+    )
+
+
+def _assess(observation: Observation, config: Config, models: Sequence[Model]) -> Assessment:
     projection = project(observation, max_data_age_s=config.max_data_age_s)
     if projection.state in {"unknown", "exhausted"}:
         verdict: Verdict = "unknown" if projection.state == "unknown" else "exhausted"
@@ -98,6 +110,11 @@ def assess(
     return Assessment(verdict=danger.verdict, reason=reason, projection=projection)
 
 
+def _at_most(verdict: Verdict, highest: Verdict) -> Verdict:
+    """The verdict, no higher than a resource may have; what is not known stays so."""
+    return verdict if verdict == "unknown" or SEVERITY[verdict] <= SEVERITY[highest] else highest
+
+
 def _danger(
     history: History, projection: Projection, config: Config, models: Sequence[Model]
 ) -> Danger:
@@ -110,9 +127,10 @@ def _danger(
     empty_for = history.since_empty()
     # Where there are no more datapoints it has refilled as far as the projection says.
     refilled = projection.level.likely if projection.state == "idle" and projection.level else 0.0
-    if empty_for is not None and refilled < RECOVERED_RATIO:
+    back_at = history.track.recovered_ratio
+    if empty_for is not None and refilled < back_at:
         ago = span(empty_for * history.period_s + silent_s)
-        why = f"ran dry {ago} ago and is not yet back at {RECOVERED_RATIO:.0%}"
+        why = f"ran dry {ago} ago and is not yet back at {back_at:.0%}"
         return Danger(verdict="critical", why=why)
     # Longer silence than late data can make is an end of I/O, and no lag of the past.
     lag_s = min(silent_s, config.max_data_age_s + history.period_s)
@@ -182,7 +200,7 @@ class Judge:
         if not self._could_have_acted():
             return now
         warned_at: int | None = None
-        known_from = history.first_slot(LOOK_BACK_S)
+        known_from = history.first_slot(history.track.look_back_s)
         for back in range(1 if ended_s == 0 else 0, slots):
             size = history.size - back
             if history.cut(size).is_recovering(known_from):

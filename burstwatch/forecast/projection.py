@@ -15,12 +15,11 @@ from burstwatch import bucket as tb
 from burstwatch.forecast.demand import demand_now
 from burstwatch.formatting import span
 from burstwatch.history.cadence import COARSE_S, FINE_S
-from burstwatch.history.points import LevelPoint, Range
+from burstwatch.history.points import NO_LIMIT, LevelPoint, Range
 from burstwatch.history.track import EMPTY_RATIO
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
-    from burstwatch.ebs.volumes import Binding
     from burstwatch.history.observations import Observation, Resource, State
 
 #: What comes every five minutes has come by so long after a start.
@@ -52,7 +51,7 @@ class Projection:
     high_s: float | None = None
     worst_s: float | None = None
     time_to_full_s: float | None = None
-    binding: Binding = "none"
+    binding: str = NO_LIMIT
     is_published: bool = True
 
     def left_s(self, seconds: float | None, now: float) -> float | None:
@@ -98,7 +97,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
         return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
     demand = demand_now(history, limit=resource.limit.rate)
     held_back = history.newest_binding()
-    binding = resource.limit.binding if held_back == "none" else held_back
+    binding = resource.limit.binding if held_back == NO_LIMIT else held_back
     projection = _active(bucket, last, demand, now=now, age=age, binding=binding)
     oddity = history.oddity()
     if oddity:
@@ -231,7 +230,7 @@ def _active(
     *,
     now: float,
     age: float,
-    binding: Binding,
+    binding: str,
 ) -> Projection:
     ended = level_at_end(bucket, last, demand)
 
@@ -270,7 +269,7 @@ def project_level(
     data_age_s: float,
     worst_level: float,
     held_at_zero: bool,
-    binding: Binding,
+    binding: str,
 ) -> Projection:
     """How long credits last that are known for ``at``, by whatever source.
 

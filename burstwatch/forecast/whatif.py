@@ -10,7 +10,7 @@ from burstwatch import bucket as tb
 from burstwatch.ebs.volumes import KIB_PER_MIB, Access, InstanceLimits, Profile, profile, serve
 
 if TYPE_CHECKING:
-    from burstwatch.ebs.volume_types import Unit
+    from burstwatch.ebs.volume_types import CreditUnit
     from burstwatch.ebs.volumes import Binding, Served
     from burstwatch.history.observations import State
 
@@ -54,7 +54,7 @@ class Answer:
     baseline: float
     burst: float
     capacity: float | None
-    unit: Unit
+    unit: CreditUnit
     time_to_empty_s: float | None
     worst_time_to_empty_s: float | None
     time_to_full_s: float | None

@@ -1,41 +1,61 @@
-"""What led up to an assessment: the load of the last minutes, and since when it drains."""
+"""What led up to an assessment: the demand of the last minutes, and since when it drains."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from burstwatch.ebs.load import Load
+    from collections.abc import Mapping, Sequence
+
     from burstwatch.history.history import History
 
-#: So long the load that was seen is told as the cause; after that it may be another.
-LOAD_TELLS_S = 1_800.0
+#: The cause of an alarm is what was asked for in the last so many seconds.
+RECENT_S = 300.0
+#: An older cause is kept for this long; after that the demand may be another.
+CAUSE_KEPT_S = 1_800.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Background:
-    """What led up to an assessment: the load before ``load_at``, and since when it drains."""
+    """Mean ``rates`` by metric up to ``rates_at``, empty where not known, and since when it drains."""
 
-    load: Load | None = None
-    load_at: float | None = None
+    rates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    rates_at: float | None = None
     since_s: float | None = None
     since_ratio: float | None = None
 
 
-def make_background(history: History | None, load: Load | None, at: float) -> Background:
+def make_background(history: History | None, rates: Mapping[str, float], at: float) -> Background:
     """What is known of the time before ``at``."""
-    load_at = None if load is None else at
+    rates_at = at if rates else None
     if history is None or history.newest_level() < 0:
-        return Background(load=load, load_at=load_at)
+        return Background(rates=rates, rates_at=rates_at)
     since_s, ratio = history.drain_began()
-    return Background(load=load, load_at=load_at, since_s=since_s, since_ratio=ratio)
+    return Background(rates=rates, rates_at=rates_at, since_s=since_s, since_ratio=ratio)
 
 
 def with_earlier(background: Background, earlier: Background | None, now: float) -> Background:
-    """The background, with the load of an earlier look where this one did not ask for it."""
-    if background.load is not None or earlier is None or earlier.load_at is None:
+    """The background, with the rates of an earlier look where this one did not ask for them."""
+    if background.rates or earlier is None or earlier.rates_at is None:
         return background
-    if now - earlier.load_at > LOAD_TELLS_S:
+    if now - earlier.rates_at > CAUSE_KEPT_S:
         return background
-    return replace(background, load=earlier.load, load_at=earlier.load_at)
+    return replace(background, rates=earlier.rates, rates_at=earlier.rates_at)
+
+
+def recent_rates(
+    metrics: Sequence[str], totals: Mapping[float, Mapping[str, float]], period_s: float
+) -> dict[str, float]:
+    """The mean rates by metric of the last minutes of ``totals`` by period's start.
+
+    Empty without any. A period in which a metric is missing does not count: half of the
+    demand is not the demand.
+    """
+    known = sorted(start for start, found in totals.items() if found.keys() >= set(metrics))
+    recent = [start for start in known if start > known[-1] - RECENT_S]
+    if not recent:
+        return {}
+    seconds = len(recent) * period_s
+    return {metric: sum(totals[start][metric] for start in recent) / seconds for metric in metrics}

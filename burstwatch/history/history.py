@@ -2,7 +2,7 @@
 
 A track is built once and cut at any instant: every mean, fit and extreme that the model
 asks for is then a difference of two sums. A cut never sees what came after it, and nothing
-that the model asks for reaches further back than ``LOOK_BACK_S``: so a whole recording
+that the model asks for reaches further back than ``look_back_s``: so a whole recording
 that is built once gives at each instant what a sweep of that instant builds.
 """
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from burstwatch.history.points import NO_LIMIT
 from burstwatch.history.spending import FIT_S, TOLERANCE, Rates, charge_ratio, disagree
 from burstwatch.history.track import Track
 
@@ -21,14 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstwatch.bucket import Bucket
-    from burstwatch.ebs.volumes import Binding
     from burstwatch.history.past import Past
     from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 
-#: How far back a look asks at the finest period: three hours for the slowest window, one and
-#: a half for the longest hold time, one for the fit of the charge ratio at the oldest instant
-#: of that, and half an hour for late data.
-LOOK_BACK_S = 6 * 3600.0
 # What is too fast for the bucket must also be more than noise: a share of the capacity.
 JUMP_RATIO = 0.005
 
@@ -144,12 +140,12 @@ class History:
             self.size > 0 and self.track.has_demand and self.track.last_demand[self.size - 1] >= 0
         )
 
-    def newest_binding(self) -> Binding:
+    def newest_binding(self) -> str:
         """What held the newest known I/O back."""
         if not self.has_demand():
-            return "none"
+            return NO_LIMIT
         point = self.track.known[self.track.last_demand[self.size - 1]]
-        return point.binding if point is not None else "none"
+        return point.binding if point is not None else NO_LIMIT
 
     def with_past(self, past: Past) -> History:
         """The same with the days before: what was made of the hours is not made anew."""
@@ -166,7 +162,7 @@ class History:
         the look-back. In seconds since the epoch; there must be a level.
         """
         slot = top = self.newest_level()
-        while slot >= self.first_slot(LOOK_BACK_S):
+        while slot >= self.first_slot(self.track.look_back_s):
             level = self.levels[slot]
             if level < math.inf and level > self.levels[top]:
                 top = slot
@@ -178,9 +174,9 @@ class History:
     def since_empty(self) -> int | None:
         """Slots since the bucket was last empty, while it is not yet back from that.
 
-        An incident that began before ``LOOK_BACK_S`` is not known any more.
+        An incident that began before the look-back is not known any more.
         """
-        if not self.size or not self.is_recovering(self.first_slot(LOOK_BACK_S)):
+        if not self.size or not self.is_recovering(self.first_slot(self.track.look_back_s)):
             return None
         return self.size - 1 - self.track.last_empty[self.size - 1]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from burstwatch.history.history import build_history
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from burstwatch.bucket import Bucket
-    from burstwatch.ebs.volumes import Binding
     from burstwatch.history.history import History
     from burstwatch.history.past import Past
     from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
+Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,60 +34,68 @@ class Missing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limit:
-    """The fastest that a resource may spend, and what sets it."""
+    """The fastest that a resource may spend, and what sets it: a name of its kind's ``limits``."""
 
     rate: float
-    binding: Binding
+    binding: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resource:
     """One bucket (or none) of one thing, as its inventory describes it.
 
-    ``id`` is the thing's own, and ``level_metric`` names the bucket where it has several:
-    the share of it that is left, in percent. ``bucket`` is None where there are no credits to run out of, with the reason in
-    ``no_bucket_reason``. ``limit`` is the smaller of its own and its parents'
-    limits. ``in_use`` says whether it can spend at all now (a detached volume
-    cannot). ``tags`` are its own; ``lead_s`` is the lead that they ask for.
-    ``reports_when_idle`` whether its level is published even without I/O, so that silence is blindness. ``history_from_s`` cuts off what belongs to an earlier size or type.
-    ``facts`` are words for people: type, size, instance, device. ``caveats`` name
-    what could not be learnt about it. ``detail`` is for the kind's own functions;
-    nothing else looks inside.
+    Identity: ``id`` is the thing's own, ``level_metric`` tells its buckets apart, and
+    ``dimensions`` are the values of the kind's CloudWatch dimensions where they are not
+    the id alone. ``parents`` are the ids of what it is attached to.
+
+    Bucket: ``bucket`` is None where there are no credits to run out of, with the reason in
+    ``no_bucket_reason``. ``is_documented`` is False where AWS does not publish the bucket's
+    size: the worst case is then an estimate. ``limit`` is the smaller of its own and its
+    parents' limits. ``highest_verdict`` caps the verdict: what only costs money at zero
+    never pages. ``history_from_s`` cuts off what belongs to an earlier size or type.
+
+    Reporting: ``statistic`` is what its level metric is read with. ``reports_when_idle`` says
+    that its level is published without any demand too, so that silence is blindness.
+    ``in_use`` is whether it can spend at all now (a detached volume cannot).
+
+    Words: ``rate_unit`` is the unit of its rates, ``place`` where it is within the unit,
+    ``facts`` more of it (type, size). ``caveats`` name what could not be learned. ``tags``
+    and ``lead_s`` are the owner's. ``detail`` belongs to the kind: only its functions read it.
     """
 
     kind: str
     id: str
     level_metric: str = ""
+    dimensions: tuple[str, ...] = ()
     name: str
     unit: str
     bucket: Bucket | None
     no_bucket_reason: str = ""
+    is_documented: bool = True
     limit: Limit
+    highest_verdict: Verdict = "exhausted"
     statistic: Statistic = "Minimum"
     in_use: bool = True
     reports_when_idle: bool = False
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     lead_s: float | None = None
     parents: tuple[str, ...] = ()
+    rate_unit: str = ""
+    place: str = ""
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveats: tuple[str, ...] = ()
     history_from_s: float | None = None
-    detail: object = None
+    detail: Any = None
 
     @property
     def region(self) -> str:
-        """Where it is."""
+        """The region of its unit."""
         return self.unit.rpartition("/")[2]
 
     @property
     def can_spend(self) -> bool:
         """Whether it has credits, and something that could spend them now."""
         return self.bucket is not None and self.in_use
-
-    @property
-    def rate_unit(self) -> str:
-        """What its rates are in, for people."""
-        return "MiB/s" if self.facts.get("unit") == "MiB" else "IOPS"
 
     @property
     def key(self) -> str:

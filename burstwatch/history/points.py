@@ -7,12 +7,13 @@ all; no number stands for "absent".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from burstwatch.ebs.volumes import Binding
+from typing import Literal, NamedTuple
 
 Statistic = Literal["Minimum", "Average"]
+#: The binding of what nothing holds back.
+NO_LIMIT = "none"
+#: Served this close to a limit, a demand is taken as held back by it.
+AT_LIMIT = 0.97
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,9 +41,9 @@ class LevelPoint(NamedTuple):
 
 
 class DemandPoint(NamedTuple):
-    """Credits per second that one period's I/O cost: least, nominal, most.
+    """Credits per second that one period cost: least, nominal, most.
 
-    ``binding`` names the limit that held the I/O back in this period, if one did.
+    ``binding`` names the limit that held it back in this period, if one did.
     """
 
     start_s: float
@@ -50,7 +51,7 @@ class DemandPoint(NamedTuple):
     least: float
     nominal: float
     most: float
-    binding: Binding = "none"
+    binding: str = NO_LIMIT
 
     @property
     def end_s(self) -> float:

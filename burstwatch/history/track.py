@@ -21,6 +21,28 @@ if TYPE_CHECKING:
 EMPTY_RATIO = 0.0005
 #: An incident lasts from empty until the level is back here.
 RECOVERED_RATIO = 0.2
+#: How far back a look asks at the finest period: three hours for the slowest window, one and
+#: a half for the longest hold time, one for the fit of the charge ratio at the oldest instant
+#: of that, and half an hour for late data.
+LOOK_BACK_S = 6 * 3600.0
+#: A slow bucket is looked at for as long as its recovery takes, up to this long; the rest of a
+#: look-back is for the demand before.
+LONGEST_LOOK_BACK_S = 3 * 86_400.0
+BEFORE_S = 3600.0
+
+
+def look_back_s(bucket: Bucket | None) -> float:
+    """How far back to look: six hours, or what an idle bucket needs to recover from empty."""
+    if bucket is None or bucket.refill <= 0:
+        return LOOK_BACK_S
+    recovery_s = RECOVERED_RATIO * bucket.capacity / bucket.refill
+    return min(LONGEST_LOOK_BACK_S, max(LOOK_BACK_S, recovery_s + BEFORE_S))
+
+
+def recovered_ratio(bucket: Bucket) -> float:
+    """The level that ends an incident: 20 %, or what comes in during the longest look-back."""
+    most = bucket.refill * (look_back_s(bucket) - BEFORE_S) / bucket.capacity
+    return max(2 * EMPTY_RATIO, min(RECOVERED_RATIO, most))
 
 
 class Track:
@@ -38,6 +60,7 @@ class Track:
         past: Past | None,
     ) -> None:
         self.bucket, self.past = bucket, past
+        self.look_back_s, self.recovered_ratio = look_back_s(bucket), recovered_ratio(bucket)
         self.statistic: Statistic = levels[-1].statistic if levels else "Minimum"
         # The balance sets the grid: I/O that comes more often is taken together.
         self.period_s = period_s = (levels or demand)[-1].period_s if levels or demand else 60.0
@@ -89,7 +112,7 @@ class Track:
     @cached_property
     def last_recovered(self) -> list[int]:
         """For each slot the newest one up to it that was back from empty, or -1."""
-        return _newest([RECOVERED_RATIO <= ratio < math.inf for ratio in self.levels])
+        return _newest([self.recovered_ratio <= ratio < math.inf for ratio in self.levels])
 
     @cached_property
     def fit(self) -> Fit:

@@ -1,8 +1,49 @@
-"""What several kinds read of EC2, each with the fields that it needs."""
+"""EC2's dialect: ``Filters`` with wildcards, ``Tags``; the listings that several kinds read."""
 
 from __future__ import annotations
 
-from burstwatch.kinds.base import Listing
+from typing import TYPE_CHECKING
+
+from burstwatch.kinds.base import Listing, Thing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from burstwatch.kinds.base import Arguments, Item, Scope
+
+#: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
+FILTER_VALUES = 200
+PAGE_SIZE = 500
+
+
+def identified_by(id_field: str) -> Callable[[Item], Thing]:
+    """The common shape of items with this id; people name them by the tag ``Name``."""
+
+    def identify(item: Item) -> Thing:
+        tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
+        return Thing(id=item[id_field], name=tags.get("Name", ""), tags=tags, item=item)
+
+    return identify
+
+
+def filtered_by(id_filter: str = "", *, parent_filter: str = "") -> Callable[[Scope], Arguments]:
+    """The filters of a call. Ids end in hexadecimal digits, so a wildcard selects a shard."""
+
+    def arguments(scope: Scope) -> Arguments:
+        wanted: dict[str, list[str]] = {}
+        if scope.tag is not None:
+            key, value = scope.tag
+            wanted[f"tag:{key}"] = [value]
+        if scope.parents:
+            wanted[parent_filter] = list(scope.parents)
+        if scope.ids:
+            wanted[id_filter] = list(scope.ids)
+        elif not scope.shard.is_whole:
+            wanted[id_filter] = [f"*{digit}" for digit in scope.shard.digits]
+        filters = [{"Name": name, "Values": values} for name, values in wanted.items()]
+        return {"Filters": filters} if filters else {}
+
+    return arguments
 
 
 def instances(*fields: str) -> Listing:
@@ -11,9 +52,11 @@ def instances(*fields: str) -> Listing:
         service="ec2",
         operation="DescribeInstances",
         items="Reservations[].Instances[]",
-        id_field="InstanceId",
-        id_filter="instance-id",
         fields=fields,
+        identify=identified_by("InstanceId"),
+        arguments=filtered_by("instance-id"),
+        ids_per_call=FILTER_VALUES,
+        page_size=PAGE_SIZE,
     )
 
 
@@ -23,7 +66,9 @@ def instance_types(*fields: str) -> Listing:
         service="ec2",
         operation="DescribeInstanceTypes",
         items="InstanceTypes[]",
-        page_size=100,
-        id_field="InstanceType",
         fields=fields,
+        identify=identified_by("InstanceType"),
+        arguments=filtered_by("instance-type"),
+        ids_per_call=FILTER_VALUES,
+        page_size=100,
     )

@@ -1,100 +1,191 @@
-"""What a resource type must declare, so that one engine can watch it.
+"""The contract: what a resource type declares, so that one engine can watch it.
 
-A kind is data and pure functions, in one file of ``kinds/``. The engine in
-``burstwatch/aws`` lists, queries and projects whatever is declared here; a
-conformance test holds every name in it against AWS's own service models.
+A kind is data and pure functions, in one file of this folder. It owns the dialect of its
+API. The engine in ``burstwatch/aws`` never sees a filter, a tag list or a percent: it
+lists, reads, projects and alarms whatever is declared here. A conformance test holds every
+name in a kind against AWS's own service models.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from burstwatch.formatting import number
+from burstwatch.shards import WHOLE, Shard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from burstwatch.ebs.fixes import Fix
-    from burstwatch.ebs.load import Load, Traffic
     from burstwatch.history.observations import Resource
     from burstwatch.history.points import DemandPoint
 
-Item = dict[str, Any]  # one element of an AWS response
+PERCENT = 100.0
+
+Item: TypeAlias = dict[str, Any]  # one element of an AWS response
+Arguments: TypeAlias = dict[str, Any]  # keyword arguments of an AWS call
+#: The items of each lookup, by id.
+Found: TypeAlias = "Mapping[str, Mapping[str, Item]]"
+#: Amounts of one period, by metric.
+Totals: TypeAlias = "Mapping[str, float]"
+#: Mean amounts a second of the last minutes, by metric.
+Rates: TypeAlias = "Mapping[str, float]"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scope:
+    """What a read should return: items with a tag, of a shard, with these ids or parents.
+
+    A listing narrows its call by as much of it as its API can. The engine leaves out the rest.
+    """
+
+    tag: tuple[str, str] | None = None
+    shard: Shard = WHOLE
+    ids: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Thing:
+    """One inventory item in the same shape for every API. ``item`` is AWS's own answer.
+
+    ``name`` is what people call it. The engine fills in the ``unit``.
+    """
+
+    id: str
+    name: str
+    tags: Mapping[str, str]
+    item: Item
+    unit: str = ""
+
+
+def _everything(_scope: Scope) -> Arguments:
+    return {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Listing:
-    """One paged read operation and what is taken from its response.
+    """One read operation: how to call it, and how to read its answer.
 
-    ``operation`` is AWS's name (``DescribeVolumes``), ``items`` the path of the
-    list in the response (``Reservations[].Instances[]``), ``id_field`` the key of
-    an item, ``fields`` every path inside an item that the kind's functions read.
-    ``page_size`` is what is asked for; AWS refuses more than the operation allows.
-    ``id_filter`` is the operation's filter by ``id_field``, for a unit that is read in shards.
+    ``operation`` is AWS's name (``DescribeVolumes``), ``items`` the path of the list in the
+    answer (``Reservations[].Instances[]``), ``fields`` every path inside an item that the
+    kind's functions read. ``identify`` gives an item its common shape. ``arguments`` are those of the
+    call for a scope; an API without filters takes none. ``ids_per_call`` is how many ids of
+    a scope one call takes. ``page_size`` is what is asked for, and AWS refuses more than the
+    operation allows; None is for an operation without pages. ``iam_prefix`` is for a service whose permissions have another name.
     """
 
     service: str
     operation: str
     items: str
-    id_field: str
     fields: tuple[str, ...]
-    page_size: int = 500
-    id_filter: str = ""
+    identify: Callable[[Item], Thing]
+    arguments: Callable[[Scope], Arguments] = _everything
+    ids_per_call: int = 100
+    page_size: int | None
+    iam_prefix: str = ""
 
     @property
     def iam_action(self) -> str:
-        """The permission it needs."""
-        return f"{self.service}:{self.operation}"
+        """The permission that the call needs."""
+        return f"{self.iam_prefix or self.service}:{self.operation}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lookup:
     """Further items that a resource's description needs, such as its parents.
 
-    ``wanted`` gives the ids from what has been found so far, and ``filter_name`` is
-    the operation's filter for them; both are None for a list that is read whole.
+    ``wanted`` gives their ids from what has been found so far; without it the list is read whole.
     """
 
     name: str
     listing: Listing
-    filter_name: str | None = None
-    wanted: Callable[[Mapping[str, list[Item]]], set[str]] | None = None
+    wanted: Callable[[Mapping[str, Sequence[Item]]], set[str]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DemandMetric:
+    """A metric of what is spent. ``is_rate``: per second, rather than a total over the period."""
+
+    name: str
+    statistic: Literal["Sum", "Average"] = "Sum"
+    is_rate: bool = False
+
+    def total(self, value: float, period_s: float) -> float:
+        """The amount over a period that a datapoint stands for."""
+        return value * period_s if self.is_rate else value
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cause:
+    """What was asked for lately, in words, and how much of it counts against the limit.
+
+    ``rate`` is in the resource's ``rate_unit``.
+    """
+
+    text: str
+    rate: float
+
+
+def from_percent(_resource: Resource, value: float) -> float:
+    """The share of the bucket that is left, of a level in percent."""
+    return value / PERCENT
+
+
+def falls_to_baseline(resource: Resource) -> str:
+    """What happens at zero to a bucket that holds its resource back then."""
+    if resource.bucket is None:
+        return ""
+    burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)
+    return f"at zero it falls from {burst} to {baseline} {resource.rate_unit}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
     """A resource type that has buckets.
 
-    ``level_metrics`` are the shares of its buckets left, in percent; the statistic is
-    the resource's own. ``traffic`` names the sums over the period that its demand is made of.
-    ``describe(item, found, unit, now)`` makes of an inventory item one ``Resource`` for
-    each of its buckets; ``found`` has each lookup's items by id. ``spent(resource, sums, start_s,
-    period_s)`` makes credits per second of one period's sums, by metric name, or
-    None where they say nothing. ``fixes(resource, level, demand, load)`` are what helps
-    when ``level`` credits are left at ``demand``. ``capacity_documented`` is whether AWS publishes
-    the bucket's size; where it does not, the worst case is an estimate, and a resource
-    is looked at again every ``look_period_s`` whatever it says.
+    Names: ``namespace`` and ``dimensions`` are CloudWatch's. ``level_metrics`` say how much
+    is left, ``demand_metrics`` what is spent.
+
+    Inventory: ``inventory`` lists the things, ``lookups`` what their description needs
+    besides. ``describe(thing, found, now)`` makes one ``Resource`` for each bucket of a thing.
+
+    Numbers: ``to_ratio(resource, value)`` makes a share of the bucket (0 to 1) of a level's
+    value. ``spent(resource, totals, start_s, period_s)`` makes credits a second of one
+    period's amounts, by metric name, or None where they do not tell.
+
+    Words: ``limits`` names each binding limit. ``cause(resource, rates)`` says what was
+    asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource, level,
+    demand, rates)`` what helps when ``level`` credits are left at ``demand`` credits a second.
     """
 
     name: str
     namespace: str
-    dimension: str
-    inventory: Listing
+    dimensions: tuple[str, ...]
     level_metrics: tuple[str, ...]
-    traffic: Traffic
-    describe: Callable[[Item, Mapping[str, Mapping[str, Item]], str, float], tuple[Resource, ...]]
-    spent: Callable[[Resource, Mapping[str, float], float, float], DemandPoint | None]
-    fixes: Callable[[Resource, float, float, Load | None], Iterable[Fix]]
-    capacity_documented: bool
-    look_period_s: float = 300.0
+    demand_metrics: tuple[DemandMetric, ...]
+    inventory: Listing
     lookups: tuple[Lookup, ...] = ()
-    tag_filter_name: Callable[[str], str] = field(default="tag:{}".format)
+    describe: Callable[[Thing, Found, float], Iterable[Resource]]
+    to_ratio: Callable[[Resource, float], float] = from_percent
+    spent: Callable[[Resource, Totals, float, float], DemandPoint | None]
+    limits: Mapping[str, str]
+    cause: Callable[[Resource, Rates], Cause | None]
+    at_zero: Callable[[Resource], str] = falls_to_baseline
+    fixes: Callable[[Resource, float, float, Rates], Iterable[Fix]]
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """Every metric that the kind reads."""
-        return (*self.level_metrics, *self.traffic.metrics)
+        return (*self.level_metrics, *(metric.name for metric in self.demand_metrics))
 
     @property
     def listings(self) -> tuple[Listing, ...]:
         """Every operation that the kind reads."""
         return (self.inventory, *(lookup.listing for lookup in self.lookups))
+
+    def dimensions_of(self, resource: Resource) -> tuple[tuple[str, str], ...]:
+        """The CloudWatch dimensions of one resource, as pairs of name and value."""
+        values = resource.dimensions or (resource.id,)
+        return tuple(zip(self.dimensions, values, strict=True))

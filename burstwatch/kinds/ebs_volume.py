@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import less_load, volume_fixes
-from burstwatch.ebs.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
+from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, InstanceLimits, Profile, charge, profile
 from burstwatch.history.observations import Limit, Resource
-from burstwatch.history.points import DemandPoint
-from burstwatch.kinds._ec2 import instance_types, instances
-from burstwatch.kinds.base import Item, Kind, Listing, Lookup
+from burstwatch.history.points import AT_LIMIT, DemandPoint
+from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of
+from burstwatch.kinds._ec2 import PAGE_SIZE, filtered_by, identified_by, instance_types, instances
+from burstwatch.kinds.base import (
+    DemandMetric,
+    Found,
+    Item,
+    Kind,
+    Listing,
+    Lookup,
+    Rates,
+    Thing,
+    Totals,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from burstwatch.ebs.fixes import Fix
-    from burstwatch.ebs.load import Load
     from burstwatch.history.points import Statistic
 
 TRAFFIC = Traffic(
@@ -35,8 +45,9 @@ VOLUMES = Listing(
     service="ec2",
     operation="DescribeVolumes",
     items="Volumes[]",
-    id_field="VolumeId",
-    id_filter="volume-id",
+    identify=identified_by("VolumeId"),
+    arguments=filtered_by("volume-id", parent_filter="attachment.instance-id"),
+    page_size=PAGE_SIZE,
     fields=(
         "VolumeId",
         "VolumeType",
@@ -62,7 +73,8 @@ MODIFICATIONS = Listing(
     service="ec2",
     operation="DescribeVolumesModifications",
     items="VolumesModifications[]",
-    id_field="VolumeId",
+    identify=identified_by("VolumeId"),
+    page_size=PAGE_SIZE,
     fields=(
         "VolumeId",
         "ModificationState",
@@ -90,39 +102,38 @@ class Volume:
     is_changing: bool = False
 
 
-def describe(
-    item: Item, found: Mapping[str, Mapping[str, Item]], unit: str, now: float
-) -> tuple[Resource, ...]:
+def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
     """A volume with its bucket, its instance's limits and what is still changing."""
+    item = thing.item
     promise = profile(
         item["VolumeType"], item["Size"], iops=item.get("Iops"), mib_s=item.get("Throughput")
     )
     attachment = _attachment(item)
     instance_id = attachment.get("InstanceId", "")
     instance_type, limits, statistic = _instance(instance_id, found)
-    change = found["modifications"].get(item["VolumeId"], {})
+    change = found["modifications"].get(thing.id, {})
     bucket, history_from_s = _settling(promise, change, now)
     bucket, limit = on_instance(promise, bucket, limits)
     caveats = () if limits or not instance_id else ("the instance's own limits are not known",)
-    tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
     resource = Resource(
         kind=KIND.name,
-        id=item["VolumeId"],
+        id=thing.id,
         level_metric=KIND.level_metrics[0],
-        name=tags.get("Name", ""),
-        tags=tags,
-        unit=unit,
+        name=thing.name,
+        tags=thing.tags,
+        unit=thing.unit,
         bucket=bucket,
         no_bucket_reason=promise.no_bucket_reason,
         limit=limit,
         statistic=statistic,
         in_use=bool(attachment),
         parents=(instance_id,) if instance_id else (),
+        rate_unit=RATE_UNITS[promise.unit],
+        place=f"{attachment.get('Device') or 'attached'} of {instance_id}" if instance_id else "",
         facts={
             "type": f"{promise.volume_type} {promise.size_gib:g} GiB",
             "volume_type": promise.volume_type,
             "size_gib": f"{promise.size_gib:g}",
-            "unit": promise.unit,
             "baseline": f"{round(promise.baseline, 1):g}",
             "burst": f"{round(promise.burst, 1):g}",
             "instance_id": instance_id,
@@ -142,13 +153,13 @@ def describe(
 
 
 def spent(
-    resource: Resource, sums: Mapping[str, float], start_s: float, period_s: float
+    resource: Resource, totals: Totals, start_s: float, period_s: float
 ) -> DemandPoint | None:
     """Credits per second of one period's operations and bytes."""
-    volume = resource.detail
-    reads = _direction(sums, TRAFFIC.read_ops, TRAFFIC.read_bytes)
-    writes = _direction(sums, TRAFFIC.write_ops, TRAFFIC.write_bytes)
-    if not isinstance(volume, Volume) or reads is None or writes is None:
+    volume: Volume = resource.detail
+    reads = _direction(totals, TRAFFIC.read_ops, TRAFFIC.read_bytes)
+    writes = _direction(totals, TRAFFIC.write_ops, TRAFFIC.write_bytes)
+    if reads is None or writes is None:
         return None
     ops = reads[0] + writes[0]
     mib = (reads[1] + writes[1]) / MIB
@@ -163,28 +174,27 @@ def spent(
     )
 
 
-def fixes(resource: Resource, level: float, demand: float, load: Load | None) -> Iterator[Fix]:
-    """Less load, or a volume that bears it."""
-    volume = resource.detail
-    if not isinstance(volume, Volume) or resource.bucket is None:
+def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
+    """Less load, or a volume that sustains it."""
+    volume: Volume = resource.detail
+    if resource.bucket is None:
         return
     yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
     prices = EBS_PRICES.get(resource.region)
+    load = io_load(TRAFFIC, rates)
     yield from volume_fixes(volume.promise, demand=demand, load=load, prices=prices)
 
 
-def _direction(
-    sums: Mapping[str, float], ops_name: str, bytes_name: str
-) -> tuple[float, float] | None:
+def _direction(totals: Totals, ops_name: str, bytes_name: str) -> tuple[float, float] | None:
     """Operations and bytes of one direction, or None where not enough is known.
 
     Xen publishes no bytes while there is no activity: only without operations is
     their absence a zero.
     """
-    ops = sums.get(ops_name)
+    ops = totals.get(ops_name)
     if ops is None:
         return None
-    moved = sums.get(bytes_name, 0.0 if ops == 0 else None)
+    moved = totals.get(bytes_name, 0.0 if ops == 0 else None)
     return None if moved is None else (ops, moved)
 
 
@@ -193,9 +203,7 @@ def _attachment(item: Item) -> Item:
     return attached[0] if attached else {}
 
 
-def _instance(
-    instance_id: str, found: Mapping[str, Mapping[str, Item]]
-) -> tuple[str, InstanceLimits | None, Statistic]:
+def _instance(instance_id: str, found: Found) -> tuple[str, InstanceLimits | None, Statistic]:
     instance = found["instances"].get(instance_id, {})
     instance_type = instance.get("InstanceType", "")
     spec = found["instance_types"].get(instance_type, {})
@@ -269,7 +277,7 @@ def _settling(promise: Profile, change: Item, now: float) -> tuple[Bucket | None
     return mixed, started
 
 
-def _instance_ids(found: Mapping[str, list[Item]]) -> set[str]:
+def _instance_ids(found: Mapping[str, Sequence[Item]]) -> set[str]:
     """Instances of the volumes that can run dry; the others need no limits."""
     return {
         attachment["InstanceId"]
@@ -280,34 +288,33 @@ def _instance_ids(found: Mapping[str, list[Item]]) -> set[str]:
     }
 
 
-def _instance_types(found: Mapping[str, list[Item]]) -> set[str]:
+def _instance_types(found: Mapping[str, Sequence[Item]]) -> set[str]:
     return {item["InstanceType"] for item in found.get("instances", ())}
 
 
 KIND = Kind(
     name="ebs_volume",
     namespace="AWS/EBS",
-    dimension="VolumeId",
+    dimensions=("VolumeId",),
     inventory=VOLUMES,
     lookups=(
         Lookup(
             name="instances",
             listing=INSTANCES,
-            filter_name=INSTANCES.id_filter,
             wanted=_instance_ids,
         ),
         Lookup(
             name="instance_types",
             listing=INSTANCE_TYPES,
-            filter_name="instance-type",
             wanted=_instance_types,
         ),
         Lookup(name="modifications", listing=MODIFICATIONS),
     ),
     level_metrics=("BurstBalance",),
-    traffic=TRAFFIC,
+    demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
     describe=describe,
     spent=spent,
+    limits=LIMITS,
+    cause=cause_of(TRAFFIC),
     fixes=fixes,
-    capacity_documented=True,
 )

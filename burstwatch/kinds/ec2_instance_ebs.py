@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Literal
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import Fix, less_load
 from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
-from burstwatch.ebs.load import AT_LIMIT, MIB, MIB_PER_MB, Traffic
+from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
-from burstwatch.history.points import DemandPoint
+from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of
 from burstwatch.kinds._ec2 import instance_types, instances
-from burstwatch.kinds.base import Item, Kind, Lookup
+from burstwatch.kinds.base import DemandMetric, Found, Item, Kind, Lookup, Rates, Thing, Totals
 from burstwatch.sources import Figure, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from burstwatch.ebs.load import Load
     from burstwatch.ebs.volumes import Binding
 
 METRICS_PAGE = Source(
@@ -39,7 +39,7 @@ FULL_LASTS = Figure(value=1800.0, unit="s", source=OPTIMIZED_PAGE)
 UNCERTAIN = 2.0
 LARGEST_PUBLISHED = Figure(value=4, unit="xlarge", source=METRICS_PAGE)
 
-Unit = Literal["io", "MiB"]
+CreditUnit = Literal["io", "MiB"]
 IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
 TRAFFIC = Traffic(
     read_ops="EBSReadOps",
@@ -61,16 +61,14 @@ INSTANCE_TYPES = instance_types(
 )
 
 
-def describe(
-    item: Item, found: Mapping[str, Mapping[str, Item]], unit: str, now: float
-) -> tuple[Resource, ...]:
+def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
     """The instance's two buckets, or the one reason why it has none.
 
     Raises:
         ValueError: if the type's numbers are not known: then nothing can be said of it.
     """
     del now
-    instance_type = item["InstanceType"]
+    instance_type = thing.item["InstanceType"]
     spec = found["instance_types"].get(instance_type)
     if spec is None:
         msg = f"instance type {instance_type!r} is not described"
@@ -78,8 +76,8 @@ def describe(
     info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     reason = _no_bucket_reason(instance_type, spec, info)
     if reason:
-        return (_resource(item, unit, IO_BALANCE, "io", 0.0, 0.0, reason),)
-    rates: tuple[tuple[str, Unit, float, float], ...] = (
+        return (_resource(thing, IO_BALANCE, "io", 0.0, 0.0, reason),)
+    rates: tuple[tuple[str, CreditUnit, float, float], ...] = (
         (IO_BALANCE, "io", float(info["BaselineIops"]), float(info["MaximumIops"])),
         (
             BYTE_BALANCE,
@@ -89,7 +87,7 @@ def describe(
         ),
     )
     return tuple(
-        _resource(item, unit, metric, of, baseline, maximum)
+        _resource(thing, metric, of, baseline, maximum)
         for metric, of, baseline, maximum in rates
         if baseline < maximum
     )
@@ -113,29 +111,30 @@ def _no_bucket_reason(instance_type: str, spec: Item, info: Item) -> str:
 
 
 def _resource(
-    item: Item,
-    unit: str,
+    thing: Thing,
     metric: str,
-    of: Unit,
+    of: CreditUnit,
     baseline: float,
     maximum: float,
     no_bucket_reason: str = "",
 ) -> Resource:
-    tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
+    item = thing.item
     binding: Binding = "instance_iops" if of == "io" else "instance_throughput"
     bucket = Bucket(
         capacity=(maximum - baseline) * FULL_LASTS.value or 1.0, refill=baseline, burst=maximum
     )
     return Resource(
         kind=KIND.name,
-        id=item["InstanceId"],
+        id=thing.id,
         level_metric=metric,
-        name=tags.get("Name", ""),
-        tags=tags,
-        unit=unit,
+        name=thing.name,
+        tags=thing.tags,
+        unit=thing.unit,
         bucket=None if no_bucket_reason else bucket,
         no_bucket_reason=no_bucket_reason,
+        is_documented=False,
         limit=Limit(rate=maximum, binding=binding),
+        rate_unit=RATE_UNITS[of],
         statistic="Average",
         in_use=item.get("State", {}).get("Name", "running") == "running",
         reports_when_idle=True,
@@ -144,7 +143,6 @@ def _resource(
         facts={
             "type": item["InstanceType"],
             "instance_type": item["InstanceType"],
-            "unit": of,
             "baseline": f"{round(baseline, 1):g}",
             "burst": f"{round(maximum, 1):g}",
         },
@@ -153,13 +151,13 @@ def _resource(
 
 
 def spent(
-    resource: Resource, sums: Mapping[str, float], start_s: float, period_s: float
+    resource: Resource, totals: Totals, start_s: float, period_s: float
 ) -> DemandPoint | None:
     """Credits per second of one period's operations, or of its bytes in MiB."""
-    of: Unit = "MiB" if resource.detail == "MiB" else "io"
+    of: CreditUnit = resource.detail
     of_bytes = TRAFFIC.read_bytes, TRAFFIC.write_bytes
     of_ops = TRAFFIC.read_ops, TRAFFIC.write_ops
-    reads, writes = (sums.get(name) for name in (of_bytes if of == "MiB" else of_ops))
+    reads, writes = (totals.get(name) for name in (of_bytes if of == "MiB" else of_ops))
     if reads is None or writes is None:
         return None
     rate = (reads + writes) / period_s / (MIB if of == "MiB" else 1)
@@ -170,13 +168,13 @@ def spent(
         least=rate / UNCERTAIN,
         nominal=rate,
         most=rate * UNCERTAIN,
-        binding=resource.limit.binding if is_held_back else "none",
+        binding=resource.limit.binding if is_held_back else NO_LIMIT,
     )
 
 
-def fixes(resource: Resource, level: float, demand: float, load: Load | None) -> Iterator[Fix]:
+def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
     """Less load, or an instance that sustains it: which and at what price is not known here."""
-    del load
+    del rates
     if resource.bucket is None:
         return
     yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
@@ -187,27 +185,27 @@ def fixes(resource: Resource, level: float, demand: float, load: Load | None) ->
     )
 
 
-def _instance_types(found: Mapping[str, list[Item]]) -> set[str]:
+def _instance_types(found: Mapping[str, Sequence[Item]]) -> set[str]:
     return {item["InstanceType"] for item in found["inventory"]}
 
 
 KIND = Kind(
     name="ec2_instance_ebs",
     namespace="AWS/EC2",
-    dimension="InstanceId",
+    dimensions=("InstanceId",),
     inventory=INSTANCES,
     lookups=(
         Lookup(
             name="instance_types",
             listing=INSTANCE_TYPES,
-            filter_name="instance-type",
             wanted=_instance_types,
         ),
     ),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),
-    traffic=TRAFFIC,
+    demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
     describe=describe,
     spent=spent,
+    limits=LIMITS,
+    cause=cause_of(TRAFFIC),
     fixes=fixes,
-    capacity_documented=False,
 )

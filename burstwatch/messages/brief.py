@@ -10,27 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstwatch.ebs.fixes import Fix, cheapest
-from burstwatch.ebs.load import AT_LIMIT
-from burstwatch.formatting import DAY, clock_time, number, span
+from burstwatch.formatting import DAY, clock_time, span
+from burstwatch.history.points import AT_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from burstwatch.ebs.load import Load
-    from burstwatch.forecast.policy import Assessment, Verdict
+    from burstwatch.forecast.policy import Assessment
     from burstwatch.forecast.projection import Projection
     from burstwatch.history.background import Background
-    from burstwatch.history.observations import Resource
-    from burstwatch.kinds.base import Kind
+    from burstwatch.history.observations import Resource, Verdict
+    from burstwatch.kinds.base import Kind, Rates
 
 NEVER = "never"
-#: What holds the I/O back, in words.
-BINDINGS = {
-    "volume_iops": "the volume's IOPS",
-    "volume_throughput": "the volume's throughput",
-    "instance_iops": "the instance's IOPS",
-    "instance_throughput": "the instance's throughput",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,10 +66,10 @@ def make_brief(
         type=resource.facts.get("type", resource.kind),
         verdict=assessment.verdict,
         outlook=_outlook(projection),
-        at_zero=_at_zero(resource),
-        fixes=_fixes(resource, projection, kind, background.load),
+        at_zero=kind.at_zero(resource),
+        fixes=_fixes(resource, projection, kind, background.rates),
         prices_of=resource.region,
-        cause=_cause(resource, projection, background.load),
+        cause=_cause(resource, projection, kind, background.rates),
         since=_since(projection, background),
         place=_place(resource),
         data=_data(projection),
@@ -108,16 +100,7 @@ def _instant(now: float, seconds: float | None) -> str:
     return clock_time(now + seconds) if seconds < DAY else "tomorrow or later"
 
 
-def _at_zero(resource: Resource) -> str:
-    if resource.bucket is None:
-        return ""
-    burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)
-    return f"at zero it falls from {burst} to {baseline} {resource.rate_unit}"
-
-
-def _fixes(
-    resource: Resource, projection: Projection, kind: Kind, load: Load | None
-) -> tuple[Fix, ...]:
+def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> tuple[Fix, ...]:
     bucket, level, demand = resource.bucket, projection.level, projection.demand
     if bucket is None or level is None or demand is None:
         return ()
@@ -128,21 +111,19 @@ def _fixes(
         wanted = bucket.burst
     if wanted <= bucket.refill:
         return ()
-    return cheapest(kind.fixes(resource, level.likely * bucket.capacity, wanted, load))
+    return cheapest(kind.fixes(resource, level.likely * bucket.capacity, wanted, rates))
 
 
-def _cause(resource: Resource, projection: Projection, load: Load | None) -> str:
-    if load is None or not load.iops:
+def _cause(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> str:
+    cause = kind.cause(resource, rates)
+    if cause is None:
         return ""
-    size = f" of {number(load.io_kib)} KiB"
-    rates = f"{number(round(load.iops))} IOPS{size}, {number(load.mib_s)} MiB/s"
     if projection.state == "exhausted":
-        return f"{load.direction}, {rates}, held to the baseline"
-    held = BINDINGS.get(projection.binding)
-    rate = load.iops if resource.rate_unit == "IOPS" else load.mib_s
-    if projection.binding == resource.limit.binding and rate < AT_LIMIT * resource.limit.rate:
+        return f"{cause.text}, held to the baseline"
+    held = kind.limits.get(projection.binding)
+    if projection.binding == resource.limit.binding and cause.rate < AT_LIMIT * resource.limit.rate:
         held = None  # it only would be, if there were more
-    return f"{load.direction}, {rates}{f', held back by {held}' if held else ''}"
+    return f"{cause.text}{f', held back by {held}' if held else ''}"
 
 
 def _since(projection: Projection, background: Background) -> str:
@@ -154,8 +135,7 @@ def _since(projection: Projection, background: Background) -> str:
 
 
 def _place(resource: Resource) -> str:
-    instance, device = resource.facts.get("instance_id"), resource.facts.get("device")
-    return f"{device or 'attached'} of {instance} in {resource.unit}" if instance else resource.unit
+    return f"{resource.place} in {resource.unit}" if resource.place else resource.unit
 
 
 def _data(projection: Projection) -> str:

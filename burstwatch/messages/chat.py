@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from burstwatch.config import Links
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
     from burstwatch.messages.brief import Brief
 
 #: The chat client cuts longer ones off.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from burstwatch.config import Links
     from burstwatch.ebs.fixes import Fix
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
     from burstwatch.messages.brief import Brief
 
 #: CloudWatch's limit for a description, in characters.

@@ -43,10 +43,8 @@ def usd(metrics: float) -> float:
     return metrics * METRIC_REQUEST.value
 
 
-def cost_of(
-    resource: Resource, assessment: Assessment, config: Config, *, look_period_s: float | None
-) -> Cost:
-    """What asking for one bucket costs. ``look_period_s`` is its kind's, where polling is fixed."""
+def cost_of(resource: Resource, assessment: Assessment, config: Config) -> Cost:
+    """What asking for one bucket costs."""
     bucket = resource.bucket
     if bucket is None or not resource.in_use:
         return NOTHING
@@ -61,14 +59,14 @@ def cost_of(
     )
     nearly_full_s = worst_time_to_empty(bucket, level=BACK_RATIO * bucket.capacity)
     return Cost(
-        full=_looks(full, own, look_period_s),
-        now=_looks(assessment, own, look_period_s),
+        full=_looks(full, own, is_documented=resource.is_documented),
+        now=_looks(assessment, own, is_documented=resource.is_documented),
         out_of_reach=nearly_full_s - age_s <= own.margin_s,
     )
 
 
-def _looks(assessment: Assessment, config: Config, look_period_s: float | None) -> float:
+def _looks(assessment: Assessment, config: Config, *, is_documented: bool) -> float:
     """Looks a month: the first sweep after each wait."""
-    wait = wait_s(assessment, config, look_period_s=look_period_s)
+    wait = wait_s(assessment, config, is_documented=is_documented)
     sweeps = max(1, math.ceil(wait / config.sweep_period_s))
     return MONTH_S / (sweeps * config.sweep_period_s)

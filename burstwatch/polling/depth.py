@@ -10,7 +10,6 @@ import math
 from typing import TYPE_CHECKING
 
 from burstwatch.forecast.policy import BACK_RATIO, WARNING_MARGINS
-from burstwatch.history.track import RECOVERED_RATIO
 
 if TYPE_CHECKING:
     from burstwatch.config import Config
@@ -35,7 +34,7 @@ def is_near(seen: Observation, config: Config) -> bool:
         return False
     own = config.with_lead(seen.resource.lead_s)
     near_s = WARNING_MARGINS * own.margin_s
-    return worst_now_s(seen) < near_s or _newest_ratio(seen) < RECOVERED_RATIO
+    return worst_now_s(seen) < near_s or _newest_ratio(seen) < seen.history.track.recovered_ratio
 
 
 def _newest_ratio(seen: Observation) -> float:

@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from burstwatch.forecast.policy import Assessment, Verdict
+from burstwatch.forecast.policy import Assessment
 from burstwatch.formatting import span
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import Resource, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

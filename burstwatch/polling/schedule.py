@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from burstwatch.history.points import LevelPoint
 
 SOONEST_S = 60.0
+#: An estimated worst case is no reason to look away: what is well is looked at this often.
+ESTIMATED_S = 300.0
 LATEST_S = 3600.0
 #: What an alarm has told of is looked at so often, or sooner where it is about to be empty.
 ANNOUNCED_S = 300.0
@@ -54,10 +56,18 @@ class Seen:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class AskedPast:
+    """The days before, as they were just asked for: None where nothing was spent in them."""
+
+    past: Past | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
     """One resource after a look: what to make of it, and what the next look need not ask for.
 
     ``is_near`` is whether the next look must know of hours, which are then in ``levels``.
+    ``past`` are the days before, if they were asked for at this look.
     ``failed`` is whether asking for it failed, which is why it is unknown.
     """
 
@@ -67,6 +77,7 @@ class Judged:
     is_near: bool = False
     seen: Seen | None = None
     levels: Levels | None = None
+    past: AskedPast | None = None
     failed: bool = False
 
 
@@ -117,14 +128,8 @@ class Schedule:
         known = self.known.get(resource.key)
         return known is None or known.assessment.projection.state == "idle"
 
-    def note(
-        self, judged: Judged, config: Config, now: float, *, look_period_s: float | None = None
-    ) -> None:
-        """Remember a look.
-
-        ``look_period_s`` is how often to look at what is well, where the worst case is too
-        unsure to say it.
-        """
+    def note(self, judged: Judged, config: Config, now: float) -> None:
+        """Remember a look."""
         resource, assessment = judged.resource, judged.assessment
         near, seen, levels = judged.is_near, judged.seen, judged.levels
         background = judged.background
@@ -144,11 +149,19 @@ class Schedule:
         if seen is not None and seen.newest is not None:
             newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
             self.newest_s[resource.kind] = newest_s
+        if judged.past is not None:
+            self.pasts[resource.key] = (fingerprint(resource), now, judged.past.past)
         self.known[resource.key] = Known(
             fingerprint=fingerprint(resource),
             assessment=assessment,
             due_at=now
-            + wait_s(assessment, own, look_period_s=look_period_s, blind=blind, is_near=near),
+            + wait_s(
+                assessment,
+                own,
+                is_documented=resource.is_documented,
+                blind=blind,
+                is_near=near,
+            ),
             late_at=late_at,
             near=near,
             failed=judged.failed,
@@ -163,19 +176,10 @@ class Schedule:
         known = self.last_look(resource)
         return known.background if known is not None else None
 
-    def levels_of(self, resource: Resource) -> Levels | None:
-        """The hours of its balance that are kept, if it is near."""
-        known = self.last_look(resource)
-        return known.levels if known is not None else None
-
     def past_is_stale(self, resource: Resource, now: float) -> bool:
         """Whether the days before must be asked for (again)."""
         kept = self.pasts.get(resource.key)
         return kept is None or kept[0] != fingerprint(resource) or now - kept[1] >= PAST_KEPT_S
-
-    def keep_past(self, resource: Resource, past: Past | None, now: float) -> None:
-        """Remember the days before ``now``."""
-        self.pasts[resource.key] = (fingerprint(resource), now, past)
 
     def past_of(self, resource: Resource) -> Past | None:
         """What is remembered of the days before."""
@@ -204,7 +208,7 @@ def wait_s(
     assessment: Assessment,
     config: Config,
     *,
-    look_period_s: float | None = None,
+    is_documented: bool = True,
     blind: int = 0,
     is_near: bool = False,
 ) -> float:
@@ -218,7 +222,7 @@ def wait_s(
     if assessment.verdict == "unknown" and is_near:
         wait = SOONEST_S
     else:
-        wait = _wait_s(assessment, config, look_period_s, blind)
+        wait = _wait_s(assessment, config, blind=blind, is_documented=is_documented)
     return wait - config.sweep_period_s / 2
 
 
@@ -230,12 +234,10 @@ def _late_at(assessment: Assessment, config: Config, now: float) -> float:
     return now + worst_s - config.margin_s
 
 
-def _wait_s(
-    assessment: Assessment, config: Config, look_period_s: float | None, blind: int
-) -> float:
+def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented: bool) -> float:
     projection = assessment.projection
-    if not projection.is_published and look_period_s is not None:
-        return look_period_s
+    if not projection.is_published and not is_documented:
+        return ESTIMATED_S
     if assessment.verdict == "unknown":
         return min(MOST_UNKNOWN_S, UNKNOWN_S * max(1, blind))
     if assessment.verdict in ANNOUNCED:
@@ -243,7 +245,7 @@ def _wait_s(
         wait = ANNOUNCED_S if left_s is None else COUNTDOWN * left_s
         return min(ANNOUNCED_S, max(SOONEST_S, wait))
     if assessment.verdict == "ok" and projection.worst_s is not None:
-        wait = look_period_s or projection.worst_s - config.margin_s
+        wait = projection.worst_s - config.margin_s if is_documented else ESTIMATED_S
         return min(LATEST_S, max(SOONEST_S, wait))
     # What has no bucket, or is attached to nothing, changes before it can be spent.
     return LATEST_S if assessment.verdict == "ok" else SOONEST_S

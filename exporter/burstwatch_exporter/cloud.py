@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 
 from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.points import LevelPoint
+from burstwatch.kinds.base import Scope
 from burstwatch.kinds.ebs_volume import KIND, Volume
+from burstwatch.polling.queries import level_query
+from burstwatch.polling.unit import Unit
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.promise import Promise
 
@@ -98,14 +101,10 @@ class Cloud:
         if self._clients is None:
             self._clients = self._make_clients(identity.region)
         from burstwatch.aws.inventory import take_inventory  # noqa: PLC0415 - boto3 is an extra
-        from burstwatch.aws.session import Unit  # noqa: PLC0415 - the same
 
-        mine: dict[str, object] = {
-            "Name": "attachment.instance-id",
-            "Values": [identity.instance_id],
-        }
+        mine = Scope(parents=(identity.instance_id,))
         unit = Unit(account=identity.account, region=identity.region)
-        inventory = take_inventory(KIND, self._clients, unit, now=now, only=[mine])
+        inventory = take_inventory(KIND, self._clients, unit, now=now, scope=mine)
         problems += [f"{problem.part}: {problem.error}" for problem in inventory.problems]
         if not inventory.complete:
             msg = "the volumes of this instance could not be listed"
@@ -114,23 +113,14 @@ class Cloud:
         return inventory.resources
 
     def _balances(self, now: float, problems: list[str]) -> dict[str, LevelPoint]:
-        from burstwatch.aws.metrics import Query, read_metrics  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.metrics import read_metrics  # noqa: PLC0415 - boto3 is an extra
         from burstwatch.aws.session import Deadline  # noqa: PLC0415 - the same
 
         if self._clients is None:
             msg = "EC2 has not said yet what volumes there are"
             raise ValueError(msg)
         asked = [one for one in self._resources if one.bucket is not None]
-        queries = [
-            Query(
-                namespace=KIND.namespace,
-                metric=one.level_metric,
-                dimension=KIND.dimension,
-                resource_id=one.id,
-                statistic=one.statistic,
-            )
-            for one in asked
-        ]
+        queries = [level_query(KIND, one) for one in asked]
         answers = read_metrics(
             self._clients,
             queries,

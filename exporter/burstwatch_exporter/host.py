@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from burstwatch.ebs.load import AT_LIMIT
+from burstwatch.history.points import AT_LIMIT
 from burstwatch_exporter.blocks import Blocks, read_blocks
 from burstwatch_exporter.cloud import Told
 from burstwatch_exporter.diskstats import parse_diskstats

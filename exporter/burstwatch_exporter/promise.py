@@ -15,7 +15,7 @@ from burstwatch_exporter.given import DEFAULT_IO_KIB
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
     from burstwatch.ebs.other_disks import OtherDisk
-    from burstwatch.ebs.volume_types import Unit
+    from burstwatch.ebs.volume_types import CreditUnit
     from burstwatch.ebs.volumes import InstanceLimits
     from burstwatch.history.observations import Limit
     from burstwatch_exporter.given import CustomBucket, Given
@@ -101,7 +101,7 @@ def promise_of(
 
 def custom_profile(custom: CustomBucket, size_gib: float) -> Profile:
     """A volume that is known by its bucket alone: nothing else limits it."""
-    unit: Unit = "MiB" if custom.unit == "MiB" else "io"
+    unit: CreditUnit = "MiB" if custom.unit == "MiB" else "io"
     bucket = custom.bucket
     return Profile(
         volume_type=CUSTOM,

@@ -14,7 +14,7 @@ from tests.conftest import NOW, Clock, Cloud
 from tests.fake.aws import FakeAws
 from tests.fake.herd import BALANCE, Herd, has_bucket, id_of
 from tests.fake.quotas import CALLS, DATAPOINTS, EC2, OLDER, Quotas
-from tests.fake.wire import MODELS
+from tests.fake.wire import service_model
 
 COUNT = 700
 
@@ -32,7 +32,16 @@ def client(cloud: Cloud, service: str) -> Any:
 
 
 def test_every_operation_of_the_fake_is_one_of_awss() -> None:
-    known = {name for model in MODELS.values() for name in model.operation_names}
+    services = (
+        "ec2",
+        "cloudwatch",
+        "sns",
+        "sts",
+        "sqs",
+        "cloudformation",
+        "resourcegroupstaggingapi",
+    )
+    known = {name for service in services for name in service_model(service).operation_names}
     ours = {name[1:] for name in dir(FakeAws) if name[0] == "_" and name[1:2].isupper()}
     assert len(ours) > 20
     assert ours <= known

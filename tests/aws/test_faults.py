@@ -12,6 +12,7 @@ from burstwatch.aws.session import Deadline
 from burstwatch.aws.sweep import Sweep, sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.order import BATCH
 from tests.conftest import NOW, Cloud
 from tests.fake.herd import Herd, has_bucket
 
@@ -101,16 +102,16 @@ def test_a_page_of_the_inventory_that_is_refused(fleet: Cloud) -> None:
 def test_a_batch_that_cannot_be_judged_costs_no_other(
     fleet: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from burstwatch.aws import batches  # noqa: PLC0415 - what is broken for a moment
+    from burstwatch.aws import reading  # noqa: PLC0415 - what is broken for a moment
 
-    real, broken = batches._judge, [True]
+    real, broken = reading._judge, [True]
 
-    def judge(asking: object, **more: bool) -> object:
+    def judge(reader: object, batch: object, **more: bool) -> object:
         if broken.pop() if broken else False:
             raise ZeroDivisionError("a number that nobody thought of")
-        return real(asking, **more)  # type: ignore[arg-type]
+        return real(reader, batch, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(batches, "_judge", judge)
+    monkeypatch.setattr(reading, "_judge", judge)
     memory = Memory()
     faulty = run_sweep(fleet, memory)
     assert_some_were_lost_and_come_back(fleet, memory, faulty, says="nobody thought of")
@@ -119,21 +120,21 @@ def test_a_batch_that_cannot_be_judged_costs_no_other(
 def test_a_batch_that_fails_is_no_sign_that_the_unit_can_be_seen(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from burstwatch.aws import batches  # noqa: PLC0415 - what is broken for a moment
+    from burstwatch.aws import reading  # noqa: PLC0415 - what is broken for a moment
 
     instance = cloud.aws.add_instance("m5.large")
-    for _ in range(batches.BATCH + 20):  # two batches, none of which has ever reported
+    for _ in range(BATCH + 20):  # two batches, none of which has ever reported
         cloud.aws.add_volume("gp2", 100, instance_id=instance)
-    real, broken = batches._first, [True]
+    real, broken = reading._first, [True]
 
-    def first(asking: object) -> object:
+    def first(reader: object, batch: object) -> object:
         if broken.pop() if broken else False:
             raise ZeroDivisionError
-        return real(asking)  # type: ignore[arg-type]
+        return real(reader, batch)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(batches, "_first", first)
+    monkeypatch.setattr(reading, "_first", first)
     result = run_sweep(cloud, Memory())
-    assert unknown(result) == batches.BATCH + 20
+    assert unknown(result) == BATCH + 20
 
 
 def test_what_is_never_answered_is_a_problem_at_every_sweep_so_that_an_alarm_can_say_so(

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from burstwatch.aws.batches import ask
-from burstwatch.aws.round import Round
+from burstwatch.aws.reading import Reader, ask
 from burstwatch.aws.session import Deadline
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.simulate import Load, Simulation
@@ -17,6 +16,8 @@ from burstwatch.config import Config
 from burstwatch.ebs.volumes import profile
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import ANNOUNCED, Schedule
 from tests.conftest import Clock
 from tests.fake.quick import QuickCloudWatch
@@ -183,11 +184,12 @@ def look_once(
     """One look at what is due, noted in the schedule. Returns the ids that were asked."""
     due = [one for one in disks if schedule.is_due(one, now)]
     others = [one for one in disks if one not in due]
-    round_ = Round(
-        kind=KIND, clients=cloudwatch, config=config, schedule=schedule, now=now,  # type: ignore[arg-type]
+    task = Task(kind=KIND, config=config, schedule=schedule, now=now)
+    reader = Reader(
+        clients=cloudwatch, now=now, allowance=Allowance(),  # type: ignore[arg-type]
         deadline=Deadline(lambda: 0.0, at=3_600.0),
     )  # fmt: skip
-    judged = ask(round_, due, lambda: others).judged
+    judged = ask(task, reader, due, lambda: others).judged
     for one in judged:
         schedule.note(one, config, now)
     return [one.resource.id for one in judged]

@@ -9,9 +9,9 @@ import pytest
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
-from burstwatch.forecast.policy import Assessment, Verdict
+from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.observations import Limit, Resource, Verdict
 from burstwatch.kinds import UnknownKindError, find_kinds
 from burstwatch.polling.ranking import worst_of_each
 from tests.aws.test_look import FULL_BURST, drain

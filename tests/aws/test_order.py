@@ -9,20 +9,21 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws import batches
-from burstwatch.aws.allowance import Allowance
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.memory import Memory
-from burstwatch.aws.metrics import Query, read_metrics
-from burstwatch.aws.round import Round
+from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.session import Deadline
 from burstwatch.aws.sweep import Sweep, sweep
 from burstwatch.backtest.replay import volume
 from burstwatch.config import Config
-from burstwatch.forecast.policy import Assessment, Verdict
+from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import Resource, Verdict
 from burstwatch.kinds import find_kinds
+from burstwatch.polling import order, sampling
+from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.order import QUESTIONS, in_batches
+from burstwatch.polling.queries import Query
 from burstwatch.polling.schedule import Judged, Schedule, Seen
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
@@ -63,11 +64,9 @@ def turns(
     schedule: Schedule, due: list[Resource], allowance: Allowance, *, near_to_come: int = 0
 ) -> tuple[list[str], list[str]]:
     """The ids that are asked, in order, and those that are not."""
-    round_ = Round(
-        kind=KIND, clients=None, config=CONFIG, schedule=schedule, now=9_000.0,  # type: ignore[arg-type]
-        deadline=Deadline(lambda: 0.0, at=3_600.0), allowance=allowance, near_to_come=near_to_come,
-    )  # fmt: skip
-    asked, refused = batches.in_turn(round_, due)
+    asked, refused = in_batches(
+        due, schedule, CONFIG, 9_000.0, allowance=allowance, near_to_come=near_to_come
+    )
     return [r.id for batch in asked for r in batch], [r.id for r in refused]
 
 
@@ -83,7 +82,7 @@ def test_what_could_be_late_soonest_comes_first_and_a_refusal_does_not_make_it_s
     order = ["hotter", "hot", "new", "tight", "safe"]
     assert turns(schedule, due, Allowance()) == (order, [])
     for enough in range(6):
-        allowance = Allowance(batches.QUESTIONS * enough + 1)
+        allowance = Allowance(QUESTIONS * enough + 1)
         assert turns(schedule, due, allowance) == (order[:enough], order[enough:])
 
 
@@ -93,7 +92,7 @@ def test_what_is_near_of_another_kind_comes_before_what_is_not_near_of_this() ->
     note(schedule, hot, 8_900.0, worst_s=300, is_near=True)
     note(schedule, well, 3_600.0, worst_s=36_000)
     for to_come, asked in ((0, ["hot", "new", "well"]), (1, ["hot", "new"]), (9, ["hot"])):
-        allowance = Allowance(3 * batches.QUESTIONS)
+        allowance = Allowance(3 * QUESTIONS)
         assert turns(schedule, [well, new, hot], allowance, near_to_come=to_come)[0] == asked
 
 
@@ -110,7 +109,7 @@ def test_a_call_that_stalls_costs_its_own_batch_alone(
     memory.known = {key: replace(known, due_at=0.0) for key, known in memory.known.items()}
     cloud.clock.now += 60
     cloud.aws.stalled["GetMetricData"] = 1.5
-    monkeypatch.setattr(batches, "BATCH", 1)
+    monkeypatch.setattr(order, "BATCH", 1)
     result = sweep_within(cloud, memory, 0.8, config)
     assert fleet_metrics(result)["ResourcesUnknown"] == 1
 
@@ -233,7 +232,7 @@ def test_a_witness_that_was_asked_has_been_looked_at_and_one_that_cannot_be_judg
     run_sweep(cloud, memory, config=VOLUMES)
     del memory.known[f"{silent}/BurstBalance"]
     memory.newest_s.clear()
-    monkeypatch.setattr(batches, "is_near", broken)
+    monkeypatch.setattr(sampling, "is_near", broken)
     cloud.clock.now += 60
     result = run_sweep(cloud, memory, config=VOLUMES)
     assert result.completed
@@ -244,7 +243,7 @@ def test_a_witness_that_was_asked_has_been_looked_at_and_one_that_cannot_be_judg
 def test_of_an_allowance_is_taken_what_is_asked_for_and_nothing_else(cloud: Cloud) -> None:
     queries = [
         Query(
-            namespace="AWS/EBS", metric="BurstBalance", dimension="VolumeId",
+            namespace="AWS/EBS", metric="BurstBalance", dimensions=(("VolumeId", f"vol-{number}"),),
             resource_id=f"vol-{number}", statistic="Minimum",
         )
         for number in range(5)

@@ -19,7 +19,8 @@ from burstwatch.backtest.simulate import Load, Simulation
 from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import profile
-from burstwatch.forecast.policy import SEVERITY, Verdict
+from burstwatch.forecast.policy import SEVERITY
+from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
 from tests.conftest import NOW, Cloud
 

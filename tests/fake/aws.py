@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.fake.herd import Herd
 from tests.fake.messaging import Messaging
+from tests.fake.modelled import Modelled
 from tests.fake.peers import Peers
 from tests.fake.quotas import Quotas
 from tests.fake.wire import WireError
@@ -38,6 +39,10 @@ class Region:
     metrics: dict[Key, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
     herd: Herd | None = None
     alarms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: What is listed by the service's model alone, by service and operation.
+    items: dict[tuple[str, str], list[dict[str, Any]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
 
 @dataclass
@@ -127,6 +132,23 @@ class FakeAws(Messaging, Peers):
             },
         }
 
+    def add_item(
+        self, service: str, operation: str, item: dict[str, Any], *, region: str = "us-east-1"
+    ) -> None:
+        """An item as AWS would list it, for any service."""
+        there = self.regions[region]
+        own: dict[str, tuple[dict[str, dict[str, Any]], str]] = {
+            "DescribeVolumes": (there.volumes, "VolumeId"),
+            "DescribeInstances": (there.instances, "InstanceId"),
+            "DescribeVolumesModifications": (there.modifications, "VolumeId"),
+            "DescribeInstanceTypes": (self.instance_types, "InstanceType"),
+        }
+        if service == "ec2" and operation in own:
+            items, key = own[operation]
+            items[item[key]] = item
+        else:
+            there.items[service, operation].append(item)
+
     def add_herd(self, herd: Herd, *, region: str = "us-east-1") -> None:
         """A fleet that is reported by rule."""
         there = self.regions[region]
@@ -164,11 +186,19 @@ class FakeAws(Messaging, Peers):
             self.throttled[operation] = max(0, throttled - 1)
             code = "RequestLimitExceeded" if service == "ec2" else "Throttling"
             raise WireError(code, "Rate exceeded", 503 if service == "ec2" else 400)
-        method = getattr(self, f"_{operation}", None)
+        there, method = self.regions[region], getattr(self, f"_{operation}", None)
+        if (service, operation) in there.items:
+            return Modelled(service, operation).answer(there.items[service, operation], params)
         if method is None:
-            raise WireError("InvalidAction", f"the fake has no {operation}")
-        answer: dict[str, Any] = method(params, self.regions[region], region)
+            return self._empty(service, operation, params)
+        answer: dict[str, Any] = method(params, there, region)
         return answer
+
+    def _empty(self, service: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return Modelled(service, operation).answer([], params)
+        except KeyError:
+            raise WireError("InvalidAction", f"the fake has no {operation}") from None
 
     def _GetCallerIdentity(self, _p: Any, _r: Region, _n: str) -> dict[str, Any]:
         return {
@@ -460,8 +490,8 @@ def _ids(
 
 
 def _matches(volume: dict[str, Any], filters: Sequence[dict[str, Any]]) -> bool:
-    tags = {tag["Key"]: tag["Value"] for tag in volume["Tags"]}
-    instances = {attached["InstanceId"] for attached in volume["Attachments"]}
+    tags = {tag["Key"]: tag["Value"] for tag in volume.get("Tags", ())}
+    instances = {attached["InstanceId"] for attached in volume.get("Attachments", ())}
     for entry in filters:
         if entry["Name"] == "attachment.instance-id":
             if not instances & set(entry["Values"]):

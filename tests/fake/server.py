@@ -39,10 +39,10 @@ class _Handler(BaseHTTPRequestHandler):
             body = gzip.decompress(body)
         headers = {name.lower(): value for name, value in self.headers.items()}
         scope = SCOPE.search(headers.get("authorization", ""))
-        if scope is None or scope[3] not in SIGNING_NAMES:
+        if scope is None:
             self._reply(403, "text/xml", error_xml("", WireError("MissingAuthenticationToken", "")))
             return
-        region, service = scope[2], SIGNING_NAMES[scope[3]]
+        region, service = scope[2], SIGNING_NAMES.get(scope[3], scope[3])
         try:
             wire = Wire(service, headers, body)
         except WireError as error:

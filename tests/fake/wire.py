@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
@@ -13,15 +14,11 @@ from botocore.model import ListShape, OperationModel, ServiceModel, Shape, Struc
 from botocore.validate import ParamValidator
 
 _session = botocore.session.Session()
-#: The service by the name in the request's signature.
+#: The service by the name in the request's signature, where the two differ.
 SIGNING_NAMES = {
-    "ec2": "ec2",
     "monitoring": "cloudwatch",
-    "sns": "sns",
-    "sts": "sts",
-    "sqs": "sqs",
-    "cloudformation": "cloudformation",
     "tagging": "resourcegroupstaggingapi",
+    "elasticfilesystem": "efs",
 }
 
 
@@ -33,18 +30,24 @@ class WireError(Exception):
         self.code, self.message, self.status = code, message, status
 
 
+@cache
 def service_model(name: str) -> ServiceModel:
     return ServiceModel(_session.get_component("data_loader").load_service_model(name, "service-2"))
 
 
-MODELS = {name: service_model(name) for name in SIGNING_NAMES.values()}
+@cache
+def paginators(name: str) -> dict[str, Any]:
+    """How each operation of a service is paged, by the operation's name."""
+    loader = _session.get_component("data_loader")
+    found: dict[str, Any] = loader.load_service_model(name, "paginators-1")["pagination"]
+    return found
 
 
 class Wire:
     """One request's protocol: what it asks, and how the answer must look."""
 
     def __init__(self, service: str, headers: dict[str, str], body: bytes) -> None:
-        self.model = MODELS[service]
+        self.model = service_model(service)
         target = headers.get("x-amz-target", "")
         self.is_json = bool(target)
         if self.is_json:

@@ -1,1 +1,6 @@
-"""One file of worked examples per kind. ``ITEMS`` and ``FOUND`` are what AWS would answer."""
+"""One file of worked examples per kind.
+
+``ITEMS`` and ``FOUND`` are what AWS would answer, one of them named ``db`` by its tag.
+``DOCUMENTED_METRICS`` and ``DOCUMENTED_DIMENSIONS`` are what AWS's page has: CloudWatch has no
+model of its metrics. ``VALUES`` are one minute's datapoints of the first item.
+"""

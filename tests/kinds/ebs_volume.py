@@ -5,6 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+METRICS_PAGE = "https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html"
+METRICS_READ = "2026-11"
+DOCUMENTED_DIMENSIONS = {"VolumeId", "InstanceId"}
+DOCUMENTED_METRICS = {
+    "BurstBalance", "VolumeReadBytes", "VolumeWriteBytes", "VolumeReadOps", "VolumeWriteOps",
+    "VolumeTotalReadTime", "VolumeTotalWriteTime", "VolumeIdleTime", "VolumeQueueLength",
+    "VolumeThroughputPercentage", "VolumeConsumedReadWriteOps", "VolumeStalledIOCheck",
+    "VolumeAvgReadLatency", "VolumeAvgWriteLatency", "VolumeIOPSExceededCheck",
+    "VolumeThroughputExceededCheck", "VolumeAvgIOPS", "VolumeAvgThroughput",
+}  # fmt: skip
+
 ITEMS: list[dict[str, Any]] = [
     {
         "VolumeId": "vol-0aaaaaaaaaaaaaaa1",
@@ -46,16 +57,18 @@ FOUND: dict[str, dict[str, dict[str, Any]]] = {
             "OriginalSize": 50,
             "TargetVolumeType": "gp2",
             "TargetSize": 100,
-            "StartTime": datetime(2026, 11, 1, tzinfo=UTC),
+            "StartTime": datetime(2026, 9, 1, tzinfo=UTC),
         }
     },
 }
 
-#: Sums over a minute of the first item, and the credits per second that they may have cost.
-SUMS = {
+#: One minute of the first item, and the credits per second that it may have cost.
+VALUES = {
     "VolumeReadOps": 6_000.0,
     "VolumeWriteOps": 12_000.0,
     "VolumeReadBytes": 6_000 * 16_384.0,
     "VolumeWriteBytes": 12_000 * 16_384.0,
 }
 NOMINAL_PER_S = 300.0
+#: So many times as much is served at the limit.
+TO_THE_LIMIT = 10.0

@@ -5,6 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+METRICS_PAGE = (
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html"
+)
+METRICS_READ = "2026-11"
+DOCUMENTED_DIMENSIONS = {"InstanceId"}
+DOCUMENTED_METRICS = {
+    "EBSReadOps", "EBSWriteOps", "EBSReadBytes", "EBSWriteBytes", "EBSIOBalance%",
+    "EBSByteBalance%", "InstanceEBSIOPSExceededCheck", "InstanceEBSThroughputExceededCheck",
+}  # fmt: skip
+
 ITEMS: list[dict[str, Any]] = [
     {
         "InstanceId": "i-0aaaaaaaaaaaaaaa1",
@@ -43,11 +53,13 @@ FOUND: dict[str, dict[str, dict[str, Any]]] = {
     }
 }
 
-#: Sums over a minute of the first item, and the I/O credits per second that they may have cost.
-SUMS = {
+#: One minute of the first item, and the I/O credits per second that it may have cost.
+VALUES = {
     "EBSReadOps": 60_000.0,
     "EBSWriteOps": 120_000.0,
     "EBSReadBytes": 60_000 * 16_384.0,
     "EBSWriteBytes": 120_000 * 16_384.0,
 }
 NOMINAL_PER_S = 3_000.0
+#: So many times as much is served at the limit.
+TO_THE_LIMIT = 6.25

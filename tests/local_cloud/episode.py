@@ -14,10 +14,11 @@ from typing import Any
 
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import alarm_prefix
-from burstwatch.aws.session import Clients, Deadline, Unit
+from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.sweep import sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.unit import Unit
 from demo.inbox import Inbox
 from demo.localcloud.cloud import ACCOUNT, LocalCloud
 

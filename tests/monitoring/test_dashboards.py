@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,17 @@ import pytest
 import yaml
 
 from burstwatch.catalog import FLEET_METRICS
+from burstwatch.kinds import find_kinds
 from burstwatch_exporter.metrics import METRICS
 from monitoring.dashboards.boards import dashboards
 
 FOLDER = Path(__file__).parents[2] / "monitoring" / "grafana"
 BOARDS = {name: json.loads(text) for name, text in dashboards().items()}
-AWS = json.loads((Path(__file__).parents[1] / "data" / "aws_metrics.json").read_text())[
-    "namespaces"
-]
+#: What AWS documents, by namespace.
+AWS = {
+    kind.namespace: import_module(f"tests.kinds.{kind.name}").DOCUMENTED_METRICS
+    for kind in find_kinds().values()
+}
 #: Published for a resource while it is watched closely (see burstwatch.aws.publish).
 OF_RESOURCES = {
     "Severity", "TimeToExhaustion", "TimeToExhaustionLow", "TimeToExhaustionHigh", "BaselineRate", "LimitRate",
@@ -162,7 +166,7 @@ def test_a_metric_that_is_shown_is_one_that_is_published(panel: dict[str, Any]) 
             if namespace == "Burstwatch":
                 assert metric in {*FLEET_METRICS, *OF_RESOURCES}, metric
             else:
-                assert metric in AWS[namespace]["metrics"], metric
+                assert metric in AWS[namespace], metric
 
 
 def named(target: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import cheapest, less_load, volume_fixes
-from burstwatch.ebs.load import Load, Traffic, recent_load
+from burstwatch.ebs.load import Load, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES, monthly_usd
 from burstwatch.ebs.volumes import profile
+from burstwatch.history.background import recent_rates
 
 US = EBS_PRICES["us-east-1"]
 
@@ -117,7 +118,7 @@ def test_the_load_is_that_of_the_last_five_minutes_and_knows_its_direction() -> 
     quiet = {"ro": 6_000.0, "wo": 0.0, "rb": 0.0, "wb": 0.0}
     busy = {"ro": 600.0, "wo": 6_000.0, "rb": 600 * 4_096.0, "wb": 6_000 * 4_096.0}
     sums = {60.0 * n: quiet if n < 25 else busy for n in range(30)}
-    found = recent_load(TRAFFIC, sums, 60.0)
+    found = io_load(TRAFFIC, recent_rates(TRAFFIC.metrics, sums, 60.0))
     assert found is not None
     assert (found.read_iops, found.write_iops) == (10, 100)
     assert found.direction == "writes"
@@ -125,5 +126,6 @@ def test_the_load_is_that_of_the_last_five_minutes_and_knows_its_direction() -> 
 
 
 def test_half_of_the_traffic_is_not_the_traffic() -> None:
-    assert recent_load(TRAFFIC, {0.0: {"ro": 6_000.0, "rb": 0.0}}, 60.0) is None
-    assert recent_load(TRAFFIC, {}, 60.0) is None
+    assert recent_rates(TRAFFIC.metrics, {0.0: {"ro": 6_000.0, "rb": 0.0}}, 60.0) == {}
+    assert recent_rates(TRAFFIC.metrics, {}, 60.0) == {}
+    assert io_load(TRAFFIC, {}) is None

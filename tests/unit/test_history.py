@@ -24,7 +24,7 @@ from burstwatch.history.history import (
 )
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
-from tests.unit.test_project import steady, watch
+from tests.unit.test_projection import steady, watch
 
 RATES = st.lists(st.floats(min_value=0, max_value=4_000), min_size=20, max_size=60)
 

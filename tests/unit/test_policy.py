@@ -21,7 +21,7 @@ from burstwatch.forecast.policy import assess
 from burstwatch.history.history import build_history
 from burstwatch.history.observations import Observation
 from burstwatch.history.past import to_past
-from tests.unit.test_project import steady, watch
+from tests.unit.test_projection import steady, watch
 
 DAY_MINUTES = 24 * 60
 PAGES = {"critical", "exhausted"}

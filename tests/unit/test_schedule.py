@@ -8,10 +8,10 @@ import pytest
 
 from burstwatch.backtest.replay import volume
 from burstwatch.config import Config
-from burstwatch.ebs.load import Load
-from burstwatch.forecast.policy import Assessment, Verdict
+from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.history.background import LOAD_TELLS_S, make_background
+from burstwatch.history.background import CAUSE_KEPT_S, make_background
+from burstwatch.history.observations import Verdict
 from burstwatch.polling.schedule import LATEST_S, Judged, Schedule, wait_s
 
 CONFIG = Config()
@@ -90,21 +90,23 @@ def test_what_is_near_and_cannot_be_known_is_asked_for_at_every_sweep() -> None:
 
 def test_the_load_that_was_seen_is_told_for_half_an_hour_and_no_longer() -> None:
     schedule, disk = Schedule(), volume("gp2", 100)
-    load = Load(read_iops=3_000.0, write_iops=0.0, read_mib_s=46.9, write_mib_s=0.0)
+    rates = {"VolumeReadOps": 3_000.0}
 
-    def told(now: float, load: Load | None = None, *, verdict: Verdict = "critical") -> bool:
-        background = make_background(None, load, now) if verdict == "critical" else None
+    def told(
+        now: float, rates: dict[str, float] | None = None, *, verdict: Verdict = "critical"
+    ) -> bool:
+        background = make_background(None, rates or {}, now) if verdict == "critical" else None
         one = Judged(resource=disk, assessment=assessed(verdict), background=background)
         schedule.note(one, CONFIG, now)
         known = schedule.background_of(disk)
-        return known is not None and known.load is not None
+        return known is not None and known.rates == {"VolumeReadOps": 3_000.0}
 
-    assert told(0.0, load)
+    assert told(0.0, rates)
     assert told(300.0)
     assert told(600.0, verdict="unknown")
-    assert told(LOAD_TELLS_S)
-    assert not told(LOAD_TELLS_S + 1)
-    assert told(2_000.0, load)
+    assert told(CAUSE_KEPT_S)
+    assert not told(CAUSE_KEPT_S + 1)
+    assert told(2_000.0, rates)
     assert not told(2_060.0, verdict="ok")
     assert not told(2_120.0)
 

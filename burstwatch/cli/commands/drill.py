@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from burstwatch.aws.session import Clients
     from burstwatch.cli.main import Terminal
     from burstwatch.config import Config
-    from burstwatch.forecast.policy import Verdict
+    from burstwatch.history.observations import Verdict
 
 PARTIAL = 1
 OUTPUTS = {"page": "PageTopicArn", "notice": "NoticeTopicArn"}

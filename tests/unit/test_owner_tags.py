@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.config import ConfigError, parse_config
-from burstwatch.owner_tags import parse_windows, quiet_until, read_wishes
+from burstwatch.owner_tags import parse_windows, quiet_until, read_owner_tags
 
 
 def at(text: str) -> float:
@@ -66,7 +66,7 @@ def test_wishes_are_read_from_tags() -> None:
         "burstwatch:maintenance": "Sun 02:00-04:00",
         "Name": "db",
     }
-    wishes = read_wishes(tags)
+    wishes = read_owner_tags(tags)
     assert (wishes.watch, wishes.lead_s, len(wishes.windows)) == (False, 1_800, 1)
     assert not wishes.refused
 
@@ -84,7 +84,7 @@ def test_wishes_are_read_from_tags() -> None:
     ],
 )
 def test_a_tag_that_is_not_understood_is_refused_with_what_is_allowed(tag: str, value: str) -> None:
-    wishes = read_wishes({tag: value})
+    wishes = read_owner_tags({tag: value})
     assert wishes.watch
     assert wishes.lead_s is None
     assert wishes.windows == ()

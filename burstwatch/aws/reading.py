@@ -1,0 +1,195 @@
+"""Call CloudWatch for what the sampling asks next: a few batches at a time, each on its own.
+
+A batch is asked, judged and dropped before all of its neighbours are there, so that memory
+holds the history of a few batches and not of a fleet. A batch that is silent altogether
+waits until the others have shown whether the unit is blind.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from burstwatch.aws.metrics import BUDGET_USED, read_metrics
+from burstwatch.aws.session import LATE
+from burstwatch.history.cadence import FINE_S
+from burstwatch.polling.order import in_batches
+from burstwatch.polling.sampling import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from burstwatch.aws.pace import Pace
+    from burstwatch.aws.session import Clients, Deadline
+    from burstwatch.history.observations import Resource
+    from burstwatch.polling.allowance import Allowance
+    from burstwatch.polling.queries import Answers, Request
+    from burstwatch.polling.sampling import Steps, Task
+    from burstwatch.polling.schedule import Judged
+    from burstwatch.polling.unit import Problem
+
+#: Batches under way at once: their calls wait for CloudWatch, not for one another.
+AT_ONCE = 4
+#: So many resources that are not due are asked too when nothing due has fresh data.
+WITNESSES = 10
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """Reads metrics until the deadline, no faster than the pace and within the allowance."""
+
+    clients: Clients
+    now: float
+    deadline: Deadline
+    pace: Pace | None = None
+    allowance: Allowance
+
+    def run(self, steps: Steps[_Result]) -> _Result:
+        """Answer each request of the steps, and return their result."""
+        try:
+            request = next(steps)
+            while True:
+                request = steps.send(self.read(request))
+        except StopIteration as end:
+            result: _Result = end.value
+            return result
+
+    def read(self, request: Request) -> Answers:
+        """Answer one request."""
+        return read_metrics(
+            self.clients,
+            request.queries,
+            start_s=self.now - request.back_s,
+            end_s=self.now,
+            period_s=request.period_s,
+            deadline=self.deadline,
+            pace=self.pace,
+            allowance=self.allowance,
+        )
+
+
+@dataclass(kw_only=True)
+class Answered:
+    """What became of some resources.
+
+    ``is_fresh`` is whether any of them had fresh data: what was not answered shows nothing.
+    """
+
+    is_fresh: bool = False
+    judged: list[Judged] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, more: Answered) -> None:
+        """Take in those of another batch."""
+        self.is_fresh = self.is_fresh or more.is_fresh
+        self.judged += more.judged
+        self.problems += more.problems
+
+
+def ask(
+    task: Task,
+    reader: Reader,
+    due: Sequence[Resource],
+    witnesses: Callable[[], Sequence[Resource]],
+    *,
+    near_to_come: int = 0,
+) -> Answered:
+    """Ask for all of ``due`` and judge it. What is not done in time is unknown and counted.
+
+    ``witnesses`` gives others of the kind, those last seen active first: where nothing due
+    has fresh data, they tell silent from blind.
+    """
+    reader.clients("cloudwatch")  # made once, before several ask for it at once
+    answered, silent = Answered(), list[Batch]()
+    batches, refused = in_batches(
+        due,
+        task.schedule,
+        task.config,
+        task.now,
+        allowance=reader.allowance,
+        near_to_come=near_to_come,
+    )
+    if refused:
+        reader.allowance.refuse(len(refused))
+        answered.add(_given_up(Batch(task, refused), BUDGET_USED))
+    first = partial(_first, reader)
+    for done in _at_once(reader, first, [Batch(task, some) for some in batches]):
+        if isinstance(done, Batch):
+            silent.append(done)
+        else:
+            answered.add(done)
+    if silent:
+        is_fresh = answered.is_fresh or _is_fresh(task, reader, witnesses, answered)
+        for done in _at_once(reader, partial(_judge, reader, unit_is_fresh=is_fresh), silent):
+            answered.add(done)
+    return answered
+
+
+def _at_once(
+    reader: Reader, job: Callable[[Batch], _Result], batches: Sequence[Batch]
+) -> Iterator[_Result | Answered]:
+    """The job done for each, a few at a time. One that fails or is late costs no other."""
+    if not batches:
+        return
+    # Not a context, which would wait for a call that hangs.
+    pool = ThreadPoolExecutor(AT_ONCE)
+    futures = [pool.submit(job, batch) for batch in batches]
+    done, _ = wait(futures, timeout=reader.deadline.left_s())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for batch, future in zip(batches, futures, strict=True):
+        if future not in done:
+            yield _given_up(batch, LATE)
+        elif isinstance(error := future.exception(), Exception):
+            yield _given_up(batch, " ".join(f"{type(error).__name__}: {error}".split()))
+        else:
+            yield future.result()
+
+
+def _first(reader: Reader, batch: Batch) -> Batch | Answered:
+    """A batch's levels, and all the rest unless it is silent altogether."""
+    if not reader.run(batch.read_levels()):
+        return batch
+    answered = _judge(reader, batch, unit_is_fresh=True)
+    answered.is_fresh = True
+    return answered
+
+
+def _judge(reader: Reader, batch: Batch, *, unit_is_fresh: bool) -> Answered:
+    judged = reader.run(batch.judge(unit_is_fresh=unit_is_fresh))
+    return Answered(judged=judged, problems=batch.problems)
+
+
+def _is_fresh(
+    task: Task,
+    reader: Reader,
+    witnesses: Callable[[], Sequence[Resource]],
+    answered: Answered,
+) -> bool:
+    """Whether anything else has fresh data: as was seen lately, or by asking one and then more."""
+    newest_s = task.schedule.newest_s.get(task.kind.name, 0.0)
+    if newest_s >= task.now - task.config.max_data_age_s - FINE_S:
+        return True
+    others = witnesses()[:WITNESSES]
+    for some in (others[:1], others[1:]):
+        batches = [Batch(task, some)] if some else []
+        for done in _at_once(reader, partial(_witness, reader), batches):
+            # It was paid for, so it counts as a look; but none that failed takes the place of one before.
+            done.judged = [one for one in done.judged if not one.failed]
+            answered.add(done)
+            if done.is_fresh:
+                return True
+    return False
+
+
+def _witness(reader: Reader, batch: Batch) -> Answered:
+    """What is to be made of a batch if any of it is fresh, and else nothing."""
+    done = _first(reader, batch)
+    return Answered(problems=done.problems) if isinstance(done, Batch) else done
+
+
+def _given_up(batch: Batch, reason: str) -> Answered:
+    return Answered(judged=batch.given_up(reason), problems=batch.problems)

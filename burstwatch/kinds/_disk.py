@@ -1,0 +1,43 @@
+"""What kinds of disks share: metrics of reads and writes, and the words for a load of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstwatch.ebs.load import io_load
+from burstwatch.formatting import number
+from burstwatch.kinds.base import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from burstwatch.ebs.load import Traffic
+    from burstwatch.history.observations import Resource
+    from burstwatch.kinds.base import Rates
+
+IOPS, MIB_S = "IOPS", "MiB/s"
+#: The unit of a rate, by the unit of a credit.
+RATE_UNITS = {"io": IOPS, "MiB": MIB_S}
+#: What holds a disk's I/O back, in words.
+LIMITS = {
+    "volume_iops": "the volume's IOPS",
+    "volume_throughput": "the volume's throughput",
+    "instance_iops": "the instance's IOPS",
+    "instance_throughput": "the instance's throughput",
+}
+
+
+def cause_of(traffic: Traffic) -> Callable[[Resource, Rates], Cause | None]:
+    """The reads and writes of the last minutes, in words."""
+
+    def cause(resource: Resource, rates: Rates) -> Cause | None:
+        load = io_load(traffic, rates)
+        if load is None or not load.iops:
+            return None
+        size = f" of {number(load.io_kib)} KiB"
+        text = (
+            f"{load.direction}, {number(round(load.iops))} IOPS{size}, {number(load.mib_s)} MiB/s"
+        )
+        return Cause(text=text, rate=load.mib_s if resource.rate_unit == MIB_S else load.iops)
+
+    return cause

@@ -1,0 +1,91 @@
+"""In what order to ask: what is near its margin first, then what was never seen, then the rest."""
+
+from __future__ import annotations
+
+import math
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstwatch.config import Config
+    from burstwatch.history.observations import Resource
+    from burstwatch.polling.allowance import Allowance
+    from burstwatch.polling.schedule import Schedule
+
+#: As many levels as one call asks for.
+BATCH = 500
+#: What is asked of one resource before it can be judged: a glance, and what that leaves open.
+QUESTIONS = 2
+#: One batch in so many is of those that are not near, so that these do not wait for ever.
+TURN = 4
+#: By this share of those never seen the starting point moves on from sweep to sweep.
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+_Part = TypeVar("_Part")
+
+
+def in_turn(parts: Sequence[_Part], config: Config, now: float) -> Sequence[_Part]:
+    """The parts, beginning with another one at each sweep, so that none is always cut off."""
+    first = int(now // config.sweep_period_s) % max(1, len(parts))
+    return [*parts[first:], *parts[:first]]
+
+
+def in_batches(
+    due: Sequence[Resource],
+    schedule: Schedule,
+    config: Config,
+    now: float,
+    *,
+    allowance: Allowance,
+    near_to_come: int,
+) -> tuple[Sequence[Sequence[Resource]], Sequence[Resource]]:
+    """The resources that are due in batches, and those that the allowance does not suffice for.
+
+    Of each group, what could be within its margin soonest comes first, so that what had to
+    wait comes nearer to its turn. Those never seen begin elsewhere at each sweep. Time is
+    shared: now and then a batch of the others comes between those that are near. A budget
+    goes to those that are near first, the ``near_to_come`` of other kinds among them. What
+    it could not pay for to the end is not begun.
+    """
+    near: list[tuple[float, Resource]] = []
+    rest: list[tuple[float, Resource]] = []
+    never: list[Resource] = []
+    for resource in due:
+        known = schedule.last_look(resource)
+        if known is None or known.seen is None:
+            never.append(resource)
+        else:
+            (near if known.near else rest).append((known.late_at, resource))
+    start = int(now / config.sweep_period_s * GOLDEN % 1.0 * len(never))
+    first, then = _soonest_first(near), [*never[start:], *never[:start], *_soonest_first(rest)]
+    refused: list[Resource] = []
+    if allowance.is_limited:
+        enough = int(allowance.left / QUESTIONS)
+        enough = max(min(enough, len(first)), enough - near_to_come)
+        refused = [*first, *then][enough:]
+        first, then = first[:enough], then[: max(0, enough - len(first))]
+    urgent, others = list(_batches(first)), list(_batches(then))
+    mixed: list[Sequence[Resource]] = []
+    while urgent and others:
+        mixed += [*urgent[: TURN - 1], others[0]]
+        del urgent[: TURN - 1], others[0]
+    return [*mixed, *urgent, *others], refused
+
+
+def witnesses(
+    resources: Sequence[Resource], due: Sequence[Resource], schedule: Schedule
+) -> list[Resource]:
+    """Those of a kind that are not due, last seen active first: they tell silent from blind."""
+    asked = {resource.key for resource in due}
+    others = [one for one in resources if one.can_spend and one.key not in asked]
+    return sorted(others, key=schedule.was_idle)
+
+
+def _soonest_first(resources: list[tuple[float, Resource]]) -> list[Resource]:
+    return [resource for _, resource in sorted(resources, key=itemgetter(0))]
+
+
+def _batches(resources: Sequence[Resource]) -> Iterator[Sequence[Resource]]:
+    return (resources[first : first + BATCH] for first in range(0, len(resources), BATCH))

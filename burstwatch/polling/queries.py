@@ -1,0 +1,84 @@
+"""Questions about metrics and their answers, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from burstwatch.history.observations import Resource
+    from burstwatch.kinds.base import Kind
+    from burstwatch.polling.unit import Problem
+
+#: One series: pairs of a period's start and its value, in time order.
+Series = list[tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Query:
+    """One series of one resource. ``statistic`` is Minimum, Average or Sum."""
+
+    namespace: str
+    metric: str
+    dimensions: tuple[tuple[str, str], ...]
+    resource_id: str
+    statistic: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the answer is found under."""
+        return self.resource_id, self.metric
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """Queries to answer together: from ``back_s`` seconds ago until now, by ``period_s``."""
+
+    queries: tuple[Query, ...]
+    back_s: float
+    period_s: int
+
+
+@dataclass(kw_only=True)
+class Answers:
+    """Series by (resource id, metric).
+
+    A key that is missing was not answered, for the reason in ``failed``; an empty
+    list is CloudWatch's own word that there is nothing.
+    """
+
+    series: dict[tuple[str, str], Series] = field(default_factory=dict)
+    failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def level_query(kind: Kind, resource: Resource) -> Query:
+    """The query for how much is left."""
+    return Query(
+        namespace=kind.namespace,
+        metric=resource.level_metric,
+        dimensions=kind.dimensions_of(resource),
+        resource_id=resource.id,
+        statistic=resource.statistic,
+    )
+
+
+def demand_queries(kind: Kind, resource: Resource) -> list[Query]:
+    """The queries for what is spent."""
+    return [
+        Query(
+            namespace=kind.namespace,
+            metric=metric.name,
+            dimensions=kind.dimensions_of(resource),
+            resource_id=resource.id,
+            statistic=metric.statistic,
+        )
+        for metric in kind.demand_metrics
+    ]
+
+
+def make_request(queries: Iterable[Query], *, back_s: float, period_s: int) -> Request:
+    """A request without repetitions: two buckets of one resource share their demand."""
+    return Request(queries=tuple(dict.fromkeys(queries)), back_s=back_s, period_s=period_s)

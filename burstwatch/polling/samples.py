@@ -1,0 +1,224 @@
+"""What was asked and answered about one resource so far, and what follows from that."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from burstwatch.forecast.policy import BACK_RATIO
+from burstwatch.history.background import recent_rates
+from burstwatch.history.cadence import COARSE_S, FINE_S, cadence_s
+from burstwatch.history.levels import Levels, keep_levels
+from burstwatch.history.observations import Missing, Observation, observe
+from burstwatch.history.points import LevelPoint
+from burstwatch.history.track import look_back_s
+from burstwatch.polling.schedule import LATEST_S, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.config import Config
+    from burstwatch.history.observations import Resource
+    from burstwatch.history.past import Past
+    from burstwatch.history.points import DemandPoint
+    from burstwatch.kinds.base import Kind
+    from burstwatch.polling.queries import Answers, Series
+    from burstwatch.polling.schedule import Known, Schedule
+
+#: Five datapoints of the slowest cadence: what tells it, and how late the newest is.
+GLANCE_S = 5.0 * COARSE_S
+#: So many datapoints of a full bucket tell what it spends at most.
+FULL_POINTS = 6
+
+
+class Sample:
+    """One bucket at one look: its level as far as it was answered."""
+
+    def __init__(
+        self, resource: Resource, kind: Kind, schedule: Schedule, config: Config, now: float
+    ) -> None:
+        """Nothing has been asked yet."""
+        self.resource, self.kind, self.config, self.now = resource, kind, config, now
+        self.known: Known | None = schedule.last_look(resource)
+        self.look_back_s = look_back_s(resource.bucket)
+        #: Its levels, or None where nothing was asked or answered; why not.
+        self.series: Series | None = None
+        self.failure = ""
+        #: From when on its level was asked for.
+        self.from_s = now
+        #: What is known from before that, of one that is silent since.
+        self.before: Seen | None = None
+
+    @property
+    def level_key(self) -> tuple[str, str]:
+        """Where answers have its level."""
+        return self.resource.id, self.resource.level_metric
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether CloudWatch said that there is no datapoint."""
+        return self.series == []
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether its level was asked for all through the look-back."""
+        # Kept levels begin at a whole minute.
+        return self.now - self.from_s > self.look_back_s - 2 * FINE_S
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether its newest datapoint is as new as datapoints can be."""
+        if not self.series:
+            return False
+        age_s = self.now - self.series[-1][0]
+        return age_s <= self.config.max_data_age_s + 2 * cadence_s([at for at, _ in self.series])
+
+    @property
+    def fill_s(self) -> float:
+        """How long an empty bucket takes to fill."""
+        bucket = self.resource.bucket
+        return bucket.capacity / bucket.refill if bucket and bucket.refill else math.inf
+
+    def depth_s(self, *, wants_all: bool) -> float:
+        """How far back to ask for its level first: on to what the last look saw, or a glance."""
+        glance_s = GLANCE_S + self.config.max_data_age_s
+        if wants_all:
+            return self.look_back_s
+        if self.known is None or self.known.seen is None:
+            return glance_s
+        if self.known.near:
+            # What can still change is asked for again; the hours before it are kept.
+            kept = self.known.levels
+            is_whole = kept is not None and kept.until_s >= self.now - GLANCE_S + COARSE_S
+            return glance_s if is_whole else self.look_back_s
+        needed_s = self.now - self.known.seen.until_s + self.config.max_data_age_s + COARSE_S
+        depths = (glance_s, glance_s + LATEST_S, self.look_back_s)
+        # What lies further back than any of these is searched for as if it were not known.
+        return next((back_s for back_s in depths if needed_s <= back_s), glance_s)
+
+    def take_levels(self, answers: Answers, back_s: float) -> None:
+        """Its level as answered from ``back_s`` on, with the hours kept from before."""
+        if self.level_key in answers.failed:
+            self.failure = answers.failed[self.level_key]
+        self.series = answers.series.get(self.level_key, self.series)
+        self.from_s = self.now - back_s
+        kept = self.known.levels if self.known is not None and self.known.near else None
+        if kept is None or self.series is None or back_s >= self.look_back_s:
+            return
+        first_s = self.now - self.look_back_s
+        older = kept.before(self.from_s // FINE_S * FINE_S)
+        self.series = [*(point for point in older if point[0] >= first_s), *self.series]
+        self.from_s = max(first_s, kept.start_s)
+
+    def recall(self) -> None:
+        """If it is silent, what the last look knew: unless something can have come in between."""
+        if self.known is None or self.known.seen is None or self.series:
+            return
+        if self.from_s <= self.known.seen.until_s - self.config.max_data_age_s - COARSE_S:
+            self.before = self.known.seen
+
+    def take_last_level(self, answers: Answers, back_s: float) -> None:
+        """The last level of a silent one, as searched for further back."""
+        series = answers.series.get(self.level_key)
+        if series is None:
+            self.failure = answers.failed.get(self.level_key, self.failure)
+            return
+        last = self._level(series[-1], COARSE_S) if series else None
+        since_s = self.now - back_s if last is None else last.end_s
+        self.before = Seen(newest=last, since_s=since_s, until_s=self.now)
+
+    def observation(
+        self,
+        *,
+        unit_is_fresh: bool,
+        demand: Sequence[DemandPoint] = (),
+        past: Past | None = None,
+        newest_only: bool = False,
+    ) -> Observation:
+        """The resource with what is known of it by now."""
+        if self.failure:
+            return Observation(
+                resource=self.resource, at=self.now, missing=Missing(reason=self.failure)
+            )
+        series = self.series or []
+        period_s = cadence_s([start for start, _ in series])
+        if newest_only:
+            series = series[-1:]
+        elif series and self.kind.to_ratio(self.resource, series[-1][1]) >= BACK_RATIO:
+            series = series[-FULL_POINTS:]  # nothing that was before matters any more
+        levels = [self._level(point, period_s) for point in series]
+        from_s = self.from_s
+        if self.before is not None:
+            if not levels and self.before.newest is not None:
+                levels = [self.before.newest]
+            from_s = min(from_s, self.before.since_s)
+        return observe(
+            self.resource,
+            self.now,
+            levels,
+            demand,
+            past=past,
+            unit_is_fresh=unit_is_fresh,
+            looked_back_s=self.now - from_s,
+        )
+
+    def seen(self, *, unit_is_fresh: bool) -> Seen | None:
+        """What the next look need not ask for again."""
+        if self.series:
+            period_s = cadence_s([start for start, _ in self.series])
+            newest = self._level(self.series[-1], period_s)
+            return Seen(newest=newest, since_s=newest.end_s, until_s=self.now)
+        if self.series is not None and unit_is_fresh and self.before is not None:
+            before = self.before
+            return Seen(newest=before.newest, since_s=before.since_s, until_s=self.now)
+        return self.before
+
+    def levels(self) -> Levels | None:
+        """The hours that the next look need not ask for again, of one that is near."""
+        if self.series is None or not self.is_deep:
+            return None
+        since_s = self.now - self.look_back_s
+        return keep_levels(self.series, since_s=since_s, until_s=self.now)
+
+    def _level(self, point: tuple[float, float], period_s: float) -> LevelPoint:
+        return LevelPoint(
+            start_s=point[0],
+            period_s=period_s,
+            ratio=min(1.0, max(0.0, self.kind.to_ratio(self.resource, point[1]))),
+            statistic=self.resource.statistic,
+        )
+
+
+class Demand:
+    """What was answered about the demand of one resource."""
+
+    def __init__(
+        self, kind: Kind, resource: Resource, answers: Answers, period_s: float | None = None
+    ) -> None:
+        """``period_s`` is that of the datapoints, inferred from their times where it is not given."""
+        self._kind, self._resource = kind, resource
+        names = [metric.name for metric in kind.demand_metrics]
+        series = {name: answers.series.get((resource.id, name), []) for name in names}
+        self.is_whole = not any((resource.id, name) in answers.failed for name in names)
+        starts = sorted({start for points in series.values() for start, _ in points})
+        self.period_s = period_s or cadence_s(starts)
+        #: Amounts by metric, by the start of their period.
+        self.totals: dict[float, dict[str, float]] = {start: {} for start in starts}
+        for metric in kind.demand_metrics:
+            for start, value in series[metric.name]:
+                self.totals[start][metric.name] = metric.total(value, self.period_s)
+
+    def points(self) -> list[DemandPoint]:
+        """Credits a second by period. None where a part failed: it would pass for the whole."""
+        if not self.is_whole:
+            return []
+        spent = (
+            self._kind.spent(self._resource, totals, start, self.period_s)
+            for start, totals in self.totals.items()
+        )
+        return [point for point in spent if point is not None]
+
+    def rates(self) -> dict[str, float]:
+        """Mean amounts a second by metric of the last minutes; empty where not known."""
+        names = [metric.name for metric in self._kind.demand_metrics]
+        return recent_rates(names, self.totals, self.period_s)

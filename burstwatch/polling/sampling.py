@@ -1,0 +1,290 @@
+"""What to ask about some resources next: levels first, more only where it matters.
+
+CloudWatch bills by metric and not by datapoint, but datapoints have a quota and take time.
+So every level gets a glance. Where a level is near the margin, its last hours are asked
+for, and the demand of the days before. Where somebody is about to be told, the demand of
+those hours. What the last look saw is not asked for again.
+
+Everything here is a function of what is known and answered: the steps yield a ``Request``
+and are sent its ``Answers``. ``burstwatch/aws/reading.py`` makes the calls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from burstwatch.forecast.policy import SEVERITY, assess, not_known
+from burstwatch.formatting import first_of
+from burstwatch.history.background import make_background
+from burstwatch.history.cadence import COARSE_S, FINE_S
+from burstwatch.history.past import PAST_PERIOD_S, to_past, with_recent
+from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.depth import is_full, is_near, worst_now_s
+from burstwatch.polling.queries import Answers, Request, demand_queries, level_query, make_request
+from burstwatch.polling.samples import Demand, Sample
+from burstwatch.polling.schedule import AskedPast, Judged
+from burstwatch.polling.unit import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstwatch.config import Config
+    from burstwatch.forecast.policy import Assessment
+    from burstwatch.history.observations import Observation, Resource, Verdict
+    from burstwatch.history.past import Past
+    from burstwatch.kinds.base import Kind
+    from burstwatch.polling.schedule import Schedule
+
+_Result = TypeVar("_Result")
+#: Requests in turn, each sent its answers, with a result at the end.
+Steps: TypeAlias = Generator[Request, Answers, _Result]
+
+#: How far back the past is asked for: the days that the hazard is compared with, and one more.
+PAST_S = 8 * 86_400.0
+#: The days before are asked for of so many resources at one look: they are an extra, and large.
+PASTS_PER_LOOK = 10
+#: CloudWatch keeps datapoints of 60 s for fifteen days; a slower bucket is not full by then either.
+LONGEST_BACK_S = 15 * 86_400.0
+#: So many are asked for their demand at once: what one call answers of four metrics and six hours.
+PIECE = 69
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One look at one kind: what is known before, and how deep to look.
+
+    Whatever could be empty within ``demand_horizon_s`` is asked for its demand too; the
+    days before are asked for while ``pasts`` lasts.
+    """
+
+    kind: Kind
+    config: Config
+    schedule: Schedule
+    now: float
+    demand_horizon_s: float = 0.0
+    pasts: Allowance = field(default_factory=lambda: Allowance(PASTS_PER_LOOK))
+
+
+class Batch:
+    """Some resources of one kind, asked and judged together."""
+
+    def __init__(self, task: Task, resources: Sequence[Resource]) -> None:
+        """Nothing is asked yet."""
+        self.task, self.resources = task, resources
+        self.samples = [
+            Sample(resource, task.kind, task.schedule, task.config, task.now)
+            for resource in resources
+        ]
+        self.problems: list[Problem] = []
+        #: Those whose hours matter, by their keys.
+        self.near: set[str] = set()
+
+    def read_levels(self) -> Steps[bool]:
+        """Ask for every level. The result is whether any is fresh, which tells idle from blind."""
+        wants_all = self.task.demand_horizon_s == math.inf
+        depths: dict[float, list[Sample]] = {}
+        for sample in self.samples:
+            depths.setdefault(sample.depth_s(wants_all=wants_all), []).append(sample)
+        yield from self._read_levels(depths)
+        for sample in self.samples:
+            sample.recall()
+        return any(sample.is_fresh for sample in self.samples)
+
+    def judge(self, *, unit_is_fresh: bool) -> Steps[list[Judged]]:
+        """Ask as deep as it matters. The result is what to make of each."""
+        if unit_is_fresh:
+            yield from self._read_last_levels()
+        judged: list[Judged] = []
+        near: list[Sample] = []
+        for sample in self.samples:
+            glance = sample.observation(unit_is_fresh=unit_is_fresh, newest_only=True)
+            if self._matters(glance):
+                near.append(sample)
+            else:
+                seen = sample.observation(unit_is_fresh=unit_is_fresh)
+                judged.append(self._judged(sample, seen, unit_is_fresh=unit_is_fresh))
+        self.near = {sample.resource.key for sample in near}
+        depths: dict[float, list[Sample]] = {}
+        for sample in near:
+            if not sample.is_deep:
+                depths.setdefault(sample.look_back_s, []).append(sample)
+        yield from self._read_levels(depths)
+        for first in range(0, len(near), PIECE):
+            judged += yield from self._judge_near(
+                near[first : first + PIECE], unit_is_fresh=unit_is_fresh
+            )
+        return judged
+
+    def given_up(self, reason: str) -> list[Judged]:
+        """All of them, where nothing is known of them at this look."""
+        names = first_of([resource.id for resource in self.resources])
+        self.problems = [Problem(part=f"metrics of {names}", error=reason)]
+        return [
+            Judged(
+                resource=resource,
+                assessment=not_known(reason, self.task.now),
+                is_near=resource.key in self.near,
+                failed=True,
+            )
+            for resource in self.resources
+        ]
+
+    def _judge_near(self, near: Sequence[Sample], *, unit_is_fresh: bool) -> Steps[list[Judged]]:
+        """Judge those whose hours matter: with the days before, and the demand of some."""
+        task = self.task
+        observed = [(one, one.observation(unit_is_fresh=unit_is_fresh)) for one in near]
+        # A full bucket has nothing to fear that the days before could tell.
+        wanting = [one.resource for one, seen in observed if not is_full(seen)]
+        pasts, new = yield from self._pasts(wanting)
+        judged, busy = [], []
+        for sample, bare in observed:
+            past = pasts.get(sample.resource.key)
+            seen = bare if past is None else _with_past(bare, past)
+            assessment = self._without_demand(seen)
+            if assessment is None:
+                busy.append((sample, past))
+            else:
+                judged.append(self._judged(sample, seen, assessment, unit_is_fresh=unit_is_fresh))
+        answers = yield from self._read(
+            make_request(
+                (query for one, _ in busy for query in demand_queries(task.kind, one.resource)),
+                back_s=max((one.look_back_s for one, _ in busy), default=0.0),
+                period_s=int(FINE_S),
+            )
+        )
+        for sample, past in busy:
+            demand = Demand(task.kind, sample.resource, answers)
+            points = demand.points()
+            seen = sample.observation(
+                unit_is_fresh=unit_is_fresh,
+                demand=points,
+                past=None if past is None else with_recent(past, points),
+            )
+            judged.append(self._judged(sample, seen, demand=demand, unit_is_fresh=unit_is_fresh))
+        return [replace(one, past=new.get(one.resource.key)) for one in judged]
+
+    def _judged(
+        self,
+        sample: Sample,
+        seen: Observation,
+        assessment: Assessment | None = None,
+        *,
+        demand: Demand | None = None,
+        unit_is_fresh: bool,
+    ) -> Judged:
+        task = self.task
+        assessment = assessment or assess(seen, task.config)
+        background = None
+        if SEVERITY.get(assessment.verdict, 0) >= SEVERITY["warning"]:
+            rates = demand.rates() if demand is not None else {}
+            background = make_background(seen.history, rates, task.now)
+        failed = seen.missing is not None
+        near = sample.resource.key in self.near if failed else is_near(seen, task.config)
+        return Judged(
+            resource=sample.resource,
+            assessment=assessment,
+            background=background,
+            is_near=near,
+            # Where the hours were not answered there are only those of the glance.
+            levels=sample.levels() if near and not failed else None,
+            seen=sample.seen(unit_is_fresh=unit_is_fresh),
+            failed=failed,
+        )
+
+    def _matters(self, glance: Observation) -> bool:
+        """Whether more than its newest level decides what to make of it."""
+        task = self.task
+        return is_near(glance, task.config) or worst_now_s(glance) < task.demand_horizon_s
+
+    def _without_demand(self, seen: Observation) -> Assessment | None:
+        """The assessment, or None where the demand is worth its price.
+
+        A falling level tells what is spent as well as the demand does. Who is told about a
+        resource must also know what the demand is made of.
+        """
+        task = self.task
+        if worst_now_s(seen) < task.demand_horizon_s:
+            return None
+        assessment = assess(seen, task.config)
+        known = task.schedule.last_look(seen.resource)
+        severity = _alarmed(assessment.verdict)
+        is_news = known is None or severity != _alarmed(known.assessment.verdict)
+        return None if severity and is_news else assessment
+
+    def _read(self, request: Request) -> Steps[Answers]:
+        if not request.queries:
+            return Answers()
+        answers = yield request
+        self.problems += answers.problems
+        return answers
+
+    def _read_levels(self, depths: dict[float, list[Sample]]) -> Steps[None]:
+        for back_s, samples in depths.items():
+            queries = [level_query(self.task.kind, one.resource) for one in samples]
+            request = make_request(queries, back_s=back_s, period_s=int(FINE_S))
+            answers = yield from self._read(request)
+            for sample in samples:
+                sample.take_levels(answers, back_s)
+
+    def _read_last_levels(self) -> Steps[None]:
+        """A silent resource's last level decides how full it is by now, so look for it.
+
+        As far back as an empty bucket takes to fill, before the time that may be late: before
+        that, nothing matters.
+        """
+        silent = [
+            one
+            for one in self.samples
+            if one.is_silent
+            and one.before is None
+            and one.resource.bucket is not None
+            and not one.resource.reports_when_idle
+        ]
+        if not silent:
+            return
+        longest_s = min(LONGEST_BACK_S, max(one.fill_s for one in silent))
+        back_s = longest_s + self.task.config.max_data_age_s + COARSE_S
+        queries = [level_query(self.task.kind, one.resource) for one in silent]
+        request = make_request(queries, back_s=back_s, period_s=int(COARSE_S))
+        answers = yield from self._read(request)
+        for sample in silent:
+            sample.take_last_level(answers, back_s)
+
+    def _pasts(
+        self, resources: Sequence[Resource]
+    ) -> Steps[tuple[dict[str, Past], dict[str, AskedPast]]]:
+        """The demand of the days before: asked for now and then, kept in between.
+
+        Returns all that is known, and what is new of it, both by key.
+        """
+        kind, schedule, now = self.task.kind, self.task.schedule, self.task.now
+        stale = [one for one in resources if schedule.past_is_stale(one, now)]
+        stale = stale[: self.task.pasts.take(len(stale))]
+        queries = (query for one in stale for query in demand_queries(kind, one))
+        request = make_request(queries, back_s=PAST_S, period_s=int(PAST_PERIOD_S))
+        answers = yield from self._read(request)
+        new: dict[str, AskedPast] = {}
+        for one in stale:
+            demand = Demand(kind, one, answers, PAST_PERIOD_S)
+            if demand.is_whole:
+                new[one.key] = AskedPast(past=to_past(demand.points()))
+        found = {
+            one.key: new[one.key].past if one.key in new else schedule.past_of(one)
+            for one in resources
+        }
+        return {key: past for key, past in found.items() if past is not None}, new
+
+
+def _with_past(seen: Observation, past: Past) -> Observation:
+    """An observation with the days before."""
+    history = seen.history
+    return seen if history is None else replace(seen, history=history.with_past(past))
+
+
+def _alarmed(verdict: Verdict) -> int:
+    """The severity of the alarm that a verdict gets, or none."""
+    severity = SEVERITY.get(verdict, 0)
+    return min(severity, SEVERITY["critical"]) if severity >= SEVERITY["warning"] else 0
