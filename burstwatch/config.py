@@ -164,7 +164,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="kinds",
         default="",
-        help="resource types to watch, as ebs_volume,ec2_instance_ebs; nothing watches all",
+        help="resource types to watch, such as ebs_volume,ec2_instance_ebs; empty watches all",
         pattern=r"([a-z0-9_]+(,[a-z0-9_]+)*)?",
         allowed="names of resource types with commas between, or nothing",
     ),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import textwrap
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstwatch import kinds
 from burstwatch.config import SETTINGS
+from burstwatch.kinds import find_kinds
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
 from tools import fleet_tables, measured
@@ -47,6 +50,16 @@ def settings_table() -> str:
                 f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
             )
             lines.append(f"| `{setting.name}` | {default or 'none'} | {setting.help} |")
+    return "\n".join(lines) + "\n"
+
+
+def kinds_table() -> str:
+    """The resource types that are watched, each by the first line of its own file."""
+    lines = ["| kind | what runs out | metrics |", "| --- | --- | --- |"]
+    for kind in find_kinds().values():
+        text = (import_module(f"{kinds.__name__}.{kind.name}").__doc__ or "").partition("\n")[0]
+        metrics = ", ".join(f"`{metric}`" for metric in kind.level_metrics)
+        lines.append(f"| `{kind.name}` | {text} | {metrics} |")
     return "\n".join(lines) + "\n"
 
 
@@ -185,6 +198,7 @@ def exporter_cost_table() -> str:
 
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     README: {
+        "kinds": kinds_table,
         "settings": settings_table,
         "alarm": alarm_text,
         "backtest-fresh": lambda: backtest_table("fresh"),

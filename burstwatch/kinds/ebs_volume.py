@@ -1,4 +1,4 @@
-"""EBS volumes: gp2, st1 and sc1 have a bucket; the other types are told apart from them."""
+"""EBS volumes of the types gp2, st1 and sc1: I/O credits of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EC2 instances: two buckets for all their EBS traffic, one of I/O and one of bytes.
+"""EC2 instances: I/O and byte credits for the traffic to all their volumes together.
 
 AWS says what an instance type sustains and what it reaches, and that it can hold the
 maximum "for 30 minutes at least once every 24 hours"; how large the buckets are it does
