@@ -25,6 +25,7 @@ from burstwatch import kinds
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.sweep import Sweep
+from burstwatch.bucket import worst_time_to_empty
 from burstwatch.catalog import read_actions
 from burstwatch.cli.main import run
 from burstwatch.config import Config
@@ -200,6 +201,23 @@ def test_a_kind_describes_its_worked_examples(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
+def test_a_kind_has_the_buckets_that_aws_documents(kind: Kind) -> None:
+    examples = examples_of(kind)
+    found = {resource.key: resource.bucket for resource in described(kind, examples)}
+    assert examples.BUCKETS.keys() <= found.keys()
+    for key, expected in examples.BUCKETS.items():
+        bucket = found[key]
+        if expected is None:
+            assert bucket is None
+            continue
+        assert bucket is not None
+        worst_s = worst_time_to_empty(bucket, level=bucket.capacity)
+        assert (bucket.refill, bucket.burst, bucket.capacity, round(worst_s)) == pytest.approx(
+            expected
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
 def test_nothing_measured_is_nothing_known_never_zero(kind: Kind) -> None:
     resource = described(kind, examples_of(kind))[0]
     assert kind.spent(resource, {}, NOW, 60) is None
@@ -250,7 +268,8 @@ def drain_and_recover(cloud: Cloud, kind: Kind, examples: ModuleType) -> None:
         bucket = victim.bucket
         assert bucket is not None
         step = (bucket.burst - bucket.refill) * 60.0 / bucket.capacity
-        drain = [min(1.0, 0.02 + step * back) for back in range(40)]
+        left = min(0.02, 5 * step)
+        drain = [min(1.0, left + step * back) for back in range(40)]
         put_levels(cloud, kind, victim, drain[::-1], until=NOW)
         for metric in kind.demand_metrics:  # so much that its limit is reached
             for back in range(1, 40):

@@ -36,6 +36,13 @@ ITEMS: list[dict[str, Any]] = [
     },
 ]
 
+BUCKETS: dict[str, tuple[float, float, float, float] | None] = {
+    # While a resize from 50 to 100 GiB is not settled, the smaller refill holds.
+    "vol-0aaaaaaaaaaaaaaa1/BurstBalance": (150, 3_000, 5_400_000, 1_895),
+    "vol-0aaaaaaaaaaaaaaa2/BurstBalance": (19.53125, 122.0703125, 512_000, 4_993),
+    "vol-0aaaaaaaaaaaaaaa3/BurstBalance": None,
+}
+
 FOUND: dict[str, dict[str, dict[str, Any]]] = {
     "instances": {
         "i-0aaaaaaaaaaaaaaa1": {"InstanceId": "i-0aaaaaaaaaaaaaaa1", "InstanceType": "m5.large"}
