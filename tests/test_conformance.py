@@ -30,6 +30,7 @@ from burstwatch.catalog import read_actions
 from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.history.observations import Resource
+from burstwatch.history.points import DemandPoint
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._ec2 import identified_by
 from burstwatch.kinds.base import DemandMetric, Kind, Listing, Scope
@@ -190,12 +191,7 @@ def test_a_kind_describes_its_worked_examples(kind: Kind) -> None:
         assert resource.bucket is None or resource.limit.binding in kind.limits
         assert len(kind.dimensions_of(resource)) == len(kind.dimensions)
     assert any(resource.bucket for resource in resources)
-    totals = {
-        metric.name: metric.total(examples.VALUES[metric.name], 60.0)
-        for metric in kind.demand_metrics
-    }
-    spent = kind.spent(resources[0], totals, NOW, 60)
-    assert spent is not None
+    spent = spent_at(kind, resources[0], examples)
     assert spent.nominal == pytest.approx(examples.NOMINAL_PER_S)
     assert 0 <= spent.least <= spent.nominal <= spent.most
 
@@ -250,6 +246,23 @@ def put_examples(cloud: Cloud, kind: Kind, examples: ModuleType) -> None:
             cloud.aws.add_item(lookup.listing.service, lookup.listing.operation, item)
 
 
+def spent_at(kind: Kind, resource: Resource, examples: ModuleType) -> DemandPoint:
+    """What one minute of the worked examples costs a resource."""
+    totals = {
+        metric.name: metric.total(examples.VALUES[metric.name], 60.0)
+        for metric in kind.demand_metrics
+    }
+    spent = kind.spent(resource, totals, NOW, 60)
+    assert spent is not None
+    return spent
+
+
+def to_the_limit(kind: Kind, resource: Resource, examples: ModuleType) -> float:
+    """So many times the worked example is all that a resource can spend."""
+    assert resource.bucket is not None
+    return resource.bucket.burst / spent_at(kind, resource, examples).nominal
+
+
 def sweep_kind(cloud: Cloud, kind: Kind, memory: Memory) -> Sweep:
     return run_sweep(cloud, memory, config=replace(CONFIG, kinds=kind.name))
 
@@ -271,9 +284,11 @@ def drain_and_recover(cloud: Cloud, kind: Kind, examples: ModuleType) -> None:
         left = min(0.02, 5 * step)
         drain = [min(1.0, left + step * back) for back in range(40)]
         put_levels(cloud, kind, victim, drain[::-1], until=NOW)
-        for metric in kind.demand_metrics:  # so much that its limit is reached
+        # A thing with several buckets reaches the limit of one of them first.
+        factor = min(to_the_limit(kind, one, examples) for one in victims if one.id == victim.id)
+        for metric in kind.demand_metrics:
             for back in range(1, 40):
-                value = examples.VALUES[metric.name] * examples.TO_THE_LIMIT
+                value = examples.VALUES[metric.name] * factor
                 pairs = dict(kind.dimensions_of(victim))
                 cloud.aws.put(kind.namespace, metric.name, pairs, NOW - 60.0 * back, value)
     memory = Memory()
@@ -414,7 +429,7 @@ TOYS: list[dict[str, Any]] = [
 def toy_examples(items: list[dict[str, Any]]) -> ModuleType:
     """The worked examples of the toy."""
     module = ModuleType("toy_examples")
-    module.__dict__.update(ITEMS=items, FOUND={}, VALUES={"CPUUtilization": 60.0}, TO_THE_LIMIT=2.0)
+    module.__dict__.update(ITEMS=items, FOUND={}, VALUES={"CPUUtilization": 60.0})
     return module
 
 

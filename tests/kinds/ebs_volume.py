@@ -77,5 +77,3 @@ VALUES = {
     "VolumeWriteBytes": 12_000 * 16_384.0,
 }
 NOMINAL_PER_S = 300.0
-#: So many times as much is served at the limit.
-TO_THE_LIMIT = 10.0

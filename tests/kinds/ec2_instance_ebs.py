@@ -69,5 +69,3 @@ VALUES = {
     "EBSWriteBytes": 120_000 * 16_384.0,
 }
 NOMINAL_PER_S = 3_000.0
-#: So many times as much is served at the limit.
-TO_THE_LIMIT = 6.25
