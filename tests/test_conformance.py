@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -263,27 +263,20 @@ def to_the_limit(kind: Kind, resource: Resource, examples: ModuleType) -> float:
     return resource.bucket.burst / spent_at(kind, resource, examples).nominal
 
 
-def sweep_kind(cloud: Cloud, kind: Kind, memory: Memory) -> Sweep:
-    return run_sweep(cloud, memory, config=replace(CONFIG, kinds=kind.name))
+def sweep_kinds(cloud: Cloud, some: Iterable[Kind], memory: Memory) -> Sweep:
+    names = ",".join(kind.name for kind in some)
+    return run_sweep(cloud, memory, config=replace(CONFIG, kinds=names))
 
 
-def drain_and_recover(cloud: Cloud, kind: Kind, examples: ModuleType) -> None:
-    """Each of a kind's examples that can run dry is seen, alarmed and recovered."""
-    put_examples(cloud, kind, examples)
-    memory = Memory()
-    found = look(
-        cloud.unit, [kind], cloud.clients, Config(), memory, now=NOW, deadline=cloud.never()
-    )
-    assert found.problems == ()
-    victims = [one for one, _ in found.buckets if one.can_spend]
-    assert victims
+def drain(cloud: Cloud, kind: Kind, examples: ModuleType, victims: list[Resource]) -> None:
+    """Forty minutes at the limit, five minutes before the end."""
     for victim in victims:
         bucket = victim.bucket
         assert bucket is not None
         step = (bucket.burst - bucket.refill) * 60.0 / bucket.capacity
         left = min(0.02, 5 * step)
-        drain = [min(1.0, left + step * back) for back in range(40)]
-        put_levels(cloud, kind, victim, drain[::-1], until=NOW)
+        levels = [min(1.0, left + step * back) for back in range(40)]
+        put_levels(cloud, kind, victim, levels[::-1], until=NOW)
         # A thing with several buckets reaches the limit of one of them first.
         factor = min(to_the_limit(kind, one, examples) for one in victims if one.id == victim.id)
         for metric in kind.demand_metrics:
@@ -291,29 +284,51 @@ def drain_and_recover(cloud: Cloud, kind: Kind, examples: ModuleType) -> None:
                 value = examples.VALUES[metric.name] * factor
                 pairs = dict(kind.dimensions_of(victim))
                 cloud.aws.put(kind.namespace, metric.name, pairs, NOW - 60.0 * back, value)
+
+
+def drain_and_recover(cloud: Cloud, fleet: Mapping[str, tuple[Kind, ModuleType]]) -> None:
+    """Every example that can run dry is seen, alarmed and recovered."""
+    some = [kind for kind, _ in fleet.values()]
+    for kind, examples in fleet.values():
+        put_examples(cloud, kind, examples)
+    found = look(
+        cloud.unit, some, cloud.clients, Config(), Memory(), now=NOW, deadline=cloud.never()
+    )
+    assert found.problems == ()
+    victims = [one for one, _ in found.buckets if one.can_spend]
+    assert {one.kind for one in victims} == set(fleet)
+    for kind, examples in fleet.values():
+        drain(cloud, kind, examples, [one for one in victims if one.kind == kind.name])
     memory = Memory()
-    swept = sweep_kind(cloud, kind, memory)
+    swept = sweep_kinds(cloud, some, memory)
     assert swept.completed
     ids = {victim.id for victim in victims}
     assert {swept.found.assessments[one][1].verdict for one in ids} <= {"critical", "exhausted"}
-    assert {one.split("/")[-2] for one in alarms(cloud)} == ids
     there = cloud.aws.regions[cloud.unit.region].alarms
-    assert all(victims[0].rate_unit in one["AlarmDescription"] for one in there.values())
-    cloud.clock.now += 3 * 3_600.0
+    assert {name.split("/")[-2] for name in there} == ids
     for victim in victims:
-        put_levels(cloud, kind, victim, [1.0] * 100, until=cloud.clock.now)
-    for _ in range(6):
-        sweep_kind(cloud, kind, memory)
+        (text,) = (
+            one["AlarmDescription"] for name, one in there.items() if f"/{victim.id}/" in name
+        )
+        assert any(one.rate_unit in text for one in victims if one.id == victim.id)
+    cloud.clock.now += 3 * 3_600.0
+    for back in range(6):
+        for victim in victims:
+            kind = fleet[victim.kind][0]
+            put_levels(cloud, kind, victim, [1.0] * (1 if back else 100), until=cloud.clock.now)
+        sweep_kinds(cloud, some, memory)
         cloud.aws.evaluate_alarms()
         cloud.clock.now += 60.0
-        for victim in victims:
-            put_levels(cloud, kind, victim, [1.0], until=cloud.clock.now)
     assert alarms(cloud) == {}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
 def test_a_kind_is_swept_alarmed_and_recovered(kind: Kind, cloud: Cloud) -> None:
-    drain_and_recover(cloud, kind, examples_of(kind))
+    drain_and_recover(cloud, {kind.name: (kind, examples_of(kind))})
+
+
+def test_a_fleet_of_every_kind_is_swept_alarmed_and_recovered_together(cloud: Cloud) -> None:
+    drain_and_recover(cloud, {kind.name: (kind, examples_of(kind)) for kind in KINDS})
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
@@ -447,7 +462,7 @@ def test_a_toy_kind_of_another_dialect_is_found_swept_alarmed_and_recovered(
         assert set(find_kinds()) == {*(one.name for one in KINDS), "toy"}
         check_listing(kind.inventory)
         assert "toys:DescribeDBInstances" in read_actions([kind])
-        drain_and_recover(cloud, kind, toy_examples(TOYS[:3]))
+        drain_and_recover(cloud, {kind.name: (kind, toy_examples(TOYS[:3]))})
 
 
 def test_a_toy_kind_without_filters_is_narrowed_by_the_engine_and_paged(
@@ -480,7 +495,7 @@ def test_a_bucket_whose_end_only_costs_money_never_pages(
         cloud.aws.add_item("rds", "DescribeDBInstances", cheap)
         (victim,) = kind.describe(kind.inventory.identify(cheap), {}, NOW)
         put_levels(cloud, kind, victim, [0.02 - 0.0002 * n for n in range(40)], until=NOW)
-        swept = sweep_kind(cloud, kind, Memory())
+        swept = sweep_kinds(cloud, [kind], Memory())
         assert swept.found.assessments["Orders-DB"][1].verdict == "warning"
         assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["warning"]
 
