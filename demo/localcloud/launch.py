@@ -1,9 +1,10 @@
 """Starts LocalStack with our executor. Run by LocalStack's own interpreter.
 
-Four repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
+Five repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
 which Python takes from 3.12 on; it looks for its Lambda executor by entry point, which
 would need a package of its own to be installed; it asks its metric store once for each
-period; and it takes no expression in GetMetricData (both in ``metric_store``).
+period; it takes no expression in GetMetricData (both in ``metric_store``); and a service that it
+does not have, such as RDS, fails, where an account without any such resource lists none.
 """
 
 from __future__ import annotations
@@ -13,15 +14,36 @@ import signal
 import threading
 import time
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demo.localcloud.metric_store import read_statistic, with_expressions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _uuid5 = uuid.uuid5
 
 
 def _uuid5_of_bytes(namespace: uuid.UUID, name: str | bytes) -> uuid.UUID:
     return _uuid5(namespace, name if isinstance(name, str) else name.hex())
+
+
+def _with_empty_lists(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Answer lists of a service that is not there as an account without any such resource does."""
+
+    def respond(handler: object, error: Exception, context: Any) -> Any:  # noqa: ANN401 - LocalStack's
+        from localstack.aws.protocol.serializer import create_serializer  # noqa: PLC0415
+
+        operation = context.operation
+        is_list = operation is not None and operation.name.startswith(("Describe", "List"))
+        if not (isinstance(error, NotImplementedError) and is_list):
+            return original(handler, error, context)
+        serializer = create_serializer(context.service, context.protocol)
+        return serializer.serialize_to_response(
+            {}, operation, context.request.headers, context.request_id
+        )
+
+    return respond
 
 
 def _end_with(parent: int) -> None:
@@ -35,6 +57,7 @@ def main() -> None:
     """Patch, then run until stopped."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     uuid.uuid5 = _uuid5_of_bytes  # type: ignore[assignment]
+    from localstack.aws.handlers.service import ServiceExceptionSerializer  # noqa: PLC0415
     from localstack.runtime.main import main as run  # noqa: PLC0415 - after the repair
     from localstack.services.cloudwatch.cloudwatch_database_helper import (  # noqa: PLC0415
         CloudwatchDatabase,
@@ -47,6 +70,9 @@ def main() -> None:
 
         return LocalExecutor
 
+    ServiceExceptionSerializer.create_exception_response = _with_empty_lists(
+        ServiceExceptionSerializer.create_exception_response
+    )
     runtime_executor.get_runtime_executor = executor
     CloudwatchDatabase.get_metric_data_stat = read_statistic
     CloudwatchProvider.get_metric_data = with_expressions(CloudwatchProvider.get_metric_data)
