@@ -1,0 +1,194 @@
+"""RDS storage of the type gp2: I/O credits of the volumes below a database.
+
+RDS stripes larger storage over four volumes. Each has a bucket of its own, and AWS does not
+say whether ``BurstBalance`` is the mean or the minimum of the four. A mean can hide an empty
+one, so the worst case of a striped storage is an estimate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.fixes import Fix, less_load
+from burstwatch.ebs.load import MIB, Traffic
+from burstwatch.ebs.volumes import Profile, charge, profile
+from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.kinds._disk import IOPS, LIMITS, cause_of
+from burstwatch.kinds.base import (
+    DemandMetric,
+    Found,
+    Item,
+    Kind,
+    Listing,
+    Rates,
+    Thing,
+    Totals,
+)
+from burstwatch.sources import Figure, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STORAGE_PAGE = Source(
+    url="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Storage.html",
+    read="2026-04",
+    note="four volumes from 400 GiB, for Oracle from 200 GiB, for SQL Server never",
+)
+STRIPES = Figure(value=4, unit="volumes", source=STORAGE_PAGE)
+#: The storage in GiB from which an engine stripes, by how its name begins.
+STRIPED_FROM: dict[str, Figure | None] = {
+    "mysql": Figure(value=400, unit="GiB", source=STORAGE_PAGE),
+    "mariadb": Figure(value=400, unit="GiB", source=STORAGE_PAGE),
+    "postgres": Figure(value=400, unit="GiB", source=STORAGE_PAGE),
+    "db2-": Figure(value=400, unit="GiB", source=STORAGE_PAGE),
+    "oracle-": Figure(value=200, unit="GiB", source=STORAGE_PAGE),
+    "custom-oracle-": Figure(value=200, unit="GiB", source=STORAGE_PAGE),
+    "sqlserver-": None,
+    "custom-sqlserver-": None,
+}
+#: These answer DescribeDBInstances too. Their storage has no volume of its own.
+OTHER_STORAGE = ("aurora", "neptune", "docdb")
+#: A stopped instance reports nothing, and nothing spends its credits.
+STOPPED = frozenset({"stopped", "stopping", "inaccessible-encryption-credentials"})
+CHANGING = frozenset({"modifying", "storage-optimization", "storage-config-upgrade"})
+TRAFFIC = Traffic(
+    read_ops="ReadIOPS",
+    write_ops="WriteIOPS",
+    read_bytes="ReadThroughput",
+    write_bytes="WriteThroughput",
+)
+
+
+def identify(item: Item) -> Thing:
+    """A database instance in the common shape."""
+    tags = {tag["Key"]: tag["Value"] for tag in item.get("TagList", ())}
+    return Thing(id=item["DBInstanceIdentifier"], name=tags.get("Name", ""), tags=tags, item=item)
+
+
+def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+    """The storage of one database instance; none for engines with a storage of another kind.
+
+    Raises:
+        ValueError: for an engine whose striping is not known here.
+    """
+    del found, now
+    item = thing.item
+    engine, status = item["Engine"], item.get("DBInstanceStatus", "")
+    if engine.startswith(OTHER_STORAGE):
+        return
+    storage_type, size_gib = item["StorageType"], item["AllocatedStorage"]
+    stripes = _stripes(engine, size_gib) if storage_type == "gp2" else 1
+    volume = profile(storage_type, size_gib / stripes)
+    bucket = None if volume.bucket is None else _striped(volume.bucket, stripes)
+    baseline, burst = stripes * volume.baseline, stripes * volume.burst
+    yield Resource(
+        kind=KIND.name,
+        id=thing.id,
+        level_metric=KIND.level_metrics[0],
+        name=thing.name,
+        tags=thing.tags,
+        unit=thing.unit,
+        bucket=bucket,
+        no_bucket_reason=volume.no_bucket_reason,
+        is_documented=stripes == 1,
+        limit=Limit(rate=burst, binding="volume_iops"),
+        # One sample a minute, and no page says of which instant in it.
+        statistic="Average",
+        in_use=status not in STOPPED,
+        reports_when_idle=True,
+        rate_unit=IOPS,
+        facts={
+            "type": f"{engine} {storage_type} {size_gib:g} GiB",
+            "volume_type": storage_type,
+            "size_gib": f"{size_gib:g}",
+            "baseline": f"{round(baseline, 1):g}",
+            "burst": f"{round(burst, 1):g}",
+        },
+        caveats=("its storage is being changed",) if status in CHANGING else (),
+        history_from_s=(
+            item["InstanceCreateTime"].timestamp() if "InstanceCreateTime" in item else None
+        ),
+        detail=volume,
+    )
+
+
+def _stripes(engine: str, size_gib: float) -> int:
+    for prefix, striped_from in STRIPED_FROM.items():
+        if engine.startswith(prefix):
+            is_striped = striped_from is not None and size_gib >= striped_from.value
+            return int(STRIPES.value) if is_striped else 1
+    msg = f"engine {engine!r} is unknown, allowed are {', '.join(STRIPED_FROM)}"
+    raise ValueError(msg)
+
+
+def _striped(bucket: Bucket, stripes: int) -> Bucket:
+    return Bucket(
+        capacity=stripes * bucket.capacity,
+        refill=stripes * bucket.refill,
+        burst=stripes * bucket.burst,
+    )
+
+
+def spent(
+    resource: Resource, totals: Totals, start_s: float, period_s: float
+) -> DemandPoint | None:
+    """Credits per second of one period's operations and bytes."""
+    volume: Profile = resource.detail
+    if not totals.keys() >= set(TRAFFIC.metrics):
+        return None
+    ops = totals[TRAFFIC.read_ops] + totals[TRAFFIC.write_ops]
+    mib = (totals[TRAFFIC.read_bytes] + totals[TRAFFIC.write_bytes]) / MIB
+    cost = charge(volume, ops=ops, mib=mib)
+    is_held_back = ops / period_s >= AT_LIMIT * resource.limit.rate
+    return DemandPoint(
+        start_s=start_s,
+        period_s=period_s,
+        least=cost.least / period_s,
+        nominal=cost.nominal / period_s,
+        most=cost.most / period_s,
+        binding=resource.limit.binding if is_held_back else NO_LIMIT,
+    )
+
+
+def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
+    """Less load, or storage without credits; the price of RDS storage is not known here."""
+    del rates
+    if resource.bucket is None:
+        return
+    yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+    yield Fix(what="gp3 storage", effect="no credits to run out of", usd_month=None)
+
+
+KIND = Kind(
+    name="rds_storage",
+    namespace="AWS/RDS",
+    dimensions=("DBInstanceIdentifier",),
+    inventory=Listing(
+        service="rds",
+        operation="DescribeDBInstances",
+        items="DBInstances[]",
+        fields=(
+            "DBInstanceIdentifier",
+            "DBInstanceStatus",
+            "Engine",
+            "StorageType",
+            "AllocatedStorage",
+            "InstanceCreateTime",
+            "TagList[].Key",
+            "TagList[].Value",
+        ),
+        identify=identify,
+        page_size=100,
+    ),
+    level_metrics=("BurstBalance",),
+    demand_metrics=tuple(
+        DemandMetric(name=name, statistic="Average", is_rate=True) for name in TRAFFIC.metrics
+    ),
+    describe=describe,
+    spent=spent,
+    limits=LIMITS,
+    cause=cause_of(TRAFFIC),
+    fixes=fixes,
+)
