@@ -12,12 +12,12 @@ from burstwatch.formatting import number
 from burstwatch_exporter.measure.picture import scaling_charts, step_charts
 from burstwatch_exporter.measure.plan import make_plan
 from burstwatch_exporter.measure.profiles import find_profile, profiles
-from burstwatch_exporter.measure.published import TABLES, Figure, figures
 from burstwatch_exporter.measure.purses import imagined
 from burstwatch_exporter.measure.record import read_record
 from burstwatch_exporter.measure.report import plan_text, record_text
 from burstwatch_exporter.measure.settings import SETTINGS, SWITCHES
 from tools.pages import MEASURED
+from tools.published import TABLE_OF, TABLES, Figure, figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def profiles_table() -> str:
         each = f"{step.block_kib:g} KiB, {step.jobs} x {step.depth} in flight, {step.runtime_s:g} s"
         if len({(s.block_kib, s.jobs, s.depth) for s in one.steps}) > 1:
             each = f"{each} and others"
-        table = f"`{one.published}.csv`" if one.published else "-"
+        table = f"`{TABLE_OF[one.name]}.csv`" if one.name in TABLE_OF else "-"
         lines.append(f"| `{one.name}` | {len(one.steps)} | {each} | {table} | {one.help} |")
     return "\n".join(lines) + "\n"
 

@@ -6,19 +6,23 @@ or EC2 does (the extra ``aws``); a volume of which nobody says it has rates and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import yaml
+from msgspec import Meta, Struct
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch.ebs.volume_types import find_type
 from burstwatch.ebs.volumes import InstanceLimits
+from burstwatch_exporter.files import convert, read_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 #: Stands for every EBS volume that is not named itself.
 EVERY = "*"
@@ -89,166 +93,123 @@ def read_given(path: Path) -> GivenVolumes:
         GivenError: naming the file and everything in it that is wrong.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: {error}"
-        raise GivenError(msg) from error
-    except yaml.YAMLError as error:
-        msg = f"{path} is no YAML: {' '.join(str(error).split())}"
-        raise GivenError(msg) from error
-    reader = _Reader()
-    given = reader.whole(content if content is not None else {})
-    if reader.problems:
-        msg = f"{path}: {'; '.join(reader.problems)}"
+        content = read_yaml(path)
+    except ValueError as error:
+        raise GivenError(str(error)) from error
+    problems: list[str] = []
+    file = convert(content or {}, _File, "", problems) or _File()
+    given = _host(file, problems)
+    if problems:
+        msg = f"{path}: {'; '.join(problems)}"
         raise GivenError(msg)
     return given
 
 
-class _Reader:
-    """Reads on after a mistake, so that all of them are named at once."""
+Positive = Annotated[float, Meta(gt=0, lt=1e15)]
+Text = Annotated[str, Meta(min_length=1)]
 
-    def __init__(self) -> None:
-        self.problems: list[str] = []
 
-    def whole(self, content: object) -> GivenVolumes:
-        parts = self._mapping(
-            content, "the file", ("volumes", "devices", "instance", "instance_types", "measure")
-        )
-        volumes = {
-            str(name): self._volume(entry, f"volumes.{name}")
-            for name, entry in self._named(parts.get("volumes"), "volumes")
-        }
-        devices: dict[str, str] = {}
-        for name, entry in self._named(parts.get("devices"), "devices"):
-            fields = dict(entry) if isinstance(entry, Mapping) else entry
-            its_id = fields.pop("volume_id", "") if isinstance(fields, dict) else ""
-            if not isinstance(its_id, str):
-                self._wrong(f"devices.{name}.volume_id", its_id, "a volume's id")
-                its_id = ""
-            devices[str(name)] = its_id
-            volumes[its_id or f"device:{name}"] = self._volume(fields, f"devices.{name}")
-        types = {
-            str(name): self._limits(entry, f"instance_types.{name}")
-            for name, entry in self._named(parts.get("instance_types"), "instance_types")
-        }
-        instance = parts.get("instance")
-        return GivenVolumes(
-            volumes=volumes,
-            devices=devices,
-            instance=None if instance is None else self._limits(instance, "instance"),
-            instance_types={name: limits for name, limits in types.items() if limits is not None},
-            measure=self._rules(parts.get("measure")),
-        )
+class _Strict(Struct, kw_only=True, forbid_unknown_fields=True):
+    """An entry of the file. What is not declared is an error."""
 
-    def _rules(self, entry: object) -> MeasureRules:
-        if entry is None:
-            return MeasureRules()
-        fields = self._mapping(entry, "measure", ("directories", "drain"))
-        directories = self._texts(fields.get("directories"), "measure.directories")
-        for directory in directories:
-            if not directory.startswith("/"):
-                self._wrong("measure.directories", directory, "a path that begins with /")
-        return MeasureRules(
-            directories=tuple(Path(one) for one in directories),
-            drain=frozenset(self._texts(fields.get("drain"), "measure.drain")),
-        )
 
-    def _texts(self, entry: object, at: str) -> list[str]:
-        if entry is None:
-            return []
-        if not isinstance(entry, list) or not all(isinstance(one, str) and one for one in entry):
-            self._wrong(at, entry, "a list of texts")
-            return []
-        return entry
+class _Bucket(_Strict):
+    capacity: Positive
+    refill: Positive
+    burst: Positive
+    unit: Literal["io", "MiB"] = "io"
+    io_kib: Positive = DEFAULT_IO_KIB
 
-    def _volume(self, entry: object, at: str) -> Given:
-        fields = self._mapping(
-            entry, at, ("type", "size_gib", "iops", "mib_s", "bucket", "created")
-        )
-        volume_type = fields.get("type")
-        if volume_type is not None and volume_type not in OTHER_DISKS:
-            try:
-                find_type(str(volume_type))
-            except ValueError as error:
-                self.problems.append(f"{at}.type: {error}, {', '.join(OTHER_DISKS)}")
-                volume_type = None
-        custom = fields.get("bucket")
-        if custom is not None and volume_type is not None:
-            self.problems.append(f"{at} has a type and a bucket, allowed is one of them")
-        return Given(
-            volume_type=volume_type,
-            size_gib=self._number(fields, "size_gib", at),
-            iops=self._number(fields, "iops", at),
-            mib_s=self._number(fields, "mib_s", at),
-            custom=None if custom is None else self._bucket(custom, f"{at}.bucket"),
-            created_s=self._instant(fields.get("created"), f"{at}.created"),
-        )
 
-    def _bucket(self, entry: object, at: str) -> CustomBucket | None:
-        fields = self._mapping(entry, at, ("capacity", "refill", "burst", "unit", "io_kib"))
-        unit = fields.get("unit", "io")
-        if unit not in {"io", "MiB"}:
-            self._wrong(f"{at}.unit", unit, "io or MiB")
-        numbers = {name: self._number(fields, name, at) for name in ("capacity", "refill", "burst")}
-        for name, value in numbers.items():
-            if value is None and name not in fields:
-                self.problems.append(f"{at}.{name} is missing")
-        io_kib = self._number(fields, "io_kib", at)
+class _Volume(_Strict):
+    type: str | None = None
+    size_gib: Positive | None = None
+    iops: Positive | None = None
+    mib_s: Positive | None = None
+    bucket: _Bucket | None = None
+    created: datetime | None = None
+
+
+class _Device(_Volume):
+    volume_id: str = ""
+
+
+class _Limits(_Strict):
+    iops: Positive
+    mib_s: Positive
+
+
+class _Measure(_Strict):
+    directories: Sequence[Annotated[str, Meta(pattern="^/")]] | None = None
+    drain: Sequence[Text] | None = None
+
+
+class _File(_Strict):
+    """The file as it is written. Its entries by name are checked one by one, so that all are named."""
+
+    volumes: dict[str, Any] | None = None
+    devices: dict[str, Any] | None = None
+    instance: _Limits | None = None
+    instance_types: dict[str, Any] | None = None
+    measure: _Measure | None = None
+
+
+def _host(file: _File, problems: list[str]) -> GivenVolumes:
+    volumes: dict[str, Given] = {}
+    for name, entry in (file.volumes or {}).items():
+        volume = convert(entry, _Volume, f"volumes.{name}", problems)
+        volumes[name] = _given(volume or _Volume(), f"volumes.{name}", problems)
+    devices: dict[str, str] = {}
+    for name, entry in (file.devices or {}).items():
+        device = convert(entry, _Device, f"devices.{name}", problems) or _Device()
+        devices[name] = device.volume_id
+        volumes[device.volume_id or f"device:{name}"] = _given(device, f"devices.{name}", problems)
+    types = {
+        name: convert(entry, _Limits, f"instance_types.{name}", problems)
+        for name, entry in (file.instance_types or {}).items()
+    }
+    measure = file.measure or _Measure()
+    return GivenVolumes(
+        volumes=volumes,
+        devices=devices,
+        instance=_limits(file.instance),
+        instance_types={name: found for name, one in types.items() if (found := _limits(one))},
+        measure=MeasureRules(
+            directories=tuple(map(Path, measure.directories or ())),
+            drain=frozenset(measure.drain or ()),
+        ),
+    )
+
+
+def _limits(entry: _Limits | None) -> InstanceLimits | None:
+    return None if entry is None else InstanceLimits(iops=entry.iops, mib_s=entry.mib_s)
+
+
+def _given(entry: _Volume, at: str, problems: list[str]) -> Given:
+    if entry.type is not None and entry.type not in OTHER_DISKS:
         try:
-            bucket = Bucket(**{name: value or 0.0 for name, value in numbers.items()})
+            find_type(entry.type)
         except ValueError as error:
-            if None not in numbers.values():
-                self.problems.append(f"{at}: {error}")
-            return None
-        return CustomBucket(bucket=bucket, unit=str(unit), io_kib=io_kib or DEFAULT_IO_KIB)
+            problems.append(f"{at}.type: {error}, {', '.join(OTHER_DISKS)}")
+    if entry.bucket is not None and entry.type is not None:
+        problems.append(f"{at} has a type and a bucket, allowed is one of them")
+    created = entry.created
+    if created is not None and created.tzinfo is None:
+        created = created.replace(tzinfo=UTC)
+    return Given(
+        volume_type=entry.type,
+        size_gib=entry.size_gib,
+        iops=entry.iops,
+        mib_s=entry.mib_s,
+        custom=None if entry.bucket is None else _custom(entry.bucket, at, problems),
+        created_s=None if created is None else created.timestamp(),
+    )
 
-    def _limits(self, entry: object, at: str) -> InstanceLimits | None:
-        fields = self._mapping(entry, at, ("iops", "mib_s"))
-        iops, mib_s = (self._number(fields, name, at) for name in ("iops", "mib_s"))
-        if iops is None or mib_s is None:
-            self.problems.append(f"{at} needs iops and mib_s")
-            return None
-        return InstanceLimits(iops=iops, mib_s=mib_s)
 
-    def _number(self, fields: Mapping[str, Any], name: str, at: str) -> float | None:
-        value = fields.get(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:  # noqa: PLR2004 - beyond any disk
-            self._wrong(f"{at}.{name}", value, "a number above 0")
-            return None
-        return float(value)
-
-    def _instant(self, value: object, at: str) -> float | None:
-        if value is None:
-            return None
-        try:
-            if isinstance(value, str):
-                value = datetime.fromisoformat(value)
-            if isinstance(value, datetime):
-                return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-        except ValueError:
-            pass
-        hint = " (with a time of day)" if isinstance(value, date) else ""
-        self._wrong(at, value, f"an instant such as 2026-11-21T10:00:00Z{hint}")
+def _custom(entry: _Bucket, at: str, problems: list[str]) -> CustomBucket | None:
+    try:
+        bucket = Bucket(capacity=entry.capacity, refill=entry.refill, burst=entry.burst)
+    except ValueError as error:
+        problems.append(f"{at}.bucket: {error}")
         return None
-
-    def _mapping(self, entry: object, at: str, allowed: tuple[str, ...]) -> Mapping[str, Any]:
-        if not isinstance(entry, Mapping):
-            self._wrong(at, entry, f"a mapping of {', '.join(allowed)}")
-            return {}
-        for name in entry:
-            if name not in allowed:
-                self.problems.append(f"{at} has {name!r}, allowed are {', '.join(allowed)}")
-        return {str(name): value for name, value in entry.items() if name in allowed}
-
-    def _named(self, entry: object, at: str) -> list[tuple[object, object]]:
-        if entry is None:
-            return []
-        if not isinstance(entry, Mapping):
-            self._wrong(at, entry, "a mapping by name")
-            return []
-        return list(entry.items())
-
-    def _wrong(self, at: str, value: object, allowed: str) -> None:
-        self.problems.append(f"{at} is {value!r}, allowed is {allowed}")
+    return CustomBucket(bucket=bucket, unit=entry.unit, io_kib=entry.io_kib)

@@ -182,14 +182,17 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("tls_config: {}", "the file has 'tls_config', which is not heeded here"),
-        ("http_server_config: {http2: true}", "'http_server_config', which is not heeded here"),
-        ("tls_server_config: {cert_file: a}", "needs cert_file and key_file"),
-        ("tls_server_config: {cert_file: a, key_file: b, ciphers: []}", "'ciphers'"),
+        ("tls_config: {}", "tls_config is unknown, allowed are tls_server_config"),
+        ("http_server_config: {http2: true}", "http_server_config is unknown"),
+        ("tls_server_config: {cert_file: a}", "missing required field `key_file`"),
+        (
+            "tls_server_config: {cert_file: a, key_file: b, ciphers: []}",
+            "tls_server_config.ciphers is unknown",
+        ),
         ("tls_server_config: {cert_file: a, key_file: b}", "No such file"),
         (
             "tls_server_config: {cert_file: a, key_file: b, min_version: TLS10}",
-            "min_version is 'TLS10', allowed are TLS12, TLS13",
+            "min_version is 'TLS10': Invalid enum value 'TLS10', allowed are TLS12, TLS13",
         ),
         (
             "tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequireAndVerifyClientCert}",
@@ -197,19 +200,19 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
         ),
         (
             "tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequestClientCert}",
-            "client_auth_type is 'RequestClientCert', allowed are NoClientCert",
+            "Invalid enum value 'RequestClientCert', allowed are NoClientCert",
         ),
         (
             "tls_server_config: {cert_file: a, key_file: b, client_ca_file: c}",
-            "client_ca_file is of no use",
+            "client_ca_file has no effect",
         ),
-        ("", "must be a mapping"),
-        ("{}", "the file says nothing"),
-        ("tls_server_config:", "tls_server_config must be a mapping"),
-        ("basic_auth_users:", "must be names with bcrypt hashes"),
+        ("", "Expected `object`"),
+        ("{}", "the file is empty"),
+        ("tls_server_config:", "tls_server_config is None: Expected `object`"),
+        ("basic_auth_users:", "basic_auth_users is None: Expected `object`"),
         ("basic_auth_users: {bob: secret}", "basic_auth_users.bob is no bcrypt hash"),
-        ("basic_auth_users: [bob]", "must be names with bcrypt hashes"),
-        ("- a", "must be a mapping"),
+        ("basic_auth_users: [bob]", "basic_auth_users is ['bob']: Expected `object`"),
+        ("- a", "Expected `object`"),
     ],
 )
 def test_a_mistake_in_the_web_configuration_is_named(text: str, named: str, tmp_path: Path) -> None:

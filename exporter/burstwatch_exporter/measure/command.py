@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from burstwatch.ebs.volume_types import CATALOGUE
+from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.measure import report
 from burstwatch_exporter.measure.guard import Circumstances, check
 from burstwatch_exporter.measure.meter import Meter
@@ -23,7 +24,6 @@ from burstwatch_exporter.measure.session import About, Session, given_of
 from burstwatch_exporter.measure.target import find_target
 from burstwatch_exporter.measure.watch import Watch
 from burstwatch_exporter.serve import Exporter
-from burstwatch_exporter.state import put_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,19 +7,17 @@ only a whole answer with I/O in it is taken.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import defaultdict
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
 
 from burstwatch.ebs.load import MIB
 from burstwatch_exporter.measure.outcome import Outcome, OutputError, Way
-from burstwatch_exporter.strict import ODD, as_text, finite, refuse_constant
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 VERSION = re.compile(r"fio-(\d+)\.(\d+)\S*")
 #: The first whose JSON has latencies in nanoseconds, which is what is read here.
@@ -47,40 +45,65 @@ def check_version(text: str) -> str:
     return text.strip()
 
 
+Count = Annotated[float, Meta(ge=0, lt=MOST)]
+
+
+class _Mean(Struct):
+    mean: Count
+
+
+class _Percentiles(Struct):
+    percentile: dict[str, Count] = {}
+
+
+class _Direction(Struct):
+    total_ios: Count
+    iops: Count
+    bw_bytes: Count
+    lat_ns: _Mean
+    clat_ns: _Percentiles
+
+
+class _Job(Struct):
+    jobname: str
+    error: Count
+    read: _Direction
+    write: _Direction
+
+
+class _Output(Struct, rename={"version": "fio version"}):
+    """What is read of fio's JSON."""
+
+    version: str
+    jobs: Annotated[list[_Job], Meta(min_length=1, max_length=1)]
+
+
 def parse_output(text: str) -> Outcome:
     """The JSON of one group of jobs.
 
     Raises:
         OutputError: if it is not whole, or tells of an error or of no I/O.
     """
-    start = text.find("{")
+    start, end = text.find("{"), text.rfind("}")
     if start < 0:
         said = " ".join(text.split())[:200]
         msg = f"fio printed no result{f', but: {said}' if said else ''}"
         raise OutputError(msg)
     try:
-        whole, _ = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite).raw_decode(
-            text, start
-        )
-        jobs = whole["jobs"]
-        version = as_text(whole["fio version"])
-        if len(jobs) != 1:
-            msg = f"{len(jobs)} groups of jobs, expected is 1"
-            raise OutputError(msg)  # noqa: TRY301 - told as it is
-        (job,) = jobs
-        if _number(job["error"]):
-            msg = f"fio's job {as_text(job['jobname'])} ended with error {job['error']:.0f}"
-            raise OutputError(msg)  # noqa: TRY301 - the same
-        read, write = _way(job["read"]), _way(job["write"])
-    except OutputError:
-        raise
-    except ODD as error:
-        msg = f"fio's result is not whole ({type(error).__name__}: {str(error)[:100]})"
+        whole = msgspec.json.decode(text[start : end + 1].encode())
+        output = msgspec.convert(whole, _Output)
+        read, write = _way(output.jobs[0].read), _way(output.jobs[0].write)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        msg = f"fio's result is not whole ({str(error)[:100]})"
         raise OutputError(msg) from error
+    (job,) = output.jobs
+    if job.error:
+        msg = f"fio's job {job.jobname} ended with error {job.error:.0f}"
+        raise OutputError(msg)
     if read is None and write is None:
         msg = "fio did no I/O"
         raise OutputError(msg)
-    return Outcome(version=version, read=read, write=write, raw=whole)
+    return Outcome(version=output.version, read=read, write=write, raw=whole)
 
 
 def parse_latency_log(text: str) -> list[tuple[float, float]]:
@@ -104,19 +127,16 @@ def parse_latency_log(text: str) -> list[tuple[float, float]]:
     return means[:-1] if len(means) > 1 else means
 
 
-def _way(part: Mapping[str, Any]) -> Way | None:
-    ops = _number(part["total_ios"])
-    if ops == 0:
+def _way(part: _Direction) -> Way | None:
+    if part.total_ios == 0:
         return None
-    clat = part["clat_ns"]
-    found = clat.get("percentile", {})
     return Way(
-        ops=ops,
-        iops=_number(part["iops"]),
-        mib_s=_number(part["bw_bytes"]) / MIB,
-        mean_s=_number(part["lat_ns"]["mean"]) / NS,
+        ops=part.total_ios,
+        iops=part.iops,
+        mib_s=part.bw_bytes / MIB,
+        mean_s=part.lat_ns.mean / NS,
         percentiles_s=MappingProxyType(
-            {_percent(name): _number(value) / NS for name, value in found.items()}
+            {_percent(name): value / NS for name, value in part.clat_ns.percentile.items()}
         ),
     )
 
@@ -127,10 +147,3 @@ def _percent(name: str) -> float:
         msg = f"{name!r} is no percentile"
         raise ValueError(msg)
     return value
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < MOST:
-        msg = f"{value!r} is no count"
-        raise TypeError(msg)
-    return float(value)

@@ -11,7 +11,6 @@ from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
 from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.report import (
     HEADINGS,
-    beside_published,
     cells,
     drain_lines,
     ends,
@@ -54,7 +53,7 @@ def page(record: Record) -> str:
         *scaling_charts(record),
         *(chart for step in record.steps for chart in step_charts(step, record)),
     ]
-    lines = [*reasons(record), *(line for step in record.steps for line in beside_published(step))]
+    lines = [*reasons(record)]
     if record.drain is not None:
         lines += drain_lines(record.drain, record.volumes[0].unit)
     lines += [*(spent_line(volume) for volume in record.volumes), *ends(record)]

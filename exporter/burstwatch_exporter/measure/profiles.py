@@ -26,14 +26,12 @@ class UnknownProfileError(ValueError):
 class Profile:
     """A measurement: what for, and its steps one after the other.
 
-    ``published`` is the table of published figures that it reproduces, if any; ``raid0``
-    whether it wants a stripe of at least two volumes.
+    ``raid0`` is whether it wants a stripe of at least two volumes.
     """
 
     name: str
     help: str
     steps: tuple[Step, ...]
-    published: str = ""
     raid0: bool = False
 
 
@@ -53,12 +51,6 @@ def find_profile(name: str) -> Profile:
 @cache
 def profiles() -> Mapping[str, Profile]:
     """All of them. A file in ``jobs`` is a profile by being there."""
-    published = {
-        "fio-4k-qd4": "fio_4k_qd4",
-        "fio-16k-4jobs": "fio_16k_4jobs",
-        "fio-16k-16jobs": "fio_16k_16jobs",
-        "scaling": "gce_pd_2017",
-    }
     found: dict[str, Profile] = {}
     for path in sorted(
         files("burstwatch_exporter").joinpath("jobs").iterdir(),
@@ -67,9 +59,7 @@ def profiles() -> Mapping[str, Profile]:
         name = path.name.removesuffix(".fio")
         if name != path.name:
             text, steps = read_jobs(path)
-            found[name] = Profile(
-                name=name, help=text, steps=steps, published=published.get(name, "")
-            )
+            found[name] = Profile(name=name, help=text, steps=steps)
     others = (
         _dbench(),
         _dd_drain(),
@@ -101,7 +91,6 @@ def _dbench() -> Profile:
             )
             for clients in (1, 4)
         ),
-        published="dbench_mb_s",
     )
 
 
@@ -126,5 +115,4 @@ def _dd_drain() -> Profile:
                 size_mib=256.0,
             ),
         ),
-        published="gp2_observed_drain",
     )

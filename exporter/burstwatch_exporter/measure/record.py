@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal
 
+from burstwatch_exporter.files import put_in_place, read_json
 from burstwatch_exporter.measure.verdict import Verdict
-from burstwatch_exporter.state import put_in_place
-from burstwatch_exporter.strict import ODD, refuse_constant
+from burstwatch_exporter.promise import GIB
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-T = TypeVar("T")
-FORMAT = 1
+    from burstwatch_exporter.host import View
+    from burstwatch_exporter.measure.jobs import Step
+    from burstwatch_exporter.measure.meter import Seen
+    from burstwatch_exporter.measure.outcome import Way
+    from burstwatch_exporter.measure.run import Run
+
+FORMAT: Literal[1] = 1
 
 
 class RecordError(ValueError):
@@ -32,17 +35,6 @@ class WayRecord:
     mib_s: float
     mean_s: float | None
     percentiles_s: Mapping[str, float]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PublishedRecord:
-    """A published figure of the same run on the same type, whatever its size."""
-
-    row: str
-    what: str
-    unit: str
-    published: float
-    measured: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,9 +66,8 @@ class StepRecord:
     read: WayRecord | None
     write: WayRecord | None
     verdict: Verdict | None
-    published: Sequence[PublishedRecord] = ()
-    samples: Sequence[Sequence[float]] = ()
-    latencies: Sequence[Sequence[float]] = ()
+    samples: Sequence[tuple[float, float, float]] = ()
+    latencies: Sequence[tuple[float, float]] = ()
     raw: Any = None
 
 
@@ -132,7 +123,7 @@ class DrainRecord:
 class Record:
     """A whole measurement. ``stopped`` and ``failed`` are empty where it went to its end."""
 
-    format: int
+    format: Literal[1]
     profile: str
     host: str
     kernel: str
@@ -190,85 +181,88 @@ def read_record(path: Path) -> Record:
         OSError: if it cannot be read.
     """
     try:
-        whole = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse_constant)
-        json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()  # as a page would have it
-        if whole["format"] != FORMAT:
-            msg = f"format {whole['format']!r}, known is {FORMAT}"
-            raise ValueError(msg)
-        drain = whole.get("drain")
-        return _made(
-            Record,
-            whole
-            | {
-                "volumes": [_volume(one) for one in whole["volumes"]],
-                "steps": [_step(one) for one in whole["steps"]],
-                "drain": None if drain is None else _made(DrainRecord, drain),
-            },
-        )
-    except ODD as error:
-        msg = f"{path} is no result of a measurement ({type(error).__name__}: {str(error)[:200]})"
+        return read_json(path, Record)
+    except ValueError as error:
+        msg = f"{path} is no result of a measurement ({error})"
         raise RecordError(msg) from error
 
 
-def _volume(whole: Mapping[str, Any]) -> VolumeRecord:
-    purse = whole["purse"]
-    return _made(
-        VolumeRecord,
-        dict(whole) | {"purse": None if purse is None else _made(PurseRecord, purse)},
+def iops_of(run: Run) -> float | None:
+    """By the program's own count, which has its own I/O alone; else by the device's. None without a result."""
+    found = run.outcome
+    if found is None:
+        return None
+    return run.device_iops if found.read is None and found.write is None else found.iops
+
+
+def step_record(step: Step, run: Run, verdict: Verdict | None) -> StepRecord:
+    """One step with what came of it."""
+    found = run.outcome
+    mib_s = None
+    if found is not None:
+        mib_s = run.device_mib_s if found.read is None and found.write is None else found.mib_s
+    return StepRecord(
+        name=step.name,
+        tool=step.tool,
+        version="" if found is None else found.version,
+        block_kib=step.block_kib,
+        jobs=step.jobs,
+        depth=step.depth,
+        read_share=step.read_share,
+        is_random=step.is_random,
+        rate_iops=step.rate_iops,
+        wanted_s=step.runtime_s,
+        ran_s=run.ran_s,
+        spent=run.spent,
+        stopped=run.stopped,
+        failed=run.failed,
+        iops=iops_of(run),
+        mib_s=mib_s,
+        mean_s=None if found is None else found.mean_s,
+        files_mib_s=None if found is None else found.files_mib_s,
+        read=_way(None if found is None else found.read),
+        write=_way(None if found is None else found.write),
+        verdict=verdict,
+        samples=[(one.at, one.iops, one.mib_s) for one in run.samples],
+        latencies=list(found.latencies) if found else [],
+        raw=None if found is None else found.raw,
     )
 
 
-def _step(whole: Mapping[str, Any]) -> StepRecord:
-    ways = {
-        name: None if whole[name] is None else _made(WayRecord, whole[name])
-        for name in ("read", "write")
-    }
-    verdict = whole["verdict"]
-    for name, width in (("samples", 3), ("latencies", 2)):
-        if any(len(row) != width for row in whole[name]):
-            msg = f"{name} have rows that are not {width} numbers"
-            raise ValueError(msg)
-    return _made(
-        StepRecord,
-        dict(whole)
-        | ways
-        | {
-            "verdict": None if verdict is None else _made(Verdict, verdict),
-            "published": [_made(PublishedRecord, one) for one in whole["published"]],
-        },
-    )
-
-
-def _made(kind: type[T], whole: Mapping[str, Any]) -> T:
-    """An object of its fields, where each has the type that it is declared with."""
-    hints = get_type_hints(kind)
-    wrong = [
-        name for name, value in whole.items() if name not in hints or not _fits(value, hints[name])
-    ]
-    if wrong:
-        msg = f"{kind.__name__}: {', '.join(f'{name} is {str(whole[name])[:40]!r}' for name in wrong)}"
-        raise ValueError(msg)
-    return kind(**whole)
-
-
-def _fits(value: object, hint: object) -> bool:
-    """Whether a value of JSON may stand where that type is declared."""
-    options = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
-    return any(_fits_one(value, option) for option in options)
-
-
-def _fits_one(value: object, option: Any) -> bool:  # noqa: ANN401 - the types of types have none
-    origin = get_origin(option) or option
-    if origin in {Any, Literal}:
-        return origin is Any or value in get_args(option)
-    if isinstance(value, bool):
-        return origin is bool
-    if origin is float:
-        return isinstance(value, int | float) and math.isfinite(value)
-    if origin is Sequence:
-        return isinstance(value, list) and all(_fits(one, get_args(option)[0]) for one in value)
-    if origin is Mapping:
-        return isinstance(value, dict) and all(
-            _fits(one, get_args(option)[1]) for one in value.values()
+def volume_record(view: View, before: Seen, after: Seen) -> VolumeRecord:
+    """A volume with what it had and spent."""
+    name, promise = view.disk.name, view.promise
+    purse = None
+    if promise is not None and promise.own_bucket is not None and name in before.left:
+        bucket, spent = promise.own_bucket, after.spent[name]
+        purse = PurseRecord(
+            capacity=bucket.capacity,
+            refill=bucket.refill,
+            burst=bucket.burst,
+            before_low=before.left[name].low / bucket.capacity,
+            before_high=before.left[name].high / bucket.capacity,
+            after_low=after.left[name].low / bucket.capacity,
+            after_high=after.left[name].high / bucket.capacity,
+            spent_least=spent.least,
+            spent_nominal=spent.nominal,
+            spent_most=spent.most,
         )
-    return isinstance(value, origin)
+    return VolumeRecord(
+        volume_id=view.disk.volume_id,
+        device=name,
+        volume_type="" if promise is None else promise.profile.volume_type,
+        size_gib=view.disk.size_bytes / GIB,
+        unit="" if promise is None else promise.profile.unit,
+        purse=purse,
+    )
+
+
+def _way(way: Way | None) -> WayRecord | None:
+    if way is None:
+        return None
+    return WayRecord(
+        iops=way.iops,
+        mib_s=way.mib_s,
+        mean_s=way.mean_s,
+        percentiles_s={f"{percent:g}": value for percent, value in way.percentiles_s.items()},
+    )

@@ -103,7 +103,7 @@ def record_text(record: Record) -> str:
     """The result on a terminal."""
     lines = [heading(record), table(HEADINGS, [cells(step) for step in record.steps])]
     lines += reasons(record)
-    lines += [line for step in record.steps for line in (*minutes(step), *beside_published(step))]
+    lines += [line for step in record.steps for line in minutes(step)]
     if record.drain is not None:
         lines += drain_lines(record.drain, _unit(record.volumes))
     lines += [spent_line(volume) for volume in record.volumes]
@@ -112,7 +112,7 @@ def record_text(record: Record) -> str:
 
 
 def record_markdown(record: Record) -> str:
-    """The same as Markdown, with the published figures of each step."""
+    """The same as Markdown."""
     lines = [
         f"# {heading(record)}",
         "",
@@ -120,8 +120,6 @@ def record_markdown(record: Record) -> str:
         "",
     ]
     lines += [f"- {line}" for line in reasons(record)]
-    beside = [line for step in record.steps for line in beside_published(step)]
-    lines += ["", *(f"- {line}" for line in beside)] if beside else []
     minutely = [line for step in record.steps for line in minutes(step)]
     lines += ["", *(f"- {line}" for line in minutely)] if minutely else []
     if record.drain is not None:
@@ -183,14 +181,6 @@ def minutes(step: StepRecord) -> list[str]:
             found.append(number(ops / seconds))
             until, ops, seconds = until + MINUTE_S, 0.0, 0.0
     return [f"{step.name}, IOPS minute by minute: {'; '.join(found)}"] if len(found) > 1 else []
-
-
-def beside_published(step: StepRecord) -> list[str]:
-    """What others have found with the same run on the same type."""
-    return [
-        f"{step.name}: {one.what} {_or_dash(one.measured, one.unit)}, published are {number(one.published)} {one.unit} ({one.row})"
-        for one in step.published
-    ]
 
 
 def drain_lines(drain: DrainRecord, unit: str) -> list[str]:

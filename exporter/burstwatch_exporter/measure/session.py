@@ -13,10 +13,9 @@ from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch_exporter.measure import record as rec
 from burstwatch_exporter.measure.drain import estimate, has_fallen, refill_after
 from burstwatch_exporter.measure.expect import Given
-from burstwatch_exporter.measure.notes import iops_of, step_record, volume_record
 from burstwatch_exporter.measure.plan import ask_of
 from burstwatch_exporter.measure.programs import Place
-from burstwatch_exporter.measure.published import published_of
+from burstwatch_exporter.measure.record import iops_of, step_record, volume_record
 from burstwatch_exporter.measure.run import HUNG, Run, run_step
 from burstwatch_exporter.measure.scratch import (
     lay_out,
@@ -199,14 +198,7 @@ class Session:
             verdict = judge(
                 ask_of(step), self._given, iops=iops, ran_s=run.ran_s, left=self._credits()
             )
-        published = published_of(
-            self._profile.published,
-            step.name,
-            self._target.views[0].promise,
-            run.outcome,
-            at_baseline=verdict is not None and verdict.word == "at baseline",
-        )
-        self._steps.append(step_record(step, run, verdict, published))
+        self._steps.append(step_record(step, run, verdict))
 
     def _credits(self) -> Credits | None:
         """What is left of the volume that has the least."""

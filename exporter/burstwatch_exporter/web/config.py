@@ -1,24 +1,25 @@
 """``--web.config.file``: TLS and passwords in the format of Prometheus' exporter toolkit.
 
-Every key that is not heeded here is an error: a server that ignores half of what it is
-told about security is worse than one that does not start.
+An unknown key is an error: a server that ignores half of its security settings is worse than
+one that does not start.
 """
 
 from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import yaml
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from burstwatch_exporter.files import convert, read_yaml
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-Value = TypeVar("Value")
 HASH = re.compile(r"\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}")
 VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
 #: Python's TLS can ask for no certificate without checking it.
@@ -27,14 +28,6 @@ CLIENT_AUTH = {
     "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
     "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
 }
-TLS_KEYS = (
-    "cert_file",
-    "key_file",
-    "client_ca_file",
-    "client_auth_type",
-    "min_version",
-    "max_version",
-)
 
 
 class WebConfigError(ValueError):
@@ -81,6 +74,28 @@ class WebConfig:
     users: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
+class _Strict(Struct, kw_only=True, forbid_unknown_fields=True):
+    """An entry of the file. What is not supported here is an error."""
+
+
+class _TlsEntry(_Strict):
+    cert_file: Annotated[str, Meta(min_length=1)]
+    key_file: Annotated[str, Meta(min_length=1)]
+    client_ca_file: str | None = None
+    client_auth_type: Literal[
+        "NoClientCert", "VerifyClientCertIfGiven", "RequireAndVerifyClientCert"
+    ] = "NoClientCert"
+    min_version: Literal["TLS12", "TLS13"] = "TLS12"
+    max_version: Literal["TLS12", "TLS13"] = "TLS13"
+
+
+class _File(_Strict):
+    """The whole file. A part without content is an error: it would serve without TLS or passwords."""
+
+    tls_server_config: _TlsEntry | UnsetType = UNSET
+    basic_auth_users: Annotated[dict[str, str], Meta(min_length=1)] | UnsetType = UNSET
+
+
 def read_web_config(path: Path) -> WebConfig:
     """The file, checked; its paths are relative to its own folder.
 
@@ -88,20 +103,22 @@ def read_web_config(path: Path) -> WebConfig:
         WebConfigError: naming everything in it that is wrong.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        msg = f"{path}: {' '.join(str(error).split())}"
-        raise WebConfigError(msg) from error
+        content = read_yaml(path)
+    except ValueError as error:
+        raise WebConfigError(str(error)) from error
     problems: list[str] = []
-    parts = _keys(content, "the file", ("tls_server_config", "basic_auth_users"), problems)
-    if not parts and not problems:
-        problems.append("the file says nothing; leave it out to serve without TLS and passwords")
+    file = convert(content, _File, "", problems) or _File()
+    if content == {}:
+        problems.append("the file is empty; leave it out to serve without TLS and passwords")
     tls = None
-    if "tls_server_config" in parts:
-        tls = _tls(parts["tls_server_config"], path.parent, problems)
-    users = {}
-    if "basic_auth_users" in parts:
-        users = _users(parts["basic_auth_users"], problems)
+    if file.tls_server_config is not UNSET:
+        tls = _tls(file.tls_server_config, path.parent, problems)
+    users = {} if file.basic_auth_users is UNSET else file.basic_auth_users
+    problems += [
+        f"basic_auth_users.{name} is no bcrypt hash (htpasswd -nBC 10 {name} makes one)"
+        for name, its_hash in users.items()
+        if HASH.fullmatch(its_hash) is None
+    ]
     if not problems and tls is not None:
         try:
             tls.context()
@@ -113,63 +130,19 @@ def read_web_config(path: Path) -> WebConfig:
     return WebConfig(tls=tls, users=users)
 
 
-def _tls(entry: object, folder: Path, problems: list[str]) -> Tls | None:
-    keys = _keys(entry, "tls_server_config", TLS_KEYS, problems)
-    if not keys.get("cert_file") or not keys.get("key_file"):
-        problems.append("tls_server_config needs cert_file and key_file")
-        return None
-    ca_file = keys.get("client_ca_file")
-    auth = _one_of(keys, "client_auth_type", "NoClientCert", CLIENT_AUTH, problems)
+def _tls(entry: _TlsEntry, folder: Path, problems: list[str]) -> Tls:
+    auth, ca_file = CLIENT_AUTH[entry.client_auth_type], entry.client_ca_file
     if auth != ssl.CERT_NONE and not ca_file:
-        problems.append(f"client_auth_type {keys['client_auth_type']} needs client_ca_file")
+        problems.append(f"client_auth_type {entry.client_auth_type} needs client_ca_file")
     if auth == ssl.CERT_NONE and ca_file:
-        problems.append("client_ca_file is of no use with client_auth_type NoClientCert")
+        problems.append("client_ca_file has no effect with client_auth_type NoClientCert")
+    if entry.min_version > entry.max_version:
+        problems.append(f"min_version {entry.min_version} is above max_version {entry.max_version}")
     return Tls(
-        cert_file=folder / str(keys["cert_file"]),
-        key_file=folder / str(keys["key_file"]),
-        client_ca_file=folder / str(ca_file) if ca_file else None,
+        cert_file=folder / entry.cert_file,
+        key_file=folder / entry.key_file,
+        client_ca_file=folder / ca_file if ca_file else None,
         client_auth=auth,
-        min_version=_one_of(keys, "min_version", "TLS12", VERSIONS, problems),
-        max_version=_one_of(keys, "max_version", "TLS13", VERSIONS, problems),
+        min_version=VERSIONS[entry.min_version],
+        max_version=VERSIONS[entry.max_version],
     )
-
-
-def _users(entry: object, problems: list[str]) -> dict[str, str]:
-    if not isinstance(entry, Mapping) or not entry:
-        problems.append("basic_auth_users must be names with bcrypt hashes")
-        return {}
-    users = {str(name): str(its_hash) for name, its_hash in entry.items()}
-    problems += [
-        f"basic_auth_users.{name} is no bcrypt hash (htpasswd -nBC 10 {name} makes one)"
-        for name, its_hash in users.items()
-        if HASH.fullmatch(its_hash) is None
-    ]
-    return users
-
-
-def _one_of(
-    keys: Mapping[str, Any],
-    name: str,
-    default: str,
-    allowed: Mapping[str, Value],
-    problems: list[str],
-) -> Value:
-    said = keys.get(name) or default
-    if said not in allowed:
-        problems.append(f"{name} is {said!r}, allowed are {', '.join(allowed)}")
-        return allowed[default]
-    return allowed[said]
-
-
-def _keys(
-    entry: object, at: str, allowed: tuple[str, ...], problems: list[str]
-) -> Mapping[str, Any]:
-    if not isinstance(entry, Mapping):
-        problems.append(f"{at} must be a mapping of {', '.join(allowed)}")
-        return {}
-    problems += [
-        f"{at} has {name!r}, which is not heeded here; allowed are {', '.join(allowed)}"
-        for name in entry
-        if name not in allowed
-    ]
-    return entry

@@ -1,6 +1,6 @@
 """What others printed and measured, each figure beside what the model promises for it.
 
-The tables are in ``burstwatch/published``. A figure that is more than a tenth away from its
+The tables are in ``docs/published``. A figure that is more than a tenth away from its
 promise has its own explanation; one that nothing is promised for says why.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from burstwatch.bucket import time_to_empty
@@ -18,16 +18,13 @@ from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch.ebs.prices import EBS_PRICES
 from burstwatch.ebs.volumes import profile
 from burstwatch_exporter.measure.expect import Ask, Given, Rates, expect
-from burstwatch_exporter.measure.reasons import reason_of
-from burstwatch_exporter.measure.record import PublishedRecord
+from tools.published_reasons import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from burstwatch.bucket import Bucket
     from burstwatch.ebs.volumes import Profile
-    from burstwatch_exporter.measure.outcome import Outcome
-    from burstwatch_exporter.promise import Promise
 
 #: Further apart than this, as a share, needs an explanation.
 APART = 0.1
@@ -35,6 +32,17 @@ MINUTE, HOUR = 60.0, 3_600.0
 USEC = 1e6
 TYPES = {"magnetic": "standard"}
 TOKYO = "ap-northeast-1"
+TABLES_FOLDER = Path(__file__).parents[1] / "docs" / "published"
+#: The table that a profile of `burstwatch-exporter measure` repeats.
+TABLE_OF = {
+    "fio-4k-qd4": "fio_4k_qd4",
+    "fio-16k-4jobs": "fio_16k_4jobs",
+    "fio-16k-16jobs": "fio_16k_16jobs",
+    "scaling": "gce_pd_2017",
+    "dbench": "dbench_mb_s",
+    "dd-drain": "gp2_observed_drain",
+    "dd-drain-raid0": "gp2_observed_drain",
+}
 Row = dict[str, str]
 Of = Literal["iops", "mib_s", "mean", "p95", "files"]
 
@@ -88,59 +96,9 @@ def figures() -> tuple[Figure, ...]:
     )
 
 
-def published_of(
-    table: str, step: str, promise: Promise | None, found: Outcome | None, *, at_baseline: bool
-) -> list[PublishedRecord]:
-    """The figures of this step on this type, of the nearest size, beside what was found.
-
-    Those of a volume without credits are beside one that is ``at_baseline``, and no others.
-    """
-    if promise is None or not table:
-        return []
-    same = [
-        one
-        for one in figures()
-        if (one.table, one.step, one.volume_type) == (table, step, promise.profile.volume_type)
-        and one.of is not None
-        and one.has_credits != at_baseline
-    ]
-    size_gib = promise.profile.size_gib
-    nearest = min((abs(one.size_gib - size_gib) for one in same), default=0.0)
-    return [
-        PublishedRecord(
-            row=one.row,
-            what=one.what,
-            unit=one.unit,
-            published=one.published,
-            measured=None if found is None or one.of is None else _measured(one, one.of, found),
-        )
-        for one in same
-        if abs(one.size_gib - size_gib) == nearest
-    ]
-
-
-def _measured(figure: Figure, of: Of, found: Outcome) -> float | None:
-    """The same of one's own run, in the published unit."""
-    if of == "files":
-        return None if found.files_mib_s is None else found.files_mib_s / MIB_PER_MB
-    ways = {"read": (found.read,), "write": (found.write,)}.get(
-        figure.way, (found.read, found.write)
-    )
-    here = [way for way in ways if way is not None]
-    if not here:
-        return None
-    if of == "iops":
-        return sum(way.iops for way in here)
-    if of == "mib_s":
-        factor = 1 / MIB_PER_MB if figure.unit == "MB/s" else 1.0
-        return sum(way.mib_s for way in here) * factor
-    latency = here[0].mean_s if of == "mean" else here[0].percentiles_s.get(95.0)
-    return None if latency is None else latency * USEC
-
-
 def read_table(name: str) -> list[Row]:
     """The rows of a published table, by column."""
-    text = files("burstwatch").joinpath("published", f"{name}.csv").read_text(encoding="utf-8")
+    text = (TABLES_FOLDER / f"{name}.csv").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     return list(csv.DictReader(lines))
 

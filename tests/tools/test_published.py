@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from burstwatch_exporter.measure.published import TABLES, Figure, figures, read_table
-from burstwatch_exporter.measure.reasons import REASONS
+from tools.published import TABLES, Figure, figures, read_table
+from tools.published_reasons import REASONS
 
 
 def key(figure: Figure) -> tuple[str, str, str]:
