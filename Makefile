@@ -83,7 +83,7 @@ test-wheel: setup ## the built wheel, without extras, in an environment of its o
 	@$(UV) export --quiet --frozen --only-group dev --no-hashes --no-header > .cache/wheel/constraints.txt
 	@$(UV) venv --quiet --python $(PYTHON) .cache/wheel/venv
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt .cache/wheel/*.whl pytest hypothesis
-	@cp -r tests .cache/wheel/tests
+	@mkdir -p .cache/wheel/docs && cp -r tests .cache/wheel/ && cp -r docs/published .cache/wheel/docs/
 	@cd .cache/wheel && PYTHONSAFEPATH=1 PYTHONPATH=. venv/bin/python -m pytest -q -c /dev/null --rootdir . --noconftest -p no:cacheprovider tests/unit
 	@# as pipx installs it
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt "$$(ls .cache/wheel/*.whl)[exporter]"

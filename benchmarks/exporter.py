@@ -175,11 +175,11 @@ def profile(devices: int, root: Path) -> list[dict[str, Any]]:
     build(devices, root)
     options = parse_options(flags(root, **{"config.file": f"{root}/config.yml"}), {})
     exporter = Exporter(options, system_clock())
-    exporter.page()
+    exporter.scrape()
     profiler = cProfile.Profile()
     for turn in range(5):
         (root / "proc" / "diskstats").write_text(tree(devices, turn + 1))
-        profiler.runcall(lambda: exporter.page().openmetrics())
+        profiler.runcall(exporter.scrape)
     stats = pstats.Stats(profiler).get_stats_profile().func_profiles
     total = sum(one.tottime for one in stats.values())
     ranked = sorted(stats.items(), key=lambda item: -item[1].tottime)

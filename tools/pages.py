@@ -72,4 +72,4 @@ def page(tree: Path) -> str:
         exporter.host.observe()
         plant(content["later"], root)
         hands.move(LATER_S)
-        return exporter.page().text()
+        return exporter.scrape()[1].decode()

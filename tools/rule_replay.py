@@ -223,7 +223,7 @@ def _exporter(host: PlayedHost, hands: Hands) -> Exporter:
 
 def _scrape(exporter: Exporter, names: set[str]) -> dict[str, float]:
     found = {}
-    for family in text_string_to_metric_families(exporter.page().text()):
+    for family in text_string_to_metric_families(exporter.scrape()[1].decode()):
         for sample in family.samples:
             if sample.name in names:
                 labels = sorted({**sample.labels, **TARGET}.items())

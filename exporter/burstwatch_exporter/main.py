@@ -6,7 +6,6 @@ Exit codes: 0 fine, 1 a measurement that did not go to its end, 2 wrong input or
 from __future__ import annotations
 
 import argparse
-import gc
 import logging
 import os
 import signal
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from burstwatch_exporter.clock import Clock
 
 OK, WRONG_INPUT = 0, 2
-#: A scrape of a thousand volumes makes so many tuples, all of which are gone after it.
-SHORT_LIVED = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +143,6 @@ def _given(parsed: Mapping[str, str | None], settings: Iterable[Setting]) -> dic
 def main() -> NoReturn:
     """Run with this process's arguments, environment and clocks, until told to stop."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(message)s")
-    gc.set_threshold(SHORT_LIVED)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())

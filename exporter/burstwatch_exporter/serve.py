@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, write_to_textfile
 from burstwatch.ebs.instance_types import limits_of
 from burstwatch_exporter.cloud import Cloud, make_clients
 from burstwatch_exporter.collector import HostCollector
+from burstwatch_exporter.exposition import encode
 from burstwatch_exporter.given import GivenVolumes, read_given
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from burstwatch.ebs.volumes import InstanceLimits
     from burstwatch_exporter.clock import Clock
     from burstwatch_exporter.collector import Extra
-    from burstwatch_exporter.exposition import Page
     from burstwatch_exporter.settings import Options
     from burstwatch_exporter.state import Saved
 
@@ -67,13 +67,14 @@ class Exporter:
             make_clients=make_clients,
         )
         self.registry = CollectorRegistry(auto_describe=False)
-        self._collector = HostCollector(
-            self.host,
-            self.sources,
-            saved_at=lambda: self._saved_wall_s,
-            extras=self._extras(),
+        self.registry.register(
+            HostCollector(
+                self.host,
+                self.sources,
+                saved_at=lambda: self._saved_wall_s,
+                extras=self._extras(),
+            )
         )
-        self.registry.register(self._collector)
         self._saved_wall_s: float | None = None
         self._saved_at = self._looked_at = clock.boot()
 
@@ -98,9 +99,9 @@ class Exporter:
             write_state(self._options.state_file, self.host.saved())
             self._saved_wall_s = self._clock.wall()
 
-    def page(self) -> Page:
-        """Everything, as of now."""
-        return self._collector.page()
+    def scrape(self, accept: str = "") -> tuple[str, bytes]:
+        """The content type and everything as of now, in the format that is accepted."""
+        return encode(self.registry, accept)
 
     def is_ready(self) -> bool:
         """Whether the counters could be read when that was last tried."""
@@ -195,12 +196,7 @@ def _keep_asking(exporter: Exporter, period_s: float, stop: Event) -> None:
 
 def _open(exporter: Exporter, web: WebConfig, host: str, port: int) -> Callable[[], None]:
     """Serve from now on, until what is returned is called."""
-    app = App(
-        exporter.page,
-        Passwords(web.users),
-        is_ready=exporter.is_ready,
-        problems=exporter.problems,
-    )
+    app = App(exporter, Passwords(web.users))
     try:
         server = Server(app, host=host, port=port, tls=web.tls)
     except OSError as error:
@@ -228,5 +224,5 @@ def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -
     if options.textfile is not None:
         write_to_textfile(str(options.textfile), exporter.registry)
     else:
-        stdout.write(exporter.page().text())
+        stdout.write(exporter.scrape()[1].decode())
     exporter.save()

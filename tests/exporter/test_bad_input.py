@@ -306,7 +306,7 @@ def test_once_prints_the_page_and_ends(machine: Machine) -> None:
     )  # fmt: skip
     assert code == 0
     assert (
-        'burstwatch_credit_capacity{volume_id="vol-0123456789abcdef0",device="sdb",bucket="io"} 100000.0\n'
+        'burstwatch_credit_capacity{bucket="io",device="sdb",volume_id="vol-0123456789abcdef0"} 100000.0\n'
         in out
     )
     assert (root / "state.json").exists()

@@ -26,6 +26,7 @@ from burstwatch_exporter.ledger import Reading
 from burstwatch_exporter.serve import Exporter, write_once
 from burstwatch_exporter.settings import parse_options
 from tests.conftest import Cloud as Account
+from tests.exporter.scraped import value
 from tests.exporter.test_interval import BUCKET, HostileEbs, a_ledger, a_promise, shares
 from tools.pages import Hands, flags, plant
 
@@ -174,15 +175,13 @@ def rig(cloud: Account, metadata: Metadata, tmp_path: Path) -> Rig:
 
 def test_type_size_and_the_instances_limits_come_from_ec2(rig: Rig) -> None:
     rig.exporter.host.observe()
-    assert "burstwatch_credit_capacity" not in rig.exporter.page().text()
+    assert "burstwatch_credit_capacity" not in rig.exporter.scrape()[1].decode()
     told = rig.asks()
     assert list(told.promises) == [rig.volume_id]
-    text = rig.exporter.page().text()
-    assert 'volume_type="gp2",type_source="ec2"} 1' in text
-    assert (
-        f'burstwatch_credit_refill_per_second{{volume_id="{rig.volume_id}",device="nvme1n1",bucket="io"}} 300'
-        in text
-    )
+    text = rig.exporter.scrape()[1].decode()
+    assert value(text, "burstwatch_volume_info", volume_type="gp2", type_source="ec2") == 1
+    labels = {"volume_id": rig.volume_id, "device": "nvme1n1", "bucket": "io"}
+    assert value(text, "burstwatch_credit_refill_per_second", **labels) == 300
 
 
 def test_a_new_volume_is_known_to_be_nearly_full(rig: Rig) -> None:
@@ -213,10 +212,10 @@ def test_a_published_balance_narrows_the_interval_and_its_drift_is_told(rig: Rig
     assert low < truth < high
     assert high - low < 700_000  # of 5,400,000: what merging may have saved since then
     assert view.account.origin == "published"
-    text = rig.exporter.page().text()
-    labels = f'volume_id="{rig.volume_id}",device="nvme1n1",bucket="io"'
-    assert f"burstwatch_reconciliation_drift_ratio{{{labels}}} 0.0" in text
-    assert f"burstwatch_cloudwatch_balance_timestamp_seconds{{{labels}}} {start + 300}" in text
+    text = rig.exporter.scrape()[1].decode()
+    labels = {"volume_id": rig.volume_id, "device": "nvme1n1", "bucket": "io"}
+    assert value(text, "burstwatch_reconciliation_drift_ratio", **labels) == 0
+    assert value(text, "burstwatch_cloudwatch_balance_timestamp_seconds", **labels) == start + 300
 
 
 def test_a_balance_that_the_host_thought_impossible_is_believed_and_its_drift_shown(
@@ -303,7 +302,8 @@ def test_asked_once_it_asks_aws_once(rig: Rig) -> None:
     more = {"imds.endpoint": rig.metadata.url, "aws": "ec2"}
     options = parse_options(flags(rig.root, **more), {})
     write_once(options, clock=rig.hands.clock, stdout=out, stop=stop)
-    assert 'volume_type="gp2",type_source="ec2"} 1' in out.getvalue()
+    found = value(out.getvalue(), "burstwatch_volume_info", volume_type="gp2", type_source="ec2")
+    assert found == 1
     assert "burstwatch_credit_capacity" in out.getvalue()
 
 
@@ -313,7 +313,7 @@ def test_without_metadata_nothing_is_known_and_rates_are_served(rig: Rig) -> Non
     rig.asks()
     assert "instance metadata at" in rig.problems("ec2")
     assert "EC2 has not said yet" in rig.problems("cloudwatch")
-    assert "burstwatch_volume_read_ops_total" in rig.exporter.page().text()
+    assert "burstwatch_volume_read_ops_total" in rig.exporter.scrape()[1].decode()
 
 
 def test_the_instances_limits_come_by_its_type_where_ec2_may_not_be_asked(

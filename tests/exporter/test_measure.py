@@ -34,6 +34,7 @@ from burstwatch_exporter.measure.stripe import StripeError, read_stripe
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.planted import DISK, SECTORS, VOLUME, Planted, fake_program, plant_host
+from tests.exporter.scraped import value
 
 JOBS = Path(__file__).parents[2] / "exporter" / "jobs"
 GOOD = Path(__file__).parent / "fio_output" / "mix.json"
@@ -691,7 +692,7 @@ def page_of(host: Planted) -> str:
     }  # fmt: skip
     options = parse_options({name: f"{host.root}/{path}" for name, path in flags.items()}, {})
     exporter = Exporter(options, system_clock())
-    out.write(exporter.page().text())
+    out.write(exporter.scrape()[1].decode())
     return out.getvalue()
 
 
@@ -705,17 +706,16 @@ def test_the_exporter_shows_the_newest_result_of_each_profile_and_hides_none_for
     (host.root / "results" / "note.txt").write_text("not a result")
     shutil.copy(host.root / "results" / f"probe-{VOLUME}.json", host.root / "results" / "copy.json")
     page = page_of(host)
-    of = f'volume_id="{VOLUME}",device="{DISK}"'
-    assert 'burstwatch_source_up{source="measure"} 0' in page
-    assert f'burstwatch_fio_success{{{of},profile="probe"}} 1' in page
-    assert f'burstwatch_fio_success{{{of},profile="probe-hdd"}} 1' in page
-    assert (
-        f'burstwatch_fio_ops_per_second{{{of},profile="probe",step="randread",direction="read"}}'
-        in page
-    )
+    probe = {"volume_id": VOLUME, "device": DISK, "profile": "probe"}
+    assert value(page, "burstwatch_source_up", source="measure") == 0
+    assert value(page, "burstwatch_fio_success", **probe) == 1
+    assert value(page, "burstwatch_fio_success", profile="probe-hdd") == 1
+    step = {"step": "randread", "direction": "read"}
+    assert value(page, "burstwatch_fio_ops_per_second", **probe, **step)
     assert page.count("burstwatch_fio_success{") == 2
-    (age,) = re.findall(rf'burstwatch_fio_result_age_seconds{{{of},profile="probe"}} (\S+)', page)
-    assert 0 <= float(age) < 60
+    age_s = value(page, "burstwatch_fio_result_age_seconds", **probe)
+    assert age_s is not None
+    assert 0 <= age_s < 60
 
 
 def test_a_result_of_a_volume_that_is_gone_is_not_shown(host: Planted) -> None:
@@ -727,8 +727,7 @@ def test_a_result_of_a_volume_that_is_gone_is_not_shown(host: Planted) -> None:
 def test_a_result_that_failed_is_no_success_and_has_no_figures(host: Planted) -> None:
     assert host.measure("--size-mib=1", path=fio(host, "exit 1")) == 1
     page = page_of(host)
-    assert "burstwatch_fio_success{" in page
-    assert 'profile="probe"} 0\n' in page
+    assert value(page, "burstwatch_fio_success", profile="probe") == 0
     assert "burstwatch_fio_ops_per_second{" not in page
 
 
@@ -739,10 +738,8 @@ def test_disks_of_other_makers_have_limits_and_no_bucket(host: Planted) -> None:
     assert record["volumes"][0]["purse"] is None
     assert record["budget"] is None
     page = page_of(host)
-    assert (
-        f'burstwatch_volume_limit_ops_per_second{{volume_id="{VOLUME}",device="{DISK}"}} 3000'
-        in page
-    )
+    volume = {"volume_id": VOLUME, "device": DISK}
+    assert value(page, "burstwatch_volume_limit_ops_per_second", **volume) == 3_000
     host.config(volumes={}, devices={DISK: {"type": "pd-hdd", "volume_id": VOLUME}})
     assert host.measure() == 2
     assert "allowed are gp2, st1" in host.err

@@ -25,6 +25,7 @@ from burstwatch_exporter.ebs_stats import StatsError, parse_stats
 from burstwatch_exporter.nvme_helper import Helper, open_socket, read_page
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
+from tests.exporter.scraped import value
 from tools.pages import TREES, Hands, flags, plant
 
 BINS = [(0, 100, 7), (100, 1_000, 3), (1_000, 2**40, 1)]
@@ -34,11 +35,11 @@ def a_page(*, magic: int = 0x3C23B510, bins: list[tuple[int, int, int]] | None =
     """By the offsets of AWS's table, one by one."""
     page = bytearray(4096)
     struct.pack_into("<I", page, 0, magic)
-    for offset, value in (
+    for offset, found in (
         (8, 1_000), (16, 2_000), (24, 4_096_000), (32, 8_192_000), (40, 5_000_000), (48, 6_000_000),
         (56, 7_000_000), (64, 8_000_000), (72, 9_000_000), (80, 10_000_000), (88, 3),
     ):  # fmt: skip
-        struct.pack_into("<Q", page, offset, value)
+        struct.pack_into("<Q", page, offset, found)
     for start in (512, 2056):
         some = BINS if bins is None else bins
         struct.pack_into("<Q", page, start, len(some))
@@ -184,13 +185,12 @@ def helping(path: Path, disks: Disks) -> Iterator[None]:
         listener.close()
 
 
-def scraped(tmp_path: Path) -> tuple[Exporter, str, str]:
+def scraped(tmp_path: Path, accept: str = "") -> tuple[Exporter, str]:
     tree = yaml.safe_load((TREES / "nitro.yml").read_text())
     plant(tree["files"], tmp_path)
     more = {"nvme.socket": str(tmp_path / "nvme.sock")}
     exporter = Exporter(parse_options(flags(tmp_path, **more), {}), Hands().clock)
-    page = exporter.page()
-    return exporter, page.text(), page.openmetrics()
+    return exporter, exporter.scrape(accept)[1].decode()
 
 
 def test_statistics_of_each_volume_join_by_its_id_and_one_that_fails_hides_no_other(
@@ -198,15 +198,14 @@ def test_statistics_of_each_volume_join_by_its_id_and_one_that_fails_hides_no_ot
 ) -> None:
     disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(magic=1), nvme2n1=a_page(), nvme4n1=a_page())
     with helping(tmp_path / "nvme.sock", disks):
-        exporter, text, openmetrics = scraped(tmp_path)
-    volume = 'volume_id="vol-0123456789abcdef0",device="nvme0n1"'
-    for line in (
-        f"burstwatch_ebs_exceeded_iops_seconds_total{{{volume}}} 7.0",
-        f'burstwatch_ebs_read_io_latency_seconds_bucket{{{volume},le="0.0001"}} 7.0',
-        f'burstwatch_ebs_read_io_latency_seconds_bucket{{{volume},le="+Inf"}} 11.0',
-        f"burstwatch_ebs_read_io_latency_seconds_sum{{{volume}}} 5.0",
-    ):
-        assert f"{line}\n" in text
+        exporter, text = scraped(tmp_path)
+        _, openmetrics = scraped(tmp_path, "application/openmetrics-text; version=1.0.0")
+    volume = {"volume_id": "vol-0123456789abcdef0", "device": "nvme0n1"}
+    assert value(text, "burstwatch_ebs_exceeded_iops_seconds_total", **volume) == 7
+    latency = "burstwatch_ebs_read_io_latency_seconds"
+    assert value(text, f"{latency}_bucket", **volume, le="0.0001") == 7
+    assert value(text, f"{latency}_bucket", **volume, le="+Inf") == 11
+    assert value(text, f"{latency}_sum", **volume) == 5
     assert text.count("burstwatch_ebs_volume_queue_length{") == 3
     assert exporter.sources.outcomes["nvme"].problems == (
         "vol-0aaaaaaaaaaaaaaa1 (nvme1n1): the log page begins with 0x00000001, and not with 0x3c23b510",
@@ -238,7 +237,7 @@ def test_a_disk_that_hangs_is_named_and_hides_no_other(
 
     monkeypatch.setattr(disks, "read", hangs)
     with helping(tmp_path / "nvme.sock", disks):
-        exporter, text, _ = scraped(tmp_path)
+        exporter, text = scraped(tmp_path)
     assert "vol-0aaaaaaaaaaaaaaa1 (nvme1n1): the helper does not answer: timed out" in str(
         exporter.sources.outcomes["nvme"].problems
     )
@@ -246,7 +245,7 @@ def test_a_disk_that_hangs_is_named_and_hides_no_other(
 
 
 def test_without_its_helper_the_source_is_down_and_all_else_is_there(tmp_path: Path) -> None:
-    exporter, text, _ = scraped(tmp_path)
+    exporter, text = scraped(tmp_path)
     assert 'burstwatch_source_up{source="nvme"} 0' in text
     assert "burstwatch_ebs_" not in text
     assert "burstwatch_volume_read_ops_total{" in text

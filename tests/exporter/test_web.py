@@ -13,6 +13,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import bcrypt
@@ -20,11 +21,10 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from burstwatch_exporter.clock import system_clock
-from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.serve import Exporter, serve
 from burstwatch_exporter.settings import parse_options
-from burstwatch_exporter.web.app import AT_ONCE, App
-from burstwatch_exporter.web.config import WebConfigError, read_web_config
+from burstwatch_exporter.web.app import App
+from burstwatch_exporter.web.config import Tls, WebConfigError, read_web_config
 from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.server import Server, serving
 from tests.exporter.test_restart import Machine
@@ -48,19 +48,24 @@ def exporter(machine: Machine) -> Exporter:
     return machine.starts()
 
 
-@pytest.fixture
-def port(exporter: Exporter) -> Iterator[int]:
-    app = App(
-        exporter.page,
-        Passwords({}),
-        is_ready=exporter.is_ready,
-        problems=exporter.problems,
-    )
-    server = Server(app, host="127.0.0.1", port=0, tls=None)
+@contextmanager
+def served(app: App, tls: Tls | None = None) -> Iterator[Server]:
+    server = Server(app, host="127.0.0.1", port=0, tls=tls)
     wait = serving(server)
-    yield server.port
+    yield server
     server.stop()
     wait()
+
+
+@pytest.fixture
+def server(exporter: Exporter) -> Iterator[Server]:
+    with served(App(exporter, Passwords({}))) as made:
+        yield made
+
+
+@pytest.fixture
+def port(server: Server) -> int:
+    return server.port
 
 
 def ask(
@@ -112,32 +117,122 @@ def test_what_is_not_there_is_404_and_nothing_can_be_changed(port: int) -> None:
     assert (status, body) == (200, b"")
 
 
-def test_a_client_that_says_nothing_keeps_nobody_waiting(port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port)):
-        assert ask(port, "/-/healthy")[0] == 200
+class Slow:
+    """A site whose scrape waits for a test."""
+
+    def __init__(self) -> None:
+        self.gate, self.inside, self.scrapes = threading.Event(), threading.Semaphore(0), 0
+
+    def scrape(self, _accept: str) -> tuple[str, bytes]:
+        self.scrapes += 1
+        self.inside.release()
+        self.gate.wait(10)
+        return "text/plain", b"a 1\n"
+
+    def is_ready(self) -> bool:
+        return True
+
+    def problems(self) -> list[str]:
+        return []
 
 
-def test_more_scrapes_at_once_than_there_are_places_for_are_refused() -> None:
-    gate, inside = threading.Event(), threading.Semaphore(0)
+def test_scrapes_at_once_share_one_answer_and_hold_up_nothing_else() -> None:
+    site, answers = Slow(), list[int]()
+    with served(App(site, Passwords({}))) as server:
+        threads = [
+            threading.Thread(target=lambda: answers.append(ask(server.port, "/metrics")[0]))
+            for _ in range(50)
+        ]
+        for thread in threads:
+            thread.start()
+        assert site.inside.acquire(timeout=10)
+        assert ask(server.port, "/-/healthy")[0] == 200
+        until(lambda: len(server.busy) == len(threads))
+        site.gate.set()
+        for thread in threads:
+            thread.join()
+    assert answers == [200] * len(threads)
+    assert site.scrapes <= 3  # a request may reach its handler after the first has been answered
 
-    def slowly() -> Page:
-        inside.release()
-        gate.wait(10)
-        return Page(())
 
-    app = App(slowly, Passwords({}), is_ready=lambda: True, problems=list)
-    server = Server(app, host="127.0.0.1", port=0, tls=None)
-    wait = serving(server)
-    threads = [threading.Thread(target=ask, args=(server.port, "/metrics")) for _ in range(AT_ONCE)]
-    for thread in threads:
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for a condition, as long as a busy machine may need."""
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@contextmanager
+def clients(port: int, count: int, *, says: bytes = b"") -> Iterator[list[socket.socket]]:
+    """Connections that never send a whole request."""
+    with ExitStack() as stack:
+        made = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(count)
+        ]
+        for one in made:
+            one.sendall(says)
+        yield made
+
+
+@pytest.mark.parametrize("says", [b"", b"GET /metrics HT"], ids=["idle", "trickling"])
+def test_clients_that_never_end_their_request_silence_nobody(port: int, says: bytes) -> None:
+    with clients(port, 200, says=says):
+        for _ in range(5):
+            assert ask(port, "/metrics")[0] == 200
+
+
+def test_with_too_many_connections_the_oldest_idle_one_goes_and_is_counted(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.web.server.CONNECTIONS", 8)
+    with clients(server.port, 20) as made:
+        until(lambda: server.refused["crowded"] == 12)
+        assert made[0].recv(1) == b""
+        assert ask(server.port, "/metrics")[0] == 200
+    assert server.refused["crowded"] == 13
+
+
+def test_a_request_that_takes_too_long_is_cut_off_and_counted(
+    exporter: Exporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.web.server.REQUEST_S", 0.1)
+    with (
+        served(App(exporter, Passwords({}))) as server,
+        clients(server.port, 3, says=b"GET / HTTP/1.1\r\n") as made,
+    ):
+        assert [one.recv(1) for one in made] == [b""] * 3
+        until(lambda: server.refused["incomplete"] == 3)
+
+
+def test_an_answer_that_is_not_read_is_cut_off_and_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.web.server.CONNECTION_S", 0.5)
+    site = Slow()
+    site.gate.set()
+    monkeypatch.setattr(site, "scrape", lambda _: ("text/plain", b"a" * 30_000_000))
+    with served(App(site, Passwords({}))) as server, clients(server.port, 1) as (one,):
+        one.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+        until(lambda: server.refused["slow"] == 1)
+
+
+def test_what_has_begun_is_answered_when_the_server_stops() -> None:
+    site, answers = Slow(), list[int]()
+    with served(App(site, Passwords({}))) as server:
+        thread = threading.Thread(target=lambda: answers.append(ask(server.port, "/metrics")[0]))
         thread.start()
-        inside.acquire(timeout=10)
-    assert ask(server.port, "/metrics")[0] == 503
-    gate.set()
-    for thread in threads:
+        assert site.inside.acquire(timeout=10)
+        server.stop()
+        site.gate.set()
         thread.join()
-    server.stop()
-    wait()
+    assert answers == [200]
+
+
+def test_an_accept_header_that_is_none_gets_text(port: int) -> None:
+    headers = {"Accept": "application/openmetrics-text; version=abc"}
+    status, found, _ = ask(port, "/metrics", headers=headers)
+    assert (status, found["content-type"].split(";")[0]) == (200, "text/plain")
 
 
 # Passwords
@@ -395,17 +490,3 @@ def test_a_real_prometheus_scrapes_it_through_tls_and_a_password(
     finally:
         prometheus.terminate()
         prometheus.wait(timeout=20)
-
-
-def test_one_who_trickles_a_request_is_cut_off(
-    exporter: Exporter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("burstwatch_exporter.web.server.ALL_S", 0.3)
-    app = App(exporter.page, Passwords({}), is_ready=exporter.is_ready, problems=exporter.problems)
-    server = Server(app, host="127.0.0.1", port=0, tls=None)
-    wait = serving(server)
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as slow:
-        slow.sendall(b"GET /metrics HTTP/1.0\r\nX: ")
-        assert slow.recv(1) == b""
-    server.stop()
-    wait()

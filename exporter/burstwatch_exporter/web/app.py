@@ -1,32 +1,35 @@
-"""What is answered: the metrics, a page for people, and whether the exporter is well."""
+"""What is answered: the metrics, a page for people, and whether the exporter is well.
+
+Tornado calls the handlers on its loop. What takes time runs in threads: scrapes in some,
+passwords in one of their own, so that guessing them cannot hold up a scrape.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
-import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from html import escape
-from typing import TYPE_CHECKING
+from threading import Barrier
+from typing import TYPE_CHECKING, Protocol
 
-from prometheus_client.exposition import choose_encoder, gzip_accepted
+from prometheus_client.exposition import gzip_accepted
+from tornado.web import Application, HTTPError, RequestHandler
 
 import burstwatch
-from burstwatch_exporter.exposition import OPENMETRICS
-from burstwatch_exporter.exposition import TEXT as PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from wsgiref.types import StartResponse, WSGIEnvironment
+    from collections.abc import Iterable
 
-    from burstwatch_exporter.exposition import Page
     from burstwatch_exporter.web.passwords import Passwords
 
-#: Scrapes at a time; one more is refused rather than let them all starve.
-AT_ONCE = 8
-#: From so many bytes on an answer is sent packed to whom takes it so.
+#: Threads for scrapes. All begin with the server: later there may be no room for one.
+SCRAPE_THREADS = 2
+#: So many passwords may wait to be checked; one more is refused.
+GUESSES = 32
+#: From so many bytes on an answer is sent packed to those who take it so.
 WORTH_PACKING = 1_024
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
-OK, NOT_FOUND, NOT_ALLOWED = "200 OK", "404 Not Found", "405 Method Not Allowed"
-UNAUTHORIZED, UNAVAILABLE = "401 Unauthorized", "503 Service Unavailable"
 LANDING = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>burstwatch exporter</title></head>
 <body><h1>burstwatch exporter {version}</h1>
@@ -35,80 +38,135 @@ LANDING = """<!DOCTYPE html>
 <li><a href="/-/ready">ready</a></li></ul>
 {problems}</body></html>
 """
-Answer = tuple[str, str, str]  # status, content type, body
 
 
-class App:
-    """The application, to be run by any WSGI server."""
+class Site(Protocol):
+    """What there is to serve."""
 
-    def __init__(
-        self,
-        page: Callable[[], Page],
-        passwords: Passwords,
-        *,
-        is_ready: Callable[[], bool],
-        problems: Callable[[], Iterable[str]],
-    ) -> None:
-        """``page`` gives the metrics, ``problems`` are what the landing page says is wrong."""
-        self._metrics, self._passwords = page, passwords
-        self._is_ready, self._problems = is_ready, problems
-        self._places = threading.BoundedSemaphore(AT_ONCE)
+    def scrape(self, accept: str, /) -> tuple[str, bytes]:
+        """The content type and the metrics, in the format that is accepted."""
 
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
-        if not self._passwords.allow(environ.get("HTTP_AUTHORIZATION", "")):
-            headers = [("WWW-Authenticate", 'Basic realm="burstwatch"')]
-            return _send(environ, start_response, (UNAUTHORIZED, TEXT, "unauthorized\n"), headers)
-        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
-            headers = [("Allow", "GET, HEAD")]
-            return _send(environ, start_response, (NOT_ALLOWED, TEXT, "GET or HEAD\n"), headers)
-        path = environ.get("PATH_INFO", "/")
-        if path == "/metrics":
-            return self._scrape(environ, start_response)
-        return _send(environ, start_response, self._page(path), [])
+    def is_ready(self) -> bool:
+        """Whether the counters could be read when that was last tried."""
 
-    def _scrape(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if not self._places.acquire(blocking=False):
-            busy = (UNAVAILABLE, TEXT, f"{AT_ONCE} scrapes at a time are enough\n")
-            return _send(environ, start_response, busy, [])
+    def problems(self) -> Iterable[str]:
+        """What is not well now, for people."""
+
+
+class App(Application):
+    """The application, with its threads."""
+
+    def __init__(self, site: Site, passwords: Passwords) -> None:
+        """All threads are there from the beginning."""
+        self.site, self._passwords = site, passwords
+        self._scrapes, self._checks = _threads(SCRAPE_THREADS), _threads(1)
+        self._under_way: dict[str, asyncio.Future[tuple[str, bytes]]] = {}
+        self._guesses = 0
+        super().__init__(
+            [
+                ("/metrics", _Metrics),
+                ("/-/healthy", _Healthy),
+                ("/-/ready", _Ready),
+                ("/", _Landing),
+            ],
+            default_handler_class=_NotFound,
+            log_function=lambda _: None,
+        )
+
+    async def scrape(self, accept: str) -> tuple[str, bytes]:
+        """The metrics. Whoever asks the same while it is under way gets the same answer."""
+        future = self._under_way.get(accept)
+        if future is None:
+            loop = asyncio.get_running_loop()
+            future = loop.run_in_executor(self._scrapes, self.site.scrape, accept)
+            self._under_way[accept] = future
+            future.add_done_callback(lambda _: self._under_way.pop(accept))
+        return await asyncio.shield(future)
+
+    async def allow(self, authorization: str) -> bool:
+        """Whether an ``Authorization`` header lets its sender in.
+
+        Raises:
+            HTTPError: 503 where too many wait to be checked.
+        """
+        if self._passwords.is_known(authorization):
+            return True
+        if self._guesses >= GUESSES:
+            raise HTTPError(503)
+        self._guesses += 1
         try:
-            page = self._metrics()
-            _, content_type = choose_encoder(environ.get("HTTP_ACCEPT", ""))
-            if content_type.startswith("application/openmetrics-text"):
-                answer = (OK, OPENMETRICS, page.openmetrics())
-            else:
-                answer = (OK, PLAIN, page.text())
-            return _send(environ, start_response, answer, [("Vary", "Accept, Accept-Encoding")])
+            check = self._passwords.allow
+            return await asyncio.get_running_loop().run_in_executor(
+                self._checks, check, authorization
+            )
         finally:
-            self._places.release()
-
-    def _page(self, path: str) -> Answer:
-        if path == "/-/healthy":
-            return OK, TEXT, "healthy\n"
-        if path == "/-/ready":
-            if self._is_ready():
-                return OK, TEXT, "ready\n"
-            return UNAVAILABLE, TEXT, "not ready: no counters could be read\n"
-        if path in {"", "/"}:
-            items = "".join(f"<li>{escape(problem)}</li>" for problem in self._problems())
-            problems = f"<h2>Not well</h2><ul>{items}</ul>" if items else ""
-            return OK, HTML, LANDING.format(version=burstwatch.__version__, problems=problems)
-        return NOT_FOUND, TEXT, "not found\n"
+            self._guesses -= 1
 
 
-def _send(
-    environ: WSGIEnvironment,
-    start_response: StartResponse,
-    answer: Answer,
-    headers: list[tuple[str, str]],
-) -> list[bytes]:
-    status, content_type, text = answer
-    body = text.encode()
-    if len(body) > WORTH_PACKING and gzip_accepted(environ.get("HTTP_ACCEPT_ENCODING", "")):
-        body = gzip.compress(body, compresslevel=1)
-        headers = [*headers, ("Content-Encoding", "gzip")]
-    start_response(
-        status,
-        [("Content-Type", content_type), ("Content-Length", str(len(body))), *headers],
-    )
-    return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
+def _threads(count: int) -> ThreadPoolExecutor:
+    pool, together = ThreadPoolExecutor(count, thread_name_prefix="web"), Barrier(count)
+    wait([pool.submit(together.wait) for _ in range(count)])
+    return pool
+
+
+class _Handler(RequestHandler):
+    application: App
+    SUPPORTED_METHODS = ("GET", "HEAD")
+
+    def set_default_headers(self) -> None:
+        self.set_header("Server", "burstwatch-exporter")
+        self.set_header("Content-Type", TEXT)
+        self.set_header("Allow", "GET, HEAD")
+
+    async def prepare(self) -> None:
+        if not await self.application.allow(self.request.headers.get("Authorization", "")):
+            self.set_header("WWW-Authenticate", 'Basic realm="burstwatch"')
+            self.set_status(401)
+            self.finish("unauthorized\n")
+
+    async def get(self) -> None:
+        raise HTTPError(404)
+
+    async def head(self) -> None:
+        await self.get()
+
+    def write_error(self, status_code: int, **_: object) -> None:
+        self.finish(f"{status_code} {self._reason}\n")
+
+
+class _NotFound(_Handler):
+    pass
+
+
+class _Metrics(_Handler):
+    async def get(self) -> None:
+        content_type, body = await self.application.scrape(self.request.headers.get("Accept", ""))
+        packs = gzip_accepted(self.request.headers.get("Accept-Encoding", ""))
+        if packs and len(body) > WORTH_PACKING:
+            body = gzip.compress(body, compresslevel=1)
+            self.set_header("Content-Encoding", "gzip")
+        self.set_header("Content-Type", content_type)
+        self.set_header("Vary", "Accept, Accept-Encoding")
+        self.write(body)
+
+
+class _Healthy(_Handler):
+    async def get(self) -> None:
+        self.write("healthy\n")
+
+
+class _Ready(_Handler):
+    async def get(self) -> None:
+        if self.application.site.is_ready():
+            self.write("ready\n")
+        else:
+            self.set_status(503)
+            self.write("not ready: no counters could be read\n")
+
+
+class _Landing(_Handler):
+    async def get(self) -> None:
+        items = "".join(f"<li>{escape(one)}</li>" for one in self.application.site.problems())
+        problems = f"<h2>Not well</h2><ul>{items}</ul>" if items else ""
+        self.set_header("Content-Type", HTML)
+        self.write(LANDING.format(version=burstwatch.__version__, problems=problems))

@@ -1,42 +1,44 @@
-"""The server: a thread for each connection, TLS that follows its files, an end without haste."""
+"""Tornado's server on a loop of its own: deadlines, a cap on connections, TLS that follows its files."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import socket
 import ssl
-import sys
-import threading
-from socketserver import TCPServer, ThreadingMixIn
+from collections import Counter
+from threading import Thread
 from typing import TYPE_CHECKING, Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from tornado.httpserver import HTTPServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tornado.iostream import IOStream
 
     from burstwatch_exporter.web.app import App
     from burstwatch_exporter.web.config import Tls
 
 LOG = logging.getLogger("burstwatch_exporter")
-#: A client that is silent for so long is let go.
-PATIENCE_S = 15.0
-#: And a whole request with its answer takes no longer than this.
-ALL_S = 60.0
-#: Connections at a time; one more is closed at once.
-CONNECTIONS = 64
-#: How often it looks whether it is to stop.
-LOOK_UP_S = 0.1
+#: A handshake and the headers of a request together take no longer than this.
+REQUEST_S = 5.0
+#: A connection ends this long after its begin, however slowly its client reads.
+CONNECTION_S = 30.0
+#: Connections at a time. One more closes the oldest idle one of the address that has the most.
+CONNECTIONS = 512
 #: So long what has begun may take when the server stops.
 GRACE_S = 5.0
+#: How often the end of that is looked for.
+TICK_S = 0.02
 
 
-class Server(ThreadingMixIn, WSGIServer):
-    """Serves an application until ``stop``. The socket is bound when this is made."""
+class Server:
+    """Serves an application until ``stop``. The socket is bound when this is made.
 
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 64
+    ``refused`` counts the connections that were closed before an answer, by the reason.
+    """
 
     def __init__(self, app: App, *, host: str, port: int, tls: Tls | None) -> None:
         """An empty ``host`` is every address; ``port`` 0 is any that is free.
@@ -44,83 +46,129 @@ class Server(ThreadingMixIn, WSGIServer):
         Raises:
             OSError: if it cannot be bound.
         """
-        family, address = _address(host, port)
-        self.address_family = family
-        self._tls = _Follower(tls) if tls is not None else None
-        self._places = threading.BoundedSemaphore(CONNECTIONS)
-        super().__init__(address, _Handler)
-        self.set_app(app)
+        self._socket = _listen(host, port)
+        self._loop, self._end = asyncio.new_event_loop(), asyncio.Event()
+        self._http = _Http(app, _CurrentTls(tls) if tls is not None else None, self._loop)
+        self.refused = self._http.refused
 
     @property
     def port(self) -> int:
         """The port that it really has."""
-        return int(self.server_address[1])
+        return int(self._socket.getsockname()[1])
+
+    @property
+    def busy(self) -> set[IOStream]:
+        """The connections whose request is being answered."""
+        return self._http.busy
 
     def stop(self) -> None:
         """Take no more connections, and let those that are there end."""
-        self.shutdown()
-        self.server_close()
-        for _ in range(CONNECTIONS):
-            if not self._places.acquire(timeout=GRACE_S):
-                break
+        with contextlib.suppress(RuntimeError):  # it has ended
+            self._loop.call_soon_threadsafe(self._end.set)
 
-    def server_bind(self) -> None:
-        """Without WSGIServer's look-up of the host's own name, which may take long."""
-        if self.address_family == socket.AF_INET6:
-            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        TCPServer.server_bind(self)
-        self.server_name, self.server_port = "localhost", int(self.server_address[1])
-        self.setup_environ()
+    def run(self) -> None:
+        """Serve in this thread, until ``stop`` is called in another."""
+        logging.getLogger("tornado").setLevel(logging.ERROR)  # it logs every bad client
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._serve())
 
-    def get_request(self) -> tuple[Any, Any]:
-        """A connection; its handshake waits for the thread that will serve it."""
-        connection, client = super().get_request()
-        connection.settimeout(PATIENCE_S)
-        if self._tls is not None:
-            connection = self._tls.context().wrap_socket(
-                connection, server_side=True, do_handshake_on_connect=False
-            )
-        return connection, client
-
-    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - socketserver's
-        """Serve it in a thread of its own, if there is a place for one more."""
-        if not self._places.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - socketserver's
-        """What the thread does. Who trickles a request, or an answer's taking, is cut off."""
-        end = threading.Timer(ALL_S, _cut_off, args=(request,))
-        end.daemon = True
-        end.start()
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            end.cancel()
-            self._places.release()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - socketserver's
-        """A client that went away or speaks no TLS is its own affair."""
-        del request
-        LOG.debug("connection from %s failed", client_address, exc_info=sys.exception())
+    async def _serve(self) -> None:
+        self._http.add_socket(self._socket)
+        await self._end.wait()
+        self._http.stop()
+        until = self._loop.time() + GRACE_S
+        while self._http.busy and self._loop.time() < until:  # noqa: ASYNC110 - until none is left
+            await asyncio.sleep(TICK_S)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._http.close_all_connections(), 1)
 
 
-def _cut_off(request: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        request.shutdown(socket.SHUT_RDWR)
+def _listen(host: str, port: int) -> socket.socket:
+    if not host and socket.has_dualstack_ipv6():
+        found = socket.create_server(
+            ("", port), family=socket.AF_INET6, backlog=CONNECTIONS, dualstack_ipv6=True
+        )
+    else:
+        (family, _, _, _, address), *_ = socket.getaddrinfo(
+            host or "0.0.0.0",  # noqa: S104 - every address, as asked for
+            port,
+            type=socket.SOCK_STREAM,
+            flags=socket.AI_PASSIVE,
+        )
+        found = socket.create_server(address, family=family, backlog=CONNECTIONS)
+    found.setblocking(False)  # noqa: FBT003 - the socket's own signature
+    return found
 
 
-class _Handler(WSGIRequestHandler):
-    server_version = "burstwatch-exporter"
-    sys_version = ""
+def serving(server: Server) -> Callable[[], None]:
+    """Begin to serve in a thread; what is returned waits for its end."""
+    thread = Thread(target=server.run, name="web", daemon=True)
+    thread.start()
+    return thread.join
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401 - http.server's
-        """One line for each scrape helps nobody."""
+
+class _Http(HTTPServer):
+    """Tornado's server with a cap on connections, and with counts of what it refuses."""
+
+    def initialize(  # type: ignore[override]
+        self, app: App, tls: _CurrentTls | None, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._app, self._tls, self._loop = app, tls, loop
+        #: Each open connection, the oldest first, with its end and its address.
+        self._open: dict[IOStream, tuple[asyncio.TimerHandle, str]] = {}
+        #: Those with a whole request.
+        self.busy: set[IOStream] = set()
+        self.refused: Counter[str] = Counter()
+        super().initialize(
+            self._answer,
+            no_keep_alive=True,
+            idle_connection_timeout=REQUEST_S,
+            body_timeout=REQUEST_S,
+            max_header_size=16_384,
+            max_body_size=1_024,
+        )
+
+    @property
+    def ssl_options(self) -> ssl.SSLContext | None:
+        """What the next connection speaks."""
+        return None if self._tls is None else self._tls.context()
+
+    @ssl_options.setter
+    def ssl_options(self, _: object) -> None:
+        """Tornado sets what it was given, which is nothing."""
+
+    def handle_stream(self, stream: IOStream, address: Any) -> None:  # noqa: ANN401 - a socket's address
+        """Take a connection, in place of another where there are too many."""
+        if len(self._open) >= CONNECTIONS:
+            ((most, _),) = Counter(host for _, host in self._open.values()).most_common(1)
+            theirs = [one for one, (_, host) in self._open.items() if host == most]
+            idle = (one for one in theirs if one not in self.busy)
+            self._drop(next(idle, theirs[0]), "crowded")
+        end = self._loop.call_later(CONNECTION_S, self._drop, stream, "slow")
+        self._open[stream] = end, address[0]
+        super().handle_stream(stream, address)
+
+    def on_close(self, server_conn: Any) -> None:  # noqa: ANN401 - Tornado does not export it
+        """Note that a connection has ended."""
+        super().on_close(server_conn)
+        stream = server_conn.stream
+        if stream in self._open:
+            self._open.pop(stream)[0].cancel()
+            self.refused["incomplete"] += stream not in self.busy
+        self.busy.discard(stream)
+
+    def _answer(self, request: Any) -> None:  # noqa: ANN401 - as Tornado types its callback
+        self.busy.add(request.connection.stream)
+        self._app(request)
+
+    def _drop(self, stream: IOStream, why: str) -> None:
+        self._open.pop(stream)[0].cancel()
+        self.refused[why] += 1
+        stream.close()
 
 
-class _Follower:
-    """A TLS context that is made anew when its files change; a bad one is told, and not taken."""
+class _CurrentTls:
+    """A TLS context that is made anew when its files change. A broken one is logged, and not taken."""
 
     def __init__(self, tls: Tls) -> None:
         self._tls = tls
@@ -146,21 +194,3 @@ class _Follower:
             except OSError:
                 stamps.append(None)
         return tuple(stamps)
-
-
-def _address(host: str, port: int) -> tuple[socket.AddressFamily, tuple[Any, ...]]:
-    if not host:
-        every = ("::", port) if socket.has_dualstack_ipv6() else ("0.0.0.0", port)  # noqa: S104 - asked for
-        return (socket.AF_INET6 if every[0] == "::" else socket.AF_INET), every
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    family, _, _, _, address = found[0]
-    return family, address
-
-
-def serving(server: Server) -> Callable[[], None]:
-    """Begin to serve in a thread; what is returned waits for its end."""
-    thread = threading.Thread(
-        target=server.serve_forever, args=(LOOK_UP_S,), name="web", daemon=True
-    )
-    thread.start()
-    return thread.join
