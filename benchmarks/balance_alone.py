@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
-from burstwatch.backtest.evaluate import VIEWS, Trial, make_trial, score_trial
+from burstwatch.backtest.evaluate import FEEDS, Trial, make_trial, score_trial
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.scores import Result, as_numbers, totals
 from burstwatch.backtest.workloads import read_workload
@@ -67,7 +67,7 @@ def play(one: Play) -> Result:
     )
     policy = find_policies()["burstwatch"]
     scores = {
-        name: score_trial(seen, VIEWS[VIEW], [policy], lead_s=LEAD_S)[policy.name]
+        name: score_trial(seen, FEEDS[VIEW], [policy], lead_s=LEAD_S)[policy.name]
         for name, seen in ((WITH_IO, trial), (WITHOUT_IO, without_io(trial)))
     }
     return Result(name=trial.name, group=trial.group, scenario=trial.scenario, scores=scores)

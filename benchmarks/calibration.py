@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import recordings, trials_of
-from burstwatch.backtest.evaluate import VIEWS
+from burstwatch.backtest.evaluate import FEEDS
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.series import at_period
 from burstwatch.forecast.projection import project
@@ -56,7 +56,7 @@ class Tally:
 def tally(args: tuple[Path, str]) -> Tally:
     """One recording in all scenarios."""
     path, view_name = args
-    view, found = VIEWS[view_name], Tally()
+    view, found = FEEDS[view_name], Tally()
     for trial in trials_of(path):
         rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
         played = Played(rows, trial.resource, period_s)

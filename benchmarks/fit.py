@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from benchmarks.recordings import machine_of, recordings, trials_of
-from burstwatch.backtest.evaluate import VIEWS, Event, score_firing
+from burstwatch.backtest.evaluate import FEEDS, Event, score_firing
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import Score
 from burstwatch.backtest.series import at_period
@@ -25,7 +25,7 @@ from burstwatch.forecast.policy import OFTEN
 from burstwatch.forecast.precedents import harmless_before
 
 if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Trial, View
+    from burstwatch.backtest.evaluate import Feed, Trial
 
 LEAD_S = 900.0
 DAY_S = 86_400.0
@@ -85,10 +85,10 @@ class Moments:
 def gather(args: tuple[Path, str]) -> list[Moments]:
     """The moments of one recording in every scenario."""
     path, view_name = args
-    return [_moments(trial, VIEWS[view_name], machine_of(path)) for trial in trials_of(path)]
+    return [_moments(trial, FEEDS[view_name], machine_of(path)) for trial in trials_of(path)]
 
 
-def _moments(trial: Trial, view: View, machine: str) -> Moments:
+def _moments(trial: Trial, view: Feed, machine: str) -> Moments:
     rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
     config = view.config(LEAD_S)
     played = Played(rows, trial.resource, period_s)
@@ -232,7 +232,7 @@ def main() -> None:
     folds = {
         machine: {
             name: {
-                "period_s": VIEWS[name].period_s,
+                "period_s": FEEDS[name].period_s,
                 "intercept": fitted[name].folds[machine][0],
                 "weights": fitted[name].folds[machine][1],
             }
@@ -248,7 +248,7 @@ def _module(fitted: dict[str, Fitted], rows: list[tuple[float, ...]]) -> str:
     machines = len(fitted["fresh"].folds)
     moments = " and ".join(f"{fitted[name].moments:,} ({name})" for name in FITS)
     models = "".join(
-        f"    Model(\n        period_s={VIEWS[name].period_s},\n"
+        f"    Model(\n        period_s={FEEDS[name].period_s},\n"
         f"        intercept={fitted[name].whole[0]:.4f},\n        weights=(\n"
         + "".join(
             f"            {weight:.4f},  # {feature}\n"

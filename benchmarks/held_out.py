@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import RHOS, SIZES_GIB, machine_of, recordings
-from burstwatch.backtest.evaluate import VIEWS, make_trial, score_trial
+from burstwatch.backtest.evaluate import FEEDS, make_trial, score_trial
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.policies.linear import linear
@@ -82,7 +82,7 @@ def play(one: Play) -> Result:
         *map(static, STATIC_CURVE),
         *map(linear, LINEAR_CURVE),
     ]
-    scores = score_trial(trial, VIEWS[one.view], policies, lead_s=LEAD_S)
+    scores = score_trial(trial, FEEDS[one.view], policies, lead_s=LEAD_S)
     return Result(name=trial.name, group=trial.group, scenario=trial.scenario, scores=scores)
 
 
@@ -146,7 +146,7 @@ def _publish(name: str, results: Sequence[Result]) -> None:
         },
     }
     (RESULTS / f"backtest-{name}.json").write_text(json.dumps(record, indent=1) + "\n")
-    if name in VIEWS:
+    if name in FEEDS:
         (DOCS / f"backtest-{name}.svg").write_text(
             draw_scores(shown, title=f"{name} data, lead 15 min"), encoding="utf-8"
         )

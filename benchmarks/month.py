@@ -26,7 +26,7 @@ from burstwatch.backtest.simulate import Simulation
 from burstwatch.backtest.workloads import read_workload, scaled_loads
 from burstwatch.config import Config
 from burstwatch.ebs.prices import METRIC_REQUEST
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.track import RECOVERED_RATIO
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.allowance import Allowance
@@ -236,17 +236,17 @@ def _load(cloudwatch: QuickCloudWatch, member: Member, days: int) -> list[float]
     if member.path is None:
         _put_quiet(cloudwatch, member, days)
         return []
-    promise = profile("gp2", member.size_gib)
-    if promise.bucket is None:
+    spec = volume_spec("gp2", member.size_gib)
+    if spec.bucket is None:
         raise TypeError(member)
     workload = read_workload(member.path)
     loads = scaled_loads(
         workload.rates,
         step_s=workload.step_s,
-        mean_iops=member.rho * promise.baseline,
+        mean_iops=member.rho * spec.baseline,
         reads=0.0 if workload.name.endswith("_w") else 1.0,
     )
-    simulation = Simulation(promise=promise, bucket=promise.bucket, period_s=MINUTE)
+    simulation = Simulation(spec=spec, bucket=spec.bucket, period_s=MINUTE)
     points = list(simulation.play(loads, start_s=START))[: days * DAY]
     starts = array("d", [point.start_s for point in points])
     for metric, value_of in METRICS.items():

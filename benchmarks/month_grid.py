@@ -14,7 +14,7 @@ from benchmarks.month import FLEET, MINUTE, SHARES, Member, Watching, cents_by, 
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
 from burstwatch.config import Config
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def _spread(pool: ProcessPoolExecutor, watching: Watching) -> Iterator[dict[str,
 
 def acted_on_at(size_gib: int, config: Config, delay_s: float) -> float:
     """The share of the bucket at which the margin is reached, by data as late as that."""
-    bucket = profile("gp2", size_gib).bucket
+    bucket = volume_spec("gp2", size_gib).bucket
     if bucket is None:
         raise TypeError(size_gib)
     margin_s = config.margin_s + delay_s + MINUTE

@@ -245,7 +245,7 @@ class Config:
         return self.lead_s + self.sweep_period_s + self.alarm_path_s
 
 
-def parse_config(given: Mapping[str, str]) -> Config:
+def parse_config(texts: Mapping[str, str]) -> Config:
     """Settings by name, as text.
 
     Raises:
@@ -254,11 +254,11 @@ def parse_config(given: Mapping[str, str]) -> Config:
     known = {setting.name: setting for setting in SETTINGS}
     problems = [
         f"unknown setting {name!r}, allowed are {', '.join(known)}"
-        for name in given
+        for name in texts
         if name not in known
     ]
     values: dict[str, Value] = {}
-    for name, text in given.items():
+    for name, text in texts.items():
         if name in known:
             try:
                 values[name] = known[name].parse(text)

@@ -148,7 +148,7 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
     broken += _take_down(cloud, stack, client("cloudwatch"))
     if broken:
         (out / BROKEN).write_text("\n".join([*broken, ""]), encoding="utf-8")
-        print("".join(f"demo: {promise}\n" for promise in broken), end="", file=sys.stderr)
+        print("".join(f"demo: {one}\n" for one in broken), end="", file=sys.stderr)
     say("done" if not broken else "done, and not as promised")
     return 1 if broken else 0
 
@@ -183,16 +183,16 @@ def _prepare(stack: Stack) -> dict[str, str]:
 def _expectations(specs: Sequence[Spec]) -> str:
     """The first result, before anything is deployed: the closed form says who is in danger."""
     rows = []
-    for spec in specs:
-        promise, bucket = spec.promise, spec.promise.bucket
+    for one in specs:
+        spec, bucket = one.spec, one.spec.bucket
         lasts = tb.worst_time_to_empty(bucket, level=bucket.capacity) if bucket else None
-        unit = "IOPS" if promise.unit == "io" else "MiB/s"
+        unit = "IOPS" if spec.unit == "io" else "MiB/s"
         rows.append(
             (
-                spec.name,
-                f"{spec.volume_type} {spec.size_gib}",
-                f"{promise.baseline:g} {unit}",
-                f"{promise.burst:g} {unit}",
+                one.name,
+                f"{one.volume_type} {one.size_gib}",
+                f"{spec.baseline:g} {unit}",
+                f"{spec.burst:g} {unit}",
                 span(lasts) if lasts is not None else "no bucket",
             )
         )

@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass, field, replace
 
 from burstwatch import bucket as tb
-from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.backtest.workloads import scaled_loads
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.volumes import Access, Profile, profile
+from burstwatch.ebs.volumes import Access, VolumeSpec, volume_spec
 from demo.workloads import recorded_rates
 
 DAY_S = 86_400.0
@@ -37,29 +37,29 @@ class Spec:
     volume_type: str
     size_gib: int
     history: str = "smd/machine-2-4_w"
-    episode: list[Load] = field(default_factory=list)
+    episode: list[Phase] = field(default_factory=list)
     episode_from_s: float = 0.0
     silent: bool = False
     instance_type: str = LARGE
 
     @property
-    def promise(self) -> Profile:
+    def spec(self) -> VolumeSpec:
         """What its type and size give."""
-        return profile(self.volume_type, self.size_gib)
+        return volume_spec(self.volume_type, self.size_gib)
 
     @property
     def bucket(self) -> Bucket:
         """Its bucket, or one that nothing drains where the type has none."""
-        promise = self.promise
-        return promise.bucket or Bucket(capacity=1, refill=promise.burst, burst=promise.burst)
+        spec = self.spec
+        return spec.bucket or Bucket(capacity=1, refill=spec.burst, burst=spec.burst)
 
     def simulation(self) -> Simulation:
         """The volume as CloudWatch reports it, by the minute."""
-        return Simulation(promise=self.promise, bucket=self.bucket, period_s=MINUTE_S)
+        return Simulation(spec=self.spec, bucket=self.bucket, period_s=MINUTE_S)
 
-    def loads(self) -> list[Load]:
+    def loads(self) -> list[Phase]:
         """All loads, from a day before the start on."""
-        return [*_calm(self.history, self.promise, DAY_S + self.episode_from_s), *self.episode]
+        return [*_calm(self.history, self.spec, DAY_S + self.episode_from_s), *self.episode]
 
 
 def build_fleet() -> list[Spec]:
@@ -103,41 +103,41 @@ def build_fleet() -> list[Spec]:
     ]
 
 
-def load_for(seconds: float, *, iops: float) -> Load:
+def load_for(seconds: float, *, iops: float) -> Phase:
     """Random I/O at a rate, half of it reads."""
-    return Load(seconds=seconds, read_iops=iops / 2, write_iops=iops / 2)
+    return Phase(seconds=seconds, read_iops=iops / 2, write_iops=iops / 2)
 
 
 def _gp2(name: str, size_gib: int) -> Spec:
     return Spec(name=name, volume_type="gp2", size_gib=size_gib)
 
 
-def _dry(spec: Spec, episode: list[Load], *, at_s: float) -> Spec:
+def _dry(spec: Spec, episode: list[Phase], *, at_s: float) -> Spec:
     """``episode`` from a full bucket on, begun so early that it is empty at ``at_s``."""
     points = spec.simulation().play(episode)
     takes_s = next(point.emptied_at for point in points if point.emptied_at is not None)
     return replace(spec, episode=episode, episode_from_s=at_s - takes_s)
 
 
-def _close(spec: Spec, live: list[Load], *, ratio: float) -> Spec:
+def _close(spec: Spec, live: list[Phase], *, ratio: float) -> Spec:
     """A job takes the balance to ``ratio``, ten minutes hold it there, then ``live`` begins."""
     bucket = spec.bucket
     job_s = (1 - ratio) * tb.worst_time_to_empty(bucket, level=bucket.capacity)
-    job = Load(seconds=job_s, read_iops=0.0, write_iops=bucket.burst)
-    hold = Load(seconds=HOLD_S, read_iops=0.0, write_iops=bucket.refill)
+    job = Phase(seconds=job_s, read_iops=0.0, write_iops=bucket.burst)
+    hold = Phase(seconds=HOLD_S, read_iops=0.0, write_iops=bucket.refill)
     return replace(spec, episode=[job, hold, *live], episode_from_s=-(job_s + HOLD_S))
 
 
-def _published(*rates: float) -> list[Load]:
+def _published(*rates: float) -> list[Phase]:
     """A drain run of gp2_observed_drain.csv: one writer with 512-byte blocks, by the minute."""
     minutes = int(AFTER_S // MINUTE_S)
     return [
-        Load(seconds=MINUTE_S, read_iops=0.0, write_iops=rates[i % len(rates)], io_kib=0.5)
+        Phase(seconds=MINUTE_S, read_iops=0.0, write_iops=rates[i % len(rates)], io_kib=0.5)
         for i in range(minutes)
     ]
 
 
-def _recorded(name: str, start: int, *, minutes: int = 12, peak_iops: float = 3000) -> list[Load]:
+def _recorded(name: str, start: int, *, minutes: int = 12, peak_iops: float = 3000) -> list[Phase]:
     """Minutes of a recording with its peak at ``peak_iops``, then its last minute on and on."""
     rates = recorded_rates(name)[start : start + minutes]
     mean = peak_iops * sum(rates) / len(rates) / max(rates)
@@ -145,7 +145,7 @@ def _recorded(name: str, start: int, *, minutes: int = 12, peak_iops: float = 30
     return [*loads, replace(loads[-1], seconds=AFTER_S)]
 
 
-def _saturating(name: str, start: int) -> list[Load]:
+def _saturating(name: str, start: int) -> list[Phase]:
     """An hour and a half of a recording, never asking for less than a gp2 volume's burst."""
     rates = recorded_rates(name)[start : start + 90]
     mean = 3000 * sum(rates) / len(rates) / min(rates)
@@ -153,27 +153,27 @@ def _saturating(name: str, start: int) -> list[Load]:
     return [*loads, replace(loads[-1], seconds=AFTER_S)]
 
 
-def _steady(*, iops: float = 0.0, mib_s: float = 0.0) -> list[Load]:
+def _steady(*, iops: float = 0.0, mib_s: float = 0.0) -> list[Phase]:
     if mib_s:
         return [
-            Load(seconds=AFTER_S, read_iops=mib_s, write_iops=0, io_kib=1024, access="sequential")
+            Phase(seconds=AFTER_S, read_iops=mib_s, write_iops=0, io_kib=1024, access="sequential")
         ]
     return [load_for(AFTER_S, iops=iops)]
 
 
-def _calm(name: str, promise: Profile, seconds: float) -> list[Load]:
+def _calm(name: str, spec: VolumeSpec, seconds: float) -> list[Phase]:
     """``seconds`` of a recording at 0.4 x baseline on average, capped at the baseline.
 
     The cap keeps the bucket full: to drain it is left to the episode.
     """
     step_s = 300.0 if name.startswith("nab/") else MINUTE_S
-    sequential = promise.unit == "MiB"
+    sequential = spec.unit == "MiB"
     access: Access = "sequential" if sequential else "random"
     day = recorded_rates(name)[-int(DAY_S // step_s) :]
     loads = scaled_loads(
         day,
         step_s=step_s,
-        mean_iops=0.4 * promise.baseline,
+        mean_iops=0.4 * spec.baseline,
         reads=0.4,
         io_kib=1024.0 if sequential else 16.0,
     )
@@ -181,8 +181,8 @@ def _calm(name: str, promise: Profile, seconds: float) -> list[Load]:
         replace(
             load,
             access=access,
-            read_iops=min(load.read_iops, 0.4 * promise.baseline),
-            write_iops=min(load.write_iops, 0.6 * promise.baseline),
+            read_iops=min(load.read_iops, 0.4 * spec.baseline),
+            write_iops=min(load.write_iops, 0.6 * spec.baseline),
         )
         for load in loads
     ]

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from burstwatch.backtest.simulate import Simulation
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch_exporter.ebs_stats import BIN, COUNT, HEAD, MAGIC, PAGE_BYTES, READ_AT, WRITE_AT
 from demo.feed import Feed
 from demo.waiting import latency_s, queue_length
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from burstwatch.backtest.simulate import Load
+    from burstwatch.backtest.simulate import Phase
 
 BOOT_ID = "11111111-2222-3333-4444-555555555555"
 SECTOR = 512
@@ -41,7 +41,7 @@ class Disk:
     volume_id: str
     volume_type: str
     size_gib: int
-    loads: Sequence[Load]
+    loads: Sequence[Phase]
     mountpoint: str = ""
     ratio: float = 1.0
 
@@ -72,13 +72,13 @@ class PlayedHost:
         self._lock = threading.Lock()
         self.error: Exception | None = None
         for disk in disks:
-            promise = profile(disk.volume_type, disk.size_gib)
-            if promise.bucket is None:
+            spec = volume_spec(disk.volume_type, disk.size_gib)
+            if spec.bucket is None:
                 msg = (
                     f"{disk.name} is {disk.volume_type} of {disk.size_gib} GiB, which has no bucket"
                 )
                 raise ValueError(msg)
-            played = Simulation(promise=promise, bucket=promise.bucket, period_s=step_s)
+            played = Simulation(spec=spec, bucket=spec.bucket, period_s=step_s)
             points = played.play(disk.loads, ratio=disk.ratio, start_s=start_s)
             self._counts[disk.name] = _Counts(feed=Feed(points))
         self._plant(start_s)

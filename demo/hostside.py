@@ -28,7 +28,7 @@ from demo.localcloud.cloud import ACCOUNT, ROOT, free_port
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from burstwatch.backtest.simulate import Load
+    from burstwatch.backtest.simulate import Phase
     from demo.play import Volume
 
 #: The volumes of the fleet's largest instance that this host has, and where they are mounted.
@@ -163,7 +163,7 @@ def _disks(volumes: Sequence[Volume], live_at: float, begun_at: float) -> list[D
     return [*disks, measured]
 
 
-def _after(loads: Sequence[Load], seconds: float) -> list[Load]:
+def _after(loads: Sequence[Phase], seconds: float) -> list[Phase]:
     """What is left of loads when so much time is over."""
     left = []
     for load in loads:

@@ -185,7 +185,7 @@ def _card(
     curve = Curve(name="balance", points=points, color=tone)
     row, column = divmod(place, IN_A_ROW)
     where = f"grid-column:{1 + column * CARD_WIDTH}/span {CARD_WIDTH};grid-row:{1 + row * CARD_HEIGHT}/span {CARD_HEIGHT}"
-    if volume.spec.promise.bucket is None:
+    if volume.spec.spec.bucket is None:
         drawn = '<div class="none">no bucket: nothing to run out of</div>'
     else:
         drawn = chart(

@@ -148,7 +148,7 @@ def _metrics(volume: Volume, group: Sequence[Datapoint]) -> Iterator[dict[str, A
         "VolumeReadBytes": sum(point.read_bytes for point in group),
         "VolumeWriteBytes": sum(point.write_bytes for point in group),
     }
-    if volume.spec.promise.bucket is not None:  # AWS reports no balance where there is no bucket
+    if volume.spec.spec.bucket is not None:  # AWS reports no balance where there is no bucket
         values["BurstBalance"] = round(100 * min(point.balance_minimum for point in group), 2)
     yield from _data(values, group[0].start_s, VolumeId=volume.id)
 

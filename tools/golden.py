@@ -11,9 +11,9 @@ from burstwatch.aws.alarms import alarm_request
 from burstwatch.aws.names import MASS
 from burstwatch.backtest.replay import points, totals_of, volume
 from burstwatch.backtest.series import read_series, write_series
-from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
 from burstwatch.history.background import make_background, recent_rates
 from burstwatch.history.observations import observe
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 START_S = 1_790_000_040.0
 #: Type, size, the load by minutes, and the balance at the start.
-CASES: dict[str, tuple[str, float, list[Load], float]] = {
-    "gp2_draining": ("gp2", 100, [Load(seconds=1_200, read_iops=1_000, write_iops=2_000)], 0.9),
-    "gp2_exhausted": ("gp2", 100, [Load(seconds=1_800, read_iops=1_000, write_iops=2_000)], 0.5),
+CASES: dict[str, tuple[str, float, list[Phase], float]] = {
+    "gp2_draining": ("gp2", 100, [Phase(seconds=1_200, read_iops=1_000, write_iops=2_000)], 0.9),
+    "gp2_exhausted": ("gp2", 100, [Phase(seconds=1_800, read_iops=1_000, write_iops=2_000)], 0.5),
     "gp2_recovering": (
         "gp2",
         100,
         [
-            Load(seconds=1_200, read_iops=0, write_iops=3_000),
-            Load(seconds=600, read_iops=50, write_iops=0),
+            Phase(seconds=1_200, read_iops=0, write_iops=3_000),
+            Phase(seconds=600, read_iops=50, write_iops=0),
         ],
         0.9,
     ),
     "st1_draining": (
         "st1",
         500,
-        [Load(seconds=3_600, read_iops=120, write_iops=0, io_kib=1024, access="sequential")],
+        [Phase(seconds=3_600, read_iops=120, write_iops=0, io_kib=1024, access="sequential")],
         0.9,
     ),
 }
@@ -111,10 +111,10 @@ def rendered(name: str) -> str:
 def golden_brief(name: str) -> Brief:
     """What there is to say of one case."""
     volume_type, size_gib, loads, ratio = CASES[name]
-    promise = profile(volume_type, size_gib)
-    if promise.bucket is None:
+    spec = volume_spec(volume_type, size_gib)
+    if spec.bucket is None:
         raise AssertionError(volume_type)
-    simulation = Simulation(promise=promise, bucket=promise.bucket)
+    simulation = Simulation(spec=spec, bucket=spec.bucket)
     played = list(simulation.play(loads, ratio=ratio, start_s=START_S))
     resource = volume(volume_type, size_gib)
     rows = read_series(write_series(played), name="golden")

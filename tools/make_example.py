@@ -12,7 +12,7 @@ from pathlib import Path
 from burstwatch.backtest.series import write_series
 from burstwatch.backtest.simulate import Simulation
 from burstwatch.backtest.workloads import scaled_loads
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from demo.workloads import recorded_rates
 
 STEP_S = 300
@@ -25,12 +25,12 @@ NOTE = (
 
 def main() -> None:
     """Write the file."""
-    volume = profile("gp2", 100)
+    volume = volume_spec("gp2", 100)
     if volume.bucket is None:
         raise AssertionError
     rates = recorded_rates("nab/nab_1ef3de")
     loads = scaled_loads(rates, step_s=STEP_S, mean_iops=0.8 * volume.baseline, reads=0.0)
-    simulation = Simulation(promise=volume, bucket=volume.bucket, period_s=STEP_S)
+    simulation = Simulation(spec=volume, bucket=volume.bucket, period_s=STEP_S)
     points = list(simulation.play(loads))
     dry = next(index for index, point in enumerate(points) if point.emptied_at is not None)
     steps = DAYS * 86_400 // STEP_S

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from burstwatch.charts import picture
 from burstwatch.formatting import number
 from burstwatch_exporter.measure.picture import scaling_charts, step_charts
-from burstwatch_exporter.measure.plan import make_plan
+from burstwatch_exporter.measure.plan import imagined, make_plan
 from burstwatch_exporter.measure.profiles import find_profile, profiles
-from burstwatch_exporter.measure.purses import imagined
 from burstwatch_exporter.measure.record import read_record
 from burstwatch_exporter.measure.report import plan_text, record_text
 from burstwatch_exporter.measure.settings import SETTINGS, SWITCHES
@@ -80,7 +79,7 @@ def published_table() -> str:
 
 def plan_example() -> str:
     """What a plan says."""
-    given, purse = imagined(
+    given, credit = imagined(
         "gp2",
         100,
         members=1,
@@ -89,7 +88,7 @@ def plan_example() -> str:
         vcpus=1,
     )
     profile = find_profile("fio-16k-16jobs")
-    text = plan_text(profile, make_plan(profile.steps, given, purse), "gp2 of 100 GiB")
+    text = plan_text(profile, make_plan(profile.steps, given, credit), "gp2 of 100 GiB")
     command = (
         "burstwatch-exporter measure --plan --profile fio-16k-16jobs --type gp2 --size-gib 100"
     )

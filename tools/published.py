@@ -16,15 +16,15 @@ from burstwatch.bucket import time_to_empty
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch.ebs.prices import EBS_PRICES
-from burstwatch.ebs.volumes import profile
-from burstwatch_exporter.measure.expect import Ask, Given, Rates, expect
+from burstwatch.ebs.volumes import volume_spec
+from burstwatch_exporter.measure.expect import DiskLimits, ExpectedRates, IoPattern, expect
 from tools.published_reasons import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from burstwatch.bucket import Bucket
-    from burstwatch.ebs.volumes import Profile
+    from burstwatch.ebs.volumes import VolumeSpec
 
 #: Further apart than this, as a share, needs an explanation.
 APART = 0.1
@@ -107,7 +107,7 @@ def _fio_4k_qd4(row: Row) -> Iterator[Figure]:
     volume, size = _volume(row)
     step, _, way = row["workload"].partition("_")
     share = 1.0 if step.endswith("read") else 0.0 if step.endswith("write") else 0.7
-    promise = _rates(
+    spec = _rates(
         volume, block_kib=4, in_flight=4, read_share=share, is_random=not step.startswith("seq")
     )
     part = {"read": share, "write": 1 - share}.get(way, 1.0)
@@ -117,7 +117,7 @@ def _fio_4k_qd4(row: Row) -> Iterator[Figure]:
         what="IOPS",
         unit="io/s",
         published=float(row["iops"]),
-        promised=promise.iops * part,
+        promised=spec.iops * part,
         step=step,
         of="iops",
         way="read" if way == "read" else "write" if way == "write" else "both",
@@ -125,7 +125,7 @@ def _fio_4k_qd4(row: Row) -> Iterator[Figure]:
         size_gib=size,
     )
     yield base
-    latency = promise.latency_s
+    latency = spec.latency_s
     yield replace(
         base,
         what="mean latency",
@@ -137,10 +137,10 @@ def _fio_4k_qd4(row: Row) -> Iterator[Figure]:
 
 
 def _fio_16k_4jobs(row: Row) -> Iterator[Figure]:
-    volume = profile(TYPES.get(row["volume"], row["volume"]), 100)
+    volume = volume_spec(TYPES.get(row["volume"], row["volume"]), 100)
     shares = {"seqread": 1.0, "seqwrite": 0.0, "randread": 1.0, "randwrite": 0.0, "randmix70": 0.7}
     for name in list(row)[1:]:
-        promise = _rates(
+        spec = _rates(
             volume,
             block_kib=16,
             in_flight=4,
@@ -153,7 +153,7 @@ def _fio_16k_4jobs(row: Row) -> Iterator[Figure]:
             what="IOPS",
             unit="io/s",
             published=float(row[name]),
-            promised=promise.iops,
+            promised=spec.iops,
             step=name,
             of="iops",
             volume_type=volume.volume_type,
@@ -165,7 +165,7 @@ def _fio_16k_16jobs(row: Row) -> Iterator[Figure]:
     size = float(row["size_gb"])
     kind = row["volume"]
     provisioned = float(row["spec_iops"]) if kind == "io1" else None
-    volume = None if kind == "ephemeral" else profile(kind, size, iops=provisioned)
+    volume = None if kind == "ephemeral" else volume_spec(kind, size, iops=provisioned)
     has_credits = row["credits"] != "no"
     credit = {"yes": " with credits", "no": " without credits"}.get(row["credits"], "")
     label = f"{kind} {row['size_gb']} GB{credit} ({row['randwrite_iops']} writes)"
@@ -183,7 +183,7 @@ def _fio_16k_16jobs(row: Row) -> Iterator[Figure]:
     for step, share in (("randwrite", 0.0), ("randread", 1.0)):
         iops = mib_s = latency_us = None
         if volume is not None:
-            promise = _rates(
+            spec = _rates(
                 volume,
                 block_kib=16,
                 in_flight=16,
@@ -191,7 +191,7 @@ def _fio_16k_16jobs(row: Row) -> Iterator[Figure]:
                 is_random=True,
                 has_credits=has_credits,
             )
-            iops, mib_s, latency_us = promise.iops, promise.mib_s, 16 / promise.iops * USEC
+            iops, mib_s, latency_us = spec.iops, spec.mib_s, 16 / spec.iops * USEC
         columns: tuple[tuple[str, str, str, Of, float | None], ...] = (
             ("iops", "IOPS", "io/s", "iops", iops),
             ("mb_s", "bandwidth", "MiB/s", "mib_s", mib_s),
@@ -294,7 +294,7 @@ def _gce(row: Row) -> Iterator[Figure]:
 
 
 def _nominal(row: Row) -> Iterator[Figure]:
-    volume = profile("gp2", float(row["size_gib"]))
+    volume = volume_spec("gp2", float(row["size_gib"]))
     base = Figure(
         table="gp2_nominal",
         row=f"{row['size_gib']} GiB",
@@ -325,7 +325,7 @@ def _or_none(
 
 
 def _drain(row: Row) -> Iterator[Figure]:
-    volume = profile("gp2", float(row["size_gib"]))
+    volume = volume_spec("gp2", float(row["size_gib"]))
     base = Figure(
         table="gp2_observed_drain",
         row=f"{row['size_gib']} GiB",
@@ -393,22 +393,24 @@ TABLES: Mapping[str, Callable[[Row], Iterator[Figure]]] = {
 }
 
 
-def _volume(row: Row) -> tuple[Profile, float]:
+def _volume(row: Row) -> tuple[VolumeSpec, float]:
     size = float(row["size_gb"])
-    return profile(TYPES.get(row["volume"], row["volume"]), size), size
+    return volume_spec(TYPES.get(row["volume"], row["volume"]), size), size
 
 
 def _rates(
-    volume: Profile,
+    volume: VolumeSpec,
     *,
     block_kib: float,
     in_flight: int,
     read_share: float,
     is_random: bool,
     has_credits: bool = True,
-) -> Rates:
-    ask = Ask(block_kib=block_kib, in_flight=in_flight, read_share=read_share, is_random=is_random)
-    expected = expect(ask, Given(profile=volume))
+) -> ExpectedRates:
+    ask = IoPattern(
+        block_kib=block_kib, in_flight=in_flight, read_share=read_share, is_random=is_random
+    )
+    expected = expect(ask, DiskLimits(volume_spec=volume))
     if has_credits or expected.empty is None:
         return expected.best
     return expected.empty

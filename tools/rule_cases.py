@@ -31,7 +31,7 @@ from tools.rule_replay import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from burstwatch.backtest.simulate import Load
+    from burstwatch.backtest.simulate import Phase
 
 CASES = FOLDER / "tests"
 DAY_S = 86_400.0
@@ -48,7 +48,7 @@ class Case:
     """
 
     text: str
-    loads: Sequence[Load]
+    loads: Sequence[Phase]
     minutes: int
     size_gib: int = 100
     ratio: float = 1.0
@@ -61,7 +61,7 @@ class Case:
     rules: str = "burstwatch"
 
 
-def load(minutes: float, iops: float) -> Load:
+def load(minutes: float, iops: float) -> Phase:
     """So many minutes at a rate."""
     return load_for(60 * minutes, iops=iops)
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch.backtest.simulate import Simulation
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.points import LevelPoint
-from burstwatch_exporter.cloud import Told
+from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.ebs_stats import parse_stats
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
@@ -29,7 +29,7 @@ from tools.pages import MEASURED, Hands
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from burstwatch.backtest.simulate import Load
+    from burstwatch.backtest.simulate import Phase
 
 FOLDER = Path(__file__).parents[1] / "monitoring" / "prometheus"
 RULES = ("burstwatch.rules.yml", "burstwatch.alerts.yml", "burstwatch-exporter.alerts.yml")
@@ -98,7 +98,7 @@ def published(ratio: float) -> Callable[[Played], None]:
 
     def act(played: Played) -> None:
         point = LevelPoint(start_s=played.hands.wall - 360, period_s=60, ratio=ratio)
-        played.exporter.host.heed(Told(promises={}, balances={VOLUME: point}))
+        played.exporter.host.apply(CloudAnswer(specs={}, balances={VOLUME: point}))
 
     return act
 
@@ -158,11 +158,11 @@ def replay(
 
 def replay_yace(disk: Disk, minutes: int, *, unseen: range) -> Series:
     """BurstBalance as YACE exports it: the newest whole five minutes that CloudWatch has by then, or NaN."""
-    promise = profile(disk.volume_type, disk.size_gib)
-    if promise.bucket is None:
+    spec = volume_spec(disk.volume_type, disk.size_gib)
+    if spec.bucket is None:
         msg = f"{disk.volume_type} of {disk.size_gib} GiB has no bucket"
         raise ValueError(msg)
-    simulation = Simulation(promise=promise, bucket=promise.bucket, period_s=YACE_S)
+    simulation = Simulation(spec=spec, bucket=spec.bucket, period_s=YACE_S)
     points = list(simulation.play(disk.loads))
     shown: list[float | None] = []
     for minute in range(minutes):
@@ -202,7 +202,7 @@ def written(values: Sequence[float | None]) -> list[str]:
     return texts
 
 
-def volume(loads: Sequence[Load], *, size_gib: int, ratio: float) -> Disk:
+def volume(loads: Sequence[Phase], *, size_gib: int, ratio: float) -> Disk:
     """The disk of all cases; one that is not full at first is one of which nothing is known."""
     return Disk(
         name="nvme1n1", volume_id=VOLUME, volume_type="gp2", size_gib=size_gib, loads=loads, ratio=ratio

@@ -1,1 +1,5 @@
-"""Everything that talks to AWS. The only folder that imports boto3."""
+"""The only package that imports boto3, which the extra ``aws`` installs."""
+
+
+class ExtraMissingError(ValueError):
+    """The ``aws`` extra is not installed."""

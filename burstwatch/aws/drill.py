@@ -175,12 +175,12 @@ class Drill:
         return self.alarm
 
     def _await_state(self, state: str) -> str:
-        told = self.clock()
+        reported = self.clock()
 
         def check() -> str:
-            nonlocal told
-            if self.clock() - told >= ALARM_PERIOD_S:
-                told = self.clock()  # a datapoint a minute, as from a sweep
+            nonlocal reported
+            if self.clock() - reported >= ALARM_PERIOD_S:
+                reported = self.clock()  # a datapoint a minute, as from a sweep
                 self._publish(SEVERITY["ok" if state == "OK" else "exhausted"])
             found = self.clients("cloudwatch").describe_alarms(AlarmNames=[self.alarm])
             (alarm,) = found["MetricAlarms"] or [{"StateValue": "gone"}]

@@ -74,14 +74,14 @@ class Pace:
         name, quota = (
             ("recent", RECENT_POINTS.value) if back_s <= RECENT_S else ("older", OLDER_POINTS.value)
         )
-        self._heed(throttled)
+        self._note_throttling(throttled)
         return (
             self._nap(max(0.0, self._not_before - self.clock()), deadline)
             and self._take("calls", CALLS.value, 1, deadline)
             and self._take(name, quota, points, deadline)
         )
 
-    def _heed(self, throttled: int) -> None:
+    def _note_throttling(self, throttled: int) -> None:
         with self._lock:
             now = self.clock()
             if throttled > self._throttled:

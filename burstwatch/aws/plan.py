@@ -37,7 +37,7 @@ DRILL_LASTS_S = 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class AlarmPlan:
     """Pure: made by ``plan_alarms`` and then carried out.
 
     ``severities`` are to be published by (kind, resource id), before ``mass`` and
@@ -80,7 +80,7 @@ class _Draft:
             self.over[there[0].resource_id] = there
 
 
-def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: float) -> Plan:
+def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: float) -> AlarmPlan:
     """Compare what should be with what is.
 
     An *unknown* resource is left exactly as it is: nothing published, nothing
@@ -114,7 +114,7 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
     _plan_orphans(draft, found, by_resource.values(), now=now)
     mass = _plan_mass(draft, found, mass_there, config, now=now)
     most_new = MOST_NEW_ALARMS // found.shard.count
-    return Plan(
+    return AlarmPlan(
         severities=draft.severities,
         mass=mass,
         crowd={one: tuple(ids) for one, ids in draft.crowd.items()},

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from burstwatch.aws.alarms import Alarm
     from burstwatch.aws.look import Look
-    from burstwatch.aws.plan import Plan
+    from burstwatch.aws.plan import AlarmPlan
     from burstwatch.aws.session import Clients
     from burstwatch.config import Config
     from burstwatch.forecast.policy import Assessment
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 DATA_PER_CALL = 1000
 
 
-def publish_severities(clients: Clients, found: Look, plan: Plan) -> list[Problem]:
+def publish_severities(clients: Clients, found: Look, plan: AlarmPlan) -> list[Problem]:
     """The metrics of every resource that is not ok, stamped with the sweep's start.
 
     A severity that gets its alarm now is published for the minute before as well: the
@@ -107,7 +107,11 @@ def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem
 
 
 def publish_events(
-    clients: Clients, found: Look, plan: Plan, made: Sequence[tuple[str, Verdict]], config: Config
+    clients: Clients,
+    found: Look,
+    plan: AlarmPlan,
+    made: Sequence[tuple[str, Verdict]],
+    config: Config,
 ) -> list[Problem]:
     """A readable message for each alarm that was made, and for each resource whose last is over."""
     if not config.events_topic_arn:
@@ -141,7 +145,9 @@ def publish_events(
     return problems
 
 
-def _episode(found: Look, plan: Plan, resource_id: str, severity: Verdict, config: Config) -> str:
+def _episode(
+    found: Look, plan: AlarmPlan, resource_id: str, severity: Verdict, config: Config
+) -> str:
     """Of an alarm that was made."""
     if resource_id != MASS:
         return chat_message(found.brief(resource_id), config.links)

@@ -12,13 +12,13 @@ from burstwatch.polling.unit import Problem
 
 if TYPE_CHECKING:
     from burstwatch.aws.look import Look
-    from burstwatch.aws.plan import Plan
+    from burstwatch.aws.plan import AlarmPlan
     from burstwatch.config import Config
     from burstwatch.history.observations import Verdict
 
 
 def create_alarms(
-    clients: Clients, found: Look, plan: Plan, config: Config
+    clients: Clients, found: Look, plan: AlarmPlan, config: Config
 ) -> tuple[list[tuple[str, Verdict]], list[Problem]]:
     """Make the planned alarms, those of many first. Returns those made by id, and what failed."""
     made, problems = [], []
@@ -35,7 +35,7 @@ def create_alarms(
 
 
 def _request_for(
-    found: Look, plan: Plan, resource_id: str, severity: Verdict, config: Config
+    found: Look, plan: AlarmPlan, resource_id: str, severity: Verdict, config: Config
 ) -> dict[str, Any]:
     if resource_id == MASS:
         subject = (MASS, part_name(found.unit, found.shard))

@@ -127,14 +127,14 @@ class Clients:
             )
         except AWS_ERRORS as error:
             raise AwsError(describe_error(error)) from error
-        given = answer["Credentials"]
+        role = answer["Credentials"]
         credentials = {
-            "aws_access_key_id": given["AccessKeyId"],
-            "aws_secret_access_key": given["SecretAccessKey"],
-            "aws_session_token": given["SessionToken"],
+            "aws_access_key_id": role["AccessKeyId"],
+            "aws_secret_access_key": role["SecretAccessKey"],
+            "aws_session_token": role["SessionToken"],
         }
         clients = Clients(region, endpoint_url=self._endpoint_url, credentials=credentials)
-        return clients, given["Expiration"].timestamp()
+        return clients, role["Expiration"].timestamp()
 
     def known_regions(self) -> list[str]:
         """The regions of every partition that this botocore knows."""

@@ -62,23 +62,23 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
     Raises:
         UnitError: naming every field that is unknown or not as allowed.
     """
-    given = event.get("unit", {})
-    if not isinstance(given, dict):
-        msg = f"unit is {given!r}, allowed is an object with {', '.join(PATTERNS)}"
+    fields = event.get("unit", {})
+    if not isinstance(fields, dict):
+        msg = f"unit is {fields!r}, allowed is an object with {', '.join(PATTERNS)}"
         raise UnitError(msg)
     problems = [
         f"unit.{name} is {value!r}, allowed is {PATTERNS[name]}"
         if name in PATTERNS
         else f"unit.{name} is unknown, allowed are {', '.join(PATTERNS)}"
-        for name, value in given.items()
+        for name, value in fields.items()
         if name not in PATTERNS or re.fullmatch(PATTERNS[name], str(value)) is None
     ]
-    if not problems and given.get("role_arn") and not given.get("account"):
+    if not problems and fields.get("role_arn") and not fields.get("account"):
         problems.append("unit.role_arn is given without unit.account")
     if problems:
         raise UnitError("; ".join(problems))
     try:
-        return UnitSpec(**{**given, "shard": parse_shard(str(given.get("shard", WHOLE)))})
+        return UnitSpec(**{**fields, "shard": parse_shard(str(fields.get("shard", WHOLE)))})
     except ValueError as error:
         msg = f"unit.shard {error}"
         raise UnitError(msg) from error

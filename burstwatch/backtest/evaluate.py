@@ -18,7 +18,7 @@ from burstwatch.backtest.series import PERCENT, Row, SeriesError, at_period
 from burstwatch.backtest.simulate import Simulation
 from burstwatch.backtest.workloads import scaled_loads
 from burstwatch.config import Config
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.formatting import DAY
 from burstwatch.history.track import EMPTY_RATIO, RECOVERED_RATIO
 
@@ -36,7 +36,7 @@ REPEAT_S = 4 * 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class View:
+class Feed:
     """How a rule sees the data: the period of its datapoints, and how late they come."""
 
     name: str
@@ -53,12 +53,12 @@ class View:
         )
 
 
-VIEWS = {
+FEEDS = {
     view.name: view
     for view in (
-        View(name="fresh", period_s=60.0, delay_s=0.0),
-        View(name="mid", period_s=60.0, delay_s=180.0),
-        View(name="stale", period_s=300.0, delay_s=300.0),
+        Feed(name="fresh", period_s=60.0, delay_s=0.0),
+        Feed(name="mid", period_s=60.0, delay_s=180.0),
+        Feed(name="stale", period_s=300.0, delay_s=300.0),
     )
 }
 
@@ -130,19 +130,19 @@ def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: fl
     Raises:
         SeriesError: for a volume without a bucket, which can never run dry.
     """
-    promise = profile(volume_type, size_gib)
-    if promise.bucket is None:
-        raise SeriesError(promise.no_bucket_reason)
-    sequential = promise.unit == "MiB"
+    spec = volume_spec(volume_type, size_gib)
+    if spec.bucket is None:
+        raise SeriesError(spec.no_bucket_reason)
+    sequential = spec.unit == "MiB"
     loads = scaled_loads(
         workload.rates,
         step_s=workload.step_s,
-        mean_iops=rho * promise.baseline,
+        mean_iops=rho * spec.baseline,
         reads=0.0 if workload.name.endswith("_w") else 1.0,
         io_kib=1024.0 if sequential else 16.0,
         access="sequential" if sequential else "random",
     )
-    simulation = Simulation(promise=promise, bucket=promise.bucket, period_s=workload.step_s)
+    simulation = Simulation(spec=spec, bucket=spec.bucket, period_s=workload.step_s)
     points = list(simulation.play(loads))
     return Trial(
         name=workload.name,
@@ -183,7 +183,7 @@ def recorded_trial(rows: Sequence[Row], resource: Resource, *, name: str, step_s
 
 
 def score_trial(
-    trial: Trial, view: View, policies: Sequence[Policy], *, lead_s: float
+    trial: Trial, view: Feed, policies: Sequence[Policy], *, lead_s: float
 ) -> dict[str, Score]:
     """Each policy's counts on one trial, by name.
 

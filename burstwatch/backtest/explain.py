@@ -86,10 +86,10 @@ class Story:
     @property
     def pages(self) -> list[Moment]:
         """The moments at which somebody would have been woken."""
-        said = [("", None), *((moment.assessment, moment) for moment in self.moments)]
+        spans = [("", None), *((moment.assessment, moment) for moment in self.moments)]
         return [
             moment
-            for (before, _), (verdict, moment) in pairwise(said)
+            for (before, _), (verdict, moment) in pairwise(spans)
             if verdict in PAGES and before not in PAGES and moment is not None
         ]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
-from burstwatch.ebs.volumes import Access, InstanceLimits, Profile, serve
+from burstwatch.ebs.volumes import Access, InstanceLimits, VolumeSpec, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Load:
+class Phase:
     """What a workload asks for, for ``seconds``: operations per second of one size."""
 
     seconds: float
@@ -81,14 +81,14 @@ class Simulation:
     documentation, less where it merges more than the guest shows.
     """
 
-    promise: Profile
+    spec: VolumeSpec
     bucket: Bucket
     instance: InstanceLimits | None = None
     period_s: float = 60.0
     charge_ratio: float = 1.0
 
     def play(
-        self, loads: Iterable[Load], *, ratio: float = 1.0, start_s: float = 0.0
+        self, loads: Iterable[Phase], *, ratio: float = 1.0, start_s: float = 0.0
     ) -> Iterator[Datapoint]:
         """One datapoint per period while the loads last; a last partial one is dropped."""
         level, now, sums = ratio * self.bucket.capacity, start_s, _Sums()
@@ -105,7 +105,7 @@ class Simulation:
                     sums = _Sums()
 
     def _advance(
-        self, sums: _Sums, load: Load, level: float, seconds: float, now: float
+        self, sums: _Sums, load: Phase, level: float, seconds: float, now: float
     ) -> tuple[float, float]:
         """Go on for up to ``seconds``, at most until the bucket turns empty."""
         served = self._served(load, has_credits=True)
@@ -129,9 +129,9 @@ class Simulation:
         sums.write_bytes += ops * (1 - share) * load.io_kib * KIB
         return span, after
 
-    def _served(self, load: Load, *, has_credits: bool) -> Served:
+    def _served(self, load: Phase, *, has_credits: bool) -> Served:
         return serve(
-            self.promise,
+            self.spec,
             iops=load.iops,
             io_kib=load.io_kib,
             access=load.access,

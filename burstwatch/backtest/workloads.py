@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstwatch.backtest.series import SeriesError
-from burstwatch.backtest.simulate import KIB, Load
+from burstwatch.backtest.simulate import KIB, Phase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,11 +93,11 @@ def scaled_loads(
     reads: float,
     io_kib: float = IO_KIB,
     access: Access = "random",
-) -> list[Load]:
+) -> list[Phase]:
     """Loads with the recording's shape and a mean of ``mean_iops``; ``reads`` is their share."""
     factor = mean_iops / (sum(rates) / len(rates))
     return [
-        Load(
+        Phase(
             seconds=step_s,
             read_iops=rate * factor * reads,
             write_iops=rate * factor * (1 - reads),

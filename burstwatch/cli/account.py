@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from burstwatch.aws import ExtraMissingError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping
 
     from burstwatch.aws.session import Clients
-
-
-class ExtraMissingError(ValueError):
-    """The ``aws`` extra is not installed."""
 
 
 class UnknownRegionError(ValueError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from burstwatch import bucket as tb
 from burstwatch.ebs.prices import monthly_usd
 from burstwatch.ebs.volume_types import CATALOGUE, GP3_FREE_IOPS, GP3_FREE_MIB_S, GP3_MIB_S_PER_IOPS
-from burstwatch.ebs.volumes import KIB_PER_MIB, profile
+from burstwatch.ebs.volumes import KIB_PER_MIB, volume_spec
 from burstwatch.formatting import number, span
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
     from burstwatch.ebs.load import Load
     from burstwatch.ebs.prices import EbsPrices
-    from burstwatch.ebs.volumes import Profile
+    from burstwatch.ebs.volumes import VolumeSpec
 
 #: AWS takes any whole number; these read better.
 IOPS_STEP, MIB_S_STEP = 100, 5
@@ -56,7 +56,7 @@ def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
 
 
 def volume_fixes(
-    volume: Profile, *, demand: float, load: Load | None, prices: EbsPrices | None
+    volume: VolumeSpec, *, demand: float, load: Load | None, prices: EbsPrices | None
 ) -> Iterator[Fix]:
     """Volumes that would bear ``demand``, in the volume's own credits per second, for ever.
 
@@ -100,24 +100,24 @@ def _larger_types(volume_type: str) -> tuple[str, ...]:
     return ("sc1", "st1") if volume_type == "sc1" else (volume_type,)
 
 
-def _bearing(volume_type: str, volume: Profile, wanted: float) -> float | None:
+def _bearing(volume_type: str, volume: VolumeSpec, wanted: float) -> float | None:
     """The smallest size of a type, from the present one up, whose baseline is ``wanted``."""
     largest = CATALOGUE[volume_type].max_size_gib.value
     low = math.ceil(max(volume.size_gib, CATALOGUE[volume_type].min_size_gib.value))
     high = math.floor(largest)
-    if low > high or profile(volume_type, largest).baseline < wanted:
+    if low > high or volume_spec(volume_type, largest).baseline < wanted:
         return None
-    if profile(volume_type, low).baseline >= wanted:
+    if volume_spec(volume_type, low).baseline >= wanted:
         return low if volume_type != volume.volume_type else None
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (
-            (low, middle) if profile(volume_type, middle).baseline >= wanted else (middle, high)
+            (low, middle) if volume_spec(volume_type, middle).baseline >= wanted else (middle, high)
         )
     return high
 
 
-def _gp3_rates(volume: Profile, wanted: float, load: Load | None) -> tuple[float, float]:
+def _gp3_rates(volume: VolumeSpec, wanted: float, load: Load | None) -> tuple[float, float]:
     """IOPS and MiB/s of a gp3 that bears ``wanted`` in I/O of the present size.
 
     Where the load is not known, all that the volume gives.

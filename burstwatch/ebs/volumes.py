@@ -33,7 +33,7 @@ LARGEST_PIECES = 2**20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Profile:
+class VolumeSpec:
     """What one volume promises.
 
     ``bucket`` is None where the volume has no credits to run out of, and
@@ -54,13 +54,13 @@ class Profile:
     limit_mib_s_when_empty: float
 
 
-def profile(
+def volume_spec(
     volume_type: str,
     size_gib: float,
     *,
     iops: float | None = None,
     mib_s: float | None = None,
-) -> Profile:
+) -> VolumeSpec:
     """What a volume of this type and size promises.
 
     ``iops`` and ``mib_s`` are the provisioned rates of gp3, io1 and io2 and are
@@ -76,12 +76,12 @@ def profile(
     return _fixed_profile(kind, size_gib, iops=iops, mib_s=mib_s)
 
 
-def _ssd_profile(kind: VolumeType, credit: SsdCredits, size_gib: float) -> Profile:
+def _ssd_profile(kind: VolumeType, credit: SsdCredits, size_gib: float) -> VolumeSpec:
     baseline = credit.baseline(size_gib)
     throughput = credit.throughput_limit(size_gib)
     bursts = baseline < credit.burst.value
     burst = credit.burst.value if bursts else baseline
-    return Profile(
+    return VolumeSpec(
         volume_type=kind.name,
         size_gib=size_gib,
         unit=kind.unit,
@@ -101,12 +101,12 @@ def _ssd_profile(kind: VolumeType, credit: SsdCredits, size_gib: float) -> Profi
     )
 
 
-def _hdd_profile(kind: VolumeType, credit: HddCredits, size_gib: float) -> Profile:
+def _hdd_profile(kind: VolumeType, credit: HddCredits, size_gib: float) -> VolumeSpec:
     baseline = credit.baseline.at(size_gib)
     burst = max(baseline, credit.burst.at(size_gib))
     bursts = baseline < burst
     capacity = credit.capacity_per_tib.value * size_gib / GIB_PER_TIB
-    return Profile(
+    return VolumeSpec(
         volume_type=kind.name,
         size_gib=size_gib,
         unit=kind.unit,
@@ -125,13 +125,13 @@ def _hdd_profile(kind: VolumeType, credit: HddCredits, size_gib: float) -> Profi
 
 def _fixed_profile(
     kind: VolumeType, size_gib: float, *, iops: float | None, mib_s: float | None
-) -> Profile:
+) -> VolumeSpec:
     if kind.name == "gp3":
         iops = GP3_FREE_IOPS.value if iops is None else iops
         mib_s = GP3_FREE_MIB_S.value if mib_s is None else mib_s
     limit_iops = kind.max_iops.value if iops is None else iops
     limit_mib_s = kind.max_mib_s.value if mib_s is None else mib_s
-    return Profile(
+    return VolumeSpec(
         volume_type=kind.name,
         size_gib=size_gib,
         unit=kind.unit,
@@ -160,7 +160,9 @@ class Charge:
     most: float
 
 
-def charge(profile: Profile, *, ops: float, mib: float, largest_kib: float = math.inf) -> Charge:
+def charge(
+    volume_spec: VolumeSpec, *, ops: float, mib: float, largest_kib: float = math.inf
+) -> Charge:
     """Credits for ``ops`` operations that moved ``mib`` MiB in all.
 
     From the documented counting: an I/O above the unit (256 KiB on SSD, 1,024 KiB
@@ -170,9 +172,9 @@ def charge(profile: Profile, *, ops: float, mib: float, largest_kib: float = mat
     b bytes in all make at most n + b/unit pieces, and at least b/unit. Where none can be
     larger than ``largest_kib``, each makes at most so many pieces as that does.
     """
-    units = mib * KIB_PER_MIB / profile.io_kib
-    pieces_each = ops * max(1, math.ceil(min(largest_kib / profile.io_kib, LARGEST_PIECES)))
-    if profile.unit == "MiB":
+    units = mib * KIB_PER_MIB / volume_spec.io_kib
+    pieces_each = ops * max(1, math.ceil(min(largest_kib / volume_spec.io_kib, LARGEST_PIECES)))
+    if volume_spec.unit == "MiB":
         return Charge(least=units, nominal=units, most=max(units, min(ops + units, pieces_each)))
     pieces = ops * max(1, math.ceil(units / ops)) if ops > 0 else units
     most = max(pieces, min(ops + units, pieces_each))
@@ -197,16 +199,16 @@ class Served:
     binding: Binding
 
 
-def credits_per_op(profile: Profile, *, io_kib: float, access: Access) -> float:
+def credits_per_op(volume_spec: VolumeSpec, *, io_kib: float, access: Access) -> float:
     """Credits for one I/O of ``io_kib`` KiB, by the documented counting."""
-    units = io_kib / profile.io_kib
+    units = io_kib / volume_spec.io_kib
     if access == "sequential":  # merged up to the unit; a larger one is split without loss
         return units
     return float(max(1, math.ceil(units)))
 
 
 def serve(
-    profile: Profile,
+    volume_spec: VolumeSpec,
     *,
     iops: float,
     io_kib: float,
@@ -219,12 +221,12 @@ def serve(
     The smallest limit holds. ``binding`` names it when the demand reaches it, and
     is ``none`` while the demand stays below them all.
     """
-    cost = credits_per_op(profile, io_kib=io_kib, access=access)
+    cost = credits_per_op(volume_spec, io_kib=io_kib, access=access)
     kib_s = KIB_PER_MIB / io_kib
-    credit_rate = profile.burst if has_credits else profile.baseline
-    throughput = profile.limit_mib_s if has_credits else profile.limit_mib_s_when_empty
+    credit_rate = volume_spec.burst if has_credits else volume_spec.baseline
+    throughput = volume_spec.limit_mib_s if has_credits else volume_spec.limit_mib_s_when_empty
     limits: list[tuple[float, Binding]] = [
-        (credit_rate / cost, "volume_iops" if profile.unit == "io" else "volume_throughput"),
+        (credit_rate / cost, "volume_iops" if volume_spec.unit == "io" else "volume_throughput"),
         (throughput * kib_s, "volume_throughput"),
     ]
     if instance is not None:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
-from burstwatch.ebs.volumes import KIB_PER_MIB, Access, InstanceLimits, Profile, profile, serve
+from burstwatch.ebs.volumes import (
+    KIB_PER_MIB,
+    Access,
+    InstanceLimits,
+    VolumeSpec,
+    serve,
+    volume_spec,
+)
 
 if TYPE_CHECKING:
     from burstwatch.ebs.volume_types import CreditUnit
@@ -74,7 +81,7 @@ def answer(question: Question) -> Answer:
     Raises:
         UnknownVolumeTypeError, SizeOutOfRangeError, DemandError: naming the value.
     """
-    volume = profile(
+    volume = volume_spec(
         question.volume_type,
         question.size_gib,
         iops=question.provisioned_iops,
@@ -131,7 +138,7 @@ class _Times:
     to_full: float = math.inf
 
     @classmethod
-    def of(cls, volume: Profile, ratio: float, spend: float) -> _Times:
+    def of(cls, volume: VolumeSpec, ratio: float, spend: float) -> _Times:
         bucket = volume.bucket
         if bucket is None:
             return cls(state="not_applicable", reason=volume.no_bucket_reason)
@@ -177,7 +184,7 @@ def _check(question: Question) -> None:
         raise DemandError(msg)
 
 
-def _stream(question: Question, volume: Profile) -> tuple[float, float]:
+def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:
     """The demand as operations per second and KiB per operation."""
     iops, io_kib, mib_s = question.iops, question.io_kib, question.mib_s
     if iops is None and mib_s is None:

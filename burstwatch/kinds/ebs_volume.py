@@ -10,7 +10,14 @@ from burstwatch.ebs.fixes import less_load, volume_fixes
 from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES
 from burstwatch.ebs.volume_types import CATALOGUE
-from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, InstanceLimits, Profile, charge, profile
+from burstwatch.ebs.volumes import (
+    KIB_PER_MIB,
+    Binding,
+    InstanceLimits,
+    VolumeSpec,
+    charge,
+    volume_spec,
+)
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, DemandPoint
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of
@@ -96,7 +103,7 @@ class Volume:
     while a resize or retype is not settled.
     """
 
-    promise: Profile
+    spec: VolumeSpec
     instance: InstanceLimits | None
     created_s: float | None = None
     is_changing: bool = False
@@ -105,15 +112,15 @@ class Volume:
 def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
     """A volume with its bucket, its instance's limits and what is still changing."""
     item = thing.item
-    promise = profile(
+    spec = volume_spec(
         item["VolumeType"], item["Size"], iops=item.get("Iops"), mib_s=item.get("Throughput")
     )
     attachment = _attachment(item)
     instance_id = attachment.get("InstanceId", "")
     instance_type, limits, statistic = _instance(instance_id, found)
     change = found["modifications"].get(thing.id, {})
-    bucket, history_from_s = _settling(promise, change, now)
-    bucket, limit = on_instance(promise, bucket, limits)
+    bucket, history_from_s = _settling(spec, change, now)
+    bucket, limit = on_instance(spec, bucket, limits)
     caveats = () if limits or not instance_id else ("the instance's own limits are not known",)
     resource = Resource(
         kind=KIND.name,
@@ -123,19 +130,19 @@ def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
         tags=thing.tags,
         unit=thing.unit,
         bucket=bucket,
-        no_bucket_reason=promise.no_bucket_reason,
+        no_bucket_reason=spec.no_bucket_reason,
         limit=limit,
         statistic=statistic,
         in_use=bool(attachment),
         parents=(instance_id,) if instance_id else (),
-        rate_unit=RATE_UNITS[promise.unit],
+        rate_unit=RATE_UNITS[spec.unit],
         place=f"{attachment.get('Device') or 'attached'} of {instance_id}" if instance_id else "",
         facts={
-            "type": f"{promise.volume_type} {promise.size_gib:g} GiB",
-            "volume_type": promise.volume_type,
-            "size_gib": f"{promise.size_gib:g}",
-            "baseline": f"{round(promise.baseline, 1):g}",
-            "burst": f"{round(promise.burst, 1):g}",
+            "type": f"{spec.volume_type} {spec.size_gib:g} GiB",
+            "volume_type": spec.volume_type,
+            "size_gib": f"{spec.size_gib:g}",
+            "baseline": f"{round(spec.baseline, 1):g}",
+            "burst": f"{round(spec.burst, 1):g}",
             "instance_id": instance_id,
             "instance_type": instance_type,
             "device": attachment.get("Device", ""),
@@ -143,7 +150,7 @@ def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
         caveats=caveats,
         history_from_s=history_from_s,
         detail=Volume(
-            promise=promise,
+            spec=spec,
             instance=limits,
             created_s=item["CreateTime"].timestamp() if "CreateTime" in item else None,
             is_changing=change.get("ModificationState") in UNSETTLED,
@@ -163,7 +170,7 @@ def spent(
         return None
     ops = reads[0] + writes[0]
     mib = (reads[1] + writes[1]) / MIB
-    cost = charge(volume.promise, ops=ops, mib=mib)
+    cost = charge(volume.spec, ops=ops, mib=mib)
     return DemandPoint(
         start_s=start_s,
         period_s=period_s,
@@ -182,7 +189,7 @@ def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iter
     yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
     prices = EBS_PRICES.get(resource.region)
     load = io_load(TRAFFIC, rates)
-    yield from volume_fixes(volume.promise, demand=demand, load=load, prices=prices)
+    yield from volume_fixes(volume.spec, demand=demand, load=load, prices=prices)
 
 
 def _direction(totals: Totals, ops_name: str, bytes_name: str) -> tuple[float, float] | None:
@@ -219,19 +226,19 @@ def _instance(instance_id: str, found: Found) -> tuple[str, InstanceLimits | Non
 
 
 def on_instance(
-    promise: Profile, bucket: Bucket | None, instance: InstanceLimits | None
+    spec: VolumeSpec, bucket: Bucket | None, instance: InstanceLimits | None
 ) -> tuple[Bucket | None, Limit]:
     """What an instance leaves of a volume's bucket, and the fastest spending with its cause."""
-    own: Binding = "volume_iops" if promise.unit == "io" else "volume_throughput"
-    limits: list[tuple[float, Binding]] = [(promise.burst, own)]
-    if instance is not None and promise.unit == "io":
+    own: Binding = "volume_iops" if spec.unit == "io" else "volume_throughput"
+    limits: list[tuple[float, Binding]] = [(spec.burst, own)]
+    if instance is not None and spec.unit == "io":
         limits.append((instance.iops, "instance_iops"))
         if bucket is not None:
             # n operations with b bytes in all cost at most n + b/unit credits, so the
             # instance's two limits together bound the spending too.
-            most = instance.iops + instance.mib_s * KIB_PER_MIB / promise.io_kib
+            most = instance.iops + instance.mib_s * KIB_PER_MIB / spec.io_kib
             bucket = replace(bucket, burst=max(bucket.refill, min(bucket.burst, most)))
-    if instance is not None and promise.unit == "MiB":
+    if instance is not None and spec.unit == "MiB":
         limits.append((instance.mib_s, "instance_throughput"))
     rate, binding = min(limits, key=lambda pair: pair[0])
     return bucket, Limit(rate=rate, binding=binding)
@@ -239,10 +246,10 @@ def on_instance(
 
 def held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
     """The limit that a served rate lies at, the volume's or its instance's, if it does."""
-    promise, instance = volume.promise, volume.instance
-    uses: list[tuple[float, Binding]] = [(mib_s / promise.limit_mib_s, "volume_throughput")]
-    if promise.unit == "io":
-        uses.append((iops / promise.limit_iops, "volume_iops"))
+    spec, instance = volume.spec, volume.instance
+    uses: list[tuple[float, Binding]] = [(mib_s / spec.limit_mib_s, "volume_throughput")]
+    if spec.unit == "io":
+        uses.append((iops / spec.limit_iops, "volume_iops"))
     if instance is not None:
         uses.append((iops / instance.iops, "instance_iops"))
         uses.append((mib_s / instance.mib_s, "instance_throughput"))
@@ -250,25 +257,25 @@ def held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
     return binding if use >= AT_LIMIT else "none"
 
 
-def _settling(promise: Profile, change: Item, now: float) -> tuple[Bucket | None, float | None]:
+def _settling(spec: VolumeSpec, change: Item, now: float) -> tuple[Bucket | None, float | None]:
     """The bucket to reckon with, and from when on history belongs to it.
 
     A resize or retype takes minutes to a day. Until it is completed the volume may
     behave as either: the smaller refill and the larger burst of both are assumed.
     """
     if not change or change.get("ModificationState") == "failed":
-        return promise.bucket, None
+        return spec.bucket, None
     started = change["StartTime"].timestamp()
     if change.get("ModificationState") not in UNSETTLED:
         ended = change.get("EndTime")
-        return promise.bucket, ended.timestamp() if ended else started
+        return spec.bucket, ended.timestamp() if ended else started
     ends = [
-        profile(change["OriginalVolumeType"], change["OriginalSize"]),
-        profile(change["TargetVolumeType"], change["TargetSize"]),
+        volume_spec(change["OriginalVolumeType"], change["OriginalSize"]),
+        volume_spec(change["TargetVolumeType"], change["TargetSize"]),
     ]
     buckets = [end.bucket for end in ends if end.bucket is not None]
     if not buckets or len({end.unit for end in ends if end.bucket is not None}) > 1:
-        return promise.bucket, now  # between two units nothing measured so far means anything
+        return spec.bucket, now  # between two units nothing measured so far means anything
     mixed = Bucket(
         capacity=min(bucket.capacity for bucket in buckets),
         refill=min(bucket.refill for bucket in buckets),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import Fix, less_load
 from burstwatch.ebs.load import MIB, Traffic
-from burstwatch.ebs.volumes import Profile, charge, profile
+from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds._disk import IOPS, LIMITS, cause_of
@@ -80,7 +80,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         return
     storage_type, size_gib = item["StorageType"], item["AllocatedStorage"]
     stripes = _stripes(engine, size_gib) if storage_type == "gp2" else 1
-    volume = profile(storage_type, size_gib / stripes)
+    volume = volume_spec(storage_type, size_gib / stripes)
     bucket = None if volume.bucket is None else _striped(volume.bucket, stripes)
     baseline, burst = stripes * volume.baseline, stripes * volume.burst
     yield Resource(
@@ -135,7 +135,7 @@ def spent(
     resource: Resource, totals: Totals, start_s: float, period_s: float
 ) -> DemandPoint | None:
     """Credits per second of one period's operations and bytes."""
-    volume: Profile = resource.detail
+    volume: VolumeSpec = resource.detail
     if not totals.keys() >= set(TRAFFIC.metrics):
         return None
     ops = totals[TRAFFIC.read_ops] + totals[TRAFFIC.write_ops]

@@ -12,7 +12,7 @@ from burstwatch.history.levels import Levels, keep_levels
 from burstwatch.history.observations import Missing, Observation, observe
 from burstwatch.history.points import LevelPoint
 from burstwatch.history.track import look_back_s
-from burstwatch.polling.schedule import LATEST_S, Seen
+from burstwatch.polling.schedule import LATEST_S, SeenLevel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from burstwatch.history.points import DemandPoint
     from burstwatch.kinds.base import Kind
     from burstwatch.polling.queries import Answers, Series
-    from burstwatch.polling.schedule import Known, Schedule
+    from burstwatch.polling.schedule import LastLook, Schedule
 
 #: Five datapoints of the slowest cadence: what tells it, and how late the newest is.
 GLANCE_S = 5.0 * COARSE_S
@@ -31,7 +31,7 @@ GLANCE_S = 5.0 * COARSE_S
 FULL_POINTS = 6
 
 
-class Sample:
+class LevelSample:
     """One bucket at one look: its level as far as it was answered."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Sample:
     ) -> None:
         """Nothing has been asked yet."""
         self.resource, self.kind, self.config, self.now = resource, kind, config, now
-        self.known: Known | None = schedule.last_look(resource)
+        self.known: LastLook | None = schedule.last_look(resource)
         self.look_back_s = look_back_s(resource.bucket)
         #: Its levels, or None where nothing was asked or answered; why not.
         self.series: Series | None = None
@@ -47,7 +47,7 @@ class Sample:
         #: From when on its level was asked for.
         self.from_s = now
         #: What is known from before that, of one that is silent since.
-        self.before: Seen | None = None
+        self.before: SeenLevel | None = None
 
     @property
     def level_key(self) -> tuple[str, str]:
@@ -125,7 +125,7 @@ class Sample:
             return
         last = self._level(series[-1], COARSE_S) if series else None
         since_s = self.now - back_s if last is None else last.end_s
-        self.before = Seen(newest=last, since_s=since_s, until_s=self.now)
+        self.before = SeenLevel(newest=last, since_s=since_s, until_s=self.now)
 
     def observation(
         self,
@@ -162,15 +162,15 @@ class Sample:
             looked_back_s=self.now - from_s,
         )
 
-    def seen(self, *, unit_is_fresh: bool) -> Seen | None:
+    def seen(self, *, unit_is_fresh: bool) -> SeenLevel | None:
         """What the next look need not ask for again."""
         if self.series:
             period_s = cadence_s([start for start, _ in self.series])
             newest = self._level(self.series[-1], period_s)
-            return Seen(newest=newest, since_s=newest.end_s, until_s=self.now)
+            return SeenLevel(newest=newest, since_s=newest.end_s, until_s=self.now)
         if self.series is not None and unit_is_fresh and self.before is not None:
             before = self.before
-            return Seen(newest=before.newest, since_s=before.since_s, until_s=self.now)
+            return SeenLevel(newest=before.newest, since_s=before.since_s, until_s=self.now)
         return self.before
 
     def levels(self) -> Levels | None:

@@ -24,7 +24,7 @@ from burstwatch.history.past import PAST_PERIOD_S, to_past, with_recent
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.depth import is_full, is_near, worst_now_s
 from burstwatch.polling.queries import Answers, Request, demand_queries, level_query, make_request
-from burstwatch.polling.samples import Demand, Sample
+from burstwatch.polling.samples import Demand, LevelSample
 from burstwatch.polling.schedule import AskedPast, Judged
 from burstwatch.polling.unit import Problem
 
@@ -75,7 +75,7 @@ class Batch:
         """Nothing is asked yet."""
         self.task, self.resources = task, resources
         self.samples = [
-            Sample(resource, task.kind, task.schedule, task.config, task.now)
+            LevelSample(resource, task.kind, task.schedule, task.config, task.now)
             for resource in resources
         ]
         self.problems: list[Problem] = []
@@ -85,7 +85,7 @@ class Batch:
     def read_levels(self) -> Steps[bool]:
         """Ask for every level. The result is whether any is fresh, which tells idle from blind."""
         wants_all = self.task.demand_horizon_s == math.inf
-        depths: dict[float, list[Sample]] = {}
+        depths: dict[float, list[LevelSample]] = {}
         for sample in self.samples:
             depths.setdefault(sample.depth_s(wants_all=wants_all), []).append(sample)
         yield from self._read_levels(depths)
@@ -98,7 +98,7 @@ class Batch:
         if unit_is_fresh:
             yield from self._read_last_levels()
         judged: list[Judged] = []
-        near: list[Sample] = []
+        near: list[LevelSample] = []
         for sample in self.samples:
             glance = sample.observation(unit_is_fresh=unit_is_fresh, newest_only=True)
             if self._matters(glance):
@@ -107,7 +107,7 @@ class Batch:
                 seen = sample.observation(unit_is_fresh=unit_is_fresh)
                 judged.append(self._judged(sample, seen, unit_is_fresh=unit_is_fresh))
         self.near = {sample.resource.key for sample in near}
-        depths: dict[float, list[Sample]] = {}
+        depths: dict[float, list[LevelSample]] = {}
         for sample in near:
             if not sample.is_deep:
                 depths.setdefault(sample.look_back_s, []).append(sample)
@@ -132,7 +132,9 @@ class Batch:
             for resource in self.resources
         ]
 
-    def _judge_near(self, near: Sequence[Sample], *, unit_is_fresh: bool) -> Steps[list[Judged]]:
+    def _judge_near(
+        self, near: Sequence[LevelSample], *, unit_is_fresh: bool
+    ) -> Steps[list[Judged]]:
         """Judge those whose hours matter: with the days before, and the demand of some."""
         task = self.task
         observed = [(one, one.observation(unit_is_fresh=unit_is_fresh)) for one in near]
@@ -168,7 +170,7 @@ class Batch:
 
     def _judged(
         self,
-        sample: Sample,
+        sample: LevelSample,
         seen: Observation,
         assessment: Assessment | None = None,
         *,
@@ -221,7 +223,7 @@ class Batch:
         self.problems += answers.problems
         return answers
 
-    def _read_levels(self, depths: dict[float, list[Sample]]) -> Steps[None]:
+    def _read_levels(self, depths: dict[float, list[LevelSample]]) -> Steps[None]:
         for back_s, samples in depths.items():
             queries = [level_query(self.task.kind, one.resource) for one in samples]
             request = make_request(queries, back_s=back_s, period_s=int(FINE_S))

@@ -43,7 +43,7 @@ ANNOUNCED = frozenset({"critical", "exhausted"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Seen:
+class SeenLevel:
     """What one look saw of a resource's balance, for the next to begin where it ended.
 
     ``newest`` is the newest datapoint; ``since_s`` is from when on there was none after it,
@@ -75,14 +75,14 @@ class Judged:
     assessment: Assessment
     background: Background | None = None
     is_near: bool = False
-    seen: Seen | None = None
+    seen: SeenLevel | None = None
     levels: Levels | None = None
     past: AskedPast | None = None
     failed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class LastLook:
     """The last look at a resource, when the next is due, and what it was then.
 
     ``late_at`` is from when on it could be within its margin and nobody know. ``failed`` is
@@ -96,7 +96,7 @@ class Known:
     late_at: float
     near: bool = False
     failed: bool = False
-    seen: Seen | None = None
+    seen: SeenLevel | None = None
     levels: Levels | None = None
     background: Background | None = None
     blind: int = 0
@@ -109,7 +109,7 @@ class Schedule:
     ``newest_s`` is by kind the end of the newest datapoint that any look has seen.
     """
 
-    known: dict[str, Known] = field(default_factory=dict)
+    known: dict[str, LastLook] = field(default_factory=dict)
     pasts: dict[str, tuple[object, float, Past | None]] = field(default_factory=dict)
     newest_s: dict[str, float] = field(default_factory=dict)
 
@@ -118,7 +118,7 @@ class Schedule:
         known = self.last_look(resource)
         return known is None or now >= known.due_at
 
-    def last_look(self, resource: Resource) -> Known | None:
+    def last_look(self, resource: Resource) -> LastLook | None:
         """The last look at it as it is now, or None if there was none."""
         known = self.known.get(resource.key)
         return known if known is not None and known.fingerprint == fingerprint(resource) else None
@@ -151,7 +151,7 @@ class Schedule:
             self.newest_s[resource.kind] = newest_s
         if judged.past is not None:
             self.pasts[resource.key] = (fingerprint(resource), now, judged.past.past)
-        self.known[resource.key] = Known(
+        self.known[resource.key] = LastLook(
             fingerprint=fingerprint(resource),
             assessment=assessment,
             due_at=now

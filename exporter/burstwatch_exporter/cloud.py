@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from burstwatch.aws import ExtraMissingError
 from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.points import LevelPoint
 from burstwatch.kinds.base import Scope
 from burstwatch.kinds.ebs_volume import KIND, Volume
 from burstwatch.polling.queries import level_query
 from burstwatch.polling.unit import Unit
+from burstwatch_exporter.disk_spec import DiskSpec
 from burstwatch_exporter.imds import read_identity
-from burstwatch_exporter.promise import Promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,15 +33,11 @@ LOOK_BACK_S = 1800.0
 PATIENCE_S = 30.0
 
 
-class ExtraMissingError(ValueError):
-    """boto3 is not installed."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
+class CloudAnswer:
     """What AWS said: promises and the newest balances by volume id; empty where it said nothing."""
 
-    promises: Mapping[str, Promise]
+    specs: Mapping[str, DiskSpec]
     balances: Mapping[str, LevelPoint]
 
 
@@ -60,21 +57,21 @@ class Cloud:
         self._sources, self._make_clients = sources, make_clients
         self._clients: Clients | None = None
         self._resources: Sequence[Resource] = ()
-        self._told = Told(promises={}, balances={})
+        self._cloud = CloudAnswer(specs={}, balances={})
 
-    def ask(self, now: float) -> Told:
+    def ask(self, now: float) -> CloudAnswer:
         """Everything anew; what cannot be had stays as it was said last."""
         with self._sources.attempt("ec2") as attempt:
             resources = self._describe(now, attempt.problems)
-            self._told = replace(
-                self._told,
-                promises={one.id: promise for one in resources if (promise := _promise(one))},
+            self._cloud = replace(
+                self._cloud,
+                specs={one.id: spec for one in resources if (spec := _promise(one))},
             )
         if self._with_balances:
             with self._sources.attempt("cloudwatch") as attempt:
                 balances = self._balances(now, attempt.problems)
-                self._told = replace(self._told, balances=balances)
-        return self._told
+                self._cloud = replace(self._cloud, balances=balances)
+        return self._cloud
 
     def alarms_up(self) -> dict[str, str]:
         """The alarms that sweeps have raised on volumes, by volume id; ``cloudwatch:DescribeAlarms``.
@@ -151,15 +148,15 @@ def make_clients(region: str) -> Clients:
     return Clients(region)
 
 
-def _promise(resource: Resource) -> Promise | None:
+def _promise(resource: Resource) -> DiskSpec | None:
     volume = resource.detail
     if not isinstance(volume, Volume):
         return None
     own = resource.bucket
-    if own is not None and volume.promise.bucket is not None:
+    if own is not None and volume.spec.bucket is not None:
         # Elsewhere it may be spent as fast as the volume itself allows.
-        own = replace(own, burst=max(own.burst, volume.promise.bucket.burst))
-    return Promise(
+        own = replace(own, burst=max(own.burst, volume.spec.bucket.burst))
+    return DiskSpec(
         volume=volume,
         own_bucket=own,
         bucket=resource.bucket,

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from prometheus_client import Metric
 
+    from burstwatch_exporter.disk_spec import DiskSpec
     from burstwatch_exporter.host import Account, Host, Snapshot, View
-    from burstwatch_exporter.promise import Promise
     from burstwatch_exporter.sources import Attempt, Sources
 
 STATES: tuple[State, ...] = get_args(State)
@@ -98,34 +98,34 @@ def add_host(page: Page, snapshot: Snapshot) -> None:
 
 
 def _add_volume(page: Page, view: View) -> None:
-    disk, counters, promise = view.disk, view.counters, view.promise
+    disk, counters, spec = view.disk, view.counters, view.spec
     volume = (disk.volume_id, disk.name)
-    named = (promise.profile.volume_type, promise.source) if promise is not None else ("", "")
+    named = (spec.volume_spec.volume_type, spec.source) if spec is not None else ("", "")
     page.add(m.VOLUME_INFO, (*volume, *named), 1)
     page.add(m.SIZE, volume, disk.size_bytes)
     page.add(m.READ_OPS, volume, counters.read_ops)
     page.add(m.WRITE_OPS, volume, counters.write_ops)
     page.add(m.READ_BYTES, volume, counters.read_bytes)
     page.add(m.WRITE_BYTES, volume, counters.write_bytes)
-    if promise is None:
+    if spec is None:
         return
     for what, limit in (
-        (m.LIMIT_OPS, promise.profile.limit_iops),
-        (m.LIMIT_BYTES, promise.profile.limit_mib_s * MIB),
+        (m.LIMIT_OPS, spec.volume_spec.limit_iops),
+        (m.LIMIT_BYTES, spec.volume_spec.limit_mib_s * MIB),
     ):
         if math.isfinite(limit):  # of a bucket that is given in figures, only one is known
             page.add(what, volume, limit)
-    bucket = (*volume, "throughput" if promise.profile.unit == "MiB" else "io")
+    bucket = (*volume, "throughput" if spec.volume_spec.unit == "MiB" else "io")
     if view.account is None:
         _add_state(page, bucket, "not_applicable")
     else:
-        _add_account(page, bucket, promise, view.account)
+        _add_account(page, bucket, spec, view.account)
 
 
 def _add_account(
-    page: Page, labels: tuple[str, str, str], promise: Promise, account: Account
+    page: Page, labels: tuple[str, str, str], spec: DiskSpec, account: Account
 ) -> None:
-    bucket, interval, projection = promise.bucket, account.interval, account.projection
+    bucket, interval, projection = spec.bucket, account.interval, account.projection
     if bucket is None:
         return
     page.add(m.CAPACITY, labels, bucket.capacity)

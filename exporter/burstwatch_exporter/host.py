@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 from burstwatch.history.points import AT_LIMIT
 from burstwatch_exporter.blocks import Blocks, read_blocks
-from burstwatch_exporter.cloud import Told
+from burstwatch_exporter.cloud import CloudAnswer
+from burstwatch_exporter.disk_spec import disk_spec_of
 from burstwatch_exporter.diskstats import parse_diskstats
+from burstwatch_exporter.first_read import DeviceAge, start_of
 from burstwatch_exporter.interval import after_unseen
 from burstwatch_exporter.ledger import Ledger, Reading
 from burstwatch_exporter.mounts import read_mounts
-from burstwatch_exporter.promise import promise_of
 from burstwatch_exporter.rate import Rate
-from burstwatch_exporter.start import Moment, start_of
 from burstwatch_exporter.state import Saved
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from burstwatch.history.points import LevelPoint
     from burstwatch_exporter.blocks import Disk, Stacked
     from burstwatch_exporter.clock import Clock
+    from burstwatch_exporter.config_file import HostConfig
+    from burstwatch_exporter.disk_spec import DiskSpec
     from burstwatch_exporter.diskstats import Counters, DiskStats
-    from burstwatch_exporter.given import GivenVolumes
     from burstwatch_exporter.interval import Interval
     from burstwatch_exporter.ledger import Origin
     from burstwatch_exporter.mounts import Mount
-    from burstwatch_exporter.promise import Promise
     from burstwatch_exporter.settings import Roots
     from burstwatch_exporter.sources import Attempt, Sources
 
@@ -74,12 +74,12 @@ class Published:
 class View:
     """A volume at one instant.
 
-    ``promise`` is None where its type is not known, ``account`` where it has no bucket.
+    ``spec`` is None where its type is not known, ``account`` where it has no bucket.
     """
 
     disk: Disk
     counters: Counters
-    promise: Promise | None
+    spec: DiskSpec | None
     account: Account | None
 
 
@@ -107,7 +107,7 @@ class Host:
         roots: Roots,
         clock: Clock,
         sources: Sources,
-        given: GivenVolumes,
+        config: HostConfig,
         saved: Mapping[str, Saved],
         slot_s: float,
         instance: InstanceLimits | None = None,
@@ -118,21 +118,21 @@ class Host:
         ``instance`` is what the whole host may move, where that is known; ``reconciles``
         whether published balances will be told.
         """
-        self._roots, self._clock, self._sources, self._given = roots, clock, sources, given
+        self._roots, self._clock, self._sources, self._config = roots, clock, sources, config
         self._slot_s, self._instance, self._reconciles = slot_s, instance, reconciles
         self._lock = threading.Lock()
         self._blocks = Blocks(disks={}, stacked={}, problems=())
         self._mounts: tuple[tuple[Mount, str], ...] = ()
         self._devnos: Mapping[str, str] = {}
         self._boot_id = ""
-        self._promises: dict[str, Promise] = {}
+        self._promises: dict[str, DiskSpec] = {}
         self._ledgers: dict[str, Ledger] = {}
         # What is known of volumes that are not there now, or not yet.
         self._gone = dict(saved)
         self._wall_offset: float | None = None
         self._jump = ("", 0.0)  # what happened, and until when it is told
         self._rates: dict[Disk, Rate] = {}
-        self._told = Told(promises={}, balances={})
+        self._cloud = CloudAnswer(specs={}, balances={})
         self._published: dict[str, Published] = {}
 
     def observe(self) -> Snapshot:
@@ -140,10 +140,10 @@ class Host:
         with self._lock:
             return self._observe()
 
-    def heed(self, told: Told) -> None:
+    def apply(self, answer: CloudAnswer) -> None:
         """Go by what AWS says: types and sizes from now on, balances for the intervals."""
         with self._lock:
-            self._told = told
+            self._cloud = answer
             with self._sources.attempt("config") as attempt:
                 self._make_promises(attempt)
             self._let_go()
@@ -189,10 +189,10 @@ class Host:
             if counters is None:
                 continue
             reading = Reading(at=before, wall_s=wall_s, slack_s=slack_s, counters=counters)
-            promise = self._promises.get(disk.key)
+            spec = self._promises.get(disk.key)
             account = None
-            if promise is not None and promise.bucket is not None:
-                ledger = self._account(disk, promise, reading)
+            if spec is not None and spec.bucket is not None:
+                ledger = self._account(disk, spec, reading)
                 account = Account(
                     interval=ledger.seen(),
                     likely=ledger.likely(),
@@ -202,7 +202,7 @@ class Host:
                     is_served_at_baseline=ledger.is_served_at_baseline(),
                     published=self._published.get(disk.key),
                 )
-            views.append(View(disk=disk, counters=counters, promise=promise, account=account))
+            views.append(View(disk=disk, counters=counters, spec=spec, account=account))
         return Snapshot(
             views=tuple(views),
             stacked=tuple(self._blocks.stacked.values()),
@@ -238,12 +238,12 @@ class Host:
 
     def _instance_binding(self) -> Binding:
         """The instance's limit that all its volumes together lie at, if they do."""
-        promises = self._promises.values()
-        known = (promise.volume.instance for promise in promises)
+        specs = self._promises.values()
+        known = (spec.volume.instance for spec in specs)
         limits = next((one for one in known if one is not None), None)
         if limits is None:
             return "none"
-        others = {key for key, promise in self._promises.items() if not promise.is_of_ebs}
+        others = {key for key, spec in self._promises.items() if not spec.is_of_ebs}
         loads = [rate.load for disk, rate in self._rates.items() if disk.key not in others]
         uses: list[tuple[float, Binding]] = [
             (sum(load.iops for load in loads) / limits.iops, "instance_iops"),
@@ -266,7 +266,7 @@ class Host:
             self._boot_id = self._read_boot_id()
         with self._sources.attempt("sysfs") as attempt:
             blocks = read_blocks(
-                self._roots.sysfs, self._roots.udev, named=self._given.devices, devnos=devnos
+                self._roots.sysfs, self._roots.udev, named=self._config.devices, devnos=devnos
             )
             attempt.problems += blocks.problems
         with self._sources.attempt("mounts") as attempt:
@@ -294,50 +294,50 @@ class Host:
 
     def _make_promises(self, attempt: Attempt) -> None:
         """What each volume promises, from what is said of it."""
-        promises: dict[str, Promise] = {}
+        specs: dict[str, DiskSpec] = {}
         for disk in self._blocks.disks.values():
-            given = self._given.of(disk.key)
-            told = self._told.promises.get(disk.key)
-            if told is not None and (given is None or given.custom is None):
-                promises[disk.key] = told  # EC2 knows what the configuration can only say
+            config = self._config.of(disk.key)
+            answer = self._cloud.specs.get(disk.key)
+            if answer is not None and (config is None or config.custom is None):
+                specs[disk.key] = answer  # EC2 knows what the configuration can only say
                 continue
-            if given is None:
+            if config is None:
                 continue
             try:
-                promise, oddity = promise_of(
-                    given, size_bytes=disk.size_bytes, instance=self._instance
+                spec, oddity = disk_spec_of(
+                    config, size_bytes=disk.size_bytes, instance=self._instance
                 )
             except ValueError as error:
                 attempt.problems.append(f"{disk.key} ({disk.name}): {error}")
                 continue
             if oddity:
                 attempt.problems.append(f"{disk.key} ({disk.name}): {oddity}")
-            if promise is not None:
-                promises[disk.key] = promise
+            if spec is not None:
+                specs[disk.key] = spec
         here = {disk.key for disk in self._blocks.disks.values()}
         attempt.problems += [
-            f"{key} is not on this host" for key in self._given.named() if key not in here
+            f"{key} is not on this host" for key in self._config.named() if key not in here
         ]
-        self._promises = promises
+        self._promises = specs
 
     def _let_go(self) -> None:
         """Put the accounts of what is gone, replaced or promised anew aside."""
         disks = {disk.key: disk for disk in self._blocks.disks.values()}
         for key, ledger in list(self._ledgers.items()):
-            disk, promise = disks.get(key), self._promises.get(key)
+            disk, spec = disks.get(key), self._promises.get(key)
             if (
                 disk is None
-                or promise is None
+                or spec is None
                 or (disk.name, disk.sequence) != (ledger.disk.name, ledger.disk.sequence)
-                or promise.own_bucket != ledger.own_bucket
-                or promise.promised != ledger.promise.promised
-                or promise.changed_s != ledger.promise.changed_s
+                or spec.own_bucket != ledger.own_bucket
+                or spec.spec_id != ledger.spec.spec_id
+                or spec.changed_s != ledger.spec.changed_s
             ):
                 self._gone[key] = self._saved(self._ledgers.pop(key), self._clock.wall())
             else:
-                ledger.go_on_with(disk, promise)
+                ledger.go_on_with(disk, spec)
 
-    def _account(self, disk: Disk, promise: Promise, reading: Reading) -> Ledger:
+    def _account(self, disk: Disk, spec: DiskSpec, reading: Reading) -> Ledger:
         """The volume's account, moved on to the reading or begun at it."""
         ledger = self._ledgers.get(disk.key)
         if ledger is not None:
@@ -347,12 +347,12 @@ class Host:
         if disk.appeared_s is not None:
             awake_s = self._clock.awake() - (self._clock.boot() - reading.at)
             age_s = max(0.0, awake_s - disk.appeared_s)
-        moment = Moment(boot_id=self._boot_id, age_s=age_s)
-        start = start_of(disk, promise, reading, moment, self._gone.pop(disk.key, None))
-        LOG.info("%s (%s): %s", disk.key, disk.name, start.said)
+        moment = DeviceAge(boot_id=self._boot_id, age_s=age_s)
+        start = start_of(disk, spec, reading, moment, self._gone.pop(disk.key, None))
+        LOG.info("%s (%s): %s", disk.key, disk.name, start.reason)
         ledger = self._ledgers[disk.key] = Ledger(
             disk,
-            promise,
+            spec,
             start=start.interval,
             origin=start.origin,
             reading=reading,
@@ -366,7 +366,7 @@ class Host:
     def _reconcile(self, ledger: Ledger) -> None:
         """With the newest published balance, if it is news."""
         key = ledger.disk.key
-        point, before = self._told.balances.get(key), self._published.get(key)
+        point, before = self._cloud.balances.get(key), self._published.get(key)
         if point is not None and (before is None or before.point != point):
             self._published[key] = Published(point=point, drift=ledger.reconcile(point))
 
@@ -380,7 +380,7 @@ class Host:
             wall_s=wall_s - (self._clock.boot() - ledger.reading.at),
             counters=replace(ledger.reading.counters, in_flight=0),
             bucket=ledger.own_bucket,
-            promised=ledger.promise.promised,
+            spec_id=ledger.spec.spec_id,
             interval=ledger.kept(),
         )
 

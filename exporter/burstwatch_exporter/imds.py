@@ -39,12 +39,12 @@ def read_identity(endpoint: str) -> Identity:
         headers = {"X-aws-ec2-metadata-token-ttl-seconds": str(TOKEN_TTL_S)}
         token = _ask(endpoint, "PUT", TOKEN, headers)
         document = _ask(endpoint, "GET", DOCUMENT, {"X-aws-ec2-metadata-token": token})
-        said = json.loads(document)
+        fields = json.loads(document)
         return Identity(
-            instance_id=str(said["instanceId"]),
-            instance_type=str(said["instanceType"]),
-            region=str(said["region"]),
-            account=str(said["accountId"]),
+            instance_id=str(fields["instanceId"]),
+            instance_type=str(fields["instanceType"]),
+            region=str(fields["region"]),
+            account=str(fields["accountId"]),
         )
     except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
         msg = f"instance metadata at {endpoint}: {type(error).__name__}: {error}"

@@ -15,7 +15,7 @@ from burstwatch.history.points import Range
 from burstwatch.history.spending import BALANCE_STEP, TOLERANCE
 from burstwatch.kinds.ebs_volume import held_back
 from burstwatch_exporter import interval as iv
-from burstwatch_exporter.pace import Pace
+from burstwatch_exporter.recent_demand import RecentDemand
 from burstwatch_exporter.trail import Trail
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from burstwatch.ebs.volumes import Binding
     from burstwatch.history.points import LevelPoint
     from burstwatch_exporter.blocks import Disk
+    from burstwatch_exporter.disk_spec import DiskSpec
     from burstwatch_exporter.diskstats import Counters
     from burstwatch_exporter.interval import Interval
-    from burstwatch_exporter.promise import Promise
 
 #: What the interval rests on, from the surest to the least sure.
 Origin = Literal[
@@ -70,7 +70,7 @@ class Ledger:
     def __init__(
         self,
         disk: Disk,
-        promise: Promise,
+        spec: DiskSpec,
         *,
         start: Interval,
         origin: Origin,
@@ -84,20 +84,20 @@ class Ledger:
         ``lately`` is what was spent in so many seconds before, where that is known.
         ``with_trail`` is whether balances will come to be reconciled: it costs memory.
         """
-        if promise.bucket is None or promise.own_bucket is None:
+        if spec.bucket is None or spec.own_bucket is None:
             msg = f"{disk.key} has no bucket to account for"
             raise ValueError(msg)
-        self.disk, self.promise = disk, promise
-        self.bucket: Bucket = promise.bucket
-        self.own_bucket: Bucket = promise.own_bucket
+        self.disk, self.spec = disk, spec
+        self.bucket: Bucket = spec.bucket
+        self.own_bucket: Bucket = spec.own_bucket
         self.origin, self.reading = origin, reading
         self.charged = Charge(least=0.0, nominal=0.0, most=0.0)
-        self._pieces = pieces_of(disk, promise)
+        self._pieces = pieces_of(disk, spec)
         self.interval = iv.begun(start, in_flight=self._in_flight())
         self._slack_s = reading.slack_s
         self._overdrawn = self._beyond = 0.0
         seconds, spent = lately or (0.0, None)
-        self._pace = Pace(at=reading.at - seconds, slot_s=slot_s)
+        self._pace = RecentDemand(at=reading.at - seconds, slot_s=slot_s)
         if spent is not None:
             self._pace.note(reading.at, spent)
         self._trail = Trail() if with_trail else None
@@ -121,7 +121,7 @@ class Ledger:
             )
             self.forget_trail()
             return
-        cost = cost_of(done, self.disk, self.promise)
+        cost = cost_of(done, self.disk, self.spec)
         self._tally(cost, seconds)
         self.interval = iv.after_seen(
             self.own_bucket,
@@ -133,7 +133,7 @@ class Ledger:
         if self._is_contradicted_by(cost, seconds):
             self.origin = "contradicted"
             self._know_nothing()
-        elif self.promise.is_changing:  # refill and capacity may be those of either type
+        elif self.spec.is_changing:  # refill and capacity may be those of either type
             self._know_nothing()
         self.charged = _sum(self.charged, cost)
         self._pace.note(reading.at, cost)
@@ -142,11 +142,11 @@ class Ledger:
                 reading.wall_s, charged=self.charged, in_flight=self._in_flight(), seen=self.seen()
             )
 
-    def go_on_with(self, disk: Disk, promise: Promise) -> None:
+    def go_on_with(self, disk: Disk, spec: DiskSpec) -> None:
         """The same device with the same bucket; what limits it may have changed."""
-        self.disk, self.promise = disk, promise
-        self.bucket = promise.bucket or self.bucket
-        self._pieces = pieces_of(disk, promise)
+        self.disk, self.spec = disk, spec
+        self.bucket = spec.bucket or self.bucket
+        self._pieces = pieces_of(disk, spec)
 
     def forget_trail(self) -> None:
         """The wall clock was set: what was noted by it is of no use, nor how old a datapoint is."""
@@ -199,7 +199,7 @@ class Ledger:
 
     def demand(self) -> Range:
         """What to expect from here on, in credits per second."""
-        return expected(self._pace.lately(limit=self.promise.limit.rate), burst=self.bucket.burst)
+        return expected(self._pace.lately(limit=self.spec.limit.rate), burst=self.bucket.burst)
 
     def project(self, load: Load, instance_binding: Binding) -> Projection:
         """How long the credits last.
@@ -217,7 +217,7 @@ class Ledger:
                 worst_s=soonest,
             )
         demand = self.demand()
-        binding = held_back(self.promise.volume, iops=load.iops, mib_s=load.mib_s)
+        binding = held_back(self.spec.volume, iops=load.iops, mib_s=load.mib_s)
         if binding == "none" and load.iops > 0:
             binding = instance_binding
         likely, reason = self._likely(seen)
@@ -321,21 +321,23 @@ def _since(bucket: Bucket, point: LevelPoint, *, wall_s: float) -> tuple[float, 
     return now.low, now.high
 
 
-def cost_of(done: Counters, disk: Disk, promise: Promise) -> Charge:
+def cost_of(done: Counters, disk: Disk, spec: DiskSpec) -> Charge:
     """The credits that some I/O may have cost.
 
     Whether discards and flushes are charged is not stated: only the most counts them.
     """
-    cost = charge(promise.profile, ops=done.ops, mib=done.bytes / MIB, largest_kib=disk.largest_kib)
+    cost = charge(
+        spec.volume_spec, ops=done.ops, mib=done.bytes / MIB, largest_kib=disk.largest_kib
+    )
     if not done.other_ops:
         return cost
     return Charge(least=cost.least, nominal=cost.nominal, most=cost.most + done.other_ops)
 
 
-def pieces_of(disk: Disk, promise: Promise) -> float:
+def pieces_of(disk: Disk, spec: DiskSpec) -> float:
     """The most credits that one I/O costs; what no one bounds is taken as 4 MiB."""
     largest = min(disk.largest_kib, 4096.0)
-    return max(1, math.ceil(largest / promise.profile.io_kib))
+    return max(1, math.ceil(largest / spec.volume_spec.io_kib))
 
 
 def _sum(one: Charge, other: Charge) -> Charge:

@@ -18,7 +18,7 @@ import burstwatch
 from burstwatch_exporter.capture import capture
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_SETTINGS
-from burstwatch_exporter.measure.settings import SWITCHES, parse_wishes
+from burstwatch_exporter.measure.settings import SWITCHES, parse_measure_options
 from burstwatch_exporter.serve import serve, write_once
 from burstwatch_exporter.settings import OF_HOST, SETTINGS, parse_options, variable_of
 
@@ -123,12 +123,12 @@ def _measure(args: Sequence[str], world: World) -> int:
     from burstwatch_exporter.measure.command import measure  # noqa: PLC0415 - nothing for who serves
 
     parsed = vars(build_measure_parser().parse_args(args))
-    wishes = parse_wishes(_given(parsed, MEASURE_SETTINGS))
+    flags = parse_measure_options(_given(parsed, MEASURE_SETTINGS))
     of_host = [setting for setting in SETTINGS if setting.name in OF_HOST]
     options = parse_options(_given(parsed, of_host), world.env)
     switches = {name for name in SWITCHES if parsed[name.replace("-", "_")]}
     return measure(
-        wishes, switches, options, clock=world.clock, stop=world.stop,
+        flags, switches, options, clock=world.clock, stop=world.stop,
         stdout=world.stdout, stderr=world.stderr,
     )  # fmt: skip
 

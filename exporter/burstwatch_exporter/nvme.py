@@ -77,8 +77,8 @@ class NvmeSource:
 
 def _content(answer: bytes) -> bytes:
     if not answer.startswith(GOOD):
-        said = answer.partition(b"\n")[0].removeprefix(b"error: ").decode("utf-8", "replace")
-        raise ValueError(said[:200] or "the helper said nothing")
+        message = answer.partition(b"\n")[0].removeprefix(b"error: ").decode("utf-8", "replace")
+        raise ValueError(message[:200] or "the helper said nothing")
     return answer.removeprefix(GOOD)
 
 

@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry, write_to_textfile
 from burstwatch.ebs.instance_types import limits_of
 from burstwatch_exporter.cloud import Cloud, make_clients
 from burstwatch_exporter.collector import HostCollector
+from burstwatch_exporter.config_file import HostConfig, read_config_file
 from burstwatch_exporter.exposition import encode
-from burstwatch_exporter.given import GivenVolumes, read_given
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.measure.source import MeasureSource
@@ -47,17 +47,17 @@ class Exporter:
             GivenError: if the configuration cannot be used.
         """
         self._options, self._clock = options, clock
-        self.given = read_given(options.config_file) if options.config_file else GivenVolumes()
+        self.config = read_config_file(options.config_file) if options.config_file else HostConfig()
         self.instance_type = options.instance_type
         self.sources = Sources(clock.boot)
         self.host = Host(
             roots=options.roots,
             clock=clock,
             sources=self.sources,
-            given=self.given,
+            config=self.config,
             saved=self._read_state(),
             slot_s=options.sample_period_s,
-            instance=self._instance(self.given),
+            instance=self._instance(self.config),
             reconciles=options.aws == "cloudwatch",
         )
         self._cloud = Cloud(
@@ -118,7 +118,7 @@ class Exporter:
 
     def ask_aws(self) -> None:
         """Ask AWS what it may be asked, and go by that."""
-        self.host.heed(self._cloud.ask(self._clock.wall()))
+        self.host.apply(self._cloud.ask(self._clock.wall()))
 
     def alarms_up(self) -> dict[str, str]:
         """The alarms of ours that are up, by volume id.
@@ -137,16 +137,16 @@ class Exporter:
             found.append(MeasureSource(self._options.measure_results, wall=self._clock.wall))
         return found
 
-    def _instance(self, given: GivenVolumes) -> InstanceLimits | None:
+    def _instance(self, config: HostConfig) -> InstanceLimits | None:
         """What the whole instance may move: as the configuration says, or by its type."""
-        if given.instance is not None or not self._options.instance_type:
-            return given.instance
+        if config.instance is not None or not self._options.instance_type:
+            return config.instance
         limits = None
         with self.sources.attempt("instance") as attempt:
             name = self._options.instance_type
             if name == "imds":
                 name = self.instance_type = read_identity(self._options.imds).instance_type
-            limits = given.instance_types.get(name) or limits_of(name)
+            limits = config.instance_types.get(name) or limits_of(name)
             if limits is None:
                 attempt.problems.append(
                     f"the limits of {name} are not known: say them in instance_types"
@@ -173,8 +173,8 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
     exporter = Exporter(options, clock)
     end = None if options.port is None else _open(exporter, web, options.host, options.port)
     if options.aws != "off":
-        asking = (exporter, options.aws_period_s, stop)
-        Thread(target=_keep_asking, args=asking, name="aws", daemon=True).start()
+        arguments = (exporter, options.aws_period_s, stop)
+        Thread(target=_keep_asking, args=arguments, name="aws", daemon=True).start()
     try:
         exporter.sample()
         while not stop.wait(options.sample_period_s):

@@ -143,7 +143,7 @@ class Options:
     refresh_period_s: float
 
 
-def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
+def parse_options(flags: Mapping[str, str], env: Mapping[str, str]) -> Options:
     """Settings by name, as text: a flag comes before ``BURSTWATCH_EXPORTER_WEB_LISTEN_ADDRESS``.
 
     Raises:
@@ -158,7 +158,7 @@ def parse_options(given: Mapping[str, str], env: Mapping[str, str]) -> Options:
             texts[by_variable[variable]] = text
         elif variable.startswith(EXPORTER_ENV_PREFIX) and not OF_KUBERNETES.search(variable):
             problems.append(f"unknown variable {variable}, allowed are {', '.join(by_variable)}")
-    texts |= given
+    texts |= flags
     values = {name: setting.default for name, setting in known.items()}
     for name, text in texts.items():
         try:

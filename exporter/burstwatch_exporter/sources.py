@@ -28,7 +28,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
+class SourceStatus:
     """How the newest attempt went: seconds that it took, and what was odd.
 
     ``has_failed`` is whether it ended early, so that there is nothing to go by.
@@ -50,7 +50,7 @@ class Sources:
     def __init__(self, timer: Callable[[], float]) -> None:
         """``timer`` gives seconds."""
         self._timer = timer
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, SourceStatus] = {}
 
     @contextmanager
     def attempt(self, name: str) -> Iterator[Attempt]:
@@ -64,14 +64,14 @@ class Sources:
         except Exception as error:  # noqa: BLE001 - a mistake in one source must not end the others
             attempt.problems.append(f"{type(error).__name__}: {error}")
             attempt.has_failed = True
-        outcome = Outcome(
+        outcome = SourceStatus(
             seconds=self._timer() - started,
             problems=tuple(dict.fromkeys(attempt.problems)),
             has_failed=attempt.has_failed,
         )
         self._note(name, outcome)
 
-    def _note(self, name: str, outcome: Outcome) -> None:
+    def _note(self, name: str, outcome: SourceStatus) -> None:
         problems = outcome.problems
         before = self.outcomes.get(name)
         known = before.problems if before is not None else ()

@@ -28,7 +28,7 @@ class Saved:
 
     ``wall_s`` is the same by the wall clock, which is what goes on across a reboot.
     ``name`` and ``sequence`` tell the device that ``counters`` are of; ``bucket`` and
-    ``promised`` (type and size) what the volume was then.
+    ``spec_id`` (type and size) what the volume was then.
     """
 
     key: str
@@ -39,7 +39,7 @@ class Saved:
     wall_s: float
     counters: Counters
     bucket: Bucket
-    promised: str
+    spec_id: str
     interval: Interval
 
     def __post_init__(self) -> None:

@@ -28,7 +28,7 @@ STEP_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TrailStep:
     """An instant by the wall clock: what had been charged until then, and the interval."""
 
     wall_s: float
@@ -44,7 +44,7 @@ class Trail:
 
     def __init__(self) -> None:
         """Nothing is known before the first step."""
-        self._steps: deque[Step] = deque()
+        self._steps: deque[TrailStep] = deque()
 
     def note(self, wall_s: float, *, charged: Charge, in_flight: float, seen: Interval) -> None:
         """One step more, if the last is old enough; a clock that was set back begins anew."""
@@ -53,7 +53,7 @@ class Trail:
             steps.clear()
         if steps and wall_s - steps[-1].wall_s < STEP_S:
             return
-        steps.append(Step(wall_s, charged.least, charged.most, in_flight, seen.low, seen.high))
+        steps.append(TrailStep(wall_s, charged.least, charged.most, in_flight, seen.low, seen.high))
         while steps[0].wall_s < wall_s - KEPT_S:
             steps.popleft()
 
@@ -95,7 +95,7 @@ class Trail:
         high -= max(0.0, charged.least - after.least - after.in_flight)
         return max(0.0, low), min(bucket.capacity, max(0.0, high))
 
-    def _around(self, point: LevelPoint) -> Iterator[Step]:
+    def _around(self, point: LevelPoint) -> Iterator[TrailStep]:
         """The steps of a datapoint's period, if there is one on either side of it too."""
         steps = self._steps
         if not steps or steps[0].wall_s > point.start_s or steps[-1].wall_s < point.end_s:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from burstwatch.aws.reading import Reader, ask
 from burstwatch.aws.session import Deadline
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.allowance import Allowance
@@ -70,14 +70,14 @@ hostile = st.builds(
     )
 )
 def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostile) -> None:
-    promise = profile("gp2", case.size_gib)
-    assert promise.bucket is not None
-    bucket = promise.bucket
+    spec = volume_spec("gp2", case.size_gib)
+    assert spec.bucket is not None
+    bucket = spec.bucket
     minutes = [share for count, share in case.loads for _ in range(count)]
     minutes = (minutes * (1 + HOURS * 60 // len(minutes)))[: HOURS * 60]
-    loads = [Load(seconds=60, read_iops=share * bucket.burst, write_iops=0) for share in minutes]
+    loads = [Phase(seconds=60, read_iops=share * bucket.burst, write_iops=0) for share in minutes]
     truth = list(
-        Simulation(promise=promise, bucket=bucket, period_s=60.0).play(
+        Simulation(spec=spec, bucket=bucket, period_s=60.0).play(
             loads, ratio=case.start_ratio, start_s=START
         )
     )
@@ -127,7 +127,7 @@ def test_waiting_announces_within_a_minute_of_looking_every_minute(
     page_on: str, size_gib: int
 ) -> None:
     config = Config(page_on=page_on, lead_s=600.0)
-    base = profile("gp2", size_gib).baseline
+    base = volume_spec("gp2", size_gib).baseline
     # A calm day with a job that goes on too long, and the evening after it.
     loads = [(600, 0.5 * base), (20, 2_000.0), (120, 0.4 * base), (45, 2_500.0), (700, 0.4 * base)]
     waiting = announcements(loads, size_gib, config, every_minute=False)
@@ -143,11 +143,11 @@ def announcements(
     loads: list[tuple[int, float]], size_gib: int, config: Config, *, every_minute: bool
 ) -> list[tuple[str, int]]:
     """When a page began and ended, in minutes."""
-    promise = profile("gp2", size_gib)
-    assert promise.bucket is not None
-    asked = [Load(seconds=60 * count, read_iops=iops, write_iops=0) for count, iops in loads]
+    spec = volume_spec("gp2", size_gib)
+    assert spec.bucket is not None
+    asked = [Phase(seconds=60 * count, read_iops=iops, write_iops=0) for count, iops in loads]
     points = list(
-        Simulation(promise=promise, bucket=promise.bucket, period_s=60.0).play(asked, start_s=START)
+        Simulation(spec=spec, bucket=spec.bucket, period_s=60.0).play(asked, start_s=START)
     )
     clock = Clock(START)
     cloudwatch = QuickCloudWatch(clock, delay_s=120.0)

@@ -24,7 +24,7 @@ from burstwatch.polling import order, sampling
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.order import QUESTIONS, in_batches
 from burstwatch.polling.queries import Query
-from burstwatch.polling.schedule import Judged, Schedule, Seen
+from burstwatch.polling.schedule import Judged, Schedule, SeenLevel
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.fake.wire import WireError
@@ -55,7 +55,7 @@ def note(
         assessment=Assessment(verdict=verdict, reason="", projection=projection),
         failed=worst_s is None,
         is_near=is_near,
-        seen=None if worst_s is None else Seen(newest=None, since_s=now, until_s=now),
+        seen=None if worst_s is None else SeenLevel(newest=None, since_s=now, until_s=now),
     )
     schedule.note(judged, CONFIG, now)
 

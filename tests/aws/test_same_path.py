@@ -15,10 +15,10 @@ from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
 from burstwatch.backtest.replay import Moment, replay, volume
 from burstwatch.backtest.series import PERCENT, Row
-from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.cli.main import run
 from burstwatch.config import Config
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
@@ -31,13 +31,13 @@ DELAY_S = 120.0
 DAYS = 3
 
 
-def load(iops: float, minutes: float) -> Load:
-    return Load(seconds=60 * minutes, read_iops=iops / 3, write_iops=iops * 2 / 3)
+def load(iops: float, minutes: float) -> Phase:
+    return Phase(seconds=60 * minutes, read_iops=iops / 3, write_iops=iops * 2 / 3)
 
 
 def recorded(size: float) -> list[Row]:
     """Three days with a job each noon, the last time longer, and a calm evening."""
-    base = profile("gp2", size).baseline
+    base = volume_spec("gp2", size).baseline
     day = [load(0.9 * base, 660), load(3_000, 12), load(1.2 * base, 60), load(0.3 * base, 708)]
     last = [load(0.9 * base, 660), load(3_000, 28), load(0, 7), load(1.4 * base, 60), load(10, 180)]
     return played([*day * (DAYS - 1), *last], size)
@@ -49,10 +49,10 @@ def bursts(size: float) -> list[Row]:
     return played([*often * 12, load(1_200, 55), load(295, 100), *often * 2], size)
 
 
-def played(loads: list[Load], size: float) -> list[Row]:
-    promise = profile("gp2", size)
-    assert promise.bucket is not None
-    points = Simulation(promise=promise, bucket=promise.bucket).play(loads)
+def played(loads: list[Phase], size: float) -> list[Row]:
+    spec = volume_spec("gp2", size)
+    assert spec.bucket is not None
+    points = Simulation(spec=spec, bucket=spec.bucket).play(loads)
     rows = [
         Row(
             t_s=point.start_s,

@@ -18,6 +18,6 @@ def some(low: float) -> Saved:
         wall_s=2.0,
         counters=Counters(1, 2, 3, 4, 5, 0),
         bucket=Bucket(capacity=100, refill=1, burst=10),
-        promised="gp2 100 GiB",
+        spec_id="gp2 100 GiB",
         interval=Interval(low=low, high=100, likely=None),
     )

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.config_file import ConfigFileError, read_config_file
 from burstwatch_exporter.diskstats import WRAP, Counters, parse_diskstats
-from burstwatch_exporter.given import GivenError, read_given
 from burstwatch_exporter.main import World, run
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.serve import Exporter
@@ -220,8 +220,8 @@ def test_a_mistake_in_the_configuration_is_named_with_what_is_allowed(
 ) -> None:
     path = tmp_path / "config.yml"
     path.write_text(text)
-    with pytest.raises(GivenError) as error:
-        read_given(path)
+    with pytest.raises(ConfigFileError) as error:
+        read_config_file(path)
     assert named in str(error.value)
     assert str(path) in str(error.value)
 
@@ -229,8 +229,8 @@ def test_a_mistake_in_the_configuration_is_named_with_what_is_allowed(
 def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
     path = tmp_path / "config.yml"
     path.write_text("volumes: {a: {type: gp9}, b: {size_gib: x}}\nfoo: 1\n")
-    with pytest.raises(GivenError, match=r"foo is unknown.*gp9.*volumes\.b\.size_gib is 'x'"):
-        read_given(path)
+    with pytest.raises(ConfigFileError, match=r"foo is unknown.*gp9.*volumes\.b\.size_gib is 'x'"):
+        read_config_file(path)
 
 
 # The command line
@@ -293,9 +293,9 @@ def test_with_no_address_nobody_is_served_and_the_textfile_is_written(machine: M
 def test_what_ebs_gives_an_instance_is_not_for_a_disk_that_is_none_of_ebs(machine: Machine) -> None:
     plant({"config.yml": CONFIG + "instance: {iops: 300, mib_s: 5}\n"}, machine.root)
     (view,) = machine.starts().host.observe().views
-    assert view.promise is not None
-    assert view.promise.bucket is not None
-    assert view.promise.bucket.burst == 1_000
+    assert view.spec is not None
+    assert view.spec.bucket is not None
+    assert view.spec.bucket.burst == 1_000
 
 
 def test_once_prints_the_page_and_ends(machine: Machine) -> None:

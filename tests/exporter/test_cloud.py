@@ -19,7 +19,7 @@ from burstwatch.aws.session import Clients
 from burstwatch.ebs.instance_types import MAXIMA, limits_of
 from burstwatch.history.points import LevelPoint, Statistic
 from burstwatch_exporter import interval as iv
-from burstwatch_exporter.cloud import Cloud, Told
+from burstwatch_exporter.cloud import Cloud, CloudAnswer
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.imds import ImdsError, read_identity
 from burstwatch_exporter.ledger import Reading
@@ -159,9 +159,9 @@ class Rig:
         where = {"VolumeId": self.volume_id}
         self.account.aws.put("AWS/EBS", "BurstBalance", where, at, percent)
 
-    def asks(self) -> Told:
+    def asks(self) -> CloudAnswer:
         told = self.cloud.ask(self.hands.wall)
-        self.exporter.host.heed(told)
+        self.exporter.host.apply(told)
         return told
 
     def problems(self, source: str) -> str:
@@ -177,7 +177,7 @@ def test_type_size_and_the_instances_limits_come_from_ec2(rig: Rig) -> None:
     rig.exporter.host.observe()
     assert "burstwatch_credit_capacity" not in rig.exporter.scrape()[1].decode()
     told = rig.asks()
-    assert list(told.promises) == [rig.volume_id]
+    assert list(told.specs) == [rig.volume_id]
     text = rig.exporter.scrape()[1].decode()
     assert value(text, "burstwatch_volume_info", volume_type="gp2", type_source="ec2") == 1
     labels = {"volume_id": rig.volume_id, "device": "nvme1n1", "bucket": "io"}

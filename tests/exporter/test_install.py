@@ -14,7 +14,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from burstwatch_exporter.given import read_given
+from burstwatch_exporter.config_file import read_config_file
 from burstwatch_exporter.settings import SETTINGS, parse_options
 
 ROOT = Path(__file__).parents[2]
@@ -166,7 +166,7 @@ def test_the_exporter_in_the_chart_takes_its_flags_and_its_configuration(
     assert parse_options(flags, {}).port == 10_047
     config = tmp_path / "config.yml"
     config.write_text(documents["ConfigMap"]["data"]["config.yml"])
-    assert len(read_given(config).volumes) == len(values.get("config", {}).get("volumes", {}))
+    assert len(read_config_file(config).volumes) == len(values.get("config", {}).get("volumes", {}))
     mounted = {mount["mountPath"] for mount in exporter["volumeMounts"]}
     assert {"/host/proc", "/host/sys", "/state", "/etc/burstwatch"} <= mounted
     assert exporter["securityContext"]["capabilities"] == {"drop": ["ALL"]}

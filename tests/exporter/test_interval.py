@@ -13,13 +13,13 @@ from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
+from burstwatch_exporter.config_file import CustomBucket, VolumeConfig
+from burstwatch_exporter.disk_spec import DiskSpec, disk_spec_of
 from burstwatch_exporter.diskstats import Counters
-from burstwatch_exporter.given import CustomBucket, Given
+from burstwatch_exporter.first_read import DeviceAge, start_of
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import Ledger, Reading
-from burstwatch_exporter.promise import Promise, promise_of
 from burstwatch_exporter.rate import STILL, Rate
-from burstwatch_exporter.start import Moment, start_of
 from burstwatch_exporter.state import Saved
 
 BUCKET = Bucket(capacity=1_000, refill=10, burst=100)
@@ -37,11 +37,11 @@ def a_disk(*, largest_kib: float = 1_024, appeared_s: float | None = None) -> Di
     )
 
 
-def a_promise(bucket: Bucket = BUCKET, unit: str = "io") -> Promise:
-    said = Given(custom=CustomBucket(bucket=bucket, unit=unit))
-    promise, _ = promise_of(said, size_bytes=100 * GIB, instance=None)
-    assert promise is not None
-    return promise
+def a_promise(bucket: Bucket = BUCKET, unit: str = "io") -> DiskSpec:
+    said = VolumeConfig(custom=CustomBucket(bucket=bucket, unit=unit))
+    spec, _ = disk_spec_of(said, size_bytes=100 * GIB, instance=None)
+    assert spec is not None
+    return spec
 
 
 def done(ops: int = 0, kib: int = 0, *, in_flight: int = 0) -> Counters:
@@ -49,11 +49,11 @@ def done(ops: int = 0, kib: int = 0, *, in_flight: int = 0) -> Counters:
 
 
 def a_ledger(
-    start: Interval, promise: Promise | None = None, *, at: float = 0.0, slack_s: float = 0.0
+    start: Interval, spec: DiskSpec | None = None, *, at: float = 0.0, slack_s: float = 0.0
 ) -> Ledger:
     return Ledger(
         a_disk(),
-        promise or a_promise(),
+        spec or a_promise(),
         start=start,
         origin="unknown",
         reading=Reading(wall_s=0.0, at=at, slack_s=slack_s, counters=done()),
@@ -275,8 +275,8 @@ def test_a_volume_under_its_baseline_never_empties_whatever_is_left() -> None:
 # Where it begins
 
 
-def moment(*, age_s: float | None = None) -> Moment:
-    return Moment(boot_id="b", age_s=age_s)
+def moment(*, age_s: float | None = None) -> DeviceAge:
+    return DeviceAge(boot_id="b", age_s=age_s)
 
 
 def test_what_was_counted_since_the_device_appeared_narrows_the_very_first_reading() -> None:
@@ -284,15 +284,15 @@ def test_what_was_counted_since_the_device_appeared_narrows_the_very_first_readi
     start = start_of(a_disk(), a_promise(), reading, moment(age_s=500.0), None)
     assert start.origin == "appeared"
     assert start.interval.low == 1_000 - 106.25
-    assert "500 s" in start.said or "8 min" in start.said
+    assert "500 s" in start.reason or "8 min" in start.reason
 
 
 def test_a_new_volume_is_full_when_it_is_made() -> None:
-    said = Given(custom=CustomBucket(bucket=BUCKET), created_s=9_990.0)
-    promise, _ = promise_of(said, size_bytes=GIB, instance=None)
-    assert promise is not None
+    said = VolumeConfig(custom=CustomBucket(bucket=BUCKET), created_s=9_990.0)
+    spec, _ = disk_spec_of(said, size_bytes=GIB, instance=None)
+    assert spec is not None
     reading = Reading(wall_s=10_000.0, at=500.0, slack_s=0.0, counters=done(20, 320))
-    start = start_of(a_disk(), promise, reading, moment(age_s=8.0), None)
+    start = start_of(a_disk(), spec, reading, moment(age_s=8.0), None)
     assert start.origin == "created"
     # Two seconds of anything, then twenty small reads.
     assert start.interval.low == pytest.approx(1_000 - 2 * 105 + 8 * 10 - 21.25)
@@ -317,13 +317,13 @@ class Life:
         return Reading(at=self.now, wall_s=self.now, slack_s=0.0, counters=self.ebs.counters)
 
     def begin(self, saved: Saved | None) -> Ledger:
-        disk, promise = a_disk(), a_promise()
+        disk, spec = a_disk(), a_promise()
         age_s = None if self.appeared is None else self.now - self.appeared
-        moment = Moment(boot_id=f"boot {self.boot}", age_s=age_s)
-        start = start_of(disk, promise, self.reading(), moment, saved)
+        moment = DeviceAge(boot_id=f"boot {self.boot}", age_s=age_s)
+        start = start_of(disk, spec, self.reading(), moment, saved)
         return Ledger(
             disk,
-            promise,
+            spec,
             start=start.interval,
             origin=start.origin,
             reading=self.reading(),
@@ -341,7 +341,7 @@ class Life:
             wall_s=ledger.reading.wall_s,
             counters=replace(ledger.reading.counters, in_flight=0),
             bucket=BUCKET,
-            promised=ledger.promise.promised,
+            spec_id=ledger.spec.spec_id,
             interval=ledger.kept(),
         )
 
@@ -423,13 +423,13 @@ def test_two_scrapes_at_once_are_no_time_to_judge_a_rate_by() -> None:
 def test_what_was_resized_since_it_appeared_or_was_made_is_known_no_more(
     age_s: float | None, created_s: float | None
 ) -> None:
-    promise = replace(a_promise(), changed_s=9_600.0, created_s=created_s)
+    spec = replace(a_promise(), changed_s=9_600.0, created_s=created_s)
     reading = Reading(wall_s=10_000.0, at=500.0, slack_s=0.0, counters=done(20, 320))
-    start = start_of(a_disk(), promise, reading, moment(age_s=age_s), None)
+    start = start_of(a_disk(), spec, reading, moment(age_s=age_s), None)
     assert (start.origin, start.interval) == ("resized", iv.unknown(BUCKET))
 
 
 def test_what_was_resized_before_it_appeared_is_counted_since() -> None:
-    promise = replace(a_promise(), changed_s=9_400.0)
+    spec = replace(a_promise(), changed_s=9_400.0)
     reading = Reading(wall_s=10_000.0, at=500.0, slack_s=0.0, counters=done(20, 320))
-    assert start_of(a_disk(), promise, reading, moment(age_s=500.0), None).origin == "appeared"
+    assert start_of(a_disk(), spec, reading, moment(age_s=500.0), None).origin == "appeared"

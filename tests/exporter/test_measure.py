@@ -30,7 +30,7 @@ from burstwatch_exporter.measure.scratch import (
     scratch_file,
     scratch_folder,
 )
-from burstwatch_exporter.measure.stripe import StripeError, read_stripe
+from burstwatch_exporter.measure.target import StripeError, read_stripe
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.planted import DISK, SECTORS, VOLUME, Planted, fake_program, plant_host
@@ -293,7 +293,7 @@ def test_a_fio_that_fails_is_an_error_and_what_was_spent_is_counted(
     assert code == 1
     assert FAILURES[does] in step(host)["failed"]
     volumes: Any = host.record()["volumes"]
-    assert 100 < volumes[0]["purse"]["spent_most"] < 2_000
+    assert 100 < volumes[0]["credit"]["spent_most"] < 2_000
     assert host.left_behind() == []
 
 
@@ -351,7 +351,7 @@ def test_control_c_ends_it_and_keeps_what_was_spent(
     assert host.record()["stopped"] == "interrupted"
     assert step(host)["read"]["iops"] > 10
     volumes: Any = host.record()["volumes"]
-    assert 100 < volumes[0]["purse"]["spent_most"] < 1_000
+    assert 100 < volumes[0]["credit"]["spent_most"] < 1_000
 
 
 def test_it_stops_within_two_seconds_when_others_take_the_balance_under_the_floor(
@@ -363,8 +363,8 @@ def test_it_stops_within_two_seconds_when_others_take_the_balance_under_the_floo
         host.measure("--size-mib=1", "--floor-percent=99.3", "--budget-percent=100")
     record: Any = host.record()
     assert "may be under its floor" in record["stopped"]
-    purse = record["volumes"][0]["purse"]
-    seconds_late = (0.993 - purse["after_low"]) * 5_400_000 / 20_000
+    credit = record["volumes"][0]["credit"]
+    seconds_late = (0.993 - credit["after_low"]) * 5_400_000 / 20_000
     assert 0 < seconds_late < 1
 
 
@@ -450,7 +450,7 @@ def test_what_is_spent_until_it_begins_is_charged(host: Planted) -> None:
         host.measure("--size-mib=1", "--budget-percent=50", path=path)
         spent = host.ops - began
     record: Any = host.record()
-    assert record["volumes"][0]["purse"]["after_low"] <= 1 - (spent - 20_000 * 0.2) / 5_400_000
+    assert record["volumes"][0]["credit"]["after_low"] <= 1 - (spent - 20_000 * 0.2) / 5_400_000
 
 
 @pytest.mark.parametrize(
@@ -536,7 +536,7 @@ def test_both_volumes_of_a_stripe_are_charged_and_watched(
     record: Any = host.record()
     assert "may be under its floor" in record["stopped"]
     assert record["stripe"] == "raid0 of 2"
-    assert [one["purse"]["spent_most"] > 5_000 for one in record["volumes"]] == [True, True]
+    assert [one["credit"]["spent_most"] > 5_000 for one in record["volumes"]] == [True, True]
 
 
 def test_volumes_that_are_not_alike_have_no_price_together(
@@ -561,7 +561,7 @@ def test_the_budget_ends_a_step_and_the_next_one_has_its_share(
     shares = [one["spent"] for one in record["steps"]]
     assert shares == pytest.approx([5_400, 5_400], rel=0.25)
     # What others spend until it has looked again is beyond it: a third of a second on a busy machine.
-    assert record["volumes"][0]["purse"]["spent_most"] <= 10_800 + 9_000 / 3
+    assert record["volumes"][0]["credit"]["spent_most"] <= 10_800 + 9_000 / 3
 
 
 # The scratch file and the folder
@@ -735,7 +735,7 @@ def test_disks_of_other_makers_have_limits_and_no_bucket(host: Planted) -> None:
     host.config(volumes={}, devices={DISK: {"type": "pd-ssd", "volume_id": VOLUME}})
     assert host.measure("--size-mib=1", path=fio(host, f'cp {GOOD} "$out"')) == 0
     record: Any = host.record()
-    assert record["volumes"][0]["purse"] is None
+    assert record["volumes"][0]["credit"] is None
     assert record["budget"] is None
     page = page_of(host)
     volume = {"volume_id": VOLUME, "device": DISK}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.drain import (
     Sample,
@@ -62,7 +62,7 @@ def test_burst_baseline_and_capacity_are_found_through_noise(
 
 @pytest.mark.parametrize("size_gib", [100, 500, 751, 800, 900])
 def test_every_gp2_volume_that_can_be_drained_is_seen_to_fall(size_gib: int) -> None:
-    bucket = profile("gp2", size_gib).bucket
+    bucket = volume_spec("gp2", size_gib).bucket
     assert bucket is not None
     middle = (bucket.burst + bucket.refill) / 2
     share = 60 * (bucket.burst - bucket.refill) / bucket.capacity  # a minute of it is left

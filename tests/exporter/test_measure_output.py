@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from burstwatch_exporter.measure import dbench, dd, fio
-from burstwatch_exporter.measure.outcome import Outcome, OutputError
+from burstwatch_exporter.measure import fio
+from burstwatch_exporter.measure.outputs import Outcome, OutputError, parse_dbench, parse_dd
 from burstwatch_exporter.measure.picture import page
 from burstwatch_exporter.measure.record import RecordError, read_record, to_json, write_record
 from burstwatch_exporter.measure.report import minutes, record_markdown, record_text
@@ -108,9 +108,9 @@ def test_anything_at_all_is_refused_in_words(text: str) -> None:
     with pytest.raises(OutputError):
         fio.parse_output(text)
     with pytest.raises(OutputError):
-        dd.parse_output(text, block_bytes=512, seconds=1)
+        parse_dd(text, block_bytes=512, seconds=1)
     with pytest.raises(OutputError):
-        dbench.parse_output(text)
+        parse_dbench(text)
     fio.parse_latency_log(text)
 
 
@@ -136,7 +136,7 @@ def test_latencies_are_means_of_a_second_without_the_last_and_what_is_cut_off() 
 
 
 def test_dbench_says_what_files_were_given() -> None:
-    found = dbench.parse_output((CORPUS.with_name("dbench_output.txt")).read_text())
+    found = parse_dbench((CORPUS.with_name("dbench_output.txt")).read_text())
     assert found.version == "dbench-4.00"
     assert found.files_mib_s == pytest.approx(706.006 / 1.048576)
     assert len(found.latencies) == 4
@@ -144,14 +144,14 @@ def test_dbench_says_what_files_were_given() -> None:
 
 def test_dbench_that_was_stopped_has_its_last_second() -> None:
     text = CORPUS.with_name("dbench_output.txt").read_text().partition("cleanup")[0]
-    found = dbench.parse_output(text)
+    found = parse_dbench(text)
     assert found.files_mib_s == pytest.approx(706.01 / 1.048576)
 
 
 def test_all_copies_of_dd_are_counted_together() -> None:
     text = "2000+0 records in\n2000+0 records out\n1024000 bytes (1.0 MB, 1000 KiB) copied, 0.5 s, 2 MB/s\n"
     small = "512 bytes copied, 0.0001 s, 5 MB/s\n1 byte copied, 1e-05 s, 1 MB/s\n"
-    found = dd.parse_output(text * 2 + small, block_bytes=512, seconds=2)
+    found = parse_dd(text * 2 + small, block_bytes=512, seconds=2)
     assert found.iops == pytest.approx((4_001 + 1 / 512) / 2)
 
 
@@ -173,7 +173,7 @@ def test_a_record_with_anything_anywhere_is_read_or_refused(
     whole = json.loads((MEASURED / "fio-4k-qd4.json").read_text())
     place = whole
     for name in data.draw(
-        st.sampled_from([["steps", 0], ["volumes", 0, "purse"], ["steps", 1, "read"], []])
+        st.sampled_from([["steps", 0], ["volumes", 0, "credit"], ["steps", 1, "read"], []])
     ):
         place = place[name]
     if place is None:

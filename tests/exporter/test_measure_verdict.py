@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from burstwatch.ebs.other_disks import OTHER_DISKS
-from burstwatch.ebs.volumes import InstanceLimits, profile
-from burstwatch_exporter.measure.expect import Ask, Given, expect
+from burstwatch.ebs.volumes import InstanceLimits, volume_spec
+from burstwatch_exporter.measure.expect import DiskLimits, IoPattern, expect
 from burstwatch_exporter.measure.verdict import Credits, judge
 
-RANDOM = Ask(block_kib=16, in_flight=16, read_share=1, is_random=True)
+RANDOM = IoPattern(block_kib=16, in_flight=16, read_share=1, is_random=True)
 FULL, EMPTY = Credits(low=0.9, high=1.0), Credits(low=0.0, high=0.1)
-GP2 = Given(profile=profile("gp2", 100))
+GP2 = DiskLimits(volume_spec=volume_spec("gp2", 100))
 CASES = [
     (GP2, 2_990, FULL, "bursting", "2,700 credits a second more than come in"),
     (GP2, 310, EMPTY, "at baseline", "out of credits"),
@@ -20,23 +20,23 @@ CASES = [
     (GP2, 100, FULL, "below its promise", "1.6e+02 ms each"),
     (GP2, 0, FULL, "below its promise", "nothing was served"),
     (GP2, 9_000, FULL, "not this type", "another type or size"),
-    (Given(profile=profile("gp2", 2_000)), 6_000, None, "as promised", ""),
-    (Given(profile=profile("gp3", 100)), 3_000, None, "as promised", ""),
-    (Given(profile=profile("gp3", 100, iops=6_000)), 3_000, None, "below its promise", ""),
-    (Given(profile=profile("io1", 100, iops=500)), 503, None, "as promised", ""),
-    (Given(profile=profile("standard", 100)), 190, None, "as promised", ""),
-    (Given(profile=profile("standard", 100)), 7_904, None, "not this type", "a cache"),
+    (DiskLimits(volume_spec=volume_spec("gp2", 2_000)), 6_000, None, "as promised", ""),
+    (DiskLimits(volume_spec=volume_spec("gp3", 100)), 3_000, None, "as promised", ""),
+    (DiskLimits(volume_spec=volume_spec("gp3", 100, iops=6_000)), 3_000, None, "below its promise", ""),
+    (DiskLimits(volume_spec=volume_spec("io1", 100, iops=500)), 503, None, "as promised", ""),
+    (DiskLimits(volume_spec=volume_spec("standard", 100)), 190, None, "as promised", ""),
+    (DiskLimits(volume_spec=volume_spec("standard", 100)), 7_904, None, "not this type", "a cache"),
     (
-        Given(profile=profile("gp2", 100), instance=InstanceLimits(iops=2_000, mib_s=1_000)),
+        DiskLimits(volume_spec=volume_spec("gp2", 100), instance=InstanceLimits(iops=2_000, mib_s=1_000)),
         1_980, FULL, "instance-limited", "the instance's limit",
     ),
-    (Given(ways=OTHER_DISKS["instance-store"].of_size(32)), 22_527, None, "no promise", "nobody"),
+    (DiskLimits(ways=OTHER_DISKS["instance-store"].of_size(32)), 22_527, None, "no promise", "nobody"),
     (
-        Given(ways=OTHER_DISKS["pd-ssd"].of_size(1_000), cap=OTHER_DISKS["pd-ssd"].cap(32)),
+        DiskLimits(ways=OTHER_DISKS["pd-ssd"].of_size(1_000), cap=OTHER_DISKS["pd-ssd"].cap(32)),
         30_000, None, "as promised", "",
     ),
     (
-        Given(ways=OTHER_DISKS["pd-ssd"].of_size(1_000), cap=OTHER_DISKS["pd-ssd"].cap(4)),
+        DiskLimits(ways=OTHER_DISKS["pd-ssd"].of_size(1_000), cap=OTHER_DISKS["pd-ssd"].cap(4)),
         15_000, None, "instance-limited", "the instance's limit",
     ),
 ]  # fmt: skip
@@ -44,7 +44,7 @@ CASES = [
 
 @pytest.mark.parametrize(("given", "iops", "left", "word", "reason"), CASES)
 def test_the_word_and_its_reason(
-    given: Given, iops: float, left: Credits | None, word: str, reason: str
+    given: DiskLimits, iops: float, left: Credits | None, word: str, reason: str
 ) -> None:
     verdict = judge(RANDOM, given, iops=iops, ran_s=60, left=left)
     assert verdict.word == word
@@ -52,7 +52,7 @@ def test_the_word_and_its_reason(
 
 
 def test_several_volumes_that_are_no_stripe_promise_nothing_together() -> None:
-    lvm = Given(profile=profile("gp2", 100), is_known=False)
+    lvm = DiskLimits(volume_spec=volume_spec("gp2", 100), is_known=False)
     verdict = judge(RANDOM, lvm, iops=6_000, ran_s=60, left=FULL)
     assert verdict.word == "no promise"
     assert "no stripe" in verdict.reason
@@ -64,42 +64,44 @@ def test_a_step_of_a_second_has_no_verdict() -> None:
 
 
 def test_a_rate_that_was_asked_for_is_no_limit_of_the_disk() -> None:
-    slow = Ask(block_kib=4, in_flight=1, read_share=1, is_random=True, rate_iops=50)
+    slow = IoPattern(block_kib=4, in_flight=1, read_share=1, is_random=True, rate_iops=50)
     assert judge(slow, GP2, iops=50, ran_s=10, left=FULL).word == "as asked"
     assert judge(slow, GP2, iops=20, ran_s=10, left=FULL).word == "below its promise"
 
 
 def test_more_than_the_limit_in_sequence_may_have_been_merged() -> None:
-    in_sequence = Ask(block_kib=16, in_flight=16, read_share=1, is_random=False)
+    in_sequence = IoPattern(block_kib=16, in_flight=16, read_share=1, is_random=False)
     merged = judge(in_sequence, GP2, iops=5_000, ran_s=60, left=FULL)
     assert (merged.word, "merged" in merged.reason) == ("bursting", True)
     assert judge(in_sequence, GP2, iops=50_000, ran_s=60, left=FULL).word == "not this type"
 
 
 def test_what_was_merged_is_bounded_by_the_instance_once_however_many_volumes() -> None:
-    in_sequence = Ask(block_kib=16, in_flight=64, read_share=1, is_random=False)
-    striped = Given(
-        profile=profile("gp2", 100), members=2, instance=InstanceLimits(iops=9_000, mib_s=1_000)
+    in_sequence = IoPattern(block_kib=16, in_flight=64, read_share=1, is_random=False)
+    striped = DiskLimits(
+        volume_spec=volume_spec("gp2", 100),
+        members=2,
+        instance=InstanceLimits(iops=9_000, mib_s=1_000),
     )
     assert judge(in_sequence, striped, iops=8_900, ran_s=60, left=FULL).word == "bursting"
     assert judge(in_sequence, striped, iops=12_000, ran_s=60, left=FULL).word == "not this type"
 
 
 def test_a_throughput_volume_is_judged_by_its_bytes() -> None:
-    st1 = Given(profile=profile("st1", 1_024))
-    large = Ask(block_kib=1_024, in_flight=16, read_share=1, is_random=False)
+    st1 = DiskLimits(volume_spec=volume_spec("st1", 1_024))
+    large = IoPattern(block_kib=1_024, in_flight=16, read_share=1, is_random=False)
     assert judge(large, st1, iops=250, ran_s=60, left=FULL).word == "bursting"
     assert judge(large, st1, iops=40, ran_s=60, left=EMPTY).word == "at baseline"
-    small = Ask(block_kib=128, in_flight=16, read_share=1, is_random=False)
+    small = IoPattern(block_kib=128, in_flight=16, read_share=1, is_random=False)
     assert expect(small, st1).best.iops == 2_000  # 250 MiB/s, merged
-    at_random = Ask(block_kib=128, in_flight=16, read_share=1, is_random=True)
+    at_random = IoPattern(block_kib=128, in_flight=16, read_share=1, is_random=True)
     assert expect(at_random, st1).best.iops == 250  # a MiB of credit each
 
 
 def test_a_mix_is_held_back_by_the_way_that_has_less() -> None:
     local = OTHER_DISKS["local-ssd"]
-    half = Ask(block_kib=4, in_flight=64, read_share=0.5, is_random=True)
-    rates = expect(half, Given(ways=local.of_size(375), cap=local.cap(32))).best
+    half = IoPattern(block_kib=4, in_flight=64, read_share=0.5, is_random=True)
+    rates = expect(half, DiskLimits(ways=local.of_size(375), cap=local.cap(32))).best
     assert rates.iops == 180_000  # of which 90,000 are writes
 
 
@@ -107,7 +109,7 @@ def test_bandwidth_is_the_rate_times_the_size_and_latency_the_depth_by_the_rate(
     rates = expect(RANDOM, GP2).best
     assert rates.mib_s == pytest.approx(3_000 * 16 / 1_024)
     assert rates.latency_s == pytest.approx(16 / 3_000)
-    large = Ask(block_kib=256, in_flight=16, read_share=1, is_random=True)
+    large = IoPattern(block_kib=256, in_flight=16, read_share=1, is_random=True)
     held = expect(large, GP2)
     assert (held.best.mib_s, held.best.holds) == (128, "volume_throughput")
     assert held.empty is not None

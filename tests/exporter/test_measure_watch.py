@@ -12,8 +12,9 @@ from burstwatch.ebs.volumes import Charge
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.measure.meter import GoneError, Meter, Seen
-from burstwatch_exporter.measure.watch import BUDGET_SPENT, MOST_SAMPLES, TICK_S, Bounds, Watch
+from burstwatch_exporter.measure.meter import GoneError, Meter, MeterReading
+from burstwatch_exporter.measure.plan import Bounds
+from burstwatch_exporter.measure.watch import BUDGET_SPENT, MOST_SAMPLES, TICK_S, Watch
 from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.planted import DISK, Planted, plant_host
@@ -23,8 +24,8 @@ class Script:
     """A meter that shows what it is told to, and then that the volume is gone."""
 
     def __init__(self, spent: Sequence[float], *, tick_s: float = TICK_S) -> None:
-        self._seen: Iterator[Seen] = (
-            Seen(
+        self._seen: Iterator[MeterReading] = (
+            MeterReading(
                 at=i * tick_s,
                 wall_s=i * tick_s,
                 counters=Counters(int(value), int(value) * 4096, 0, 0, 0, 0),
@@ -34,7 +35,7 @@ class Script:
             for i, value in enumerate(spent)
         )
 
-    def look(self) -> Seen:
+    def look(self) -> MeterReading:
         try:
             return next(self._seen)
         except StopIteration:

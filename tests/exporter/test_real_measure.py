@@ -117,9 +117,9 @@ def test_the_budget_is_kept_within_two_percent_of_the_bucket(
         f"{name}: {spent:.0f} of {allowed:.0f}, {(spent - allowed) / BUCKET.capacity:+.2%} of the bucket"
     )
     assert abs(spent - allowed) <= 0.02 * BUCKET.capacity
-    purse = record["volumes"][0]["purse"]
+    credit = record["volumes"][0]["credit"]
     # What the file system writes before and after is not of the measurement.
-    assert purse["spent_most"] == pytest.approx(spent, abs=0.01 * BUCKET.capacity)
+    assert credit["spent_most"] == pytest.approx(spent, abs=0.01 * BUCKET.capacity)
     assert sorted(path.name for path in bench.data.iterdir()) == ["lost+found"]
 
 

@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from burstwatch.backtest.evaluate import (
+    FEEDS,
     FORESIGHT_S,
     REPEAT_S,
-    VIEWS,
     Event,
     make_trial,
     score_firing,
@@ -121,7 +121,7 @@ def test_minutes_become_five_as_cloudwatch_sums_them_up() -> None:
 @given(
     st.lists(st.sampled_from([0.0, 1.0, 5.0, 30.0]), min_size=100, max_size=300),
     st.sampled_from([100.0, 300.0, 700.0]),
-    st.sampled_from(sorted(VIEWS)),
+    st.sampled_from(sorted(FEEDS)),
 )
 @example(bursts=[1.0] * 150 + [0.0] * 20, size_gib=700.0, view="mid")  # coarser than the view
 def test_the_guarantee_misses_no_exhaustion_of_any_workload(
@@ -130,7 +130,7 @@ def test_the_guarantee_misses_no_exhaustion_of_any_workload(
     warm_up = [0.2] * (7 * 24 * 12)
     workload = Workload(name="hostile", step_s=300.0, rates=[*warm_up, *bursts])
     trial = make_trial(workload, volume_type="gp2", size_gib=size_gib, rho=0.9)
-    found = score_trial(trial, VIEWS[view], [find_policies()["guarantee"]], lead_s=900.0)[
+    found = score_trial(trial, FEEDS[view], [find_policies()["guarantee"]], lead_s=900.0)[
         "guarantee"
     ]
     assert found.in_time == found.events

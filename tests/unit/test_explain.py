@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from burstwatch.backtest.series import write_series
-from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.cli.main import run
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 
 GP2 = ("--type", "gp2", "--size-gib", "100", "--delay-s", "0")
 
@@ -25,15 +25,15 @@ def explain(*args: str) -> tuple[int, str, str]:
 @pytest.fixture
 def drain(tmp_path: Path) -> Path:
     """Two hours of calm, an hour of full burst that empties it after 33 min, calm again."""
-    promise = profile("gp2", 100)
-    assert promise.bucket is not None
+    spec = volume_spec("gp2", 100)
+    assert spec.bucket is not None
     loads = [
-        Load(seconds=7_200, read_iops=50, write_iops=50),
-        Load(seconds=3_600, read_iops=1_500, write_iops=1_500),
-        Load(seconds=4 * 3_600, read_iops=5, write_iops=5),
+        Phase(seconds=7_200, read_iops=50, write_iops=50),
+        Phase(seconds=3_600, read_iops=1_500, write_iops=1_500),
+        Phase(seconds=4 * 3_600, read_iops=5, write_iops=5),
     ]
     path = tmp_path / "drain.csv"
-    points = Simulation(promise=promise, bucket=promise.bucket).play(loads)
+    points = Simulation(spec=spec, bucket=spec.bucket).play(loads)
     path.write_text("".join(write_series(points)))
     return path
 

@@ -10,7 +10,7 @@ from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import cheapest, less_load, volume_fixes
 from burstwatch.ebs.load import Load, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES, monthly_usd
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.background import recent_rates
 
 US = EBS_PRICES["us-east-1"]
@@ -22,20 +22,24 @@ def load(iops: float, io_kib: float) -> Load:
 
 
 def test_gp3_of_the_same_size_is_cheaper_than_gp2_and_a_larger_gp2_is_not() -> None:
-    fixes = list(volume_fixes(profile("gp2", 100), demand=1_000, load=load(1_000, 16), prices=US))
+    fixes = list(
+        volume_fixes(volume_spec("gp2", 100), demand=1_000, load=load(1_000, 16), prices=US)
+    )
     assert [fix.what for fix in fixes] == ["gp3 with 3,000 IOPS and 125 MiB/s", "gp2 of 334 GiB"]
     assert [fix.usd_month for fix in fixes] == pytest.approx([-2.00, 23.40])
 
 
 def test_gp3_is_given_the_throughput_that_gp2_moved() -> None:
-    (gp3, _) = volume_fixes(profile("gp2", 500), demand=2_000, load=load(2_000, 102.4), prices=US)
+    (gp3, _) = volume_fixes(
+        volume_spec("gp2", 500), demand=2_000, load=load(2_000, 102.4), prices=US
+    )
     assert gp3.what == "gp3 with 3,000 IOPS and 200 MiB/s"
     assert gp3.usd_month == pytest.approx(500 * (0.08 - 0.10) + 75 * 0.040)
 
 
 def test_gp3_is_given_the_throughput_of_the_burst_where_the_empty_volume_is_held_back() -> None:
     held = load(750, 128)  # what is left of 3,000 IOPS of 128 KiB
-    (gp3, *_) = volume_fixes(profile("gp2", 250), demand=3_000, load=held, prices=US)
+    (gp3, *_) = volume_fixes(volume_spec("gp2", 250), demand=3_000, load=held, prices=US)
     assert gp3.what == "gp3 with 3,000 IOPS and 250 MiB/s"
 
 
@@ -48,12 +52,12 @@ def test_half_of_the_load_is_named() -> None:
 
 
 def test_where_the_load_is_not_known_gp3_gets_all_that_the_volume_gave() -> None:
-    (gp3, _) = volume_fixes(profile("gp2", 500), demand=2_000, load=None, prices=US)
+    (gp3, _) = volume_fixes(volume_spec("gp2", 500), demand=2_000, load=None, prices=US)
     assert gp3.what == "gp3 with 3,000 IOPS and 250 MiB/s"
 
 
 def test_a_disk_of_spinning_metal_may_grow_change_its_type_or_become_gp3() -> None:
-    sc1 = profile("sc1", 500)
+    sc1 = volume_spec("sc1", 500)
     fixes = list(volume_fixes(sc1, demand=30, load=load(30, 1024), prices=US))
     assert [fix.what for fix in fixes] == [
         "gp3 with 3,000 IOPS and 125 MiB/s",
@@ -66,7 +70,7 @@ def test_in_a_region_without_a_price_nothing_is_priced_and_less_load_comes_first
     bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
     fixes = cheapest(
         [
-            *volume_fixes(profile("gp2", 100), demand=1_000, load=None, prices=None),
+            *volume_fixes(volume_spec("gp2", 100), demand=1_000, load=None, prices=None),
             less_load(bucket, level=1e6, demand=1_000, unit="IOPS"),
         ]
     )
@@ -91,12 +95,12 @@ def test_an_empty_bucket_refills_only_under_its_baseline() -> None:
 def test_every_volume_that_is_proposed_bears_the_load_for_ever(
     volume_type: str, size: int, share: float
 ) -> None:
-    volume = profile(volume_type, size)
+    volume = volume_spec(volume_type, size)
     demand = share * volume.burst
     for fix in volume_fixes(volume, demand=demand, load=None, prices=US):
         kind, _, rest = fix.what.partition(" of ")
         if rest:
-            larger = profile(kind, float(rest.removesuffix(" GiB").replace(",", "")))
+            larger = volume_spec(kind, float(rest.removesuffix(" GiB").replace(",", "")))
             assert larger.baseline >= demand
             assert larger.size_gib > size or kind != volume_type
 

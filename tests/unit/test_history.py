@@ -12,7 +12,7 @@ from burstwatch.backtest.replay import Played, points, volume
 from burstwatch.backtest.series import read_series, write_series
 from burstwatch.backtest.simulate import Simulation
 from burstwatch.config import Config
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
 from burstwatch.history.history import (
     DISAGREES,
@@ -77,9 +77,9 @@ def test_the_balance_alone_tells_what_was_spent_where_it_does_not_clip(rates: li
 @pytest.mark.parametrize("stated", [200.0, 400.0])
 def test_a_series_of_another_size_than_stated_is_named(stated: float) -> None:
     # A smaller one is not: EBS may have merged some of the I/O, and charged less for it.
-    promise = profile("gp2", 100)
-    assert promise.bucket is not None
-    played = Simulation(promise=promise, bucket=promise.bucket).play(steady(1_500, 40))
+    spec = volume_spec("gp2", 100)
+    assert spec.bucket is not None
+    played = Simulation(spec=spec, bucket=spec.bucket).play(steady(1_500, 40))
     rows = read_series(write_series(played), name="simulated")
     resource = volume("gp2", stated)
     seen = Played(rows, resource, 60.0).at(rows[-1].t_s + 60, 0.0, Config())

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burstwatch.backtest.evaluate import VIEWS, Known
+from burstwatch.backtest.evaluate import FEEDS, Known
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.replay import Played, points, volume
 from burstwatch.backtest.series import Row, at_period, read_series, write_series
-from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.hazard import FEATURES, features, repeats, risk
 from burstwatch.forecast.hazard_weights import LEVELS, MODELS, threshold_for
 from burstwatch.forecast.policy import assess
@@ -27,10 +27,10 @@ DAY_MINUTES = 24 * 60
 PAGES = {"critical", "exhausted"}
 
 
-def rows_of(loads: list[Load], *, size: float = 100, period_s: float = 60.0) -> list[Row]:
-    promise = profile("gp2", size)
-    assert promise.bucket is not None
-    simulation = Simulation(promise=promise, bucket=promise.bucket, period_s=period_s)
+def rows_of(loads: list[Phase], *, size: float = 100, period_s: float = 60.0) -> list[Row]:
+    spec = volume_spec("gp2", size)
+    assert spec.bucket is not None
+    simulation = Simulation(spec=spec, bucket=spec.bucket, period_s=period_s)
     return read_series(write_series(simulation.play(loads)), name="simulated")
 
 
@@ -65,7 +65,7 @@ def test_an_incident_that_is_nearly_over_by_projection_does_not_end_and_begin_an
     # Nearly back at 20 %, and down again: only a datapoint ends an incident.
     rows = rows_of([*steady(3_000, 40), *steady(0, 57), *steady(600, 120), *steady(0, 120)])
     five = at_period(rows, 60.0, 300.0)[0]
-    played, config = Played(five, volume("gp2", 100), 300.0), VIEWS["stale"].config(900.0)
+    played, config = Played(five, volume("gp2", 100), 300.0), FEEDS["stale"].config(900.0)
     moments = [row.t_s + 600 for row in five]
     on = [assess(played.at(now, 300.0, config), config).verdict in PAGES for now in moments]
     assert [is_on for is_on, _ in groupby(on)] == [False, True, False]
@@ -112,7 +112,7 @@ def test_the_short_cut_of_the_backtest_finds_what_the_policy_finds(
     rates: list[float], ratio: float
 ) -> None:
     seen, _ = watch([load for rate in rates for load in steady(rate, 2)], ratio=ratio)
-    view = VIEWS["fresh"]
+    view = FEEDS["fresh"]
     known = Known(config=view.config(900.0), events=[])
     fires = find_policies()["burstwatch"].fires(seen.observation, known)
     assert fires == (assess(seen.observation, known.config).verdict in PAGES)
@@ -156,7 +156,7 @@ def test_a_volume_at_rest_never_pages_however_low_it_is() -> None:
 
 @pytest.mark.parametrize("policy", find_policies().values(), ids=lambda policy: policy.name)
 def test_every_policy_is_quiet_without_data_and_on_a_full_bucket(policy: object) -> None:
-    view = VIEWS["fresh"]
+    view = FEEDS["fresh"]
     known = Known(config=view.config(900.0), events=[])
     nothing = Observation(resource=volume("gp2", 100), at=0.0)
     full, _ = watch(steady(100, 120), size=500)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from burstwatch.backtest.replay import points as points_of
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.series import read_series, write_series
-from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
 from burstwatch.forecast.projection import Projection, project
 from burstwatch.history.observations import Missing, Observation, Resource, observe
@@ -41,14 +41,14 @@ class Seen:
 
 
 def watch(
-    loads: list[Load], *, ratio: float = 1.0, size: float = 100, volume_type: str = "gp2",
+    loads: list[Phase], *, ratio: float = 1.0, size: float = 100, volume_type: str = "gp2",
     charge_ratio: float = 1.0, age_s: float = 0.0, io: bool = True, period_s: float = 60.0,
 ) -> tuple[Seen, float]:  # fmt: skip
     """What CloudWatch shows at the end of ``loads``, and the true level then."""
-    promise = profile(volume_type, size)
-    assert promise.bucket is not None
+    spec = volume_spec(volume_type, size)
+    assert spec.bucket is not None
     simulation = Simulation(
-        promise=promise, bucket=promise.bucket, charge_ratio=charge_ratio, period_s=period_s
+        spec=spec, bucket=spec.bucket, charge_ratio=charge_ratio, period_s=period_s
     )
     points = list(simulation.play(loads, ratio=ratio))
     rows = read_series(write_series(points), name="simulated")
@@ -64,8 +64,8 @@ def watch(
     return seen, points[-1].level_ratio
 
 
-def steady(iops: float, minutes: float, io_kib: float = 16) -> list[Load]:
-    return [Load(seconds=60 * minutes, read_iops=iops / 2, write_iops=iops / 2, io_kib=io_kib)]
+def steady(iops: float, minutes: float, io_kib: float = 16) -> list[Phase]:
+    return [Phase(seconds=60 * minutes, read_iops=iops / 2, write_iops=iops / 2, io_kib=io_kib)]
 
 
 @settings(max_examples=60)
@@ -136,9 +136,9 @@ def test_no_workload_however_hostile_empties_a_bucket_before_its_worst_case(
         demand=[point for point in seen.demand if point.end_s <= now - age_s],
     )
     worst_s = seen.project().worst_s
-    promise = profile("gp2", size)
-    assert promise.bucket is not None
-    played = Simulation(promise=promise, bucket=promise.bucket).play(loads, ratio=ratio)
+    spec = volume_spec("gp2", size)
+    assert spec.bucket is not None
+    played = Simulation(spec=spec, bucket=spec.bucket).play(loads, ratio=ratio)
     emptied = [point.emptied_at for point in played if point.emptied_at is not None]
     still_full = [at for at in emptied if at > now]
     if worst_s is not None and still_full and not any(at <= now for at in emptied):
@@ -231,7 +231,7 @@ def test_an_empty_bucket_under_load_is_exhausted_and_one_that_recovers_is_not() 
 
 
 def test_st1_is_projected_in_mib() -> None:
-    loads = [Load(seconds=3_600, read_iops=120, write_iops=0, io_kib=1024, access="sequential")]
+    loads = [Phase(seconds=3_600, read_iops=120, write_iops=0, io_kib=1024, access="sequential")]
     seen, level = watch(loads, volume_type="st1", size=500)
     net = 120 - 500 * 40 / 1024
     assert seen.project().time_to_empty_s == pytest.approx(level * 500 * 1024 / net, rel=0.02)
@@ -263,7 +263,7 @@ def test_without_a_bucket_no_metric_can_raise_anything(volume_type: str, size: f
 # Policy
 
 
-def verdict(loads: list[Load], *, ratio: float, **more: float) -> str:
+def verdict(loads: list[Phase], *, ratio: float, **more: float) -> str:
     seen, _ = watch(loads, ratio=ratio, **more)  # type: ignore[arg-type]
     return assess(seen.observation, Config()).verdict
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.backtest.series import COLUMNS, SeriesError, read_series, write_series
-from burstwatch.backtest.simulate import Load, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.cli.main import run
-from burstwatch.ebs.volumes import profile
+from burstwatch.ebs.volumes import volume_spec
 
 HEADING = ",".join(COLUMNS)
 
@@ -27,13 +27,13 @@ def replay(*args: str) -> tuple[int, list[dict[str, Any]], str]:
 @pytest.fixture
 def drain(tmp_path: Path) -> Path:
     """An hour of calm, then a full burst that empties the bucket at 3,600 + 2,000 s."""
-    promise = profile("gp2", 100)
-    assert promise.bucket is not None
+    spec = volume_spec("gp2", 100)
+    assert spec.bucket is not None
     loads = [
-        Load(seconds=3_600, read_iops=100, write_iops=100),
-        Load(seconds=3_600, read_iops=1_500, write_iops=1_500),
+        Phase(seconds=3_600, read_iops=100, write_iops=100),
+        Phase(seconds=3_600, read_iops=1_500, write_iops=1_500),
     ]
-    points = Simulation(promise=promise, bucket=promise.bucket).play(loads)
+    points = Simulation(spec=spec, bucket=spec.bucket).play(loads)
     path = tmp_path / "drain.csv"
     path.write_text("".join(write_series(points)))
     return path

@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.backtest.simulate import Load, Simulation
-from burstwatch.ebs.volumes import InstanceLimits, profile
+from burstwatch.backtest.simulate import Phase, Simulation
+from burstwatch.ebs.volumes import InstanceLimits, volume_spec
 
-PROMISE = profile("gp2", 100)
+PROMISE = volume_spec("gp2", 100)
 
 
 def simulation(**more: object) -> Simulation:
     assert PROMISE.bucket is not None
-    return Simulation(promise=PROMISE, bucket=PROMISE.bucket, **more)  # type: ignore[arg-type]
+    return Simulation(spec=PROMISE, bucket=PROMISE.bucket, **more)  # type: ignore[arg-type]
 
 
-def load(iops: float, seconds: float) -> Load:
-    return Load(seconds=seconds, read_iops=iops / 4, write_iops=iops * 3 / 4)
+def load(iops: float, seconds: float) -> Phase:
+    return Phase(seconds=seconds, read_iops=iops / 4, write_iops=iops * 3 / 4)
 
 
 def test_the_instant_of_emptying_is_exact_and_inside_its_period() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volume_types import CATALOGUE, GP2, SizeOutOfRangeError, UnknownVolumeTypeError
-from burstwatch.ebs.volumes import Access, charge, credits_per_op, profile
+from burstwatch.ebs.volumes import Access, charge, credits_per_op, volume_spec
 from burstwatch.sources import Figure
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "published"
@@ -25,7 +25,7 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def bucket_of(volume_type: str, size_gib: float) -> Bucket:
-    bucket = profile(volume_type, size_gib).bucket
+    bucket = volume_spec(volume_type, size_gib).bucket
     assert bucket is not None
     return bucket
 
@@ -67,7 +67,7 @@ def refill_s(volume_type: str, size_gib: float) -> float:
 def test_gp2_matches_the_table_of_aws(
     size_gib: float, baseline: float, burst: float | None, refill: float | None
 ) -> None:
-    promised = profile("gp2", size_gib)
+    promised = volume_spec("gp2", size_gib)
     assert promised.baseline == pytest.approx(baseline, abs=0.5)
     if burst is None or refill is None:
         assert promised.bucket is None
@@ -107,7 +107,7 @@ def test_the_old_table_forgot_the_floor_for_1_gib() -> None:
 @pytest.mark.parametrize("row", rows("gp2_nominal.csv"), ids=lambda row: f"{row['size_gib']}GiB")
 def test_gp2_matches_the_nominal_figures_of_2016(row: dict[str, str]) -> None:
     size = float(row["size_gib"])
-    promised = profile("gp2", size)
+    promised = volume_spec("gp2", size)
     capped_in_2016 = size >= 3_334
     if capped_in_2016:  # the cap was 10,000 IOPS then, and is 16,000 since December 2018
         assert promised.baseline == min(16_000, 3 * size)
@@ -128,7 +128,7 @@ def test_gp2_matches_the_nominal_figures_of_2016(row: dict[str, str]) -> None:
 )
 def test_gp2_behaves_as_the_volumes_measured_in_2016(row: dict[str, str]) -> None:
     size = float(row["size_gib"])
-    promised = profile("gp2", size)
+    promised = volume_spec("gp2", size)
     seen_burst = [float(value) for value in row["burst_iops"].split(";")]
     # A single writer with 512-byte blocks reached 96.5 to 100 % of the nominal burst, and
     # once 105 % (counters read across a minute's edge).
@@ -168,7 +168,7 @@ def test_gp2_behaves_as_the_volumes_measured_in_2016(row: dict[str, str]) -> Non
     ],
 )
 def test_gp2_throughput_by_size(size_gib: float, limit: float, when_empty: float) -> None:
-    promised = profile("gp2", size_gib)
+    promised = volume_spec("gp2", size_gib)
     assert promised.limit_mib_s == limit
     assert promised.limit_mib_s_when_empty == when_empty
 
@@ -201,7 +201,7 @@ def test_gp2_throughput_by_size(size_gib: float, limit: float, when_empty: float
 def test_hdd_matches_the_table_of_aws(
     volume_type: str, tib: float, baseline: float, burst: float
 ) -> None:
-    promised = profile(volume_type, tib * 1024)
+    promised = volume_spec(volume_type, tib * 1024)
     assert promised.baseline == pytest.approx(baseline, abs=0.5)
     assert promised.burst == pytest.approx(burst, abs=0.5)
 
@@ -221,7 +221,7 @@ def test_a_full_hdd_bucket_is_one_scan_of_the_volume(
     volume_type: str, tib: float, hours: float
 ) -> None:
     """AWS's scan times are size / burst, without the refill meanwhile."""
-    promised = profile(volume_type, tib * 1024)
+    promised = volume_spec(volume_type, tib * 1024)
     assert tib * 1024 * 1024 / promised.burst / 3_600 == pytest.approx(hours, abs=0.01)
     if promised.bucket is not None:
         assert promised.bucket.capacity == tib * 1024 * 1024
@@ -246,25 +246,25 @@ def test_hdd_bucket_times(volume_type: str, tib: float, empties_s: float, refill
 
 @pytest.mark.parametrize("tib", [12.5, 16])
 def test_st1_of_12_5_tib_and_more_never_depletes(tib: float) -> None:
-    assert profile("st1", tib * 1024).bucket is None
+    assert volume_spec("st1", tib * 1024).bucket is None
 
 
 @pytest.mark.parametrize("volume_type", ["gp3", "io1", "io2", "standard"])
 def test_types_without_credits_say_so(volume_type: str) -> None:
-    promised = profile(volume_type, 100)
+    promised = volume_spec(volume_type, 100)
     assert promised.bucket is None
     assert "no burst credits" in promised.no_bucket_reason
 
 
 def test_gp3_has_its_free_rates_unless_more_is_provisioned() -> None:
-    assert profile("gp3", 100).limit_iops == 3_000
-    assert profile("gp3", 100).limit_mib_s == 125
-    assert profile("gp3", 100, iops=9_000, mib_s=500).limit_iops == 9_000
+    assert volume_spec("gp3", 100).limit_iops == 3_000
+    assert volume_spec("gp3", 100).limit_mib_s == 125
+    assert volume_spec("gp3", 100, iops=9_000, mib_s=500).limit_iops == 9_000
 
 
 @given(st.floats(min_value=1, max_value=16_384))
 def test_a_gp2_volume_bursts_exactly_below_1000_gib(size_gib: float) -> None:
-    assert (profile("gp2", size_gib).bucket is not None) == (3 * size_gib < 3_000)
+    assert (volume_spec("gp2", size_gib).bucket is not None) == (3 * size_gib < 3_000)
 
 
 @given(st.floats(min_value=1, max_value=999))
@@ -292,7 +292,7 @@ def test_no_gp2_volume_falls_from_full_to_20_percent_in_under_24_8_minutes(
 def test_io_is_counted_as_documented(
     volume_type: str, ops: int, io_kib: float, access: Access, cost: float
 ) -> None:
-    promised = profile(volume_type, 500)
+    promised = volume_spec(volume_type, 500)
     assert ops * credits_per_op(promised, io_kib=io_kib, access=access) == cost
     bounds = charge(promised, ops=ops, mib=ops * io_kib / 1024)
     assert bounds.least <= cost <= bounds.most
@@ -305,7 +305,7 @@ def test_io_is_counted_as_documented(
 def test_the_charge_lies_between_all_merged_and_none_merged(
     volume_type: str, sizes_kib: list[int]
 ) -> None:
-    promised = profile(volume_type, 500)
+    promised = volume_spec(volume_type, 500)
     mib = sum(sizes_kib) / 1024
     cost = charge(promised, ops=len(sizes_kib), mib=mib)
     random = sum(credits_per_op(promised, io_kib=size, access="random") for size in sizes_kib)
@@ -319,8 +319,8 @@ def test_the_charge_lies_between_all_merged_and_none_merged(
 
 
 def test_where_no_io_is_larger_than_a_credit_covers_each_costs_one_at_most() -> None:
-    assert charge(profile("gp2", 100), ops=100, mib=10, largest_kib=256).most == 100
-    assert charge(profile("st1", 500), ops=100, mib=10, largest_kib=1_024).most == 100
+    assert charge(volume_spec("gp2", 100), ops=100, mib=10, largest_kib=256).most == 100
+    assert charge(volume_spec("st1", 500), ops=100, mib=10, largest_kib=1_024).most == 100
 
 
 # Bad input
@@ -328,7 +328,7 @@ def test_where_no_io_is_larger_than_a_credit_covers_each_costs_one_at_most() -> 
 
 def test_an_unknown_type_is_named_with_those_there_are() -> None:
     with pytest.raises(UnknownVolumeTypeError, match=r"'gp9'.*gp2, st1, sc1, gp3"):
-        profile("gp9", 100)
+        volume_spec("gp9", 100)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_an_unknown_type_is_named_with_those_there_are() -> None:
 )
 def test_a_size_out_of_range_is_named_with_the_range(volume_type: str, size_gib: float) -> None:
     with pytest.raises(SizeOutOfRangeError, match=rf"{volume_type} size .* allowed are"):
-        profile(volume_type, size_gib)
+        volume_spec(volume_type, size_gib)
 
 
 def figures(value: object) -> list[Figure]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.backtest.evaluate import VIEWS, make_trial, recorded_trial, score_trial
+from burstwatch.backtest.evaluate import FEEDS, make_trial, recorded_trial, score_trial
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.score_chart import draw_scores
@@ -59,7 +59,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--rho", default="0.5,0.8,0.95", help="mean load as a share of the baseline"
     )
     parser.add_argument(
-        "--view", default="fresh", choices=sorted(VIEWS), help="how late the data are"
+        "--view", default="fresh", choices=sorted(FEEDS), help="how late the data are"
     )
     parser.add_argument("--policy", action="append", help="only these; default all")
     parser.add_argument("--lead-s", type=float, default=900.0, help="default 900")
@@ -176,7 +176,7 @@ def play(job: Job) -> Result:
         )
     known = find_policies()
     chosen = [known[name] for name in job.policies]
-    scores = score_trial(trial, VIEWS[job.view], chosen, lead_s=job.lead_s)
+    scores = score_trial(trial, FEEDS[job.view], chosen, lead_s=job.lead_s)
     return Result(name=trial.name, group=trial.group, scenario=trial.scenario, scores=scores)
 
 

@@ -52,13 +52,13 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.html:
         Path(args.html).write_text(as_html(story), encoding="utf-8")
     if args.json:
-        told = {
+        record = {
             "name": story.name,
             "pages": story.pages,
             "emptied_at_s": story.emptied,
             "changes": story.turns,
         }
-        print(to_json(told), file=terminal.stdout)
+        print(to_json(record), file=terminal.stdout)
     else:
         print(as_text(story), file=terminal.stdout)
     return 0

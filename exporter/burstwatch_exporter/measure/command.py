@@ -15,12 +15,11 @@ from burstwatch_exporter.measure import report
 from burstwatch_exporter.measure.guard import Circumstances, check
 from burstwatch_exporter.measure.meter import Meter
 from burstwatch_exporter.measure.picture import page
-from burstwatch_exporter.measure.plan import Plan, make_plan
+from burstwatch_exporter.measure.plan import Plan, bounds_of, credit_budget_of, imagined, make_plan
 from burstwatch_exporter.measure.profiles import DRAINS, Profile, find_profile, profiles
 from burstwatch_exporter.measure.programs import find_programs
-from burstwatch_exporter.measure.purses import bounds_of, imagined, purse_of
 from burstwatch_exporter.measure.record import Record, read_record, to_json, write_record
-from burstwatch_exporter.measure.session import About, Session, given_of
+from burstwatch_exporter.measure.session import About, Session, disk_limits_of
 from burstwatch_exporter.measure.target import find_target
 from burstwatch_exporter.measure.watch import Watch
 from burstwatch_exporter.serve import Exporter
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 
     from burstwatch_exporter.clock import Clock
     from burstwatch_exporter.measure.jobs import Step
-    from burstwatch_exporter.measure.meter import Seen
-    from burstwatch_exporter.measure.settings import Wishes
-    from burstwatch_exporter.measure.watch import Served
+    from burstwatch_exporter.measure.meter import MeterReading
+    from burstwatch_exporter.measure.settings import MeasureOptions
+    from burstwatch_exporter.measure.watch import ServedSample
     from burstwatch_exporter.settings import Options
 
 OK, PARTIAL = 0, 1
@@ -43,12 +42,12 @@ LOG = logging.getLogger("burstwatch_exporter")
 LOOK_S = 1.0
 
 
-class WishError(ValueError):
+class FlagError(ValueError):
     """Flags that do not go together."""
 
 
 def measure(
-    wishes: Wishes,
+    flags: MeasureOptions,
     switches: set[str],
     options: Options,
     *,
@@ -67,28 +66,28 @@ def measure(
     if "list" in switches:
         stdout.writelines(f"{one.name}: {one.help}\n" for one in profiles().values())
         return OK
-    if wishes.source is not None:
-        return _show(read_record(wishes.source), wishes, None, stdout, as_json=as_json)
+    if flags.source is not None:
+        return _show(read_record(flags.source), flags, None, stdout, as_json=as_json)
     drains = "drain" in switches
-    if drains and wishes.ignored_by_drain:
+    if drains and flags.ignored_by_drain:
         msg = (
-            f"drain empties the bucket, so {', '.join(wishes.ignored_by_drain)} would not be heeded"
+            f"drain empties the bucket, so {', '.join(flags.ignored_by_drain)} would not be heeded"
         )
-        raise WishError(msg)
-    if wishes.volume_type:
+        raise FlagError(msg)
+    if flags.volume_type:
         if "plan" not in switches:
             msg = "type is for --plan alone, a measurement needs --directory"
-            raise WishError(msg)
-        profile, plan, what = _imagined(wishes, drains=drains)
+            raise FlagError(msg)
+        profile, plan, what = _imagined(flags, drains=drains)
         _print_plan(profile, plan, what, stdout, as_json=as_json)
         return OK
     return _measure_here(
-        wishes, switches, options, clock=clock, stop=stop, stdout=stdout, stderr=stderr
+        flags, switches, options, clock=clock, stop=stop, stdout=stdout, stderr=stderr
     )
 
 
 def _measure_here(
-    wishes: Wishes,
+    flags: MeasureOptions,
     switches: set[str],
     options: Options,
     *,
@@ -98,21 +97,21 @@ def _measure_here(
     stderr: TextIO,
 ) -> int:
     """Plan for the directory and what lies under it; then, unless that is all, measure."""
-    if wishes.directory is None:
+    if flags.directory is None:
         msg = "directory is missing: where to measure (or --type and --size-gib with --plan)"
-        raise WishError(msg)
+        raise FlagError(msg)
     as_json, drains = "json" in switches, "drain" in switches
-    budget_ratio, vcpus = _budget_ratio(wishes, drains=drains), os.cpu_count() or 1
+    budget_ratio, vcpus = _budget_ratio(flags, drains=drains), os.cpu_count() or 1
     exporter = Exporter(replace(options, sample_period_s=LOOK_S), clock)
     exporter.host.observe()
     if options.aws != "off":
         exporter.ask_aws()
     stop.wait(LOOK_S)
-    target = find_target(wishes.directory, exporter.host.observe(), options.roots)
-    promise = target.views[0].promise
-    profile = _profile(wishes, "io" if promise is None else promise.profile.unit, drains=drains)
-    purse = purse_of(target, budget_ratio=budget_ratio)
-    plan = make_plan(_steps(profile, wishes), given_of(target, vcpus=vcpus), purse)
+    target = find_target(flags.directory, exporter.host.observe(), options.roots)
+    spec = target.views[0].spec
+    profile = _profile(flags, "io" if spec is None else spec.volume_spec.unit, drains=drains)
+    credit = credit_budget_of(target, budget_ratio=budget_ratio)
+    plan = make_plan(_steps(profile, flags), disk_limits_of(target, vcpus=vcpus), credit)
     what = f"{target.directory} ({', '.join(view.disk.key for view in target.views)})"
     if "plan" in switches:
         _print_plan(profile, plan, what, stdout, as_json=as_json)
@@ -120,41 +119,41 @@ def _measure_here(
     # Before anything is run, and never between the lines of what programs read.
     _print_plan(profile, plan, what, stderr if as_json else stdout, as_json=False)
     circumstances = Circumstances(
-        rules=exporter.given.measure,
+        rules=exporter.config.measure,
         is_root=os.geteuid() == 0,
         allows_root="allow-root" in switches,
-        floor_ratio=wishes.floor_ratio,
+        floor_ratio=flags.floor_ratio,
         alarms=exporter.alarms_up() if options.aws != "off" else {},
     )
-    check(profile, target, plan, circumstances, drains=wishes.confirmed if drains else None)
-    _check_places(path.parent for path in (wishes.html, wishes.markdown) if path is not None)
+    check(profile, target, plan, circumstances, drains=flags.confirmed if drains else None)
+    _check_places(path.parent for path in (flags.html, flags.markdown) if path is not None)
     programs = find_programs({step.step.tool for step in plan.steps})
     if options.measure_results is not None:
         options.measure_results.mkdir(parents=True, exist_ok=True)
         _check_places([options.measure_results])
     looked_at = clock.boot()
-    target = find_target(wishes.directory, exporter.host.observe(), options.roots)
+    target = find_target(flags.directory, exporter.host.observe(), options.roots)
     watch = Watch(
         Meter(target.views, options.roots, clock, looked_at=looked_at),
-        bounds_of(target, budget_ratio=budget_ratio, floor_ratio=wishes.floor_ratio),
+        bounds_of(target, budget_ratio=budget_ratio, floor_ratio=flags.floor_ratio),
         stop=stop,
-        told=_progress(plan, stderr) if stderr.isatty() else lambda *_: None,
+        on_sample=_progress(plan, stderr) if stderr.isatty() else lambda *_: None,
     )
     uname = os.uname()
     about = About(
         host=uname.nodename,
         kernel=uname.release,
         instance_type=exporter.instance_type,
-        floor_ratio=0.0 if drains else wishes.floor_ratio,
+        floor_ratio=0.0 if drains else flags.floor_ratio,
         vcpus=vcpus,
     )
     session = Session(profile, target, plan, watch, about, programs=programs)
-    record = session.run(recover_s=wishes.recover_s if drains else None)
-    return _show(record, wishes, options.measure_results, stdout, as_json=as_json)
+    record = session.run(recover_s=flags.recover_s if drains else None)
+    return _show(record, flags, options.measure_results, stdout, as_json=as_json)
 
 
 def _show(
-    record: Record, wishes: Wishes, results: Path | None, stdout: TextIO, *, as_json: bool
+    record: Record, flags: MeasureOptions, results: Path | None, stdout: TextIO, *, as_json: bool
 ) -> int:
     """Print, keep and draw a result. Returns the exit code; what cannot be written hides nothing."""
     stdout.write(to_json(record) + "\n" if as_json else report.record_text(record))
@@ -163,8 +162,8 @@ def _show(
     problems += [f"{one.name}: {one.failed}" for one in record.steps if one.failed]
     wanted: list[tuple[Path | None, Callable[[Path], None]]] = [
         (results and results / record.filename, lambda path: write_record(path, record)),
-        (wishes.html, lambda path: _write(path, page(record))),
-        (wishes.markdown, lambda path: _write(path, report.record_markdown(record))),
+        (flags.html, lambda path: _write(path, page(record))),
+        (flags.markdown, lambda path: _write(path, report.record_markdown(record))),
     ]
     code = OK if record.is_whole else PARTIAL
     for path, write in wanted:
@@ -195,49 +194,47 @@ def _check_places(folders: Iterable[Path]) -> None:
             raise OSError(msg)
 
 
-def _budget_ratio(wishes: Wishes, *, drains: bool) -> float:
+def _budget_ratio(flags: MeasureOptions, *, drains: bool) -> float:
     """The share of a bucket that may be spent: without end where it is to be emptied."""
-    return math.inf if drains else wishes.budget_ratio
+    return math.inf if drains else flags.budget_ratio
 
 
-def _imagined(wishes: Wishes, *, drains: bool) -> tuple[Profile, Plan, str]:
+def _imagined(flags: MeasureOptions, *, drains: bool) -> tuple[Profile, Plan, str]:
     """A plan for a volume that is not here."""
-    if wishes.size_gib is None:
+    if flags.size_gib is None:
         msg = "size-gib is missing beside type"
-        raise WishError(msg)
-    is_throughput = wishes.volume_type in CATALOGUE and CATALOGUE[wishes.volume_type].unit == "MiB"
-    profile = _profile(wishes, "MiB" if is_throughput else "io", drains=drains)
-    members = max(2, wishes.members) if profile.raid0 else wishes.members
-    given, purse = imagined(
-        wishes.volume_type,
-        wishes.size_gib,
+        raise FlagError(msg)
+    is_throughput = flags.volume_type in CATALOGUE and CATALOGUE[flags.volume_type].unit == "MiB"
+    profile = _profile(flags, "MiB" if is_throughput else "io", drains=drains)
+    members = max(2, flags.members) if profile.raid0 else flags.members
+    disk, credit = imagined(
+        flags.volume_type,
+        flags.size_gib,
         members=members,
-        balance_ratio=wishes.balance_ratio,
-        budget_ratio=_budget_ratio(wishes, drains=drains),
+        balance_ratio=flags.balance_ratio,
+        budget_ratio=_budget_ratio(flags, drains=drains),
         vcpus=os.cpu_count() or 1,
     )
-    what = f"{wishes.volume_type} of {wishes.size_gib:g} GiB"
+    what = f"{flags.volume_type} of {flags.size_gib:g} GiB"
     if members > 1:
         what = f"RAID0 of {members}, each {what}"
-    return profile, make_plan(_steps(profile, wishes), given, purse), what
+    return profile, make_plan(_steps(profile, flags), disk, credit), what
 
 
-def _profile(wishes: Wishes, unit: str, *, drains: bool) -> Profile:
-    return find_profile(DRAINS[unit] if drains else wishes.profile)
+def _profile(flags: MeasureOptions, unit: str, *, drains: bool) -> Profile:
+    return find_profile(DRAINS[unit] if drains else flags.profile)
 
 
-def _steps(profile: Profile, wishes: Wishes) -> list[Step]:
+def _steps(profile: Profile, flags: MeasureOptions) -> list[Step]:
     """Limited as it is wished.
 
     Raises:
         WishError: if a rate is wished for that cannot be kept.
     """
-    if wishes.rate_iops is not None:
-        _check_rate(profile, wishes.rate_iops)
+    if flags.rate_iops is not None:
+        _check_rate(profile, flags.rate_iops)
     return [
-        step.limited(
-            runtime_s=wishes.runtime_s, size_mib=wishes.size_mib, rate_iops=wishes.rate_iops
-        )
+        step.limited(runtime_s=flags.runtime_s, size_mib=flags.size_mib, rate_iops=flags.rate_iops)
         for step in profile.steps
     ]
 
@@ -246,10 +243,10 @@ def _check_rate(profile: Profile, rate: float) -> None:
     for step in profile.steps:
         if step.tool != "fio":
             msg = f"rate-iops is for fio, {profile.name} runs {step.tool}"
-            raise WishError(msg)
+            raise FlagError(msg)
         if rate < step.least_rate:
             msg = f"rate-iops is {rate:g}, {step.name} of {profile.name} cannot do less than {step.least_rate:g}"
-            raise WishError(msg)
+            raise FlagError(msg)
 
 
 def _print_plan(profile: Profile, plan: Plan, what: str, stdout: TextIO, *, as_json: bool) -> None:
@@ -260,11 +257,13 @@ def _print_plan(profile: Profile, plan: Plan, what: str, stdout: TextIO, *, as_j
     stdout.flush()
 
 
-def _progress(plan: Plan, terminal: TextIO) -> Callable[[str, Seen, Served | None], None]:
+def _progress(
+    plan: Plan, terminal: TextIO
+) -> Callable[[str, MeterReading, ServedSample | None], None]:
     """One line that is written over, of what is going on."""
-    budget = plan.purse.budget if plan.purse else math.inf
+    budget = plan.credit.budget if plan.credit else math.inf
 
-    def tell(step: str, now: Seen, served: Served | None) -> None:
+    def tell(step: str, now: MeterReading, served: ServedSample | None) -> None:
         if served is None:
             return
         spent = f", {now.spent_most / budget:.0%} of the budget" if 0 < budget < math.inf else ""

@@ -15,7 +15,7 @@ from burstwatch.ebs.volumes import KIB_PER_MIB, serve
 
 if TYPE_CHECKING:
     from burstwatch.ebs.other_disks import Ways
-    from burstwatch.ebs.volumes import InstanceLimits, Profile
+    from burstwatch.ebs.volumes import InstanceLimits, VolumeSpec
 
 Holds = Literal[
     "volume_iops",
@@ -28,7 +28,7 @@ Holds = Literal[
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ask:
+class IoPattern:
     """What a run asks of a disk. ``rate_iops`` is the most it asks for, if that is limited."""
 
     block_kib: float
@@ -39,7 +39,7 @@ class Ask:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Given:
+class DiskLimits:
     """What a disk is: the volume's promise, or the limits by direction of what is none.
 
     ``members`` is over how many alike a stripe goes, ``cap`` what all together get.
@@ -47,7 +47,7 @@ class Given:
     ``is_known`` is False where it is several volumes of which nobody knows how they share the work.
     """
 
-    profile: Profile | None = None
+    volume_spec: VolumeSpec | None = None
     ways: Ways | None = None
     cap: Ways | None = None
     instance: InstanceLimits | None = None
@@ -57,7 +57,7 @@ class Given:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rates:
+class ExpectedRates:
     """A promise: both directions together; ``latency_s`` is None where no rate is promised."""
 
     iops: float
@@ -71,68 +71,72 @@ class Rates:
 class Expectation:
     """The promise with credits left (or of a disk that has none), and the one without them."""
 
-    best: Rates
-    empty: Rates | None
+    best: ExpectedRates
+    empty: ExpectedRates | None
 
 
-def expect(ask: Ask, given: Given, *, merged: bool = False) -> Expectation:
+def expect(pattern: IoPattern, disk: DiskLimits, *, merged: bool = False) -> Expectation:
     """What is promised for a run; ``merged`` is as if all of it in sequence were.
 
     On SSD each operation counts: direct I/O that is small and sequential is not merged, as
     the published runs show (3,064 IOPS of 4 KiB, and not sixteen times as many). AWS's own
     words would allow it; more than is said here is therefore possible for sequential I/O.
     """
-    best = _rates(ask, given, has_credits=True, merged=merged)
-    has_bucket = given.profile is not None and given.profile.bucket is not None
+    best = _rates(pattern, disk, has_credits=True, merged=merged)
+    has_bucket = disk.volume_spec is not None and disk.volume_spec.bucket is not None
     return Expectation(
         best=best,
-        empty=_rates(ask, given, has_credits=False, merged=merged) if has_bucket else None,
+        empty=_rates(pattern, disk, has_credits=False, merged=merged) if has_bucket else None,
     )
 
 
-def _rates(ask: Ask, given: Given, *, has_credits: bool, merged: bool) -> Rates:
-    kib_s = KIB_PER_MIB / ask.block_kib
+def _rates(
+    pattern: IoPattern, disk: DiskLimits, *, has_credits: bool, merged: bool
+) -> ExpectedRates:
+    kib_s = KIB_PER_MIB / pattern.block_kib
     limits: list[tuple[float, Holds]] = [(math.inf, "nothing known")]
     credits_per_op = 0.0
-    if ask.rate_iops is not None:
-        limits.append((ask.rate_iops, "asked"))
-    if given.profile is not None:
+    if pattern.rate_iops is not None:
+        limits.append((pattern.rate_iops, "asked"))
+    if disk.volume_spec is not None:
         # One each on SSD; by the MiB on HDD, where AWS says that all in sequence is merged.
-        by_bytes = not ask.is_random and (merged or given.profile.unit == "MiB")
+        by_bytes = not pattern.is_random and (merged or disk.volume_spec.unit == "MiB")
         one = serve(
-            given.profile,
+            disk.volume_spec,
             iops=math.inf,
-            io_kib=ask.block_kib,
+            io_kib=pattern.block_kib,
             access="sequential" if by_bytes else "random",
             has_credits=has_credits,
         )
         credits_per_op = one.credits_per_s / one.iops
         holds: Holds = "volume_iops" if one.binding == "volume_iops" else "volume_throughput"
-        limits.append((one.iops * given.members, holds))
-    for ways, of_volume in ((given.ways, True), (given.cap, False)):
+        limits.append((one.iops * disk.members, holds))
+    for ways, of_volume in ((disk.ways, True), (disk.cap, False)):
         if ways is not None:
             limits += _by_way(
-                ask, ways.times(given.members) if of_volume else ways, kib_s, of_volume=of_volume
+                pattern, ways.times(disk.members) if of_volume else ways, kib_s, of_volume=of_volume
             )
-    if given.instance is not None:
-        limits.append((given.instance.iops, "instance_iops"))
-        limits.append((given.instance.mib_s * kib_s, "instance_throughput"))
+    if disk.instance is not None:
+        limits.append((disk.instance.iops, "instance_iops"))
+        limits.append((disk.instance.mib_s * kib_s, "instance_throughput"))
     iops, holds = min(limits, key=itemgetter(0))
-    return Rates(
+    return ExpectedRates(
         iops=iops,
         mib_s=iops / kib_s,
         credits_per_s=0.0 if credits_per_op == 0 else iops * credits_per_op,
-        latency_s=ask.in_flight / iops if math.isfinite(iops) and holds != "asked" else None,
+        latency_s=pattern.in_flight / iops if math.isfinite(iops) and holds != "asked" else None,
         holds=holds,
     )
 
 
-def _by_way(ask: Ask, ways: Ways, kib_s: float, *, of_volume: bool) -> list[tuple[float, Holds]]:
+def _by_way(
+    pattern: IoPattern, ways: Ways, kib_s: float, *, of_volume: bool
+) -> list[tuple[float, Holds]]:
     """The limits of reads and of writes, each as one of both together."""
     found: list[tuple[float, Holds]] = []
     for share, iops, mib_s in (
-        (ask.read_share, ways.read_iops, ways.read_mib_s),
-        (1 - ask.read_share, ways.write_iops, ways.write_mib_s),
+        (pattern.read_share, ways.read_iops, ways.read_mib_s),
+        (1 - pattern.read_share, ways.write_iops, ways.write_mib_s),
     ):
         if share > 0:
             found.append((iops / share, "volume_iops" if of_volume else "instance_iops"))

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from burstwatch.ebs.load import MIB
-from burstwatch_exporter.measure.outcome import Outcome, OutputError, Way
+from burstwatch_exporter.measure.outputs import Outcome, OutputError, Way
 
 VERSION = re.compile(r"fio-(\d+)\.(\d+)\S*")
 #: The first whose JSON has latencies in nanoseconds, which is what is read here.
@@ -86,8 +86,8 @@ def parse_output(text: str) -> Outcome:
     """
     start, end = text.find("{"), text.rfind("}")
     if start < 0:
-        said = " ".join(text.split())[:200]
-        msg = f"fio printed no result{f', but: {said}' if said else ''}"
+        printed = " ".join(text.split())[:200]
+        msg = f"fio printed no result{f', but: {printed}' if printed else ''}"
         raise OutputError(msg)
     try:
         whole = msgspec.json.decode(text[start : end + 1].encode())

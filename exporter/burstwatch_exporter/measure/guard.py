@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from burstwatch_exporter.given import MeasureRules
+    from burstwatch_exporter.config_file import MeasureRules
     from burstwatch_exporter.host import View
     from burstwatch_exporter.measure.plan import Plan
     from burstwatch_exporter.measure.profiles import Profile
@@ -57,19 +57,19 @@ def check(
         reasons.append(
             f"{profile.name} needs an md RAID0 of two volumes or more, {target.device} is none"
         )
-    promised = {view.promise.promised for view in target.views if view.promise is not None}
-    if target.members > 1 and len(promised) > 1:
+    spec_ids = {view.spec.spec_id for view in target.views if view.spec is not None}
+    if target.members > 1 and len(spec_ids) > 1:
         reasons.append(
-            f"the volumes of {target.device} are not alike ({', '.join(sorted(promised))}), so their stripe has no price"
+            f"the volumes of {target.device} are not alike ({', '.join(sorted(spec_ids))}), so their stripe has no price"
         )
     for view in target.views:
         reasons += _volume(view, at, drains=drains is not None)
     if drains is not None:
         reasons += _drain(target.views, at, drains)
-    elif plan.purse is not None and plan.layout_credits >= plan.purse.budget:
+    elif plan.credit is not None and plan.layout_credits >= plan.credit.budget:
         reasons.append(
             f"writing the scratch file costs {number(plan.layout_credits)} credits, "
-            f"the budget is {number(plan.purse.budget)}: take a smaller --size-mib or a larger --budget-percent"
+            f"the budget is {number(plan.credit.budget)}: take a smaller --size-mib or a larger --budget-percent"
         )
     if reasons:
         raise RefusedError("; ".join(reasons))
@@ -107,12 +107,12 @@ def _space(directory: Path, plan: Plan) -> list[str]:
 
 def _volume(view: View, at: Circumstances, *, drains: bool) -> list[str]:
     key, account = view.disk.key, view.account
-    if view.promise is None:
+    if view.spec is None:
         return [f"the type of {key} is not known, so its cost is not: name it in --config.file"]
     reasons = []
     if key in at.alarms:
         reasons.append(f"{key} is in alarm: {at.alarms[key]}")
-    if account is None or view.promise.own_bucket is None:
+    if account is None or view.spec.own_bucket is None:
         return reasons
     projection = account.projection
     likely_s = projection.time_to_empty_s
@@ -125,7 +125,7 @@ def _volume(view: View, at: Circumstances, *, drains: bool) -> list[str]:
             f"{key} {word} dry in {span(left_s)} already, allowed is {span(SOON_S)} or more"
         )
     low, high = (
-        part / view.promise.own_bucket.capacity
+        part / view.spec.own_bucket.capacity
         for part in (account.interval.low, account.interval.high)
     )
     if not drains and low < at.floor_ratio:
@@ -147,17 +147,17 @@ def _drain(views: Sequence[View], at: Circumstances, confirmed: str) -> list[str
     elif confirmed not in keys:
         reasons.append(f"confirm-drain is {confirmed!r}, the volume there is {keys[0]}")
     for view in views:
-        promise = view.promise
-        if promise is not None and promise.bucket is not None:
-            refill, burst = promise.bucket.refill, promise.bucket.burst
+        spec = view.spec
+        if spec is not None and spec.bucket is not None:
+            refill, burst = spec.bucket.refill, spec.bucket.burst
             if refill > TOO_NEAR * burst:
                 reasons.append(
                     f"{view.disk.key} has a baseline of {number(refill)} of a burst of {number(burst)} here, "
                     f"allowed is {TOO_NEAR:.0%} of it or less, or its fall could not be seen"
                 )
     reasons += [
-        f"{view.disk.key} has no bucket to drain: {view.promise.profile.no_bucket_reason}"
+        f"{view.disk.key} has no bucket to drain: {view.spec.volume_spec.no_bucket_reason}"
         for view in views
-        if view.promise is not None and view.account is None
+        if view.spec is not None and view.account is None
     ]
     return reasons

@@ -30,7 +30,7 @@ class GoneError(OSError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Seen:
+class MeterReading:
     """The volumes at one instant. ``counters`` are of all together, since the meter began.
 
     ``spent`` and ``left`` are by device, and empty of those without a bucket.
@@ -72,7 +72,7 @@ class Meter:
         self._ledgers = {
             view.disk.name: Ledger(
                 view.disk,
-                view.promise,
+                view.spec,
                 start=view.account.interval,
                 origin=view.account.origin,
                 reading=replace(
@@ -81,10 +81,10 @@ class Meter:
                 slot_s=SLOT_S,
             )
             for view in views
-            if view.account is not None and view.promise is not None
+            if view.account is not None and view.spec is not None
         }
 
-    def look(self) -> Seen:
+    def look(self) -> MeterReading:
         """Read anew.
 
         Raises:
@@ -98,7 +98,7 @@ class Meter:
             msg = f"{', '.join(readings)}: the counters began anew"
             raise GoneError(msg)
         any_reading = next(iter(readings.values()))
-        return Seen(
+        return MeterReading(
             at=any_reading.at,
             wall_s=any_reading.wall_s,
             counters=_sum([one for one in done if one is not None]),

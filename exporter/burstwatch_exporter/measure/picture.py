@@ -140,12 +140,12 @@ def _iops_chart(step: StepRecord, record: Record) -> Chart:
 def _limits(step: StepRecord, record: Record) -> list[tuple[str, float]]:
     """The burst and the baseline as operations of this step, where they can be said."""
     volume = record.volumes[0] if record.volumes else None
-    if volume is None or volume.purse is None:
+    if volume is None or volume.credit is None:
         promised = step.verdict.promised_iops if step.verdict else None
         return [] if promised is None else [("promised", promised)]
     members = len(record.volumes) if record.stripe.startswith("raid0") else 1
     factor = members * (1.0 if volume.unit == "io" else 1024 / step.block_kib)
-    return [("burst", volume.purse.burst * factor), ("baseline", volume.purse.refill * factor)]
+    return [("burst", volume.credit.burst * factor), ("baseline", volume.credit.refill * factor)]
 
 
 def _scaling(

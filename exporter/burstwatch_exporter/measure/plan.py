@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
 from burstwatch.ebs.load import MIB
-from burstwatch.ebs.volumes import charge
+from burstwatch.ebs.other_disks import OTHER_DISKS
+from burstwatch.ebs.volume_types import CATALOGUE, UnknownVolumeTypeError
+from burstwatch.ebs.volumes import charge, volume_spec
+from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.drain import SURE_S
-from burstwatch_exporter.measure.expect import Ask, Expectation, expect
+from burstwatch_exporter.measure.expect import DiskLimits, Expectation, IoPattern, expect
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from burstwatch.bucket import Bucket
-    from burstwatch_exporter.interval import Interval
-    from burstwatch_exporter.measure.expect import Given
     from burstwatch_exporter.measure.jobs import Step
+    from burstwatch_exporter.measure.target import Target
 
 KIB = 2**10
 #: Nobody waits longer than this for the last operations of a step.
@@ -28,7 +30,7 @@ LAYOUT_KIB = 1024.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Purse:
+class CreditBudget:
     """The bucket of each volume, how much is left of it, and how much of that may be spent.
 
     ``demand`` is what else is asked of it, in credits a second.
@@ -81,7 +83,7 @@ class Plan:
     """
 
     steps: tuple[StepPlan, ...]
-    purse: Purse | None
+    credit: CreditBudget | None
     layout_mib: float
     layout_credits: float
     seconds: float
@@ -92,7 +94,7 @@ class Plan:
     left_after_s: float | None = None
 
 
-def make_plan(steps: Sequence[Step], given: Given, purse: Purse | None) -> Plan:
+def make_plan(steps: Sequence[Step], disk: DiskLimits, credit: CreditBudget | None) -> Plan:
     """What is to be expected of ``steps`` one after the other.
 
     Each gets an even share of what is left of the budget, so that the last one is run too;
@@ -100,13 +102,13 @@ def make_plan(steps: Sequence[Step], given: Given, purse: Purse | None) -> Plan:
     """
     layout_mib = max((step.size_mib for step in steps if step.tool != "dbench"), default=0.0)
     layout = 0.0
-    if purse is not None:
+    if credit is not None:
         pieces = layout_mib * MIB / KIB / LAYOUT_KIB
-        layout = pieces * price_of(given, block_kib=LAYOUT_KIB) / given.members
-    left = math.inf if purse is None else max(0.0, purse.budget - layout)
+        layout = pieces * price_of(disk, block_kib=LAYOUT_KIB) / disk.members
+    left = math.inf if credit is None else max(0.0, credit.budget - layout)
     planned: list[StepPlan] = []
     for i, step in enumerate(steps):
-        one = _step(step, given, purse, share=left / (len(steps) - i))
+        one = _step(step, disk, credit, share=left / (len(steps) - i))
         left -= one.spends
         planned.append(one)
     whole = layout + math.fsum(one.credits for one in planned)
@@ -114,34 +116,34 @@ def make_plan(steps: Sequence[Step], given: Given, purse: Purse | None) -> Plan:
     seconds = math.fsum(one.runs_s for one in planned)
     base = Plan(
         steps=tuple(planned),
-        purse=purse,
+        credit=credit,
         layout_mib=layout_mib,
         layout_credits=layout,
         seconds=seconds,
         credits=whole,
         spends=spends,
     )
-    return base if purse is None else _with_effect(base, purse)
+    return base if credit is None else _with_effect(base, credit)
 
 
-def price_of(given: Given, *, block_kib: float) -> float:
+def price_of(disk: DiskLimits, *, block_kib: float) -> float:
     """The most credits that one operation is charged: what the budget is kept by.
 
     The kernel splits it into requests of ``largest_kib``; where that is not known, into as large
     ones as a credit covers.
     """
-    profile = given.profile
+    profile = disk.volume_spec
     if profile is None:
         return 0.0
-    largest = given.largest_kib if math.isfinite(given.largest_kib) else profile.io_kib
+    largest = disk.largest_kib if math.isfinite(disk.largest_kib) else profile.io_kib
     requests = max(1, math.ceil(block_kib / largest))
     mib = block_kib * KIB / MIB
     return charge(profile, ops=requests, mib=mib, largest_kib=largest).most
 
 
-def ask_of(step: Step) -> Ask:
+def pattern_of(step: Step) -> IoPattern:
     """What a step asks of the disk."""
-    return Ask(
+    return IoPattern(
         block_kib=step.block_kib,
         in_flight=step.in_flight,
         read_share=step.read_share,
@@ -150,42 +152,42 @@ def ask_of(step: Step) -> Ask:
     )
 
 
-def _step(step: Step, given: Given, purse: Purse | None, *, share: float) -> StepPlan:
-    expected = expect(ask_of(step), given)
+def _step(step: Step, disk: DiskLimits, credit: CreditBudget | None, *, share: float) -> StepPlan:
+    expected = expect(pattern_of(step), disk)
     best = expected.best
-    rate = best.credits_per_s / given.members if purse is not None else 0.0
-    price = price_of(given, block_kib=step.block_kib) / given.members if purse is not None else 0.0
+    rate = best.credits_per_s / disk.members if credit is not None else 0.0
+    price = price_of(disk, block_kib=step.block_kib) / disk.members if credit is not None else 0.0
     price_per_s = best.iops * price if price > 0 else 0.0
     runs_s = step.runtime_s if price_per_s <= 0 else min(step.runtime_s, share / price_per_s)
-    if purse is not None and math.isinf(purse.budget):  # a drain: it ends when it is sure
-        to_empty = tb.time_to_empty(purse.bucket, level=purse.left.high, demand=rate)
+    if credit is not None and math.isinf(credit.budget):  # a drain: it ends when it is sure
+        to_empty = tb.time_to_empty(credit.bucket, level=credit.left.high, demand=rate)
         runs_s = min(step.runtime_s, to_empty + SURE_S)
     return StepPlan(
         step=step,
         expected=expected,
         credits_per_s=rate,
-        credits=_spent(purse, price_per_s, step.runtime_s),
-        spends=_spent(purse, price_per_s, runs_s),
+        credits=_spent(credit, price_per_s, step.runtime_s),
+        spends=_spent(credit, price_per_s, runs_s),
         runs_s=runs_s,
         price=price,
         until_empty_s=math.inf
-        if purse is None
-        else tb.time_to_empty(purse.bucket, level=purse.bucket.capacity, demand=rate),
+        if credit is None
+        else tb.time_to_empty(credit.bucket, level=credit.bucket.capacity, demand=rate),
     )
 
 
-def _spent(purse: Purse | None, rate: float, seconds: float) -> float:
+def _spent(credit: CreditBudget | None, rate: float, seconds: float) -> float:
     """What a full bucket is charged in that time: once it is empty, no more than comes in."""
-    if purse is None:
+    if credit is None:
         return 0.0
-    bucket = purse.bucket
+    bucket = credit.bucket
     at_rate = min(seconds, tb.time_to_empty(bucket, level=bucket.capacity, demand=rate))
     return rate * at_rate + min(rate, bucket.refill) * (seconds - at_rate)
 
 
-def _with_effect(plan: Plan, purse: Purse) -> Plan:
-    bucket, low = purse.bucket, purse.left.low
-    gained = (bucket.refill - min(purse.demand, bucket.refill)) * plan.seconds
+def _with_effect(plan: Plan, credit: CreditBudget) -> Plan:
+    bucket, low = credit.bucket, credit.left.low
+    gained = (bucket.refill - min(credit.demand, bucket.refill)) * plan.seconds
     after = tb.clamp_level(bucket, min(bucket.capacity, low + gained) - plan.spends)
     return replace(
         plan,
@@ -193,3 +195,94 @@ def _with_effect(plan: Plan, purse: Purse) -> Plan:
         left_s=tb.worst_time_to_empty(bucket, level=low),
         left_after_s=tb.worst_time_to_empty(bucket, level=after),
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
+    """What no volume may pass: credits to spend in all, and credits that stay, by device.
+
+    ``budget`` is ``inf`` where there are no credits to spend.
+    """
+
+    budget: float
+    floors: Mapping[str, float]
+
+
+NO_BOUNDS = Bounds(budget=math.inf, floors={})
+
+
+def credit_budget_of(target: Target, *, budget_ratio: float) -> CreditBudget | None:
+    """The bucket of the volume that has the least left of it, or None where there is none.
+
+    ``budget_ratio`` is ``inf`` where it is to be emptied. The budget is a share of the smallest
+    bucket: no volume spends more.
+    """
+    buckets = _capacities(target)
+    purses = [
+        CreditBudget(
+            bucket=replace(view.spec.own_bucket, burst=view.spec.bucket.burst),
+            left=view.account.interval,
+            budget=budget_ratio * min(buckets.values()),
+            demand=0.0
+            if view.account.projection.demand is None
+            else view.account.projection.demand.likely,
+        )
+        for view in target.views
+        if view.account is not None
+        and view.spec is not None
+        and view.spec.own_bucket is not None
+        and view.spec.bucket is not None
+    ]
+    return min(purses, key=lambda one: one.left.low / one.bucket.capacity, default=None)
+
+
+def bounds_of(target: Target, *, budget_ratio: float, floor_ratio: float) -> Bounds:
+    """What no volume may pass."""
+    buckets = _capacities(target)
+    if not buckets or math.isinf(budget_ratio):
+        return NO_BOUNDS
+    return Bounds(
+        budget=budget_ratio * min(buckets.values()),
+        floors={name: floor_ratio * capacity for name, capacity in buckets.items()},
+    )
+
+
+def imagined(
+    volume_type: str,
+    size_gib: float,
+    *,
+    members: int,
+    balance_ratio: float,
+    budget_ratio: float,
+    vcpus: int,
+) -> tuple[DiskLimits, CreditBudget | None]:
+    """A volume that is not here, or so many in a stripe.
+
+    Raises:
+        UnknownVolumeTypeError, SizeOutOfRangeError: naming the value and what is allowed.
+    """
+    other = OTHER_DISKS.get(volume_type)
+    if other is not None:
+        return DiskLimits(ways=other.of_size(size_gib), cap=other.cap(vcpus), members=members), None
+    if volume_type not in CATALOGUE:
+        msg = f"unknown volume type {volume_type!r}, allowed are {', '.join([*CATALOGUE, *OTHER_DISKS])}"
+        raise UnknownVolumeTypeError(msg)
+    spec = volume_spec(volume_type, size_gib)
+    disk = DiskLimits(volume_spec=spec, members=members)
+    if spec.bucket is None:
+        return disk, None
+    level = balance_ratio * spec.bucket.capacity
+    credit = CreditBudget(
+        bucket=spec.bucket,
+        left=Interval(low=level, high=level, likely=level),
+        budget=budget_ratio * spec.bucket.capacity,
+    )
+    return disk, credit
+
+
+def _capacities(target: Target) -> dict[str, float]:
+    return {
+        view.disk.name: view.spec.own_bucket.capacity
+        for view in target.views
+        if view.spec is not None and view.spec.own_bucket is not None
+    }

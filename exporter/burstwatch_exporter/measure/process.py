@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch_exporter.measure.outcome import OutputError
+from burstwatch_exporter.measure.outputs import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,7 +90,7 @@ class Process:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=seconds)
 
-    def said(self) -> str:
+    def complaint(self) -> str:
         """The end of what it complained about, on one line."""
         text = self.errors.read_text(encoding="utf-8", errors="replace")
         return " ".join(text.split())[-300:]
@@ -103,8 +103,8 @@ class Process:
             msg = f"{name} was killed by signal {-code}"
             raise OutputError(msg)
         if code and not was_stopped:
-            said = self.said()
-            msg = f"{name} ended with exit status {code}{f': {said}' if said else ''}"
+            complaint = self.complaint()
+            msg = f"{name} ended with exit status {code}{f': {complaint}' if complaint else ''}"
             raise OutputError(msg)
 
     def text(self) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from burstwatch_exporter.measure import dbench, dd, fio
+from burstwatch_exporter.measure import fio
 from burstwatch_exporter.measure.jobs import KIB, job_text
-from burstwatch_exporter.measure.outcome import Outcome, OutputError
+from burstwatch_exporter.measure.outputs import Outcome, OutputError, parse_dbench, parse_dd
 from burstwatch_exporter.measure.process import Process
 from burstwatch_exporter.measure.scratch import scratch_folder
 
@@ -36,7 +36,7 @@ class Place:
 
     fd: int
     directory: Path
-    notes: Path
+    folder: Path
 
     @property
     def scratch(self) -> str:
@@ -78,10 +78,10 @@ def find_programs(names: set[str]) -> dict[str, str]:
     paths = {name: path for name, path in found.items() if path is not None}
     if "fio" in paths:
         try:
-            said = subprocess.run(  # noqa: S603 - fio, by its path
+            complaint = subprocess.run(  # noqa: S603 - fio, by its path
                 [paths["fio"], "--version"], capture_output=True, text=True, check=False, timeout=10
             )
-            fio.check_version(said.stdout)
+            fio.check_version(complaint.stdout)
         except (OutputError, OSError, subprocess.TimeoutExpired) as error:
             msg = f"fio --version: {error}"
             raise ProgramError(msg) from error
@@ -100,12 +100,12 @@ def start(step: Step, place: Place, programs: dict[str, str], stack: ExitStack) 
 
 class _Fio:
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
-        notes = place.notes / step.name
-        notes.mkdir()
-        self._log = notes / "log"
-        job = notes / "job.fio"
+        folder = place.folder / step.name
+        folder.mkdir()
+        self._log = folder / "log"
+        job = folder / "job.fio"
         job.write_text(job_text(step, scratch=place.scratch, log=str(self._log)))
-        self._output = notes / "result.json"
+        self._output = folder / "result.json"
         self._process = Process(
             args=[
                 path,
@@ -114,8 +114,8 @@ class _Fio:
                 "--eta=never",
                 str(job),
             ],
-            printed=notes / "stdout",
-            errors=notes / "stderr",
+            printed=folder / "stdout",
+            errors=folder / "stderr",
             fd=place.fd,
         )
         self._process.start(stack)
@@ -130,7 +130,7 @@ class _Fio:
         """Its exit status counts before its own word: some of its errors are only there."""
         self._process.check(was_stopped=was_stopped)
         if not self._output.exists():
-            msg = f"fio printed no result{f': {said}' if (said := self._process.said()) else ''}"
+            msg = f"fio printed no result{f': {complaint}' if (complaint := self._process.complaint()) else ''}"
             raise OutputError(msg)
         found = fio.parse_output(self._output.read_text(encoding="utf-8", errors="replace"))
         log = Path(f"{self._log}_lat.log")
@@ -146,20 +146,20 @@ class _Fio:
 
 class _Dbench:
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
-        notes = place.notes / step.name
-        notes.mkdir()
-        folder = stack.enter_context(scratch_folder(place.directory))
+        folder = place.folder / step.name
+        folder.mkdir()
+        scratch = stack.enter_context(scratch_folder(place.directory))
         self._process = Process(
             args=[
                 path,
                 "-t",
                 str(max(SHORTEST_DBENCH_S, round(step.runtime_s))),
                 "-D",
-                str(folder),
+                str(scratch),
                 str(step.jobs),
             ],
-            printed=notes / "stdout",
-            errors=notes / "stderr",
+            printed=folder / "stdout",
+            errors=folder / "stderr",
         )
         self._process.start(stack)
 
@@ -171,15 +171,15 @@ class _Dbench:
 
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - dbench has its own clock
         self._process.check(was_stopped=was_stopped)
-        return dbench.parse_output(self._process.text())
+        return parse_dbench(self._process.text())
 
 
 class _Dd:
     """So many copies of dd, each over its own part of the file, begun again when it is through."""
 
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
-        notes = place.notes / step.name
-        notes.mkdir()
+        folder = place.folder / step.name
+        folder.mkdir()
         self._block = round(step.block_kib * KIB)
         count = max(1, round(step.size_mib * KIB * KIB) // step.jobs // self._block)
         self._until, self._stack = time.monotonic() + step.runtime_s, stack
@@ -189,8 +189,8 @@ class _Dd:
                     path, "if=/dev/zero", f"of={place.scratch}", f"bs={self._block}",
                     f"count={count}", f"seek={count * i}", "oflag=direct", "conv=notrunc,nocreat",
                 ],
-                printed=notes / f"{i}.stdout",
-                errors=notes / f"{i}.stderr",
+                printed=folder / f"{i}.stdout",
+                errors=folder / f"{i}.stderr",
                 fd=place.fd,
             )
             for i in range(step.jobs)
@@ -225,4 +225,4 @@ class _Dd:
         text = "\n".join(
             copy.errors.read_text(encoding="utf-8", errors="replace") for copy in self._copies
         )
-        return dd.parse_output(text, block_bytes=self._block, seconds=seconds)
+        return parse_dd(text, block_bytes=self._block, seconds=seconds)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from burstwatch_exporter.files import put_in_place, read_json
 from burstwatch_exporter.measure.verdict import Verdict
-from burstwatch_exporter.promise import GIB
+from tests.exporter.test_interval import GIB
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from burstwatch_exporter.host import View
     from burstwatch_exporter.measure.jobs import Step
-    from burstwatch_exporter.measure.meter import Seen
-    from burstwatch_exporter.measure.outcome import Way
+    from burstwatch_exporter.measure.meter import MeterReading
+    from burstwatch_exporter.measure.outputs import Way
     from burstwatch_exporter.measure.run import Run
 
 FORMAT: Literal[1] = 1
@@ -72,7 +72,7 @@ class StepRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PurseRecord:
+class CreditRecord:
     """A bucket, the balance as shares of it before and after, and what it was charged meanwhile."""
 
     capacity: float
@@ -89,14 +89,14 @@ class PurseRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VolumeRecord:
-    """A volume; ``purse`` is None where it has no bucket."""
+    """A volume; ``credit`` is None where it has no bucket."""
 
     volume_id: str
     device: str
     volume_type: str
     size_gib: float
     unit: str
-    purse: PurseRecord | None
+    credit: CreditRecord | None
 
     @property
     def key(self) -> str:
@@ -229,13 +229,13 @@ def step_record(step: Step, run: Run, verdict: Verdict | None) -> StepRecord:
     )
 
 
-def volume_record(view: View, before: Seen, after: Seen) -> VolumeRecord:
+def volume_record(view: View, before: MeterReading, after: MeterReading) -> VolumeRecord:
     """A volume with what it had and spent."""
-    name, promise = view.disk.name, view.promise
-    purse = None
-    if promise is not None and promise.own_bucket is not None and name in before.left:
-        bucket, spent = promise.own_bucket, after.spent[name]
-        purse = PurseRecord(
+    name, spec = view.disk.name, view.spec
+    credit = None
+    if spec is not None and spec.own_bucket is not None and name in before.left:
+        bucket, spent = spec.own_bucket, after.spent[name]
+        credit = CreditRecord(
             capacity=bucket.capacity,
             refill=bucket.refill,
             burst=bucket.burst,
@@ -250,10 +250,10 @@ def volume_record(view: View, before: Seen, after: Seen) -> VolumeRecord:
     return VolumeRecord(
         volume_id=view.disk.volume_id,
         device=name,
-        volume_type="" if promise is None else promise.profile.volume_type,
+        volume_type="" if spec is None else spec.volume_spec.volume_type,
         size_gib=view.disk.size_bytes / GIB,
-        unit="" if promise is None else promise.profile.unit,
-        purse=purse,
+        unit="" if spec is None else spec.volume_spec.unit,
+        credit=credit,
     )
 
 

@@ -32,23 +32,23 @@ def plan_text(profile: Profile, plan: Plan, what: str) -> str:
             _rate(one.expected.best.mib_s, ""),
             span(one.step.runtime_s),
             span(one.runs_s),
-            number(one.credits) if plan.purse else "-",
-            span(one.until_empty_s) if plan.purse else "-",
+            number(one.credits) if plan.credit else "-",
+            span(one.until_empty_s) if plan.credit else "-",
         ]
         for one in plan.steps
     ]
     lines += [table(headings, rows)]
-    if plan.purse is None:
+    if plan.credit is None:
         return "\n".join([*lines, "no credits to spend: it is limited by time alone", ""])
-    bucket = plan.purse.bucket
+    bucket = plan.credit.bucket
     lines.append(
         f"in all {number(plan.credits)} credits of {number(bucket.capacity)} ({plan.credits / bucket.capacity:.1%}), "
         f"of which {number(plan.layout_credits)} for the scratch file"
     )
     budget = (
-        f"the budget is {number(plan.purse.budget)} ({plan.purse.budget / bucket.capacity:.1%}): "
+        f"the budget is {number(plan.credit.budget)} ({plan.credit.budget / bucket.capacity:.1%}): "
     )
-    if math.isinf(plan.purse.budget):
+    if math.isinf(plan.credit.budget):
         budget = "it empties the bucket: "
     lines.append(f"{budget}{number(plan.spends)} will be spent at most, in {span(plan.seconds)}")
     short = sum(one.runs_s < min(LEAST_S, one.step.runtime_s) for one in plan.steps)
@@ -56,7 +56,7 @@ def plan_text(profile: Profile, plan: Plan, what: str) -> str:
         lines.append(
             f"the budget leaves {short} of {len(plan.steps)} steps less than {LEAST_S:g} s, which do not tell"
         )
-    left = plan.purse.left
+    left = plan.credit.left
     lines.append(
         f"balance {left.low / bucket.capacity:.1%} to {left.high / bucket.capacity:.1%}; after it about "
         f"{plan.balance_after or 0:.1%}; at full burst that lasts {span(plan.left_s)} now, {span(plan.left_after_s)} then"
@@ -66,17 +66,17 @@ def plan_text(profile: Profile, plan: Plan, what: str) -> str:
 
 def plan_json(profile: Profile, plan: Plan) -> dict[str, object]:
     """The same for programs; never is null."""
-    bucket = plan.purse.bucket if plan.purse else None
+    bucket = plan.credit.bucket if plan.credit else None
     return {
         "profile": profile.name,
         "seconds": plan.seconds,
-        "credits": plan.credits if plan.purse else None,
-        "budget": _finite(plan.purse.budget) if plan.purse else None,
-        "spends": plan.spends if plan.purse else None,
-        "layout_credits": plan.layout_credits if plan.purse else None,
+        "credits": plan.credits if plan.credit else None,
+        "budget": _finite(plan.credit.budget) if plan.credit else None,
+        "spends": plan.spends if plan.credit else None,
+        "layout_credits": plan.layout_credits if plan.credit else None,
         "capacity": bucket.capacity if bucket else None,
-        "balance_low": plan.purse.left.low / bucket.capacity if plan.purse and bucket else None,
-        "balance_high": plan.purse.left.high / bucket.capacity if plan.purse and bucket else None,
+        "balance_low": plan.credit.left.low / bucket.capacity if plan.credit and bucket else None,
+        "balance_high": plan.credit.left.high / bucket.capacity if plan.credit and bucket else None,
         "balance_after": plan.balance_after,
         "worst_time_to_empty_s": _finite(plan.left_s),
         "worst_time_to_empty_after_s": _finite(plan.left_after_s),
@@ -90,8 +90,8 @@ def plan_json(profile: Profile, plan: Plan) -> dict[str, object]:
                 "iops_when_empty": one.expected.empty.iops if one.expected.empty else None,
                 "runtime_s": one.step.runtime_s,
                 "runs_s": one.runs_s,
-                "credits": one.credits if plan.purse else None,
-                "credits_per_s": one.credits_per_s if plan.purse else None,
+                "credits": one.credits if plan.credit else None,
+                "credits_per_s": one.credits_per_s if plan.credit else None,
                 "time_to_empty_s": _finite(one.until_empty_s),
             }
             for one in plan.steps
@@ -203,14 +203,14 @@ def drain_lines(drain: DrainRecord, unit: str) -> list[str]:
 
 def spent_line(volume: VolumeRecord) -> str:
     """What it cost one volume."""
-    purse = volume.purse
-    if purse is None:
+    credit = volume.credit
+    if credit is None:
         return f"{volume.key}: no credits to spend"
-    least, most = number(purse.spent_least), number(purse.spent_most)
+    least, most = number(credit.spent_least), number(credit.spent_most)
     return (
-        f"{volume.key}: {least} to {most} credits spent ({purse.spent_most / purse.capacity:.2%} at most, by all I/O "
-        f"of the volume), balance {purse.before_low:.1%} to {purse.before_high:.1%} before, "
-        f"{purse.after_low:.1%} to {purse.after_high:.1%} after"
+        f"{volume.key}: {least} to {most} credits spent ({credit.spent_most / credit.capacity:.2%} at most, by all I/O "
+        f"of the volume), balance {credit.before_low:.1%} to {credit.before_high:.1%} before, "
+        f"{credit.after_low:.1%} to {credit.after_high:.1%} after"
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from burstwatch_exporter.measure.outcome import Outcome, OutputError
+from burstwatch_exporter.measure.outputs import Outcome, OutputError
 from burstwatch_exporter.measure.programs import start
 from burstwatch_exporter.measure.watch import BUDGET_SPENT, INTERRUPTED
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from burstwatch_exporter.measure.jobs import Step
     from burstwatch_exporter.measure.programs import Place
-    from burstwatch_exporter.measure.watch import Served, Watch
+    from burstwatch_exporter.measure.watch import ServedSample, Watch
 
 #: A program that is told to end has so long beside what it waits for, before it is killed.
 PATIENCE_S = 1.0
@@ -35,7 +35,7 @@ class Run:
 
     ran_s: float
     spent: float
-    samples: Sequence[Served]
+    samples: Sequence[ServedSample]
     device_iops: float
     device_mib_s: float
     stopped: str = ""
@@ -52,7 +52,7 @@ def run_step(
     allowed: float,
     in_flight: float,
     patience_s: float,
-    until: Callable[[Sequence[Served]], bool] = lambda _: False,
+    until: Callable[[Sequence[ServedSample]], bool] = lambda _: False,
 ) -> Run:
     """Run it until its time is over, the volumes have spent ``allowed`` in all, or ``until`` is so.
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch_exporter.measure import record as rec
 from burstwatch_exporter.measure.drain import estimate, has_fallen, refill_after
-from burstwatch_exporter.measure.expect import Given
-from burstwatch_exporter.measure.plan import ask_of
+from burstwatch_exporter.measure.expect import DiskLimits
+from burstwatch_exporter.measure.plan import pattern_of
 from burstwatch_exporter.measure.programs import Place
 from burstwatch_exporter.measure.record import iops_of, step_record, volume_record
 from burstwatch_exporter.measure.run import HUNG, Run, run_step
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from burstwatch_exporter.measure.plan import Plan, StepPlan
     from burstwatch_exporter.measure.profiles import Profile
     from burstwatch_exporter.measure.target import Target
-    from burstwatch_exporter.measure.watch import Served, Watch
+    from burstwatch_exporter.measure.watch import ServedSample, Watch
 
 #: How long to wait for what is still on its way to the disk when all has ended; others may go on.
 QUIET_S, LOOKS = 0.5, 10
@@ -62,7 +62,7 @@ class Session:
         """``watch`` has begun with what the volumes had before anything was written."""
         self._profile, self._target, self._plan, self._watch = profile, target, plan, watch
         self._about, self._programs = about, programs
-        self._given = given_of(target, vcpus=about.vcpus)
+        self._disk = disk_limits_of(target, vcpus=about.vcpus)
         self._steps: list[rec.StepRecord] = []
         self._drain: rec.DrainRecord | None = None
         self._stopped = self._failed = ""
@@ -75,8 +75,8 @@ class Session:
         for place_of in (directory, elsewhere):
             remove_left_behind(place_of)
         try:
-            with scratch_file(directory) as fd, scratch_folder(elsewhere) as notes:
-                place = Place(fd=fd, directory=directory, notes=notes)
+            with scratch_file(directory) as fd, scratch_folder(elsewhere) as folder:
+                place = Place(fd=fd, directory=directory, folder=folder)
                 if self._lay_out(fd):
                     if recover_s is None:
                         self._run_all(place)
@@ -109,7 +109,7 @@ class Session:
 
     def _run(
         self, planned: StepPlan, step: Step, place: Place, *, allowed: float,
-        until: Callable[[Sequence[Served]], bool] = lambda _: False,
+        until: Callable[[Sequence[ServedSample]], bool] = lambda _: False,
     ) -> Run:  # fmt: skip
         """Run one step and note what came of it, even if it could not be begun."""
         try:
@@ -128,13 +128,13 @@ class Session:
     def _run_drain(self, place: Place, recover_s: float) -> None:
         """Until it has fallen; then a rest, and what it bursts with after it."""
         (planned,) = self._plan.steps
-        if self._plan.purse is None:
+        if self._plan.credit is None:
             return
-        bucket, budget = self._plan.purse.bucket, self._watch.bounds.budget
+        bucket, budget = self._plan.credit.bucket, self._watch.bounds.budget
         before = self._watch.now.left[self._target.views[0].disk.name]
         middle = (planned.credits_per_s + bucket.refill) / 2
 
-        def has_come_down(samples: Sequence[Served]) -> bool:
+        def has_come_down(samples: Sequence[ServedSample]) -> bool:
             return has_fallen([one.credits for one in samples], below=middle)
 
         longest_s = min(planned.step.runtime_s, LATE * planned.runs_s)
@@ -196,7 +196,7 @@ class Session:
         iops = iops_of(run)
         if iops is not None and is_judged:
             verdict = judge(
-                ask_of(step), self._given, iops=iops, ran_s=run.ran_s, left=self._credits()
+                pattern_of(step), self._disk, iops=iops, ran_s=run.ran_s, left=self._credits()
             )
         self._steps.append(step_record(step, run, verdict))
 
@@ -204,11 +204,11 @@ class Session:
         """What is left of the volume that has the least."""
         shares = [
             Credits(
-                low=left.low / view.promise.own_bucket.capacity,
-                high=left.high / view.promise.own_bucket.capacity,
+                low=left.low / view.spec.own_bucket.capacity,
+                high=left.high / view.spec.own_bucket.capacity,
             )
             for view in self._target.views
-            if view.promise is not None and view.promise.own_bucket is not None
+            if view.spec is not None and view.spec.own_bucket is not None
             for left in [self._watch.now.left[view.disk.name]]
         ]
         return min(shares, key=lambda one: one.low, default=None)
@@ -230,7 +230,7 @@ class Session:
             else f"{target.stripe.level} of {target.stripe.members}",
             began_s=watch.began.wall_s,
             ended_s=watch.now.wall_s,
-            budget=budget if self._plan.purse is not None and math.isfinite(budget) else None,
+            budget=budget if self._plan.credit is not None and math.isfinite(budget) else None,
             predicted=self._plan.spends,
             floor_ratio=self._about.floor_ratio,
             stopped=self._stopped,
@@ -241,27 +241,27 @@ class Session:
         )
 
 
-def given_of(target: Target, *, vcpus: int) -> Given:
+def disk_limits_of(target: Target, *, vcpus: int) -> DiskLimits:
     """What the volumes under a directory promise together. Those of a stripe are alike.
 
     Over several in another layout nobody knows it; what one promises is what it costs at the most.
     """
-    promise = target.views[0].promise
-    if promise is None:
-        return Given()
+    spec = target.views[0].spec
+    if spec is None:
+        return DiskLimits()
     is_known = len(target.views) == target.members
-    other = OTHER_DISKS.get(promise.profile.volume_type)
+    other = OTHER_DISKS.get(spec.volume_spec.volume_type)
     if other is not None:
-        return Given(
-            ways=other.of_size(promise.profile.size_gib),
+        return DiskLimits(
+            ways=other.of_size(spec.volume_spec.size_gib),
             cap=other.cap(vcpus),
             members=target.members,
             is_known=is_known,
         )
-    return Given(
+    return DiskLimits(
         is_known=is_known,
-        profile=promise.profile,
-        instance=promise.volume.instance,
+        volume_spec=spec.volume_spec,
+        instance=spec.volume.instance,
         members=target.members,
         largest_kib=min(view.disk.largest_kib for view in target.views),
     )

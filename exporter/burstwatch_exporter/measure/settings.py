@@ -125,7 +125,7 @@ SWITCHES = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wishes:
+class MeasureOptions:
     """The settings of ``SETTINGS``, checked. What is left as the profile has it is None."""
 
     profile: str
@@ -147,7 +147,7 @@ class Wishes:
     source: Path | None
 
 
-def parse_wishes(given: Mapping[str, str]) -> Wishes:
+def parse_measure_options(texts: Mapping[str, str]) -> MeasureOptions:
     """Settings by name, as text.
 
     Raises:
@@ -157,11 +157,11 @@ def parse_wishes(given: Mapping[str, str]) -> Wishes:
     values: dict[str, str | float] = {}
     for setting in SETTINGS:
         values[setting.name] = setting.default
-        if setting.name in given:
+        if setting.name in texts:
             try:
-                values[setting.name] = setting.parse(given[setting.name])
+                values[setting.name] = setting.parse(texts[setting.name])
             except ValueError as error:
-                problems.append(f"{setting.name} is {given[setting.name]!r}, allowed is {error}")
+                problems.append(f"{setting.name} is {texts[setting.name]!r}, allowed is {error}")
     if problems:
         raise ConfigError("; ".join(problems))
 
@@ -174,7 +174,7 @@ def parse_wishes(given: Mapping[str, str]) -> Wishes:
     def path(name: str) -> Path | None:
         return Path(str(values[name])) if values[name] else None
 
-    return Wishes(
+    return MeasureOptions(
         profile=str(values["profile"]),
         directory=path("directory"),
         budget_ratio=number("budget-percent") / 100,
@@ -188,7 +188,7 @@ def parse_wishes(given: Mapping[str, str]) -> Wishes:
         size_gib=some("size-gib"),
         balance_ratio=number("balance-percent") / 100,
         members=round(number("members")),
-        ignored_by_drain=tuple(name for name in AGAINST_DRAIN if name in given),
+        ignored_by_drain=tuple(name for name in AGAINST_DRAIN if name in texts),
         html=path("html"),
         markdown=path("markdown"),
         source=path("from"),

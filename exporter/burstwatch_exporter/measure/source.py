@@ -64,10 +64,10 @@ def add_record(page: Page, record: Record, device: str, *, now: float) -> None:
     page.add(m.FIO_AGE, run, max(0.0, now - record.ended_s))
     page.add(m.FIO_SUCCESS, run, record.is_whole)
     page.add(m.FIO_SECONDS, run, max(0.0, record.ended_s - record.began_s))
-    purse = record.volumes[0].purse
-    if purse is not None:
-        page.add(m.FIO_CREDITS, (*run, "least"), purse.spent_least)
-        page.add(m.FIO_CREDITS, (*run, "most"), purse.spent_most)
+    credit = record.volumes[0].credit
+    if credit is not None:
+        page.add(m.FIO_CREDITS, (*run, "least"), credit.spent_least)
+        page.add(m.FIO_CREDITS, (*run, "most"), credit.spent_most)
     for step in record.steps:
         _add_step(page, (*run, step.name), step)
 

@@ -10,7 +10,7 @@ from burstwatch.formatting import number
 from burstwatch_exporter.measure.expect import expect
 
 if TYPE_CHECKING:
-    from burstwatch_exporter.measure.expect import Ask, Expectation, Given, Rates
+    from burstwatch_exporter.measure.expect import DiskLimits, Expectation, ExpectedRates, IoPattern
 
 Word = Literal[
     "bursting",
@@ -49,32 +49,36 @@ class Credits:
     high: float
 
 
-def judge(ask: Ask, given: Given, *, iops: float, ran_s: float, left: Credits | None) -> Verdict:
+def judge(
+    pattern: IoPattern, disk: DiskLimits, *, iops: float, ran_s: float, left: Credits | None
+) -> Verdict:
     """What to make of ``iops`` in ``ran_s`` seconds; ``left`` is None for a disk without a bucket."""
-    expected = expect(ask, given)
+    expected = expect(pattern, disk)
     best = expected.best
     if ran_s < LEAST_S:
         reason = f"it ran {ran_s:.1f} s, and less than {LEAST_S:g} s do not tell"
         return _verdict("too short", reason, best if math.isfinite(best.iops) else None)
-    if not given.is_known or not math.isfinite(best.iops):
+    if not disk.is_known or not math.isfinite(best.iops):
         reason = "nobody publishes what this disk gives"
-        if not given.is_known:
+        if not disk.is_known:
             reason = "several volumes, and no stripe: how they share the work is not known"
         return _verdict("no promise", reason, None)
     if best.holds == "asked":
-        return _asked(ask, iops, best)
+        return _asked(pattern, iops, best)
     if iops > (1 + NEAR) * best.iops:
-        return _above(ask, given, iops, best)
+        return _above(pattern, disk, iops, best)
     if _is_near(iops, best.iops):
-        return _at_best(given, iops, expected)
-    return _below(ask, iops, expected, left)
+        return _at_best(disk, iops, expected)
+    return _below(pattern, iops, expected, left)
 
 
-def _below(ask: Ask, iops: float, expected: Expectation, left: Credits | None) -> Verdict:
+def _below(pattern: IoPattern, iops: float, expected: Expectation, left: Credits | None) -> Verdict:
     best, empty = expected.best, expected.empty
     in_flight = "nothing was served"
     if iops > 0:
-        in_flight = f"{ask.in_flight} in flight that take {ask.in_flight / iops * MS:.2g} ms each"
+        in_flight = (
+            f"{pattern.in_flight} in flight that take {pattern.in_flight / iops * MS:.2g} ms each"
+        )
     if empty is not None and _is_near(iops, empty.iops):
         if left is None or left.low <= 0:
             return _verdict("at baseline", f"{_beside(iops, empty)}: out of credits", empty)
@@ -98,39 +102,39 @@ def _below(ask: Ask, iops: float, expected: Expectation, left: Credits | None) -
     return _verdict("below its promise", reason, floor)
 
 
-def _asked(ask: Ask, iops: float, best: Rates) -> Verdict:
+def _asked(pattern: IoPattern, iops: float, best: ExpectedRates) -> Verdict:
     if iops >= (1 - NEAR) * best.iops:
         return _verdict("as asked", f"{number(iops)} IOPS, and no more were asked for", best)
     reason = (
         f"{number(iops)} of {number(best.iops)} IOPS asked for: "
-        f"{ask.in_flight} in flight {'is' if ask.in_flight == 1 else 'are'} not enough, or the disk is busy"
+        f"{pattern.in_flight} in flight {'is' if pattern.in_flight == 1 else 'are'} not enough, or the disk is busy"
     )
     return _verdict("below its promise", reason, best)
 
 
-def _above(ask: Ask, given: Given, iops: float, best: Rates) -> Verdict:
-    merged = expect(ask, given, merged=True).best.iops
+def _above(pattern: IoPattern, disk: DiskLimits, iops: float, best: ExpectedRates) -> Verdict:
+    merged = expect(pattern, disk, merged=True).best.iops
     if iops <= (1 + NEAR) * merged:
         reason = (
             f"{_beside(iops, best)} with each counted: in sequence some were merged, as AWS allows, "
             f"up to {number(merged)}"
         )
-        has_bucket = given.profile is not None and given.profile.bucket is not None
+        has_bucket = disk.volume_spec is not None and disk.volume_spec.bucket is not None
         return _verdict("bursting" if has_bucket else "as promised", reason, best)
     reason = f"{_beside(iops, best)}: a cache on the way answered, or the volume is of another type or size"
     return _verdict("not this type", reason, best)
 
 
-def _at_best(given: Given, iops: float, expected: Expectation) -> Verdict:
+def _at_best(disk: DiskLimits, iops: float, expected: Expectation) -> Verdict:
     best = expected.best
     if best.holds in {"instance_iops", "instance_throughput"}:
         reason = f"{_beside(iops, best)}: the instance's limit, which is under the volume's"
         return _verdict("instance-limited", reason, best)
-    if expected.empty is None or given.profile is None:
+    if expected.empty is None or disk.volume_spec is None:
         return _verdict("as promised", _beside(iops, best), best)
     if expected.empty.iops >= (1 - NEAR) * best.iops:
         return _verdict("as promised", f"{_beside(iops, best)}, with credits or without", best)
-    spent = best.credits_per_s / given.members - given.profile.baseline
+    spent = best.credits_per_s / disk.members - disk.volume_spec.baseline
     reason = f"{_beside(iops, best)}: it spends {number(max(0.0, spent))} credits a second more than come in"
     return _verdict("bursting", reason, best)
 
@@ -139,15 +143,15 @@ def _is_near(iops: float, promised: float) -> bool:
     return abs(iops - promised) <= NEAR * promised
 
 
-def _beside(iops: float, promise: Rates) -> str:
-    return f"{number(iops)} IOPS, promised are {number(promise.iops)}"
+def _beside(iops: float, spec: ExpectedRates) -> str:
+    return f"{number(iops)} IOPS, promised are {number(spec.iops)}"
 
 
-def _verdict(word: Word, reason: str, promise: Rates | None) -> Verdict:
+def _verdict(word: Word, reason: str, spec: ExpectedRates | None) -> Verdict:
     return Verdict(
         word=word,
         reason=reason,
-        promised_iops=None if promise is None else promise.iops,
-        promised_mib_s=None if promise is None else promise.mib_s,
-        promised_latency_s=None if promise is None else promise.latency_s,
+        promised_iops=None if spec is None else spec.iops,
+        promised_mib_s=None if spec is None else spec.mib_s,
+        promised_latency_s=None if spec is None else spec.latency_s,
     )

@@ -10,10 +10,11 @@ from burstwatch_exporter.measure.drain import Sample
 from burstwatch_exporter.measure.meter import GoneError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from threading import Event
 
-    from burstwatch_exporter.measure.meter import Meter, Seen
+    from burstwatch_exporter.measure.meter import Meter, MeterReading
+    from burstwatch_exporter.measure.plan import Bounds
 
 #: How often it looks.
 TICK_S = 0.05
@@ -24,18 +25,7 @@ INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Bounds:
-    """What no volume may pass: credits to spend in all, and credits that stay, by device.
-
-    ``budget`` is ``inf`` where there are no credits to spend.
-    """
-
-    budget: float
-    floors: Mapping[str, float]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Served:
+class ServedSample:
     """What the devices did in the ``seconds`` that ended ``at`` seconds after the step began.
 
     ``credits_per_s`` is what is likely of that volume that was charged the most.
@@ -62,15 +52,15 @@ class Watch:
         bounds: Bounds,
         *,
         stop: Event,
-        told: Callable[[str, Seen, Served | None], None] = lambda *_: None,
+        on_sample: Callable[[str, MeterReading, ServedSample | None], None] = lambda *_: None,
     ) -> None:
-        """``stop`` is set when the user wants it to end; ``told`` hears of each sample."""
-        self._meter, self.bounds, self._stop, self._told = meter, bounds, stop, told
+        """``stop`` is set when the user wants it to end; ``on_sample`` hears of each sample."""
+        self._meter, self.bounds, self._stop, self._on_sample = meter, bounds, stop, on_sample
         self.began = self.now = meter.look()
         self._gone = ""
         self._step, self._since, self._sampled = "", self.now, self.now
         self._sample_s, self._in_flight = SAMPLE_S, 0.0
-        self.samples: list[Served] = []
+        self.samples: list[ServedSample] = []
 
     def begin(self, step: str, *, in_flight: float = 0.0) -> None:
         """A step begins: its samples are its own. It has at most ``in_flight`` credits on the way."""
@@ -153,17 +143,17 @@ class Watch:
             ]
             self._sample_s *= 2
         self._sampled = self.now
-        self._told(self._step, self.now, served)
+        self._on_sample(self._step, self.now, served)
 
 
-def _joined(one: Served, other: Served) -> Served:
+def _joined(one: ServedSample, other: ServedSample) -> ServedSample:
     """Two samples as one."""
     seconds = one.seconds + other.seconds
 
     def mean(a: float, b: float) -> float:
         return (a * one.seconds + b * other.seconds) / seconds
 
-    return Served(
+    return ServedSample(
         at=other.at,
         seconds=seconds,
         iops=mean(one.iops, other.iops),
@@ -172,7 +162,7 @@ def _joined(one: Served, other: Served) -> Served:
     )
 
 
-def _served(before: Seen, now: Seen, since: float) -> Served | None:
+def _served(before: MeterReading, now: MeterReading, since: float) -> ServedSample | None:
     seconds = now.at - before.at
     done = now.counters.since(before.counters)
     if seconds <= 0 or done is None:
@@ -181,7 +171,7 @@ def _served(before: Seen, now: Seen, since: float) -> Served | None:
         (charge.nominal - before.spent[name].nominal for name, charge in now.spent.items()),
         default=0.0,
     )
-    return Served(
+    return ServedSample(
         at=now.at - since,
         seconds=seconds,
         iops=done.ops / seconds,

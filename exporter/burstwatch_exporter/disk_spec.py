@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch.ebs.volume_types import find_type
-from burstwatch.ebs.volumes import Profile, profile
+from burstwatch.ebs.volumes import VolumeSpec, volume_spec
 from burstwatch.kinds.ebs_volume import Volume, on_instance
-from burstwatch_exporter.given import DEFAULT_IO_KIB
+from burstwatch_exporter.config_file import DEFAULT_IO_KIB
 
 if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from burstwatch.ebs.volume_types import CreditUnit
     from burstwatch.ebs.volumes import InstanceLimits
     from burstwatch.history.observations import Limit
-    from burstwatch_exporter.given import CustomBucket, Given
+    from burstwatch_exporter.config_file import CustomBucket, VolumeConfig
 
 GIB = 2**30
 #: The type of what is known by its bucket alone.
@@ -28,7 +28,7 @@ SIZE_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Promise:
+class DiskSpec:
     """A volume's type and size, the bucket that this host can spend from, and its limits.
 
     ``own_bucket`` is the volume's whatever it is attached to: elsewhere it may be spent
@@ -47,24 +47,24 @@ class Promise:
     is_changing: bool = False
 
     @property
-    def promised(self) -> str:
+    def spec_id(self) -> str:
         """Type and size: two volumes of other sizes may have the same bucket."""
-        return f"{self.profile.volume_type} {self.profile.size_gib:g} GiB"
+        return f"{self.volume_spec.volume_type} {self.volume_spec.size_gib:g} GiB"
 
     @property
     def is_of_ebs(self) -> bool:
         """Whether it is an EBS volume at all."""
-        return self.profile.volume_type not in {CUSTOM, *OTHER_DISKS}
+        return self.volume_spec.volume_type not in {CUSTOM, *OTHER_DISKS}
 
     @property
-    def profile(self) -> Profile:
+    def volume_spec(self) -> VolumeSpec:
         """By type and size."""
-        return self.volume.promise
+        return self.volume.spec
 
 
-def promise_of(
-    given: Given, *, size_bytes: int, instance: InstanceLimits | None
-) -> tuple[Promise | None, str]:
+def disk_spec_of(
+    config: VolumeConfig, *, size_bytes: int, instance: InstanceLimits | None
+) -> tuple[DiskSpec | None, str]:
     """What the configuration says is promised, or None with nothing to go by; and what is odd about it, or nothing.
 
     The device knows its size: what is said of it only serves to be compared.
@@ -72,38 +72,38 @@ def promise_of(
     Raises:
         ValueError: if the type is not made in that size.
     """
-    if given.custom is not None:
-        own = custom_profile(given.custom, size_bytes / GIB)
+    if config.custom is not None:
+        own = custom_spec(config.custom, size_bytes / GIB)
         oddity = ""
         instance = None  # no EBS volume, so what EBS gives the instance is not for it
-    elif given.volume_type is not None and given.volume_type in OTHER_DISKS:
-        size_gib, oddity = _size(given, size_bytes)
-        own = other_profile(OTHER_DISKS[given.volume_type], size_gib)
+    elif config.volume_type is not None and config.volume_type in OTHER_DISKS:
+        size_gib, oddity = _size(config, size_bytes)
+        own = other_spec(OTHER_DISKS[config.volume_type], size_gib)
         instance = None  # the same
-    elif given.volume_type is not None:
-        size_gib, oddity = _size(given, size_bytes)
-        own = profile(
-            find_type(given.volume_type).name, size_gib, iops=given.iops, mib_s=given.mib_s
+    elif config.volume_type is not None:
+        size_gib, oddity = _size(config, size_bytes)
+        own = volume_spec(
+            find_type(config.volume_type).name, size_gib, iops=config.iops, mib_s=config.mib_s
         )
     else:
         return None, ""
     bucket, limit = on_instance(own, own.bucket, instance)
-    promise = Promise(
-        volume=Volume(promise=own, instance=instance),
+    spec = DiskSpec(
+        volume=Volume(spec=own, instance=instance),
         own_bucket=own.bucket,
         bucket=bucket,
         limit=limit,
         source="config",
-        created_s=given.created_s,
+        created_s=config.created_s,
     )
-    return promise, oddity
+    return spec, oddity
 
 
-def custom_profile(custom: CustomBucket, size_gib: float) -> Profile:
+def custom_spec(custom: CustomBucket, size_gib: float) -> VolumeSpec:
     """A volume that is known by its bucket alone: nothing else limits it."""
     unit: CreditUnit = "MiB" if custom.unit == "MiB" else "io"
     bucket = custom.bucket
-    return Profile(
+    return VolumeSpec(
         volume_type=CUSTOM,
         size_gib=size_gib,
         unit=unit,
@@ -118,11 +118,11 @@ def custom_profile(custom: CustomBucket, size_gib: float) -> Profile:
     )
 
 
-def other_profile(disk: OtherDisk, size_gib: float) -> Profile:
+def other_spec(disk: OtherDisk, size_gib: float) -> VolumeSpec:
     """A disk that is no EBS volume: limits, as far as they are known, and no bucket."""
     ways = disk.of_size(size_gib)
     iops, mib_s = max(ways.read_iops, ways.write_iops), max(ways.read_mib_s, ways.write_mib_s)
-    return Profile(
+    return VolumeSpec(
         volume_type=disk.name,
         size_gib=size_gib,
         unit="io",
@@ -137,12 +137,12 @@ def other_profile(disk: OtherDisk, size_gib: float) -> Profile:
     )
 
 
-def _size(given: Given, size_bytes: int) -> tuple[float, str]:
+def _size(config: VolumeConfig, size_bytes: int) -> tuple[float, str]:
     """The size to go by in GiB, and whether it is not the one that is said."""
     seen = size_bytes / GIB
-    said = given.size_gib
-    if size_bytes <= 0 and said is not None:
-        return said, ""
-    if said is not None and abs(said - seen) > SIZE_TOLERANCE * seen:
-        return seen, f"{said:g} GiB are said, the device has {seen:g} GiB"
+    stated = config.size_gib
+    if size_bytes <= 0 and stated is not None:
+        return stated, ""
+    if stated is not None and abs(stated - seen) > SIZE_TOLERANCE * seen:
+        return seen, f"the configuration states {stated:g} GiB, the device has {seen:g} GiB"
     return seen, ""

@@ -29,7 +29,7 @@ EVERY = "*"
 DEFAULT_IO_KIB = 256.0
 
 
-class GivenError(ValueError):
+class ConfigFileError(ValueError):
     """A file that cannot be used; the message names each value and what is allowed."""
 
 
@@ -43,7 +43,7 @@ class CustomBucket:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Given:
+class VolumeConfig:
     """What is said of one volume; None is not said. ``created_s`` is when it was new."""
 
     volume_type: str | None = None
@@ -63,10 +63,10 @@ class MeasureRules:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GivenVolumes:
+class HostConfig:
     """The whole file. ``devices`` has for a device the volume id it is to have, or nothing."""
 
-    volumes: Mapping[str, Given] = field(default_factory=lambda: MappingProxyType({}))
+    volumes: Mapping[str, VolumeConfig] = field(default_factory=lambda: MappingProxyType({}))
     devices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     instance: InstanceLimits | None = None
     instance_types: Mapping[str, InstanceLimits] = field(
@@ -74,7 +74,7 @@ class GivenVolumes:
     )
     measure: MeasureRules = MeasureRules()
 
-    def of(self, key: str) -> Given | None:
+    def of(self, key: str) -> VolumeConfig | None:
         """What is said of a volume by its id or ``device:NAME``, or of every volume."""
         found = self.volumes.get(key)
         if found is None and not key.startswith("device:"):
@@ -86,7 +86,7 @@ class GivenVolumes:
         return [key for key in self.volumes if key != EVERY]
 
 
-def read_given(path: Path) -> GivenVolumes:
+def read_config_file(path: Path) -> HostConfig:
     """The file's content.
 
     Raises:
@@ -95,13 +95,13 @@ def read_given(path: Path) -> GivenVolumes:
     try:
         content = read_yaml(path)
     except ValueError as error:
-        raise GivenError(str(error)) from error
+        raise ConfigFileError(str(error)) from error
     problems: list[str] = []
     file = convert(content or {}, _File, "", problems) or _File()
     given = _host(file, problems)
     if problems:
         msg = f"{path}: {'; '.join(problems)}"
-        raise GivenError(msg)
+        raise ConfigFileError(msg)
     return given
 
 
@@ -154,8 +154,8 @@ class _File(_Strict):
     measure: _Measure | None = None
 
 
-def _host(file: _File, problems: list[str]) -> GivenVolumes:
-    volumes: dict[str, Given] = {}
+def _host(file: _File, problems: list[str]) -> HostConfig:
+    volumes: dict[str, VolumeConfig] = {}
     for name, entry in (file.volumes or {}).items():
         volume = convert(entry, _Volume, f"volumes.{name}", problems)
         volumes[name] = _given(volume or _Volume(), f"volumes.{name}", problems)
@@ -169,7 +169,7 @@ def _host(file: _File, problems: list[str]) -> GivenVolumes:
         for name, entry in (file.instance_types or {}).items()
     }
     measure = file.measure or _Measure()
-    return GivenVolumes(
+    return HostConfig(
         volumes=volumes,
         devices=devices,
         instance=_limits(file.instance),
@@ -185,7 +185,7 @@ def _limits(entry: _Limits | None) -> InstanceLimits | None:
     return None if entry is None else InstanceLimits(iops=entry.iops, mib_s=entry.mib_s)
 
 
-def _given(entry: _Volume, at: str, problems: list[str]) -> Given:
+def _given(entry: _Volume, at: str, problems: list[str]) -> VolumeConfig:
     if entry.type is not None and entry.type not in OTHER_DISKS:
         try:
             find_type(entry.type)
@@ -196,7 +196,7 @@ def _given(entry: _Volume, at: str, problems: list[str]) -> Given:
     created = entry.created
     if created is not None and created.tzinfo is None:
         created = created.replace(tzinfo=UTC)
-    return Given(
+    return VolumeConfig(
         volume_type=entry.type,
         size_gib=entry.size_gib,
         iops=entry.iops,

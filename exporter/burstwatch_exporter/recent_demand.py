@@ -25,7 +25,7 @@ MINUTES = round(SLOW_WINDOW_S / MINUTE_S)
 Sums = tuple[float, float, float, float]  # time, least, nominal, most
 
 
-class Pace:
+class RecentDemand:
     """Credits spent, by slots of at least ``slot_s`` for five minutes and by minutes for an hour."""
 
     def __init__(self, *, at: float, slot_s: float) -> None:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from burstwatch.bucket import Bucket
     from burstwatch.ebs.volumes import Charge
     from burstwatch_exporter.blocks import Disk
+    from burstwatch_exporter.disk_spec import DiskSpec
     from burstwatch_exporter.diskstats import Counters
     from burstwatch_exporter.ledger import Origin, Reading
-    from burstwatch_exporter.promise import Promise
     from burstwatch_exporter.state import Saved
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Moment:
+class DeviceAge:
     """When a volume is first read: in which start of the host.
 
     ``age_s`` is how long the device has been there, or None where nobody knows.
@@ -46,57 +46,57 @@ class Start:
 
     interval: Interval
     origin: Origin
-    said: str
+    reason: str
     lately: tuple[float, Charge] | None = None
 
 
 def start_of(
-    disk: Disk, promise: Promise, reading: Reading, moment: Moment, saved: Saved | None
+    disk: Disk, spec: DiskSpec, reading: Reading, moment: DeviceAge, saved: Saved | None
 ) -> Start:
     """The best that can be known of a volume that has a bucket."""
-    bucket = promise.own_bucket
+    bucket = spec.own_bucket
     if bucket is None:
         msg = f"{disk.key} has no bucket"
         raise ValueError(msg)
-    since = _Since(bucket, disk, promise, reading, moment.age_s)
-    changed = _changed(promise, reading, moment, saved)
+    since = _Since(bucket, disk, spec, reading, moment.age_s)
+    changed = _changed(spec, reading, moment, saved)
     if changed:
-        return Start(interval=iv.unknown(bucket), origin="resized", said=changed)
+        return Start(interval=iv.unknown(bucket), origin="resized", reason=changed)
     why = ""
     if saved is not None:
         start, refused = _from_saved(saved, since, moment)
         if start is not None:
             return start
         why = f"{refused}; "
-    created = promise.created_s
+    created = spec.created_s
     if created is not None and created <= reading.wall_s:
         gap = reading.wall_s - created
-        said = f"{why}made {span(gap)} ago and full then"
-        return Start(interval=since.gap(iv.full(bucket), gap), origin="created", said=said)
+        reason = f"{why}made {span(gap)} ago and full then"
+        return Start(interval=since.gap(iv.full(bucket), gap), origin="created", reason=reason)
     if moment.age_s is None:
-        said = f"{why}nothing is known of the time before"
-        return Start(interval=iv.unknown(bucket), origin="unknown", said=said)
-    said = f"{why}counted since the device appeared {span(moment.age_s)} ago, if it has been of this type and size since; not known before"
-    return Start(interval=since.appeared(iv.unknown(bucket)), origin="appeared", said=said)
+        reason = f"{why}nothing is known of the time before"
+        return Start(interval=iv.unknown(bucket), origin="unknown", reason=reason)
+    reason = f"{why}counted since the device appeared {span(moment.age_s)} ago, if it has been of this type and size since; not known before"
+    return Start(interval=since.appeared(iv.unknown(bucket)), origin="appeared", reason=reason)
 
 
-def _changed(promise: Promise, reading: Reading, moment: Moment, saved: Saved | None) -> str:
+def _changed(spec: DiskSpec, reading: Reading, moment: DeviceAge, saved: Saved | None) -> str:
     """Why a change of type or size leaves nothing to go by, or nothing.
 
     AWS does not say what such a change does to the balance.
     """
-    if promise.is_changing:
+    if spec.is_changing:
         return "being resized or retyped"
-    changed = promise.changed_s
+    changed = spec.changed_s
     if saved is not None:
-        same = (saved.bucket, saved.promised) == (promise.own_bucket, promise.promised)
+        same = (saved.bucket, saved.spec_id) == (spec.own_bucket, spec.spec_id)
         if not same or (changed is not None and changed > saved.wall_s):
             return "resized or retyped since it was saved"
         return ""
     if changed is None:
         return ""
     is_older = moment.age_s is None or changed > reading.wall_s - moment.age_s
-    if is_older or promise.created_s is not None:
+    if is_older or spec.created_s is not None:
         ago = span(max(0.0, reading.wall_s - changed))
         return f"resized or retyped {ago} ago, and nothing is known of the balance since"
     return ""
@@ -108,7 +108,7 @@ class _Since:
 
     bucket: Bucket
     disk: Disk
-    promise: Promise
+    spec: DiskSpec
     reading: Reading
     age_s: float | None
 
@@ -140,14 +140,14 @@ class _Since:
         return self._after(saved.interval, seconds, cost), cost
 
     def _cost(self, done: Counters) -> Charge:
-        return cost_of(done, self.disk, self.promise)
+        return cost_of(done, self.disk, self.spec)
 
     def _after(self, start: Interval, seconds: float, cost: Charge) -> Interval:
-        in_flight = self.reading.counters.in_flight * pieces_of(self.disk, self.promise)
+        in_flight = self.reading.counters.in_flight * pieces_of(self.disk, self.spec)
         return iv.after_seen(self.bucket, start, seconds=seconds, charge=cost, in_flight=in_flight)
 
 
-def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | None, str]:
+def _from_saved(saved: Saved, since: _Since, moment: DeviceAge) -> tuple[Start | None, str]:
     """A start from what was saved, or None and why not."""
     same_boot = moment.boot_id != "" and saved.boot_id == moment.boot_id
     gap = since.reading.at - saved.at if same_boot else since.reading.wall_s - saved.wall_s
@@ -158,13 +158,17 @@ def _from_saved(saved: Saved, since: _Since, moment: Moment) -> tuple[Start | No
         counted = since.counted(saved)
         if counted is not None:
             interval, cost = counted
-            said = f"saved {span(gap)} ago, and all I/O since is counted"
-            return Start(interval=interval, origin="restored", said=said, lately=(gap, cost)), ""
+            reason = f"saved {span(gap)} ago, and all I/O since is counted"
+            return Start(
+                interval=interval, origin="restored", reason=reason, lately=(gap, cost)
+            ), ""
     if not since.disk.volume_id:
         return None, "the device names no volume, so it may be another than was saved"
     if gap < 0:
         return None, "the saved balance is of later than now: the clock was set back"
     unseen = gap if since.age_s is None or since.age_s > gap else gap - since.age_s
     interval = since.gap(saved.interval, gap)
-    said = f"saved {span(gap)} ago; of {span(unseen)} since then nothing is known, and the worst and the best are assumed"
-    return Start(interval=interval, origin="reattached" if same_boot else "rebooted", said=said), ""
+    reason = f"saved {span(gap)} ago; of {span(unseen)} since then nothing is known, and the worst and the best are assumed"
+    return Start(
+        interval=interval, origin="reattached" if same_boot else "rebooted", reason=reason
+    ), ""

@@ -1,0 +1,125 @@
+"""What the programs print, in the same shape for each: dbench and dd here, fio in ``fio``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from burstwatch.ebs.load import MIB, MIB_PER_MB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+DBENCH_VERSION = re.compile(r"dbench version (\S+)")
+DBENCH_THROUGHPUT = re.compile(r"^Throughput (\d+(?:\.\d+)?) MB/sec", re.MULTILINE)
+#: Clients, operations, throughput so far, and the greatest latency of the last second.
+DBENCH_SECOND = re.compile(
+    r"^\s*\d+\s+\d+\s+(\d+(?:\.\d+)?) MB/sec\s+execute\s+(\d+) sec\s+latency (\d+(?:\.\d+)?) ms",
+    re.MULTILINE,
+)
+#: What dd prints with ``LC_ALL=C``; "bytes" stands alone below a kilobyte.
+DD_COPIED = re.compile(
+    r"^(\d+) bytes? (?:\([^)]*\) )?copied, (\d+(?:\.\d+)?(?:e[+-]?\d+)?) s", re.MULTILINE
+)
+#: Beyond what any disk does.
+MOST = 1e18
+MS = 1e3
+
+
+class OutputError(ValueError):
+    """Output that is not what the program prints when all is well, and what is wrong with it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Way:
+    """What was done in one direction; latencies are in seconds, percentiles by percent."""
+
+    ops: float
+    iops: float
+    mib_s: float
+    mean_s: float | None = None
+    percentiles_s: Mapping[float, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What a program measured. ``latencies`` are seconds from its start with the mean latency then.
+
+    ``files_mib_s`` is what a file system was given, which is not what its disk did.
+    """
+
+    version: str
+    read: Way | None
+    write: Way | None
+    latencies: Sequence[tuple[float, float]] = ()
+    files_mib_s: float | None = None
+    raw: object = None
+
+    @property
+    def iops(self) -> float:
+        """Both directions."""
+        return sum(way.iops for way in (self.read, self.write) if way is not None)
+
+    @property
+    def mib_s(self) -> float:
+        """Both directions."""
+        return sum(way.mib_s for way in (self.read, self.write) if way is not None)
+
+    @property
+    def mean_s(self) -> float | None:
+        """The mean latency of an operation of either direction, where both say theirs."""
+        ways = [way for way in (self.read, self.write) if way is not None]
+        known = [(way.mean_s, way.ops) for way in ways if way.mean_s is not None]
+        ops = sum(count for _, count in known)
+        if len(known) < len(ways) or ops <= 0:
+            return None
+        return sum(mean * count for mean, count in known) / ops
+
+
+def parse_dbench(text: str) -> Outcome:
+    """All that dbench printed; one that was stopped has the throughput of its last second.
+
+    It counts what the file system was given, in MB of a million bytes, and not what the disk did.
+
+    Raises:
+        OutputError: if there is no throughput in it.
+    """
+    seconds = DBENCH_SECOND.findall(text)
+    whole = DBENCH_THROUGHPUT.search(text)
+    mb_s = float(whole[1]) if whole else float(seconds[-1][0]) if seconds else 0.0
+    if mb_s <= 0:
+        printed = " ".join(text.split())[-200:]
+        msg = f"dbench printed no throughput{f', but: {printed}' if printed else ''}"
+        raise OutputError(msg)
+    version = DBENCH_VERSION.search(text)
+    return Outcome(
+        version=f"dbench-{version[1]}" if version else "dbench",
+        read=None,
+        write=None,
+        latencies=[(float(at), float(ms) / MS) for _, at, ms in seconds],
+        files_mib_s=mb_s * MIB_PER_MB,
+        raw=text,
+    )
+
+
+def parse_dd(text: str, *, block_bytes: int, seconds: float) -> Outcome:
+    """What all runs of all copies of dd printed, together, in ``seconds``.
+
+    Raises:
+        OutputError: if not one of them says what it copied.
+    """
+    copied = [float(size) for size, _ in DD_COPIED.findall(text)]
+    total = sum(copied)
+    if total <= 0 or total >= MOST or seconds <= 0:
+        printed = " ".join(text.split())[-200:]
+        msg = f"dd copied nothing{f', but said: {printed}' if printed else ''}"
+        raise OutputError(msg)
+    ops = total / block_bytes
+    return Outcome(
+        version="dd",
+        read=None,
+        write=Way(ops=ops, iops=ops / seconds, mib_s=total / MIB / seconds),
+        raw=text,
+    )
