@@ -147,4 +147,3 @@ bench: setup .cache/localcloud.stamp ## what the model costs a sweep, how often 
 fit: setup ## fit the weights of the risk score anew, with numpy in an environment of its own
 	@UV_PROJECT_ENVIRONMENT=.cache/fit $(UV) sync --quiet --frozen --group fit --python $(PYTHON)
 	@.cache/fit/bin/python -m benchmarks.fit
-	@$(BIN)/ruff format --quiet burstwatch/forecast/hazard_weights.py

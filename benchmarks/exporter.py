@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstwatch.formatting import table
 from burstwatch_exporter.clock import system_clock
-from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
 from tools.pages import flags, plant
 

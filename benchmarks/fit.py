@@ -1,6 +1,6 @@
 """Fit the weights of the risk score on the recorded workloads, and say on what.
 
-Writes ``burstwatch/forecast/hazard_weights.py`` (fitted on all machines) and
+Writes ``burstwatch/forecast/hazard_weights.json`` (fitted on all machines) and
 ``benchmarks/folds.json`` (one set for each machine, fitted without it).
 """
 
@@ -241,31 +241,33 @@ def main() -> None:
         for machine in fitted["fresh"].folds
     }
     (ROOT / "benchmarks" / "folds.json").write_text(json.dumps(folds, indent=1) + "\n")
-    (ROOT / "burstwatch" / "risk_weights.py").write_text(_module(fitted, rows))
+    weights = ROOT / "burstwatch" / "forecast" / "hazard_weights.json"
+    weights.write_text(json.dumps(_data(fitted, rows), indent=1) + "\n")
 
 
-def _module(fitted: dict[str, Fitted], rows: list[tuple[float, ...]]) -> str:
-    machines = len(fitted["fresh"].folds)
+def _data(fitted: dict[str, Fitted], rows: list[tuple[float, ...]]) -> dict[str, object]:
     moments = " and ".join(f"{fitted[name].moments:,} ({name})" for name in FITS)
-    models = "".join(
-        f"    Model(\n        period_s={FEEDS[name].period_s},\n"
-        f"        intercept={fitted[name].whole[0]:.4f},\n        weights=(\n"
-        + "".join(
-            f"            {weight:.4f},  # {feature}\n"
-            for feature, weight in zip(FEATURES, fitted[name].whole[1], strict=True)
-        )
-        + "        ),\n    ),\n"
-        for name in FITS
-    )
-    curve = "".join(
-        f"    Level(threshold={threshold}, needless_per_week={row[0]}, recall={row[1]}),\n"
-        for threshold, row in zip(THRESHOLDS, rows, strict=True)
-    )
-    return (
-        (ROOT / "benchmarks" / "risk_weights.py.txt")
-        .read_text()
-        .format(machines=machines, moments=moments, models=models, curve=curve)
-    )
+    return {
+        "note": "Written by `make fit`, never by hand. Fitted on the server recordings in "
+        f"demo/workloads/smd: {len(fitted['fresh'].folds)} machines; sizes 100, 200 and 500 GiB; mean "
+        f"load 0.5, 0.8 and 0.95 of the baseline; {moments} moments. The levels are what the weights "
+        "did on machines that they were not fitted on.",
+        "models": [
+            {
+                "period_s": FEEDS[name].period_s,
+                "intercept": round(fitted[name].whole[0], 4),
+                "weights": {
+                    feature: round(weight, 4)
+                    for feature, weight in zip(FEATURES, fitted[name].whole[1], strict=True)
+                },
+            }
+            for name in FITS
+        ],
+        "levels": [
+            {"threshold": threshold, "needless_per_week": row[0], "recall": row[1]}
+            for threshold, row in zip(THRESHOLDS, rows, strict=True)
+        ],
+    }
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from burstwatch.config import ENV_PREFIX, SETTINGS
@@ -74,82 +76,13 @@ def member_role() -> dict[str, Any]:
 
     Ready for a StackSet: no assets, no macros, every input a parameter.
     """
-    trust = {
-        "Effect": "Allow",
-        "Action": "sts:AssumeRole",
-        "Principal": {"AWS": {"Fn::Sub": "arn:${AWS::Partition}:iam::${MonitoringAccountId}:root"}},
-        "Condition": {"StringEquals": {"sts:ExternalId": {"Ref": "ExternalId"}}},
-    }
-    in_organisation = {
-        **trust,
-        "Condition": {
-            "StringEquals": {
-                "sts:ExternalId": {"Ref": "ExternalId"},
-                "aws:PrincipalOrgID": {"Ref": "OrganizationId"},
-            }
-        },
-    }
-    return {
-        "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": "burstwatch: lets the sweep of a monitoring account read this account's burst credits",
-        "Parameters": {
-            "MonitoringAccountId": {
-                "Type": "String",
-                "AllowedPattern": "[0-9]{12}",
-                "Description": "the account that burstwatch is deployed in",
-            },
-            "ExternalId": {
-                "Type": "String",
-                "AllowedPattern": "[A-Za-z0-9_+=,.@:/-]{2,1224}",
-                "Description": "the context externalId of the deployment",
-            },
-            "OrganizationId": {
-                "Type": "String",
-                "Default": "",
-                "AllowedPattern": "(o-[a-z0-9]{10,32})?",
-                "Description": "let in only callers of this organisation; nothing asks for none",
-            },
-            "RoleName": {
-                "Type": "String",
-                "Default": MEMBER_ROLE,
-                "AllowedPattern": "[A-Za-z0-9_+=,.@-]{1,64}",
-                "Description": "the context memberRole of the deployment",
-            },
-        },
-        "Conditions": {
-            "InOrganization": {"Fn::Not": [{"Fn::Equals": [{"Ref": "OrganizationId"}, ""]}]}
-        },
-        "Resources": {
-            "Role": {
-                "Type": "AWS::IAM::Role",
-                "Properties": {
-                    "RoleName": {"Ref": "RoleName"},
-                    "Description": "read by burstwatch",
-                    "AssumeRolePolicyDocument": {
-                        "Version": "2012-10-17",
-                        "Statement": [{"Fn::If": ["InOrganization", in_organisation, trust]}],
-                    },
-                    "Policies": [
-                        {
-                            "PolicyName": "look",
-                            "PolicyDocument": {
-                                "Version": "2012-10-17",
-                                "Statement": [
-                                    {
-                                        "Sid": "Look",
-                                        "Effect": "Allow",
-                                        "Action": read_actions(find_kinds().values()),
-                                        "Resource": "*",
-                                    }
-                                ],
-                            },
-                        }
-                    ],
-                },
-            }
-        },
-        "Outputs": {"RoleArn": {"Value": {"Fn::GetAtt": ["Role", "Arn"]}}},
-    }
+    text = (files("burstwatch") / "member_role.json").read_text(encoding="utf-8")
+    template: dict[str, Any] = json.loads(text)
+    (policy,) = template["Resources"]["Role"]["Properties"]["Policies"]
+    (statement,) = policy["PolicyDocument"]["Statement"]
+    statement["Action"] = read_actions(find_kinds().values())
+    template["Parameters"]["RoleName"]["Default"] = MEMBER_ROLE
+    return template
 
 
 def catalog() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 
 TREES = Path(__file__).parents[1] / "tests" / "exporter" / "trees"
@@ -68,7 +68,7 @@ def page(tree: Path) -> str:
             shutil.copy(MEASURED / name, root / "measured")
         given = {"config.file": str(root / "config.yml"), "measure.results": str(root / "measured")}
         options = parse_options(flags(root, **given), {})
-        exporter = Exporter(options, hands.clock)
+        exporter = make_exporter(options, hands.clock)
         exporter.host.observe()
         plant(content["later"], root)
         hands.move(LATER_S)

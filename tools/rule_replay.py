@@ -21,7 +21,7 @@ from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.points import LevelPoint
 from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.ebs_stats import parse_stats
-from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 from demo.host import Disk, PlayedHost
 from tools.pages import MEASURED, Hands
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from burstwatch.backtest.simulate import Phase
+    from burstwatch_exporter.exporter import Exporter
 
 FOLDER = Path(__file__).parents[1] / "monitoring" / "prometheus"
 RULES = ("burstwatch.rules.yml", "burstwatch.alerts.yml", "burstwatch-exporter.alerts.yml")
@@ -216,7 +217,7 @@ def _exporter(host: PlayedHost, hands: Hands) -> Exporter:
         "measure.results": str(host.root / "results"),
         "aws": "cloudwatch",  # nobody is asked, but what is told is heeded
     }
-    exporter = Exporter(parse_options({**host.flags, **more}, {}), hands.clock)
+    exporter = make_exporter(parse_options({**host.flags, **more}, {}), hands.clock)
     exporter.host.observe()
     return exporter
 

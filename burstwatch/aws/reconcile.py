@@ -1,12 +1,15 @@
-"""Make the alarms that a plan wants."""
+"""Make the alarms there are the alarms that a look wants, in an order that may end anywhere."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from burstwatch.aws.alarms import alarm_request
-from burstwatch.aws.names import MASS, part_name, where
-from burstwatch.aws.session import Clients, describe_error
+from burstwatch.aws.alarms import alarm_request, check_topics, delete_alarms, read_alarms
+from burstwatch.aws.names import MASS, alarm_prefix, part_name, where
+from burstwatch.aws.plan import plan_alarms
+from burstwatch.aws.publish import publish_events, publish_severities
+from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
 from burstwatch.messages.text import alarm_description, mass_description
 from burstwatch.polling.unit import Problem
 
@@ -15,6 +18,54 @@ if TYPE_CHECKING:
     from burstwatch.aws.plan import AlarmPlan
     from burstwatch.config import Config
     from burstwatch.history.observations import Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconciled:
+    """What was made and deleted. ``announced`` are ids that an alarm has told of before.
+
+    ``is_complete`` is whether every metric was acknowledged and every planned alarm is there.
+    """
+
+    created: tuple[tuple[str, Verdict], ...] = ()
+    deleted: tuple[str, ...] = ()
+    announced: frozenset[str]
+    problems: tuple[Problem, ...]
+    is_complete: bool
+
+
+def reconcile(home: Clients, found: Look, config: Config, *, now: float) -> Reconciled:
+    """Publish the severities, then make, tell and delete alarms."""
+    problems: list[Problem] = []
+    try:
+        alarms = read_alarms(home, f"{alarm_prefix(config.deployment)}{found.unit}/")
+    except AWS_ERRORS as error:
+        problems.append(Problem(part="DescribeAlarms", error=describe_error(error)))
+        alarms = None
+    plan = plan_alarms(found, alarms or (), config, now=now)
+    unpublished = publish_severities(home, found, plan)
+    problems += unpublished
+    if plan.postponed:
+        reason = f"{plan.postponed} wait for the next sweep, the most at once are made"
+        problems.append(Problem(part="alarms", error=reason))
+    # An alarm must find its metric: none is made while that is not acknowledged, and
+    # none is made or deleted without knowing which there are.
+    if alarms is None or unpublished:
+        # Not knowing what was said, nothing is taken for unsaid.
+        announced = frozenset(found.assessments) if alarms is None else plan.announced
+        return Reconciled(announced=announced, problems=tuple(problems), is_complete=False)
+    created, failed = create_alarms(home, found, plan, config)
+    problems += failed
+    problems += check_topics(home, config) if created else []
+    problems += publish_events(home, found, plan, created, config)
+    problems += delete_alarms(home, plan.delete)
+    return Reconciled(
+        created=tuple(created),
+        deleted=plan.delete,
+        announced=plan.announced,
+        problems=tuple(problems),
+        is_complete=not failed,
+    )
 
 
 def create_alarms(

@@ -6,20 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from burstwatch.aws.alarms import check_topics, delete_alarms, read_alarms
 from burstwatch.aws.budget import open_budget
 from burstwatch.aws.look import Look, look
-from burstwatch.aws.names import alarm_prefix
-from burstwatch.aws.plan import plan_alarms
 from burstwatch.aws.publish import (
     publish_completed,
-    publish_events,
-    publish_severities,
     publish_spent,
 )
-from burstwatch.aws.reconcile import create_alarms
-from burstwatch.aws.session import AWS_ERRORS, describe_error
-from burstwatch.polling.unit import Problem
+from burstwatch.aws.reconcile import reconcile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +22,7 @@ if TYPE_CHECKING:
     from burstwatch.config import Config
     from burstwatch.history.observations import Verdict
     from burstwatch.kinds.base import Kind
-    from burstwatch.polling.unit import Unit
+    from burstwatch.polling.unit import Problem, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,32 +71,11 @@ def sweep(
     if memory.budget is not None:
         memory.budget.spend(found.metrics_requested)
         problems += publish_spent(home, found, config)
-    created: list[tuple[str, Verdict]] = []
-    failed: list[Problem] = []
-    deleted: tuple[str, ...] = ()
-    try:
-        alarms = read_alarms(home, f"{alarm_prefix(config.deployment)}{unit}/")
-    except AWS_ERRORS as error:
-        problems.append(Problem(part="DescribeAlarms", error=describe_error(error)))
-        alarms = None
-    plan = plan_alarms(found, alarms or (), config, now=now)
-    unpublished = publish_severities(home, found, plan)
-    problems += unpublished
-    # An alarm must find its metric: none is made while that is not acknowledged, and
-    # none is made or deleted without knowing which there are.
-    if alarms is not None and not unpublished:
-        created, failed = create_alarms(home, found, plan, config)
-        problems += failed
-        problems += check_topics(home, config) if created else []
-        problems += publish_events(home, found, plan, created, config)
-        problems += delete_alarms(home, plan.delete)
-        deleted = plan.delete
-    if plan.postponed:
-        reason = f"{plan.postponed} wait for the next sweep, the most at once are made"
-        problems.append(Problem(part="alarms", error=reason))
+    alarms = reconcile(home, found, config, now=now)
+    problems += alarms.problems
     # A sweep that could not see everything, or could not make an alarm, is not complete,
     # and its silence must alarm.
-    completed = alarms is not None and not unpublished and not found.incomplete and not failed
+    completed = alarms.is_complete and not found.incomplete
     if completed:
         beat = publish_completed(home, found, config)
         problems += beat
@@ -111,11 +83,10 @@ def sweep(
     return Sweep(
         found=found,
         problems=tuple(problems),
-        created=tuple(created),
-        deleted=deleted,
+        created=alarms.created,
+        deleted=alarms.deleted,
         completed=completed,
-        # Not knowing what was said, nothing is taken for unsaid.
-        announced=frozenset(found.assessments) if alarms is None else plan.announced,
+        announced=alarms.announced,
         throttled=_throttled(clients, home) - throttled_before,
     )
 

@@ -66,7 +66,7 @@ def build() -> dm.Dashboard:
         ],
         time_from="now-3h",
         time_to="now+1h",
-        rows=[("Now", _now()), ("How long is left", _left()), ("What spends it", _load())],
+        rows=[("Now", _now()), ("How long is left", _left()), ("What spends it", [*_load(), *_limits()])],
     )  # fmt: skip
 
 
@@ -195,6 +195,15 @@ def _load() -> list[Panel]:
             ],
             looks={"reads": Look(color=BLUE), "writes": Look(color=ORANGE)},
         ),
+    ]  # fmt: skip
+
+
+def _limits() -> list[Panel]:
+    ops = [
+        _ebs(name, metric_name, "Sum", hidden=True)
+        for name, metric_name in (("readOps", "VolumeReadOps"), ("writeOps", "VolumeWriteOps"))
+    ]
+    return [
         graph(
             "Queue", "I/O that waits, on average over each minute.",
             kind=KIND, unit="short", width=6, targets=[_ebs("queue", "VolumeQueueLength", "Average", label="waiting I/O")],
@@ -203,7 +212,7 @@ def _load() -> list[Panel]:
             "Latency", "Mean time that an operation took.",
             kind=KIND, unit="s", width=6,
             targets=[
-                *parts[:2],
+                *ops,
                 _ebs("readTime", "VolumeTotalReadTime", "Sum", hidden=True),
                 _ebs("writeTime", "VolumeTotalWriteTime", "Sum", hidden=True),
                 math("reads", "readTime / readOps", label="reads"),

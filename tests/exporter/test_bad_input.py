@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.config_file import ConfigFileError, read_config_file
 from burstwatch_exporter.diskstats import WRAP, Counters, parse_diskstats
+from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import World, run
 from burstwatch_exporter.mounts import read_mounts
-from burstwatch_exporter.serve import Exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.test_restart import CONFIG, Machine
 from tools.pages import plant

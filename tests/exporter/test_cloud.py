@@ -21,9 +21,10 @@ from burstwatch.history.points import LevelPoint, Statistic
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.cloud import Cloud, CloudAnswer
 from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.imds import ImdsError, read_identity
 from burstwatch_exporter.ledger import Reading
-from burstwatch_exporter.serve import Exporter, write_once
+from burstwatch_exporter.serve import write_once
 from burstwatch_exporter.settings import parse_options
 from tests.conftest import Cloud as Account
 from tests.exporter.scraped import value

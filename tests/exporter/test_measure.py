@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.measure import command
 from burstwatch_exporter.measure.jobs import JobError, read_jobs
@@ -31,12 +32,12 @@ from burstwatch_exporter.measure.scratch import (
     scratch_folder,
 )
 from burstwatch_exporter.measure.target import StripeError, read_stripe
-from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.planted import DISK, SECTORS, VOLUME, Planted, fake_program, plant_host
 from tests.exporter.scraped import value
 
-JOBS = Path(__file__).parents[2] / "exporter" / "jobs"
+JOBS = Path(__file__).parents[2] / "exporter" / "burstwatch_exporter" / "jobs"
 GOOD = Path(__file__).parent / "fio_output" / "mix.json"
 #: A fio that knows its version, and finds the file that its result is to go to.
 VERSION = 'if [ "$1" = --version ]; then echo fio-3.33; exit 0; fi'
@@ -691,7 +692,7 @@ def page_of(host: Planted) -> str:
         "config.file": "config.yml", "measure.results": "results",
     }  # fmt: skip
     options = parse_options({name: f"{host.root}/{path}" for name, path in flags.items()}, {})
-    exporter = Exporter(options, system_clock())
+    exporter = make_exporter(options, system_clock())
     out.write(exporter.scrape()[1].decode())
     return out.getvalue()
 
@@ -765,7 +766,7 @@ def test_with_an_alarm_up_it_does_not_begin(host: Planted, monkeypatch: pytest.M
 
 
 def test_the_units_flags_are_known() -> None:
-    folder = JOBS.parent / "systemd"
+    folder = JOBS.parents[1] / "systemd"
     unit = (folder / "burstwatch-exporter-measure.service").read_text()
     default = (folder / "burstwatch-exporter-measure.default").read_text()
     (line,) = re.findall(r"^ExecStart=\S+ measure (.*) \$ARGS$", unit, re.MULTILINE)

@@ -22,8 +22,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch_exporter.ebs_stats import StatsError, parse_stats
+from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.nvme_helper import Helper, open_socket, read_page
-from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.scraped import value
 from tools.pages import TREES, Hands, flags, plant
@@ -189,7 +190,7 @@ def scraped(tmp_path: Path, accept: str = "") -> tuple[Exporter, str]:
     tree = yaml.safe_load((TREES / "nitro.yml").read_text())
     plant(tree["files"], tmp_path)
     more = {"nvme.socket": str(tmp_path / "nvme.sock")}
-    exporter = Exporter(parse_options(flags(tmp_path, **more), {}), Hands().clock)
+    exporter = make_exporter(parse_options(flags(tmp_path, **more), {}), Hands().clock)
     return exporter, exporter.scrape(accept)[1].decode()
 
 

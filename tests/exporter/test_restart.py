@@ -14,7 +14,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.serve import Exporter
+from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.state import StateError, read_state, write_state
 from tests.exporter.states import some

@@ -21,7 +21,8 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from burstwatch_exporter.clock import system_clock
-from burstwatch_exporter.serve import Exporter, serve
+from burstwatch_exporter.exporter import Exporter
+from burstwatch_exporter.serve import serve
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.web.app import App
 from burstwatch_exporter.web.config import Tls, WebConfigError, read_web_config

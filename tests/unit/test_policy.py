@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
 from itertools import groupby
 
 import pytest
@@ -162,3 +164,8 @@ def test_every_policy_is_quiet_without_data_and_on_a_full_bucket(policy: object)
     full, _ = watch(steady(100, 120), size=500)
     for seen in (nothing, full.observation):
         assert policy.fires(seen, known) is False  # type: ignore[attr-defined]
+
+
+def test_there_is_a_weight_for_each_feature_in_the_same_order() -> None:
+    text = (files("burstwatch.forecast") / "hazard_weights.json").read_text()
+    assert [list(one["weights"]) for one in json.loads(text)["models"]] == [list(FEATURES)] * 2

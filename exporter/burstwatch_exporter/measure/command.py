@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from burstwatch.ebs.volume_types import CATALOGUE
+from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.measure import report
 from burstwatch_exporter.measure.guard import Circumstances, check
@@ -22,7 +23,6 @@ from burstwatch_exporter.measure.record import Record, read_record, to_json, wri
 from burstwatch_exporter.measure.session import About, Session, disk_limits_of
 from burstwatch_exporter.measure.target import find_target
 from burstwatch_exporter.measure.watch import Watch
-from burstwatch_exporter.serve import Exporter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -128,9 +128,10 @@ def _measure_here(
     check(profile, target, plan, circumstances, drains=flags.confirmed if drains else None)
     _check_places(path.parent for path in (flags.html, flags.markdown) if path is not None)
     programs = find_programs({step.step.tool for step in plan.steps})
-    if options.measure_results is not None:
-        options.measure_results.mkdir(parents=True, exist_ok=True)
-        _check_places([options.measure_results])
+    results = options.measure_results
+    if results is not None:
+        results.mkdir(parents=True, exist_ok=True)
+        _check_places([results])
     looked_at = clock.boot()
     target = find_target(flags.directory, exporter.host.observe(), options.roots)
     watch = Watch(
@@ -139,17 +140,21 @@ def _measure_here(
         stop=stop,
         on_sample=_progress(plan, stderr) if stderr.isatty() else lambda *_: None,
     )
-    uname = os.uname()
-    about = About(
-        host=uname.nodename,
-        kernel=uname.release,
-        instance_type=exporter.instance_type,
-        floor_ratio=0.0 if drains else flags.floor_ratio,
-        vcpus=vcpus,
-    )
+    about = _about(exporter.instance_type, vcpus, floor_ratio=0.0 if drains else flags.floor_ratio)
     session = Session(profile, target, plan, watch, about, programs=programs)
     record = session.run(recover_s=flags.recover_s if drains else None)
-    return _show(record, flags, options.measure_results, stdout, as_json=as_json)
+    return _show(record, flags, results, stdout, as_json=as_json)
+
+
+def _about(instance_type: str, vcpus: int, *, floor_ratio: float) -> About:
+    uname = os.uname()
+    return About(
+        host=uname.nodename,
+        kernel=uname.release,
+        instance_type=instance_type,
+        floor_ratio=floor_ratio,
+        vcpus=vcpus,
+    )
 
 
 def _show(

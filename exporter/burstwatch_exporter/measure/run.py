@@ -85,22 +85,28 @@ def run_step(
             )
         ran_s = min(time.monotonic(), last) - began  # writing is not running
         watch.look()
-        was_stopped = bool(stopped)
-        if stopped == BUDGET_SPENT and ran_s >= step.runtime_s:  # it was about to end
-            stopped = ""
-        iops, mib_s = watch.rates
-        run = Run(
-            ran_s=min(ran_s, watch.elapsed_s) or ran_s,
-            spent=watch.spent,
-            samples=samples,
-            device_iops=iops,
-            device_mib_s=mib_s,
-            stopped=stopped,
-        )
+        run = _run(step, watch, samples, ran_s=ran_s, stopped=stopped)
         if not has_ended:
             return replace(run, stopped=HELD, failed=f"{step.tool} cannot be ended")
         try:
-            outcome = program.outcome(ran_s, was_stopped=was_stopped or is_enough)
+            outcome = program.outcome(ran_s, was_stopped=bool(stopped) or is_enough)
         except OutputError as error:
-            return replace(run, failed=f"{error} (stopped: {stopped})" if stopped else str(error))
+            why = f"{error} (stopped: {run.stopped})" if run.stopped else str(error)
+            return replace(run, failed=why)
     return replace(run, outcome=outcome)
+
+
+def _run(
+    step: Step, watch: Watch, samples: Sequence[ServedSample], *, ran_s: float, stopped: str
+) -> Run:
+    """What the watch saw of a step that has ended."""
+    was_about_to_end = stopped == BUDGET_SPENT and ran_s >= step.runtime_s
+    iops, mib_s = watch.rates
+    return Run(
+        ran_s=min(ran_s, watch.elapsed_s) or ran_s,
+        spent=watch.spent,
+        samples=samples,
+        device_iops=iops,
+        device_mib_s=mib_s,
+        stopped="" if was_about_to_end else stopped,
+    )
