@@ -1,21 +1,21 @@
 """Every setting once: name, default, help, check. Pure: text in, ``Config`` out.
 
 The command line, the Lambda's environment (``BURSTWATCH_LEAD_S``), the page of
-`burstwatch config` and the table in the docs are all made from ``SETTINGS``.
+`burstwatch config` and the table in the docs are all made from the fields of ``Config``.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from burstwatch.ebs.prices import METRIC_REQUEST, MONTH_S
 from burstwatch.owner_tags import WINDOWS_ALLOWED, WINDOWS_PATTERN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 ENV_PREFIX = "BURSTWATCH_"
 #: The host exporter's, which may run beside; its settings are its own.
@@ -32,10 +32,12 @@ class ConfigError(ValueError):
 class Setting:
     """One setting: a number (of seconds, mostly) between bounds, or a text of a pattern.
 
-    ``allowed`` says in words what the pattern allows.
+    ``name`` is what people write, ``field`` the field of its dataclass. ``allowed`` says in
+    words what the pattern allows, ``make`` makes the field's value of a checked one.
     """
 
     name: str
+    field: str
     default: Value
     help: str
     low: float = 0.0
@@ -43,6 +45,7 @@ class Setting:
     unit: str = " of seconds"
     pattern: str = ""
     allowed: str = ""
+    make: Callable[[Any], object] = lambda value: value
 
     def parse(self, text: str) -> Value:
         """The value of ``text``.
@@ -64,16 +67,43 @@ class Setting:
         return value
 
 
-def _topic(name: str, text: str) -> Setting:
-    allowed = "the ARN of an SNS topic, or nothing"
-    return Setting(name=name, default="", help=text, pattern=r"(arn:\S+)?", allowed=allowed)
+def declare(default: Value, text: str, **more: Any) -> Any:  # noqa: ANN401 - any type of field
+    """A field of a dataclass of settings: its default, its help and what ``Setting`` has besides."""
+    make = more.get("make")
+    value = default if make is None else make(default)
+    return field(default=value, metadata={"default": default, "help": text, **more})
 
 
-def _link(name: str, text: str) -> Setting:
-    allowed = "an address that begins with https://, or nothing"
-    return Setting(
-        name=name, default="", help=text, pattern=r"(https://[^\s<>|]+)?", allowed=allowed
+def settings_of(declared: type[Any]) -> tuple[Setting, ...]:
+    """The settings that a dataclass declares, in order."""
+    return tuple(
+        Setting(**{"name": one.name, "field": one.name, **one.metadata})
+        for one in fields(declared)
+        if one.metadata
     )
+
+
+def parse_settings(
+    settings: Iterable[Setting], texts: Mapping[str, str], problems: list[str]
+) -> dict[str, Any]:
+    """The fields of the settings in ``texts``, by field. What is not allowed is a problem."""
+    found: dict[str, Any] = {}
+    for setting in settings:
+        if setting.name not in texts:
+            continue
+        text = texts[setting.name]
+        try:
+            found[setting.field] = setting.make(setting.parse(text))
+        except ValueError as error:
+            problems.append(f"{setting.name} is {text!r}, allowed is {error}")
+    return found
+
+
+_TOPIC = {"pattern": r"(arn:\S+)?", "allowed": "the ARN of an SNS topic, or nothing"}
+_LINK = {
+    "pattern": r"(https://[^\s<>|]+)?",
+    "allowed": "an address that begins with https://, or nothing",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,130 +118,80 @@ class Links:
         return f"{(self.runbooks or 'monitoring/runbooks').rstrip('/')}/{name}.md"
 
 
-SETTINGS: tuple[Setting, ...] = (
-    Setting(
-        name="lead_s",
-        default=900.0,
-        help="how long before a bucket is empty somebody must know",
-        low=60,
-        high=86_400,
-    ),
-    Setting(
-        name="max_data_age_s",
-        default=300.0,
-        help="how late CloudWatch's datapoints may be before they are stale",
-        low=0,
-        high=3_600,
-    ),
-    Setting(
-        name="sweep_period_s",
-        default=60.0,
-        help="how often the sweep runs",
-        low=60,
-        high=3_600,
-    ),
-    Setting(
-        name="alarm_path_s",
-        default=180.0,
-        help="from a sweep's verdict to the page, through metric, alarm and topic",
-        low=0,
-        high=3_600,
-    ),
-    Setting(
-        name="hold_s",
-        default=5400.0,
-        help="how long nothing may have been wrong before an alarm ends",
-        low=60,
-        high=5_400,
-    ),
-    Setting(
-        name="needless_per_week",
-        default=0.24,
-        help="how often a week one busy volume may wake somebody needlessly",
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Config:
+    """Every setting of the sweep, checked. Seconds are seconds."""
+
+    lead_s: float = declare(
+        900.0, "how long before a bucket is empty somebody must know", low=60, high=86400
+    )
+    max_data_age_s: float = declare(
+        300.0, "how late CloudWatch's datapoints may be before they are stale", high=3600
+    )
+    sweep_period_s: float = declare(60.0, "how often the sweep runs", low=60, high=3600)
+    alarm_path_s: float = declare(
+        180.0, "from a sweep's verdict to the page, through metric, alarm and topic", high=3600
+    )
+    hold_s: float = declare(
+        5400.0, "how long nothing may have been wrong before an alarm ends", low=60, high=5400
+    )
+    needless_per_week: float = declare(
+        0.24,
+        "how often a week one busy volume may wake somebody needlessly",
         low=0.1,
-        high=2.0,
+        high=2,
         unit="",
-    ),
-    Setting(
-        name="page_on",
-        default="likely",
-        help="likely pages when a bucket is likely to run dry; worst whenever it could be dry within the lead",
+    )
+    page_on: str = declare(
+        "likely",
+        "likely pages when a bucket is likely to run dry; worst whenever it could be dry within the lead",
         pattern="likely|worst",
         allowed="likely or worst",
-    ),
-    Setting(
-        name="budget_usd_per_month",
-        default="",
-        help="the most that asking for one unit's metrics may cost a month; beyond it volumes are unknown; nothing sets no limit",
+    )
+    budget_usd_per_month: str = declare(
+        "",
+        "the most that asking for one unit's metrics may cost a month; beyond it volumes are unknown; nothing sets no limit",
         pattern=r"((?!0*(\.0*)?$)\d{1,6}(\.\d{1,2})?)?",
         allowed="an amount in USD above 0 such as 25 or 7.50, or nothing",
-    ),
-    Setting(
-        name="mass_from",
-        default=20.0,
-        help="from so many resources in danger at once, one alarm for all and no new one for each",
+    )
+    mass_from: float = declare(
+        20.0,
+        "from so many resources in danger at once, one alarm for all and no new one for each",
         low=2,
         high=50,
         unit=" of resources",
-    ),
-    Setting(
-        name="deployment",
-        default="burstwatch",
-        help="the name that tells several deployments in one account apart",
-        pattern=r"[A-Za-z0-9-]{1,32}",
+    )
+    deployment: str = declare(
+        "burstwatch",
+        "the name that tells several deployments in one account apart",
+        pattern="[A-Za-z0-9-]{1,32}",
         allowed="1 to 32 letters, digits and hyphens",
-    ),
-    Setting(
-        name="kinds",
-        default="",
-        help="resource types to watch, such as ebs_volume,ec2_instance_ebs; empty watches all",
-        pattern=r"([a-z0-9_]+(,[a-z0-9_]+)*)?",
+    )
+    kinds: str = declare(
+        "",
+        "resource types to watch, such as ebs_volume,ec2_instance_ebs; empty watches all",
+        pattern="([a-z0-9_]+(,[a-z0-9_]+)*)?",
         allowed="names of resource types with commas between, or nothing",
-    ),
-    Setting(
-        name="tag_filter",
-        default="",
-        help="watch only resources with this tag, as key=value; nothing watches all",
-        pattern=r"([^=]+=.*)?",
+    )
+    tag_filter: str = declare(
+        "",
+        "watch only resources with this tag, as key=value; nothing watches all",
+        pattern="([^=]+=.*)?",
         allowed="key=value, or nothing",
-    ),
-    Setting(
-        name="maintenance",
-        default="",
-        help="hours in UTC in which no new alarm is made, as Sun 02:00-04:00 / Mon-Fri 22:00-01:30",
+    )
+    maintenance: str = declare(
+        "",
+        "hours in UTC in which no new alarm is made, as Sun 02:00-04:00 / Mon-Fri 22:00-01:30",
         pattern=f"({WINDOWS_PATTERN})?",
         allowed=f"{WINDOWS_ALLOWED}, or nothing",
-    ),
-    _topic("page_topic_arn", "topic for critical alarms"),
-    _topic("notice_topic_arn", "topic for warnings"),
-    _topic("events_topic_arn", "topic for readable details"),
-    _link("dashboard_url", "link to a dashboard in every message; the stack's own if not said"),
-    _link("runbooks_url", "where the runbooks are, in every message"),
-)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Config:
-    """The settings of ``SETTINGS``, checked. Seconds are seconds."""
-
-    lead_s: float = 900.0
-    max_data_age_s: float = 300.0
-    sweep_period_s: float = 60.0
-    alarm_path_s: float = 180.0
-    hold_s: float = 5400.0
-    needless_per_week: float = 0.24
-    page_on: str = "likely"
-    budget_usd_per_month: str = ""
-    mass_from: float = 20.0
-    deployment: str = "burstwatch"
-    kinds: str = ""
-    tag_filter: str = ""
-    maintenance: str = ""
-    page_topic_arn: str = ""
-    notice_topic_arn: str = ""
-    events_topic_arn: str = ""
-    dashboard_url: str = ""
-    runbooks_url: str = ""
+    )
+    page_topic_arn: str = declare("", "topic for critical alarms", **_TOPIC)
+    notice_topic_arn: str = declare("", "topic for warnings", **_TOPIC)
+    events_topic_arn: str = declare("", "topic for readable details", **_TOPIC)
+    dashboard_url: str = declare(
+        "", "link to a dashboard in every message; the stack's own if not said", **_LINK
+    )
+    runbooks_url: str = declare("", "where the runbooks are, in every message", **_LINK)
 
     def with_lead(self, lead_s: float | None) -> Config:
         """The same for a resource that asks for another lead, or for none in particular."""
@@ -245,28 +225,25 @@ class Config:
         return self.lead_s + self.sweep_period_s + self.alarm_path_s
 
 
+SETTINGS = settings_of(Config)
+
+
 def parse_config(texts: Mapping[str, str]) -> Config:
     """Settings by name, as text.
 
     Raises:
         ConfigError: naming every unknown name and every value that is not allowed.
     """
-    known = {setting.name: setting for setting in SETTINGS}
+    known = {setting.name for setting in SETTINGS}
     problems = [
-        f"unknown setting {name!r}, allowed are {', '.join(known)}"
+        f"unknown setting {name!r}, allowed are {', '.join(setting.name for setting in SETTINGS)}"
         for name in texts
         if name not in known
     ]
-    values: dict[str, Value] = {}
-    for name, text in texts.items():
-        if name in known:
-            try:
-                values[name] = known[name].parse(text)
-            except ValueError as error:
-                problems.append(f"{name} is {text!r}, allowed is {error}")
+    values = parse_settings(SETTINGS, texts, problems)
     if problems:
         raise ConfigError("; ".join(problems))
-    return Config(**values)  # type: ignore[arg-type]  # checked against SETTINGS just above
+    return Config(**values)
 
 
 def config_from_env(env: Mapping[str, str]) -> Config:

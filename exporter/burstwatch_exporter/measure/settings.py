@@ -3,114 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.config import ConfigError, Setting
+from burstwatch.config import ConfigError, declare, parse_settings, settings_of
 from burstwatch_exporter.measure.profiles import DEFAULT
+from burstwatch_exporter.settings import PATH, optional_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-#: Stands for "as the profile has it".
-AS_IS = 0.0
-
-
-def _path(name: str, text: str) -> Setting:
-    return Setting(name=name, default="", help=text, pattern=r"[^\0]*", allowed="a path")
-
-
-SETTINGS: tuple[Setting, ...] = (
-    Setting(
-        name="profile",
-        default=DEFAULT,
-        help="what to measure; --list names them all",
-        pattern=r"[a-z0-9-]+",
-        allowed="the name of a profile",
-    ),
-    _path("directory", "where to measure: one of measure.directories in --config.file, or below"),
-    Setting(
-        name="budget-percent",
-        default=2.0,
-        help="the most that may be spent of each volume's bucket",
-        low=0.001,
-        high=100,
-        unit=" of percent",
-    ),
-    Setting(
-        name="floor-percent",
-        default=50.0,
-        help="with less than this certainly left it does not begin, and stops",
-        low=0,
-        high=100,
-        unit=" of percent",
-    ),
-    Setting(
-        name="runtime-s",
-        default=AS_IS,
-        help="the longest that a step may take; 0 is as the profile has it",
-        high=86_400,
-    ),
-    Setting(
-        name="size-mib",
-        default=AS_IS,
-        help="the largest scratch file; 0 is as the profile has it",
-        high=1_048_576,
-        unit=" of MiB",
-    ),
-    Setting(
-        name="rate-iops",
-        default=AS_IS,
-        help="the most operations a second that fio asks for; 0 is as the profile has it",
-        high=1_000_000,
-        unit=" of operations a second",
-    ),
-    Setting(
-        name="recover-s",
-        default=120.0,
-        help="how long a drained volume rests before it bursts again; 0 leaves that out",
-        high=86_400,
-    ),
-    Setting(
-        name="confirm-drain",
-        default="",
-        help="the volume that --drain is to empty, by id or as device:NAME",
-        pattern=r"\S*",
-        allowed="a volume's id or device:NAME",
-    ),
-    Setting(
-        name="type",
-        default="",
-        help="with --plan: a volume type in place of a directory",
-        pattern=r"[a-z0-9-]*",
-        allowed="a volume type",
-    ),
-    Setting(
-        name="size-gib",
-        default=AS_IS,
-        help="with --type: its size",
-        high=65_536,
-        unit=" of GiB",
-    ),
-    Setting(
-        name="balance-percent",
-        default=100.0,
-        help="with --type: how full its bucket is",
-        high=100,
-        unit=" of percent",
-    ),
-    Setting(
-        name="members",
-        default=1.0,
-        help="with --type: over how many such volumes a RAID0 goes",
-        low=1,
-        high=128,
-        unit=" of volumes",
-    ),
-    _path("html", "draw the result into this file"),
-    _path("markdown", "write the result's tables into this file"),
-    _path("from", "do not measure: show, draw or write what this file of an earlier result has"),
-)
+    from pathlib import Path
 
 #: What protects a volume, and cannot where it is to be emptied.
 AGAINST_DRAIN = ("profile", "budget-percent", "floor-percent", "rate-iops")
@@ -124,27 +25,126 @@ SWITCHES = {
 }
 
 
+def to_ratio(percent: float) -> float:
+    """Percent as a share."""
+    return percent / 100
+
+
+def or_none(value: float) -> float | None:
+    """A number; 0 stands for "as the profile has it", which is None."""
+    return value or None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeasureOptions:
-    """The settings of ``SETTINGS``, checked. What is left as the profile has it is None."""
+    """Every flag of ``measure``, checked. What is left as the profile has it is None."""
 
-    profile: str
-    directory: Path | None
-    budget_ratio: float
-    floor_ratio: float
-    runtime_s: float | None
-    size_mib: float | None
-    rate_iops: float | None
-    recover_s: float
-    confirmed: str
-    volume_type: str
-    size_gib: float | None
-    balance_ratio: float
-    members: int
-    ignored_by_drain: tuple[str, ...]
-    html: Path | None
-    markdown: Path | None
-    source: Path | None
+    profile: str = declare(
+        DEFAULT,
+        "what to measure; --list names them all",
+        pattern="[a-z0-9-]+",
+        allowed="the name of a profile",
+    )
+    directory: Path | None = declare(
+        "",
+        "where to measure: one of measure.directories in --config.file, or below",
+        **PATH,
+        make=optional_path,
+    )
+    budget_ratio: float = declare(
+        2.0,
+        "the most that may be spent of each volume's bucket",
+        name="budget-percent",
+        low=0.001,
+        high=100,
+        unit=" of percent",
+        make=to_ratio,
+    )
+    floor_ratio: float = declare(
+        50.0,
+        "with less than this certainly left it does not begin, and stops",
+        name="floor-percent",
+        high=100,
+        unit=" of percent",
+        make=to_ratio,
+    )
+    runtime_s: float | None = declare(
+        0.0,
+        "the longest that a step may take; 0 is as the profile has it",
+        name="runtime-s",
+        high=86400,
+        make=or_none,
+    )
+    size_mib: float | None = declare(
+        0.0,
+        "the largest scratch file; 0 is as the profile has it",
+        name="size-mib",
+        high=1048576,
+        unit=" of MiB",
+        make=or_none,
+    )
+    rate_iops: float | None = declare(
+        0.0,
+        "the most operations a second that fio asks for; 0 is as the profile has it",
+        name="rate-iops",
+        high=1000000,
+        unit=" of operations a second",
+        make=or_none,
+    )
+    recover_s: float = declare(
+        120.0,
+        "how long a drained volume rests before it bursts again; 0 leaves that out",
+        name="recover-s",
+        high=86400,
+    )
+    confirmed: str = declare(
+        "",
+        "the volume that --drain is to empty, by id or as device:NAME",
+        name="confirm-drain",
+        pattern=r"\S*",
+        allowed="a volume's id or device:NAME",
+    )
+    volume_type: str = declare(
+        "",
+        "with --plan: a volume type in place of a directory",
+        name="type",
+        pattern="[a-z0-9-]*",
+        allowed="a volume type",
+    )
+    size_gib: float | None = declare(
+        0.0, "with --type: its size", name="size-gib", high=65536, unit=" of GiB", make=or_none
+    )
+    balance_ratio: float = declare(
+        100.0,
+        "with --type: how full its bucket is",
+        name="balance-percent",
+        high=100,
+        unit=" of percent",
+        make=to_ratio,
+    )
+    members: int = declare(
+        1.0,
+        "with --type: over how many such volumes a RAID0 goes",
+        low=1,
+        high=128,
+        unit=" of volumes",
+        make=round,
+    )
+    html: Path | None = declare("", "draw the result into this file", **PATH, make=optional_path)
+    markdown: Path | None = declare(
+        "", "write the result's tables into this file", **PATH, make=optional_path
+    )
+    source: Path | None = declare(
+        "",
+        "do not measure: show, draw or write what this file of an earlier result has",
+        name="from",
+        **PATH,
+        make=optional_path,
+    )
+    ignored_by_drain: tuple[str, ...] = ()
+
+
+SETTINGS = settings_of(MeasureOptions)
 
 
 def parse_measure_options(texts: Mapping[str, str]) -> MeasureOptions:
@@ -154,42 +154,8 @@ def parse_measure_options(texts: Mapping[str, str]) -> MeasureOptions:
         ConfigError: naming every value that is not allowed.
     """
     problems: list[str] = []
-    values: dict[str, str | float] = {}
-    for setting in SETTINGS:
-        values[setting.name] = setting.default
-        if setting.name in texts:
-            try:
-                values[setting.name] = setting.parse(texts[setting.name])
-            except ValueError as error:
-                problems.append(f"{setting.name} is {texts[setting.name]!r}, allowed is {error}")
+    values = parse_settings(SETTINGS, texts, problems)
     if problems:
         raise ConfigError("; ".join(problems))
-
-    def number(name: str) -> float:
-        return float(values[name])
-
-    def some(name: str) -> float | None:
-        return number(name) or None
-
-    def path(name: str) -> Path | None:
-        return Path(str(values[name])) if values[name] else None
-
-    return MeasureOptions(
-        profile=str(values["profile"]),
-        directory=path("directory"),
-        budget_ratio=number("budget-percent") / 100,
-        floor_ratio=number("floor-percent") / 100,
-        runtime_s=some("runtime-s"),
-        size_mib=some("size-mib"),
-        rate_iops=some("rate-iops"),
-        recover_s=number("recover-s"),
-        confirmed=str(values["confirm-drain"]),
-        volume_type=str(values["type"]),
-        size_gib=some("size-gib"),
-        balance_ratio=number("balance-percent") / 100,
-        members=round(number("members")),
-        ignored_by_drain=tuple(name for name in AGAINST_DRAIN if name in texts),
-        html=path("html"),
-        markdown=path("markdown"),
-        source=path("from"),
-    )
+    ignored = tuple(name for name in AGAINST_DRAIN if name in texts)
+    return MeasureOptions(**values, ignored_by_drain=ignored)
