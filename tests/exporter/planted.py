@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import stat
 import threading
 import time
@@ -38,6 +39,7 @@ class Planted:
     ops: int = 0
     out: str = ""
     err: str = ""
+    _first_read: dict[str, int] = field(default_factory=dict)
 
     def write(self) -> None:
         """The counters, as of now, in one stroke: each disk has done as much."""
@@ -146,12 +148,15 @@ class Planted:
         return f"touch {started}"
 
     def has_read(self, blocks: int) -> bool:
-        """Whether a fio has read so many of a file under ``data``, by the kernel's count."""
-        return any(
-            _bytes_read(process) >= blocks * 4096
-            for process in Path("/proc").glob("[0-9]*")
-            if _is_fio_in(process, self.data)
-        )
+        """Whether a fio that can be interrupted has read so many of a file under ``data``.
+
+        The kernel counts its start too, until it catches SIGINT: that is left out.
+        """
+        for process in Path("/proc").glob("[0-9]*"):
+            if _is_fio_in(process, self.data) and _catches(process, signal.SIGINT):
+                first = self._first_read.setdefault(process.name, _bytes_read(process))
+                return _bytes_read(process) - first >= blocks * 4096
+        return False
 
 
 def _is_fio_in(process: Path, folder: Path) -> bool:
@@ -159,6 +164,14 @@ def _is_fio_in(process: Path, folder: Path) -> bool:
         if (process / "comm").read_text() == "fio\n":
             opened = [str(fd.readlink()) for fd in (process / "fd").iterdir()]
             return any(path.startswith(f"{folder}/") for path in opened)
+    return False
+
+
+def _catches(process: Path, number: signal.Signals) -> bool:
+    with suppress(OSError):
+        lines = (process / "status").read_text().splitlines()
+        mask = int(dict(line.split(":\t") for line in lines if ":\t" in line)["SigCgt"], 16)
+        return bool(mask >> (number - 1) & 1)
     return False
 
 

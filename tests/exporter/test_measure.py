@@ -350,9 +350,10 @@ def test_control_c_ends_it_and_keeps_what_was_spent(
         code = host.measure("--size-mib=1")
     assert code == 1
     assert host.record()["stopped"] == "interrupted"
-    assert step(host)["read"]["iops"] > 10
+    assert step(host)["read"]["iops"] > 0
     volumes: Any = host.record()["volumes"]
-    assert 100 < volumes[0]["credit"]["spent_most"] < 1_000
+    # All I/O of the volume counts, and no more than there was.
+    assert 0 < volumes[0]["credit"]["spent_most"] <= 1.1 * host.ops
 
 
 def test_it_stops_within_two_seconds_when_others_take_the_balance_under_the_floor(
