@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tools.metric_math.expressions import answer
-from tools.metric_math.series import Metric, QueryError
+from monitoring.metric_math.expressions import answer
+from monitoring.metric_math.series import Metric, QueryError
 
 START, END = 0, 300
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from tools.metric_math.expressions import answer
-from tools.metric_math.series import Metric
+from monitoring.metric_math.expressions import answer
+from monitoring.metric_math.series import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,14 +11,14 @@ from itertools import count
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from monitoring.metric_math.expressions import answer
+from monitoring.metric_math.series import Metric, QueryError
 from tests.fake.herd import Herd
 from tests.fake.messaging import Messaging
 from tests.fake.modelled import Modelled
 from tests.fake.peers import Peers
 from tests.fake.quotas import Quotas
 from tests.fake.wire import WireError
-from tools.metric_math.expressions import answer
-from tools.metric_math.series import Metric, QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

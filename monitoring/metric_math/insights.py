@@ -10,12 +10,12 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from tools.metric_math.series import Metric, QueryError, Series
+from monitoring.metric_math.series import Metric, QueryError, Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tools.metric_math.series import Store
+    from monitoring.metric_math.series import Store
 
 _NAME = r'(?:"[^"]+"|\w+)'
 _QUERY = re.compile(

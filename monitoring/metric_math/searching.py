@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tools.metric_math.series import QueryError
+from monitoring.metric_math.series import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tools.metric_math.series import Metric
+    from monitoring.metric_math.series import Metric
 
 LONGEST = 1024
 MOST_SERIES = 500

@@ -13,15 +13,15 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tools.metric_math.functions import FUNCTIONS, OPERATORS, WORDS, Value, apply
-from tools.metric_math.insights import select
-from tools.metric_math.searching import parse_search
-from tools.metric_math.series import Metric, QueryError, Series
+from monitoring.metric_math.functions import FUNCTIONS, OPERATORS, WORDS, Value, apply
+from monitoring.metric_math.insights import select
+from monitoring.metric_math.searching import parse_search
+from monitoring.metric_math.series import Metric, QueryError, Series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tools.metric_math.series import Store
+    from monitoring.metric_math.series import Store
 
 _TOKEN = re.compile(
     r"""\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|'([^']*)'|"([^"]*)"|(<=|>=|==|!=|&&|\|\||[-+*/^()\[\],<>]))""",

@@ -6,7 +6,7 @@ import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tools.metric_math.series import QueryError, Series
+from monitoring.metric_math.series import QueryError, Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
