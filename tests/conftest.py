@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
+from botocore.config import Config as ClientConfig
 from botocore.loaders import JSONFileLoader
 
+from burstwatch.aws import session
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.polling.unit import Unit
 from tests.fake.aws import ACCOUNT, FakeAws
-from tests.fake.server import FakeServer
+from tests.fake.server import STALLS_S, FakeServer
 
 NOW = 1_790_000_040.0  # a whole minute
 
@@ -40,6 +42,15 @@ class Cloud:
 
     def never(self) -> Deadline:
         return Deadline(lambda: 0.0, at=3_600.0)
+
+    @contextmanager
+    def stalling(self, operation: str) -> Iterator[None]:
+        """The next call of that operation is not answered before the block ends."""
+        answered = self.aws.stalled[operation] = threading.Event()
+        try:
+            yield
+        finally:
+            answered.set()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -87,6 +98,9 @@ def fake_cloud() -> Iterator[Cloud]:
     ).start()
     with no_account() as patch:
         patch.setenv("AWS_ENDPOINT_URL", server.url)
+        # A call that stalls does so for as long as its test likes, and is not tried again.
+        patient = session.CLIENT_CONFIG.merge(ClientConfig(read_timeout=STALLS_S))
+        patch.setattr(session, "CLIENT_CONFIG", patient)
         yield Cloud(
             aws=aws,
             clients=Clients("us-east-1"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -53,8 +54,8 @@ class FakeAws(Messaging, Peers):
     its period; ``denied`` are operations that are refused, ``denied_values`` of a filter too, and
     without ``takes_wildcards`` no filter has any; ``throttled`` how many more
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
-    ``throttled_pages`` of GetMetricData after a first are; ``stalled`` is how long the next call of an operation takes, in real seconds, and ``cut`` how
-    many answers of it end in the middle;
+    ``throttled_pages`` of GetMetricData after a first are; the next call of a
+    ``stalled`` operation is answered once its event is set; ``cut`` is how many answers of one end in the middle;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
     ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota of those;
@@ -73,7 +74,7 @@ class FakeAws(Messaging, Peers):
     throttled: dict[str, int] = field(default_factory=dict)
     failing_pages: dict[str, int] = field(default_factory=dict)
     throttled_pages: int = 0
-    stalled: dict[str, float] = field(default_factory=dict)
+    stalled: dict[str, threading.Event] = field(default_factory=dict)
     cut: dict[str, int] = field(default_factory=dict)
     failing_series: dict[str, str] = field(default_factory=dict)
     failing_metrics: dict[str, str] = field(default_factory=dict)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import re
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.fake.aws import FakeAws
@@ -26,6 +25,10 @@ class FakeServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+#: No call stalls longer than that, whatever a test forgets.
+STALLS_S = 60.0
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -54,7 +57,8 @@ class _Handler(BaseHTTPRequestHandler):
                 result = self.server.aws.call(service, wire.operation.name, wire.params, region)
             kind, answer = wire.answer(result)
             name = wire.operation.name
-            time.sleep(self.server.aws.stalled.pop(name, 0.0))
+            if stalled := self.server.aws.stalled.pop(name, None):
+                stalled.wait(STALLS_S)
             is_cut = self.server.aws.cut.get(name, 0) > 0
             if is_cut:
                 self.server.aws.cut[name] -= 1
