@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,14 +19,28 @@ import pytest
 
 from burstwatch.bucket import Bucket
 from burstwatch_exporter.measure.profiles import profiles
+from tests.exporter.delivery import repeats_when_busy
 from tests.exporter.throttled import LOSETUP, NoDiskError, ThrottledDisk, throttled_disk
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 #: Full, it lasts 20 s at full burst.
 BUCKET = Bucket(capacity=54_000, refill=300, burst=3_000)
 #: Each operation costs one credit here, however large the kernel makes it.
 LARGEST_KIB = 1_280
+#: The command, once its configuration is there. It has imported everything by then, so the volume
+#: is hardly older than the measurement, however busy the machine is.
+ONCE_THERE = """
+import sys, time
+from pathlib import Path
+from burstwatch_exporter.main import main
+from burstwatch_exporter.measure import command
+Path(sys.argv.pop(1)).touch()
+config = Path(sys.argv.pop(1))
+while not config.exists():
+    time.sleep(0.01)
+main()
+"""
 
 
 @dataclass
@@ -49,25 +64,32 @@ class Bench:
             "capacity": of.capacity, "refill": of.refill, "burst": of.burst, "unit": self.unit,
             "io_kib": LARGEST_KIB if self.unit == "io" else 1_024,
         }  # fmt: skip
-        self.disk.truth()
-        self.disk.fill()
-        config = {
-            "devices": {
-                self.disk.name: {"bucket": bucket, "created": datetime.now(tz=UTC).isoformat()}
-            },
-            "measure": {"directories": [str(self.data)], "drain": [self.key]},
-        }
-        (self.folder / "config.yml").write_text(json.dumps(config))
+        ready, config_file = self.folder / "ready", self.folder / "config.yml"
+        ready.unlink(missing_ok=True)
+        config_file.unlink(missing_ok=True)
         with (self.folder / "out").open("wb") as out, (self.folder / "err").open("wb") as err:
             process = subprocess.Popen(
                 self.disk.throttle.command(
-                    Path(sys.executable).with_name("burstwatch-exporter"), "measure",
-                    "--allow-root", f"--config.file={self.folder / 'config.yml'}",
+                    sys.executable, "-c", ONCE_THERE, ready, config_file, "measure",
+                    "--allow-root", f"--config.file={config_file}",
                     f"--directory={self.data}", "--json", *args,
                 ),
                 stdout=out, stderr=err,
             )  # fmt: skip
         try:
+            while not ready.exists():
+                assert process.poll() is None, (self.folder / "err").read_text()
+                time.sleep(0.02)
+            self.disk.truth()
+            self.disk.fill()
+            config = {
+                "devices": {
+                    self.disk.name: {"bucket": bucket, "created": datetime.now(tz=UTC).isoformat()}
+                },
+                "measure": {"directories": [str(self.data)], "drain": [self.key]},
+            }
+            (self.folder / "config").write_text(json.dumps(config))
+            (self.folder / "config").rename(config_file)
             yield process
         finally:
             process.kill()
@@ -102,6 +124,7 @@ WITH_A_BUDGET = sorted(set(profiles()) - {"drain", "drain-hdd", "dd-drain-raid0"
 
 
 @pytest.mark.parametrize("name", WITH_A_BUDGET)
+@repeats_when_busy
 def test_the_budget_is_kept_within_two_percent_of_the_bucket(
     name: str, bench: Bench, program: Callable[[str], str]
 ) -> None:
@@ -123,6 +146,7 @@ def test_the_budget_is_kept_within_two_percent_of_the_bucket(
     assert sorted(path.name for path in bench.data.iterdir()) == ["lost+found"]
 
 
+@repeats_when_busy
 def test_killed_it_takes_fio_along_and_leaves_nothing(
     bench: Bench, program: Callable[[str], str]
 ) -> None:
@@ -148,7 +172,7 @@ def test_killed_it_takes_fio_along_and_leaves_nothing(
     assert free.used < 16 * 2**20  # the scratch file's 32 MiB are given back
 
 
-@pytest.mark.timeout(180)
+@repeats_when_busy
 def test_a_drain_finds_burst_baseline_and_capacity_within_five_percent(
     bench: Bench, program: Callable[[str], str]
 ) -> None:
@@ -165,18 +189,20 @@ def test_a_drain_finds_burst_baseline_and_capacity_within_five_percent(
     assert found["knee_s"] == pytest.approx(20, abs=1)
 
 
+@repeats_when_busy
 def test_a_disk_that_counts_bytes_is_drained_in_sequence(
     tmp_path: Path, program: Callable[[str], str]
 ) -> None:
     """200 MiB/s until 2,160 of them are gone, then 20: with sixteen on their way as it ends."""
     program("fio")
     bucket = Bucket(capacity=2_160, refill=20, burst=200)
+    folder = Path(tempfile.mkdtemp(dir=tmp_path))
     try:
         with (
-            throttled_disk(bucket, tmp_path, unit="MiB") as disk,
-            disk.mounted(tmp_path / "data") as data,
+            throttled_disk(bucket, folder, unit="MiB") as disk,
+            disk.mounted(folder / "data") as data,
         ):
-            bench = Bench(disk=disk, data=data, folder=tmp_path, unit="MiB")
+            bench = Bench(disk=disk, data=data, folder=folder, unit="MiB")
             record, _ = bench.measure(
                 "--drain", f"--confirm-drain={bench.key}", "--recover-s=0", "--size-mib=64"
             )
@@ -192,6 +218,7 @@ def test_a_disk_that_counts_bytes_is_drained_in_sequence(
     assert found["drained"] == pytest.approx(bucket.capacity - 64, rel=0.1)  # less its scratch file
 
 
+@repeats_when_busy
 def test_it_stops_by_itself_within_two_seconds_when_others_take_the_balance_under_the_floor(
     bench: Bench, program: Callable[[str], str]
 ) -> None:
@@ -207,9 +234,11 @@ def test_it_stops_by_itself_within_two_seconds_when_others_take_the_balance_unde
         "--size-mib=32", "--runtime-s=60", "--rate-iops=50", f"--floor-percent={floor * 100}",
         "--budget-percent=100", "--profile=fio-4k-qd4",
     )  # fmt: skip
-    under_at = None
+    under_at, began = None, bench.disk.done()
     with bench.measuring(*args) as process:
-        time.sleep(2)
+        while bench.disk.done() < began + 100:
+            assert process.poll() is None, "it has ended before"
+            time.sleep(0.02)
         with subprocess.Popen(load, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as other:
             while process.poll() is None and (under_at is None or time.monotonic() < under_at + 2):
                 level = bench.disk.truth()
@@ -225,4 +254,5 @@ def test_it_stops_by_itself_within_two_seconds_when_others_take_the_balance_unde
     )
     assert "under its floor" in bench.record()["stopped"]
     # What is certain is a little less than the truth, so it may end a moment before.
-    assert abs(level / BUCKET.capacity - floor) < 0.05
+    unknown = 1 - bench.record()["volumes"][0]["credit"]["before_low"]
+    assert -0.05 < level / BUCKET.capacity - floor < 0.05 + unknown
