@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import botocore.session
 import pytest
+from botocore.client import ClientCreator
 from botocore.config import Config as ClientConfig
-from botocore.loaders import JSONFileLoader
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
 
 from burstwatch.aws import session
 from burstwatch.aws.session import Clients, Deadline
@@ -55,17 +58,19 @@ class Cloud:
 
 @pytest.fixture(scope="session", autouse=True)
 def _models_are_read_once() -> Iterator[None]:
-    """Every session of botocore reads its models anew, which is most of the time of a test."""
-    read = JSONFileLoader.load_file
-    kept: dict[str, object] = {}
-
-    def load_file(self: JSONFileLoader, file_path: str) -> object:
-        if file_path not in kept:
-            kept[file_path] = read(self, file_path)
-        return kept[file_path]
-
+    """Every session of botocore makes its clients anew, which is most of the time of a test."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(JSONFileLoader, "load_file", load_file)
+        loader = Loader()
+        patch.setattr(botocore.session, "create_loader", lambda *_: loader)
+        made: dict[str, type] = {}
+        create = ClientCreator._create_client_class
+
+        def create_once(self: ClientCreator, name: str, model: ServiceModel) -> type:
+            if name not in made:
+                made[name] = create(self, name, model)
+            return made[name]
+
+        patch.setattr(ClientCreator, "_create_client_class", create_once)
         yield
 
 

@@ -53,6 +53,7 @@ def test_beyond_the_budget_the_rest_is_unknown_and_counted_and_those_near_are_as
     assert reasons == {"the budget for metric requests is used up"}
 
 
+@pytest.mark.slow
 def test_in_a_day_no_more_is_asked_for_than_comes_in(cloud: Cloud) -> None:
     for _ in range(40):
         Disk(cloud, percent=60)  # all near: each is asked at every sweep, if it may be
@@ -186,6 +187,7 @@ def test_one_that_a_glance_shows_near_danger_is_the_first_to_be_judged_at_the_ne
     pytest.fail("it was never judged")
 
 
+@pytest.mark.slow
 def test_what_the_budget_refused_is_counted_at_every_sweep_until_it_is_asked(cloud: Cloud) -> None:
     disks = [Disk(cloud, percent=100) for _ in range(90)]
     memory, refused = Memory(), []

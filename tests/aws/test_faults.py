@@ -16,6 +16,9 @@ from burstwatch.polling.order import BATCH
 from tests.conftest import NOW, Cloud
 from tests.fake.herd import Herd, has_bucket
 
+#: Whole sweeps of large fleets, or of days: not for the inner loop.
+pytestmark = pytest.mark.slow
+
 COUNT = 1_600
 WITH_BUCKET = sum(map(has_bucket, range(COUNT)))
 
@@ -56,7 +59,6 @@ def test_a_whole_sweep_knows_all_of_them(fleet: Cloud) -> None:
     assert (unknown(result), result.problems, result.completed) == (0, (), True)
 
 
-@pytest.mark.slow
 def test_throttling_in_the_middle_of_a_page(fleet: Cloud) -> None:
     memory = Memory()
     fleet.aws.partial_after = 20  # a glance is thirty datapoints: each call has a second page
@@ -66,7 +68,6 @@ def test_throttling_in_the_middle_of_a_page(fleet: Cloud) -> None:
     assert faulty.throttled >= 3
 
 
-@pytest.mark.slow
 def test_a_call_that_stalls(fleet: Cloud) -> None:
     began = time.monotonic()
     run_sweep(fleet, Memory())

@@ -22,6 +22,9 @@ from burstwatch.polling.schedule import ANNOUNCED, Schedule
 from tests.conftest import Clock
 from tests.fake.quick import QuickCloudWatch
 
+#: Whole sweeps of large fleets, or of days: not for the inner loop.
+pytestmark = pytest.mark.slow
+
 START = 1_790_000_100.0  # a mark of five minutes
 HOURS = 6
 KIND = find_kinds()["ebs_volume"]
@@ -122,7 +125,7 @@ def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostil
 
 
 @pytest.mark.parametrize("page_on", ["likely", "worst"])
-@pytest.mark.parametrize("size_gib", [300, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size_gib", [300, 50])
 def test_waiting_announces_within_a_minute_of_looking_every_minute(
     page_on: str, size_gib: int
 ) -> None:

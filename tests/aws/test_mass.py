@@ -82,6 +82,7 @@ def test_nobody_loses_an_alarm_when_the_mass_begins(cloud: Cloud) -> None:
     assert "DeleteAlarms" not in operations(cloud)
 
 
+@pytest.mark.slow
 def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -> None:
     config, schedule = replace(with_mass(5), hold_s=600.0), Memory()
     calm, hot = draining(cloud, 5, percent=30), draining(cloud, 1, percent=20)

@@ -96,6 +96,7 @@ def test_what_is_near_of_another_kind_comes_before_what_is_not_near_of_this() ->
         assert turns(schedule, [well, new, hot], allowance, near_to_come=to_come)[0] == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", ["", "50"])
 def test_a_call_that_stalls_costs_its_own_batch_alone(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, budget: str
@@ -182,6 +183,7 @@ def test_a_page_that_is_refused_hides_none_that_was_listed_before(cloud: Cloud) 
     assert fleet_metrics(run_sweep(cloud, memory, config=VOLUMES))["ResourcesSeen"] == 0
 
 
+@pytest.mark.slow
 def test_hours_that_were_not_answered_are_asked_for_again_and_the_alarm_stays(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

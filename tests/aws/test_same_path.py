@@ -24,6 +24,9 @@ from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
 from tests.conftest import NOW, Cloud
 
+#: Whole sweeps of large fleets, or of days: not for the inner loop.
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 

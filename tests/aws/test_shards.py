@@ -199,6 +199,7 @@ def test_a_shard_that_does_not_run_ends_no_alarm_and_the_others_end_theirs(cloud
     assert {topic for topic, _, _ in cloud.aws.notifications} == {TOPIC}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "after"), [(4, 1), (1, 4), (4, 2)])
 def test_another_number_of_shards_takes_the_alarms_over_and_ends_the_mass_of_the_old(
     cloud: Cloud, before: int, after: int

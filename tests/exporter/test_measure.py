@@ -184,6 +184,7 @@ def test_with_less_than_the_floor_for_certain_it_does_not_begin(host: Planted) -
     assert host.measure("--floor-percent=0", path=fio(host, f'cp {GOOD} "$out"')) == 0
 
 
+@pytest.mark.slow
 def test_a_volume_that_runs_dry_soon_is_left_alone(
     host: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -522,6 +523,7 @@ def test_a_drain_that_is_interrupted_after_its_knee_has_one_and_no_refill(host: 
     assert record["drain"]["refill"] is None
 
 
+@pytest.mark.slow
 def test_both_volumes_of_a_stripe_are_charged_and_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
