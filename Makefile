@@ -10,7 +10,9 @@ UV_VERSION := 0.13.8
 UV := .cache/uv/bin/uv
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
-export PYTHONDONTWRITEBYTECODE := 1
+# Compiled once for all runs, and outside of the tree.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 
 .PHONY: help
 help: ## list the targets
@@ -84,7 +86,7 @@ test-wheel: setup ## the built wheel, without extras, in an environment of its o
 	@$(UV) venv --quiet --python $(PYTHON) .cache/wheel/venv
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt .cache/wheel/*.whl pytest hypothesis
 	@mkdir -p .cache/wheel/docs && cp -r tests .cache/wheel/ && cp -r docs/published .cache/wheel/docs/
-	@cd .cache/wheel && PYTHONSAFEPATH=1 PYTHONPATH=. venv/bin/python -m pytest -q -c /dev/null --rootdir . --noconftest -p no:cacheprovider tests/unit
+	@cd .cache/wheel && PYTHONSAFEPATH=1 PYTHONPATH=. venv/bin/python -m pytest -q -c /dev/null -o markers=slow --rootdir . --noconftest -p no:cacheprovider tests/unit
 	@# as pipx installs it
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt "$$(ls .cache/wheel/*.whl)[exporter]"
 	@.cache/wheel/venv/bin/burstwatch-exporter --once --sample.period=0.2 | grep -q burstwatch_exporter_build_info

@@ -145,6 +145,7 @@ def asked(cloud: Cloud) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_of_those_near_the_one_that_could_be_empty_soonest_is_asked_first(cloud: Cloud) -> None:
     memory = Memory()
     disks = [Disk(cloud, percent=60) for _ in range(40)]

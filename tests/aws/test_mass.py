@@ -151,6 +151,7 @@ def test_while_a_mass_is_held_nobody_gets_one_of_their_own_and_no_warning_ends_i
     }
 
 
+@pytest.mark.slow
 def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud) -> None:
     config, schedule = replace(with_mass(5), hold_s=600.0), Memory()
     cloud.aws.add_instance_type(

@@ -101,6 +101,7 @@ def test_all_shards_together_find_what_one_sweep_finds(cloud: Cloud) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_denied_shard_costs_its_volumes_one_sweep_and_shows(cloud: Cloud) -> None:
     units = Units(home=cloud.clients, connect=connect)
     disks = spread(cloud, 8, percent=45)
@@ -144,6 +145,7 @@ def test_an_alarm_that_another_sweep_has_deleted_is_no_problem(cloud: Cloud) -> 
     assert len(delete_alarms(cloud.clients, names)) == len(names)
 
 
+@pytest.mark.slow
 def test_what_is_gone_ends_in_its_own_shard_and_nowhere_else(cloud: Cloud) -> None:
     units = Units(home=cloud.clients, connect=connect)
     gone = spread(cloud, 1, percent=20)[0]

@@ -334,6 +334,7 @@ def test_the_instances_limits_come_by_its_type_where_ec2_may_not_be_asked(
 ios = st.lists(st.tuples(st.integers(1, 1_024), shares), max_size=10)
 
 
+@pytest.mark.slow
 @given(
     st.floats(0, 1),
     st.lists(

@@ -117,6 +117,7 @@ def test_minutes_become_five_as_cloudwatch_sums_them_up() -> None:
     assert at_period(rows, 300.0, 60.0) == (rows, 300.0)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     st.lists(st.sampled_from([0.0, 1.0, 5.0, 30.0]), min_size=100, max_size=300),
@@ -167,6 +168,7 @@ def as_json(*args: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_table_has_a_row_for_each_policy(workload: Path) -> None:
     code, out, err = backtest(str(workload), "--size-gib", "100", "--rho", "0.8")
     assert (code, err) == (0, "")
@@ -176,6 +178,7 @@ def test_a_table_has_a_row_for_each_policy(workload: Path) -> None:
     assert lines[-1] == "1 exhaustions in 0 volume-weeks"
 
 
+@pytest.mark.slow
 def test_the_oracle_is_perfect_and_burstwatch_in_time(workload: Path, tmp_path: Path) -> None:
     picture = tmp_path / "out.svg"
     found = as_json(
