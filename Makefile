@@ -47,7 +47,7 @@ check: setup ## the inner loop: format, lint, types, walls and the fast tests
 	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not local_cloud and not real and not slow"
 
 .PHONY: fix
-fix: setup ## format and mend what can be mended
+fix: setup ## format, and fix what can be fixed
 	@$(BIN)/ruff check --quiet --fix . || true
 	@$(BIN)/ruff format --quiet .
 

@@ -1,4 +1,4 @@
-"""What the model costs a sweep: milliseconds per volume, from datapoints to verdict.
+"""Measures what the model costs a sweep: milliseconds per volume, from datapoints to verdict.
 
 Real recordings in all scenarios of the backtest, looked at at many moments with an empty memory each time,
 as a sweep that has lost it would. `make bench` keeps the figures in ``benchmarks/results``.

@@ -1,4 +1,4 @@
-"""How often the truth lies between the low and the high time to empty.
+"""Counts how often the truth lies between the low and the high time to empty.
 
 Over the moments with the worst case within an hour. The truth is "never" where the
 bucket does not run dry within six hours; a high time of "never" covers it.

@@ -1,4 +1,4 @@
-"""How long the function takes to start and how large it is, beside a bare handler with Powertools.
+"""Measures the function's start time and size, beside a bare handler with Powertools.
 
 Both run as AWS runs them: the runtime client of AWS in a process of its own, with the package as the
 deployment builds it, against a Runtime API on loopback. A start is measured from the process to the first

@@ -1,4 +1,4 @@
-"""What watching a fleet costs a month, and whether anything runs dry unannounced.
+"""Prices a month of watching a fleet, and counts what runs dry unannounced.
 
 A simulated month of volumes under recorded and quiet loads, minute by minute. Every look is the product's: its schedule, its questions, its policy; only CloudWatch is played.
 Its datapoints are three minutes late, each. `make bench` keeps the figures in ``benchmarks/results``.

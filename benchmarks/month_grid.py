@@ -1,4 +1,4 @@
-"""Where watching costs more, and why: by size, load, lead and delay, and where sweeps forget.
+"""Finds where watching costs more, and why: by size, load, lead and delay, and where sweeps forget.
 
 Weeks and days of ``benchmarks.month``'s machinery, on fewer volumes.
 """

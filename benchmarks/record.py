@@ -1,4 +1,4 @@
-"""Where the benchmarks keep their figures."""
+"""Stores the figures of the benchmarks."""
 
 from __future__ import annotations
 

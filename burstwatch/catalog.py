@@ -1,4 +1,4 @@
-"""What burstwatch knows and reads, as data for others: the CDK app, policies, docs."""
+"""Lists what burstwatch knows and reads, as data for others: the CDK app, policies, docs."""
 
 from __future__ import annotations
 

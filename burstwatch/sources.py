@@ -1,4 +1,4 @@
-"""Where a number comes from. Every number of AWS carries one of these."""
+"""Names the source and the date of a number. Every number of AWS has one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fleet of the demo: which volumes there are, and what each has to bear.
+"""The fleet of the demo: its volumes, and the load of each.
 
 Every volume lives through a day, most of it in the past: calm recorded load first,
 then its *episode*, which reaches into the minutes that are played in real time.

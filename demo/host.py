@@ -1,4 +1,4 @@
-"""A host that is made of files: disks that bear simulated loads, for a real exporter to read.
+"""A host that is made of files: disks that serve simulated loads, for a real exporter to read.
 
 It writes what the kernel would (``/proc/diskstats``, ``/sys/block``), and what EBS would say in
 its NVMe log page. What the exporter makes of it is the exporter's own.

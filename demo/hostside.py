@@ -1,6 +1,6 @@
 """The host of the demo: a real exporter on a host of files, scraped by a real Prometheus.
 
-Its disks are volumes of the fleet and bear the same loads, so what the exporter counts and what
+Its disks are volumes of the fleet and serve the same loads, so what the exporter counts and what
 CloudWatch publishes are of the same disks; it asks the local cloud for their types and balances.
 """
 
@@ -138,7 +138,7 @@ def broken_on_host(host: HostSide, volumes: Sequence[Volume], *, now_s: float) -
 
 
 def _disks(volumes: Sequence[Volume], live_at: float, begun_at: float) -> list[Disk]:
-    """The host's disks with what is in their buckets now, and the loads that they still have to bear."""
+    """The host's disks with what is in their buckets now, and the loads that are still to come."""
     disks: list[Disk] = []
     for volume in volumes:
         if volume.spec.name in MOUNTED:

@@ -1,4 +1,4 @@
-"""Who receives the messages: a queue and an HTTP endpoint, subscribed as anybody would."""
+"""Receives the messages: a queue and an HTTP endpoint, subscribed as anybody would."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def report(
         "<header><h1>burstwatch: the demo</h1>"
         f"<p>{escape(found.text())}</p>"
         f'<p class="note">As of {_clock(now_s)} UTC. The real CDK app on a local cloud, a fleet of {len(volumes)} volumes that '
-        f"bear recorded and published loads, real alarms and real messages. {others}</p></header>"
+        f"serve recorded and published loads, real alarms and real messages. {others}</p></header>"
         f'<main class="board">{_numbers(result, found)}</main>'
         f'<h2 style="margin:18px 0 8px">The fleet, worst first</h2>{_fleet(order, result)}'
         '<h2 style="margin:18px 0 8px">Each balance, worst first</h2>'

@@ -1,4 +1,4 @@
-"""What the demo showed: ``result.json``, the table, and whether it kept its promises."""
+"""Reports the demo: ``result.json``, the table, and whether it kept its promises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long I/O takes on the demo's disks: the simulation has rates, and people look at queues too."""
+"""Simulates how long I/O waits on the demo's disks, because people look at queues too."""
 
 from __future__ import annotations
 

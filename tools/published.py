@@ -1,4 +1,4 @@
-"""What others printed and measured, each figure beside what the model promises for it.
+"""Compares what others printed and measured with what the model promises, figure by figure.
 
 The tables are in ``docs/published``. A figure that is more than a tenth away from its
 promise has its own explanation; one that nothing is promised for says why.

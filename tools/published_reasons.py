@@ -1,4 +1,4 @@
-"""Why a published figure is more than a tenth away from what is promised: one entry a figure.
+"""Explains why a published figure is more than a tenth away from the promise: one entry a figure.
 
 Nothing of it is known from inside the machines that were measured then. What follows from
 the figures themselves is stated, and what is only likely is called so.

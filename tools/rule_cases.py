@@ -1,4 +1,4 @@
-"""The cases of ``promtool test rules``: what a disk bears, what befalls its exporter, and what must fire when.
+"""The cases of ``promtool test rules``: the load of a disk, the faults of its exporter, and which alert must fire when.
 
 ``make gen`` writes them, with what a real exporter said (``rule_replay``).
 """

@@ -1,4 +1,4 @@
-"""What an exporter says of a simulated disk, a value a minute, as ``promtool test rules`` takes it.
+"""Renders an exporter's metrics of a simulated disk, a value a minute, for ``promtool test rules``.
 
 Nothing is made up: a host of files is read by the real exporter. What YACE and the EBS CSI driver would export is made of
 the same simulated disk.
@@ -215,7 +215,7 @@ def _exporter(host: PlayedHost, hands: Hands) -> Exporter:
         "state.file": str(host.root / "state.json"),
         "sample.period": f"{MINUTE_S / SAMPLES:g}",
         "measure.results": str(host.root / "results"),
-        "aws": "cloudwatch",  # nobody is asked, but what is told is heeded
+        "aws": "cloudwatch",  # no request goes out; the values that the case gives are used
     }
     exporter = make_exporter(parse_options({**host.flags, **more}, {}), hands.clock)
     exporter.host.observe()

@@ -1,4 +1,4 @@
-"""What asking may still cost: credits that come in with the month and are spent by the metric.
+"""Keeps metric requests within a monthly budget: credits come in with time, requests spend them.
 
 The amount of a month comes in evenly, and six hours of it can be saved. What other and
 earlier functions spent is in our own metric, which is looked up at the start and every hour.

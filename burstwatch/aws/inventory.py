@@ -1,4 +1,4 @@
-"""What there is: a kind's listing and lookups, read page by page, in full."""
+"""Reads a kind's listing and lookups, page by page, in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function remembers of a unit from sweep to sweep: all of it only saves requests."""
+"""Remembers a unit from sweep to sweep. Everything in it only saves requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast an account lets itself be asked, shared by all that ask at once.
+"""Limits how fast an account is asked, over all threads that ask at once.
 
 A quota is a bucket that refills. A sweep takes no more than its share of it, for others in
 the account ask too. Where one call is throttled all the same, all of them pause, and longer

@@ -1,4 +1,4 @@
-"""What a sweep wants of the alarms, by comparing what should be with what is.
+"""Plans the alarms of a sweep: compares those that should exist with those that exist.
 
 Nothing is remembered between sweeps: what alarms there are is asked, not assumed. At its
 end an alarm is told what is less until it has been OK for two minutes, so that a pager

@@ -1,4 +1,4 @@
-"""What CloudWatch still has of some resources, as rows that can be played again."""
+"""Reads what CloudWatch still has of some resources, as rows that can be played again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a paging rule would have been worth on recorded workloads.
+"""Evaluates a paging rule on recorded workloads.
 
 An *event* is a bucket that turns empty; its incident lasts until the level is back at
 20 %. A *page* is the onset of a rule's firing, and a repeat every four hours while it

@@ -1,4 +1,4 @@
-"""What happened to a bucket, and what was said of it at the time: one page, one picture.
+"""Explains a bucket's past: the levels, and each verdict at its time, on one page with one picture.
 
 Three panels over the same time: the balance with every page's projection fan and each
 exhaustion, the spending against baseline and limit, and the verdicts as coloured bars.

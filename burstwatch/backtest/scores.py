@@ -1,4 +1,4 @@
-"""What a paging rule was worth, in counts that add up, and as a table."""
+"""Scores a paging rule, in counts that add up, and as a table."""
 
 from __future__ import annotations
 

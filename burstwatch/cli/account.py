@@ -1,4 +1,4 @@
-"""What the commands that talk to AWS share: their arguments and their clients."""
+"""Shares arguments and clients between the commands that talk to AWS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How results are printed: JSON for machines, words and tables for people."""
+"""Prints results: JSON for machines, words and tables for people."""
 
 from __future__ import annotations
 

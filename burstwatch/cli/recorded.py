@@ -1,4 +1,4 @@
-"""Which series a command plays, and on which volume: shared by replay and explain."""
+"""Reads the series and the volume that a command plays: shared by replay and explain."""
 
 from __future__ import annotations
 

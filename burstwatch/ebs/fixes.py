@@ -1,4 +1,4 @@
-"""What to do about a bucket that runs dry: what it costs a month, and what it does to the time left."""
+"""Suggests fixes for a bucket that runs dry: the price a month, and the effect on the time left."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
 def volume_fixes(
     volume: VolumeSpec, *, demand: float, load: Load | None, prices: EbsPrices | None
 ) -> Iterator[Fix]:
-    """Volumes that would bear ``demand``, in the volume's own credits per second, for ever.
+    """Volumes that would serve ``demand``, in the volume's own credits per second, for ever.
 
-    What is held back at the volume's limit may be more than is seen: it bears what the
+    What is held back at the volume's limit may be more than is seen: it serves what the
     volume serves at its best, and no promise is made beyond that.
     """
     wanted = min(demand, volume.burst)
@@ -118,7 +118,7 @@ def _bearing(volume_type: str, volume: VolumeSpec, wanted: float) -> float | Non
 
 
 def _gp3_rates(volume: VolumeSpec, wanted: float, load: Load | None) -> tuple[float, float]:
-    """IOPS and MiB/s of a gp3 that bears ``wanted`` in I/O of the present size.
+    """IOPS and MiB/s of a gp3 that serves ``wanted`` in I/O of the present size.
 
     Where the load is not known, all that the volume gives.
     """

@@ -1,4 +1,4 @@
-"""What some EC2 instance types move to all their volumes at most, for hosts that may not ask EC2.
+"""Lists the EBS limits of some EC2 instance types, for hosts that may not ask EC2.
 
 Most types are not here; an owner can say any type's limits, and EC2 itself
 (DescribeInstanceTypes) knows them all.

@@ -1,4 +1,4 @@
-"""What one EBS volume gives, by type and size, and what it makes of an I/O stream.
+"""Models one EBS volume by type and size: its limits, and the cost of an I/O stream.
 
 One credit is one I/O of up to 256 KiB (SSD) or one MiB (HDD). The numbers are in
 ``volume_types.py``.

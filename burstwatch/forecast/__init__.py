@@ -1,1 +1,1 @@
-"""How long is left, how likely it is that it runs out, and whether to page."""
+"""Projects the time that is left, how likely the end is, and whether to page."""

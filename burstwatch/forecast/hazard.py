@@ -1,4 +1,4 @@
-"""How likely it is that a bucket runs dry within a horizon: what the page is decided on.
+"""Estimates how likely a bucket runs dry within a horizon. The page is decided on this.
 
 Two witnesses. The *risk* is a logistic score of how the demand of several windows, from
 the last minute to the last day, compares with the demand that would empty the bucket

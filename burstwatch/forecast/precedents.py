@@ -1,4 +1,4 @@
-"""What the week before says of demand like the present one, and whether it went on.
+"""Looks in the week before for demand like the present one, and whether it went on.
 
 A disk that goes to its limit for five minutes every other hour looks, each time, as if it
 would never stop. Its own week knows better: the demand of the last 5, 15 and 60 minutes is

@@ -1,4 +1,4 @@
-"""What if a volume of this type and size met this demand? No AWS, no clock."""
+"""Answers what-if: a volume of this type and size meets this demand. No AWS, no clock."""
 
 from __future__ import annotations
 

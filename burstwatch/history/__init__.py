@@ -1,1 +1,1 @@
-"""What was seen of a resource: levels and demand on an even grid, and how they are cut at an instant."""
+"""Holds observations: levels and demand on an even grid, cut at an instant."""

@@ -1,4 +1,4 @@
-"""What led up to an assessment: the demand of the last minutes, and since when it drains."""
+"""Describes what led to an assessment: recent demand, and when the drain began."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a metric comes, inferred from its timestamps."""
+"""Infers how often a metric comes from its timestamps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What had been seen of one resource at one instant: a track, cut there.
+"""Cuts one resource's track at one instant, to what had been seen by then.
 
 A track is built once and cut at any instant: every mean, fit and extreme that the model
 asks for is then a difference of two sums. A cut never sees what came after it, and nothing

@@ -1,4 +1,4 @@
-"""What every source yields: resources, levels and demand, each with its time.
+"""Defines what every source yields: resources, levels and demand, each with its time.
 
 Times are seconds since the epoch, UTC. What was measured is a point with its
 period; what could not be is ``Missing`` with the reason; what CloudWatch does not

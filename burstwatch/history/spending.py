@@ -1,4 +1,4 @@
-"""What was spent in each slot, from the I/O and from the balance, in credits per second.
+"""Derives credits per second for each slot, from the I/O and from the balance.
 
 What an I/O costs is not published, only what it moved. The balance itself is the truth:
 between two datapoints it lost ``spent - refill``. So the *charge ratio*, credits really

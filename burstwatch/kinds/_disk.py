@@ -1,4 +1,4 @@
-"""What kinds of disks share: metrics of reads and writes, and the words for a load of them."""
+"""Shares between kinds of disks: metrics of reads and writes, and the words for their load."""
 
 from __future__ import annotations
 

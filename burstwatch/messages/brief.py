@@ -1,4 +1,4 @@
-"""What a message says of one resource, once: text, chat and JSON are made from it.
+"""Collects the facts of a message about one resource. Text, chat and JSON are made from it.
 
 Times are absolute, because an alarm is read later than it is written.
 """

@@ -1,4 +1,4 @@
-"""What it costs to ask for a resource all month, before anybody has: from its size and how full it is.
+"""Estimates the monthly cost of asking for a resource, from its size and how full it is.
 
 A look asks for one metric as long as nothing is near, and how long the next one can wait
 follows from the worst case. Two figures: with every bucket full and silent, and as they

@@ -1,4 +1,4 @@
-"""How much of a resource must be looked at: what a glance at its balance leaves open.
+"""Decides how much of a resource to read, from a glance at its balance.
 
 A verdict rests on hours of levels and of I/O only where the worst case is near. Elsewhere
 the newest level alone gives the same one, and nothing more need be asked for.

@@ -1,4 +1,4 @@
-"""Which of many resources is worst off, which bucket of one, and which parent runs dry first."""
+"""Ranks resources, the buckets of one, and parents by how soon they run dry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was asked and answered about one resource so far, and what follows from that."""
+"""Keeps what was asked and answered about one resource, and derives what follows from it."""
 
 from __future__ import annotations
 

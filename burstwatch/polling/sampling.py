@@ -1,4 +1,4 @@
-"""What to ask about some resources next: levels first, more only where it matters.
+"""Decides what to ask next about some resources: levels first, more only where it matters.
 
 CloudWatch bills by metric and not by datapoint, but datapoints have a quota and take time.
 So every level gets a glance. Where a level is near the margin, its last hours are asked

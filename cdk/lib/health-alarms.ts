@@ -169,7 +169,7 @@ export class HealthAlarms extends Construct {
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: MINUTE, statistic: Stats.MAXIMUM }),
       threshold: 1,
       topic: notice,
-      description: 'Invocations could not be handed over or failed. The dead-letter queue holds them; purge it when the cause is mended.',
+      description: 'Invocations could not be handed over or failed. The dead-letter queue holds them; purge it when the cause is fixed.',
     });
     for (const [name, topic] of Object.entries({ page, notice, events: props.topics.events })) {
       add(`undelivered-${name}`, {

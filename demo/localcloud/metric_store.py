@@ -1,4 +1,4 @@
-"""What LocalStack's metric store does not do: statistics in one query, and expressions.
+"""Adds what LocalStack's metric store lacks: several statistics in one query, and expressions.
 
 LocalStack 4.13.1 asks its store once for each period, and so takes most of a second for
 a series of some hours; a sweep asks for sixty of them and would run out of its time. And

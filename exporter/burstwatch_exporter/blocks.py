@@ -1,4 +1,4 @@
-"""Which block devices there are and which EBS volumes lie under them, from ``/sys``.
+"""Finds block devices and the EBS volumes under them, from ``/sys``.
 
 An EBS volume on Nitro is an NVMe disk whose model says so and whose serial number is the
 volume's id without its hyphen. On Xen the disk is ``xvd*`` and names no volume. LVM, RAID

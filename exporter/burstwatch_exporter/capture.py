@@ -1,4 +1,4 @@
-"""The files of this host that the exporter reads, to be sent to whoever is to mend it.
+"""The files of this host that the exporter reads, to send with a bug report.
 
 Volume ids and serial numbers are replaced by others, each always by the same, and so are the names of
 mount points. What is left is names of devices, sizes and counters; look at it before you send it.

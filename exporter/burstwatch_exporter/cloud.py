@@ -1,4 +1,4 @@
-"""What AWS may be asked, where the extra ``aws`` and a role are there: types, sizes, balances.
+"""Asks AWS for types, sizes and balances, where the extra ``aws`` and a role are there.
 
 Never asked on a scrape, but every so often beside it. What it said stays good until it says
 otherwise; that it cannot be asked is told, and counts for nothing else.

@@ -1,4 +1,4 @@
-"""What the configuration says of the host's volumes: a YAML file, checked in full.
+"""Reads the configuration of the host's volumes: a YAML file, checked in full.
 
 A host cannot read a volume's type, and of its bucket nothing at all. So the owner says it,
 or EC2 does (the extra ``aws``); a volume of which nobody says it has rates and no time left.

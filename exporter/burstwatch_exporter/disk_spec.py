@@ -1,4 +1,4 @@
-"""What a volume of this host promises: by the configuration, or by EC2."""
+"""Finds the limits of a volume of this host: from the configuration, or from EC2."""
 
 from __future__ import annotations
 

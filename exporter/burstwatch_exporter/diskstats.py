@@ -1,4 +1,4 @@
-"""What each block device has done since it appeared, from ``/proc/diskstats``.
+"""Reads what each block device has done since it appeared, from ``/proc/diskstats``.
 
 The columns are those of the kernel's Documentation/admin-guide/iostats.rst: eleven before
 Linux 4.18, fifteen since, seventeen from 5.5 on. A sector is 512 bytes there, whatever

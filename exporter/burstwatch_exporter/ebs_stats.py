@@ -1,4 +1,4 @@
-"""What an EBS volume on Nitro says of itself: NVMe log page 0xD0.
+"""Reads the counters of an EBS volume on Nitro: NVMe log page 0xD0.
 
 Counters since the volume was attached, how long it asked for more than its own and its
 instance's limits, and histograms of its latencies. The layout is that of AWS's

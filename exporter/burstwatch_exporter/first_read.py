@@ -1,4 +1,4 @@
-"""Where a volume's interval begins: with what was saved, with its making, or with nothing.
+"""Starts a volume's interval: from saved state, from its creation, or from nothing.
 
 A gap in which nothing was counted costs what it can cost at most: credits were spent at
 full burst, or came in unspent. What the counters have seen since the device appeared

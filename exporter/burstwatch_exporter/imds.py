@@ -1,4 +1,4 @@
-"""Which instance this is, from the instance metadata service, version 2 only."""
+"""Finds this instance's identity, from the instance metadata service, version 2 only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where file systems are mounted, from ``mountinfo``."""
+"""Reads where file systems are mounted, from ``mountinfo``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast a disk moves, over a second at least: two scrapes at once are no time to judge by."""
+"""Measures how fast a disk moves, over a second at least."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was asked for lately, kept as running sums: any window is a difference of two."""
+"""Keeps recent demand as running sums, so that any window is a difference of two."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def optional_path(text: str) -> Path | None:
     return Path(text) if text else None
 
 
-#: Those that ``measure`` heeds too: what the host and its volumes are, and where its results go.
+#: Those that ``measure`` uses too: what the host and its volumes are, and where its results go.
 OF_HOST = frozenset(
     {
         "path.procfs", "path.sysfs", "path.udev.data", "instance.type", "aws", "imds.endpoint",

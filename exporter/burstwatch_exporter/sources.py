@@ -1,4 +1,4 @@
-"""What the exporter reads from, and whether that went well: each source by name.
+"""Tracks what the exporter reads from, and whether it went well: each source by name.
 
 A source that fails is down, and says why, once: the same reason is not logged again
 until it has been gone in between. What it did give is used all the same.

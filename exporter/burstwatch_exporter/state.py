@@ -1,4 +1,4 @@
-"""What outlives the process: the interval of each volume, with the counters it belongs to.
+"""Saves what outlives the process: the interval of each volume, with its counters.
 
 The file is written beside itself, brought to the disk and then put in place, so that there
 is always one whole file: the last one that was finished.

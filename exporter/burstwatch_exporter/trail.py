@@ -1,4 +1,4 @@
-"""Where a volume's interval was in the last while, to be compared with what CloudWatch says late.
+"""Keeps a volume's recent intervals, to compare with CloudWatch's late datapoints.
 
 A datapoint speaks of a period that is over. What was spent since is known between bounds, as
 all I/O is; so a balance of ten minutes ago narrows the interval of now, and the interval of

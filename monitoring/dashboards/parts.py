@@ -1,4 +1,4 @@
-"""What all dashboards share: panels with everything the rules ask for, and their grid.
+"""Shares parts between dashboards: panels with everything the rules ask for, and their grid.
 
 The rules are in ``tests/monitoring/test_dashboards.py``: every panel has a title, a description,
 a unit and the data source variable. So a panel cannot be made here without them.

@@ -1,4 +1,4 @@
-"""What a query gives and a panel shows: lines over time, and tables."""
+"""Shapes what a query gives and a panel shows: lines over time, and tables."""
 
 from __future__ import annotations
 

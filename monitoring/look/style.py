@@ -1,4 +1,4 @@
-"""How pages look, in the light and in the dark: the reader's own choice decides."""
+"""Styles pages, light and dark as the reader chose."""
 
 from __future__ import annotations
 

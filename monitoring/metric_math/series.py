@@ -1,4 +1,4 @@
-"""What CloudWatch's queries are made of: metrics, their series, and where they come from.
+"""Models CloudWatch's queries: metrics, their series, and where they come from.
 
 LocalStack refuses expressions, and the strict fake should not: both answer with this
 (``expressions``, ``searching``, ``insights``). Of AWS's language it has what is listed there

@@ -1,4 +1,4 @@
-"""What owners ask for by tag, heeded by a sweep."""
+"""A sweep follows the tags that owners set."""
 
 from __future__ import annotations
 

@@ -464,7 +464,7 @@ def test_what_is_spent_until_it_begins_is_charged(host: Planted) -> None:
         (("--profile=fio-4k-qd4", "--rate-iops=2"), "mix70 of fio-4k-qd4 cannot do less than 3.3"),
         (
             ("--drain", "--budget-percent=1", "--floor-percent=90"),
-            "budget-percent, floor-percent would not",
+            "budget-percent, floor-percent would be ignored",
         ),
     ],
 )

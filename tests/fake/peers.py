@@ -1,4 +1,4 @@
-"""What other exporters ask of an account, and the sweep does not: lists of metrics and of tags."""
+"""Answers what other exporters ask of an account and the sweep does not: lists of metrics and of tags."""
 
 from __future__ import annotations
 

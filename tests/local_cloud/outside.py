@@ -44,7 +44,7 @@ def burstwatch(
 
 def aws(cloud: LocalCloud, region: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**cloud.environment(region), "AWS_PAGER": "", "AWS_DEFAULT_OUTPUT": "json"}
-    # Version 1 of the CLI does not heed AWS_ENDPOINT_URL for SQS.
+    # Version 1 of the CLI ignores AWS_ENDPOINT_URL for SQS.
     command = [str(AWS.with_name("python")), str(AWS), "--endpoint-url", cloud.endpoint]
     return _run([*command, *arguments], environment)
 

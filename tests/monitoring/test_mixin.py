@@ -1,4 +1,4 @@
-"""The mixin puts together what is in the YAML and JSON, and heeds its configuration."""
+"""The mixin puts together what is in the YAML and JSON, and follows its configuration."""
 
 from __future__ import annotations
 

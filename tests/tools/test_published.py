@@ -60,8 +60,8 @@ def test_latency_times_rate_is_the_queue_depth_in_every_row_but_the_misprint() -
     }
     assert list(wrong) == ["c3.large gp2 50 GB mix70"]
     printed = by_row["c3.large gp2 50 GB mix70_write"]
-    mended = wrong["c3.large gp2 50 GB mix70"] + printed["IOPS"] * 1_000 / 1e6
-    assert mended == pytest.approx(3.98, abs=0.02)
+    corrected = wrong["c3.large gp2 50 GB mix70"] + printed["IOPS"] * 1_000 / 1e6
+    assert corrected == pytest.approx(3.98, abs=0.02)
 
 
 def test_a_burst_is_served_at_three_thousand_whatever_the_pattern() -> None:

@@ -1,4 +1,4 @@
-"""What the sweep does: critical and exhausted page."""
+"""Pages as the sweep does: when the verdict is critical or exhausted."""
 
 from __future__ import annotations
 

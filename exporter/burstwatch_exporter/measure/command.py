@@ -70,9 +70,7 @@ def measure(
         return _show(read_record(flags.source), flags, None, stdout, as_json=as_json)
     drains = "drain" in switches
     if drains and flags.ignored_by_drain:
-        msg = (
-            f"drain empties the bucket, so {', '.join(flags.ignored_by_drain)} would not be heeded"
-        )
+        msg = f"drain empties the bucket, so {', '.join(flags.ignored_by_drain)} would be ignored"
         raise FlagError(msg)
     if flags.volume_type:
         if "plan" not in switches:

@@ -1,4 +1,4 @@
-"""Where a volume falls from its burst to its baseline, and what that says of its bucket. Pure.
+"""Finds where a volume falls from its burst to its baseline, and derives its bucket. Pure.
 
 Of a run that asks for all it can have, from some level until it is held at its baseline: what
 was served beyond the baseline up to the knee is what was in the bucket at the start.

@@ -1,4 +1,4 @@
-"""What a disk promises for a run: operations, bytes and latency, with credits and without.
+"""Expects operations, bytes and latency of a run, with credits and without.
 
 With n operations in flight and a rate of r a second each takes n / r seconds on average
 (Little's law), whatever the disk: a limit on the rate is a floor under the latency.

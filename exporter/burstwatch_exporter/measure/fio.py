@@ -1,4 +1,4 @@
-"""What fio prints: its version, its JSON and its latency log.
+"""Parses what fio prints: its version, its JSON and its latency log.
 
 Other text may stand before the JSON ("fio: terminating on signal 2"), an exit status may be
 1 though each job says error 0, and one that was killed leaves half of it or nothing. So

@@ -1,4 +1,4 @@
-"""What a measurement is refused for, before anything is written. All of it is said at once."""
+"""Refuses a measurement before anything is written, with all reasons at once."""
 
 from __future__ import annotations
 

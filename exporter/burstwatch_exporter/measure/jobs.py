@@ -1,4 +1,4 @@
-"""What is run: fio's job files as data, and the few runs of other programs.
+"""Defines the runs: fio's job files as data, and the few runs of other programs.
 
 A job file is fio's own, and can be given to fio as it is (``SCRATCH=/data/x fio ...``). Here
 it is read, limited, and written anew, so that what is predicted is what is run.

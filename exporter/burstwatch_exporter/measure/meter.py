@@ -1,4 +1,4 @@
-"""What the volumes under a measurement have spent since it began, and what is left of each.
+"""Counts what the volumes under a measurement have spent since it began, and what each has left.
 
 A ledger of its own for each, so that a reading costs one file and a line of it. All I/O
 of the volume counts, whoever asked for it: a host cannot tell them apart.

@@ -1,4 +1,4 @@
-"""What the programs print, in the same shape for each: dbench and dd here, fio in ``fio``."""
+"""Parses what the programs print into one shape: dbench and dd here, fio in ``fio``."""
 
 from __future__ import annotations
 

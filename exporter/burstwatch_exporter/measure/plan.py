@@ -1,4 +1,4 @@
-"""What a measurement will cost in credits, before anything of it is run. Pure."""
+"""Plans what a measurement will cost in credits, before it runs. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a measurement found, as a file: written whole or not at all, and read with suspicion."""
+"""Stores a measurement as a file: written whole or not at all, and checked when read."""
 
 from __future__ import annotations
 

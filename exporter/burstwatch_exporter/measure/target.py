@@ -1,4 +1,4 @@
-"""Where to measure: a directory, the device under it, and the volumes under that."""
+"""Finds what to measure: a directory, the device under it, and the volumes under that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is answered: the metrics, a page for people, and whether the exporter is well.
+"""Answers requests: the metrics, a page for people, and the exporter's health.
 
 Tornado calls the handlers on its loop. What takes time runs in threads: scrapes in some,
 passwords in one of their own, so that guessing them cannot hold up a scrape.

@@ -1,4 +1,4 @@
-"""Who may ask: basic authentication against bcrypt hashes."""
+"""Checks passwords: basic authentication against bcrypt hashes."""
 
 from __future__ import annotations
 
