@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import RHOS, SIZES_GIB, recordings
-from burstwatch.backtest.evaluate import make_trial
 from burstwatch.backtest.replay import points
+from burstwatch.backtest.trials import make_trial
 from burstwatch.backtest.workloads import read_workload
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
@@ -26,7 +26,7 @@ from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.polling.depth import is_near
 
 if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Trial
+    from burstwatch.backtest.trials import Trial
 
 PAST_S = 8 * 86_400.0
 MOMENTS = 12

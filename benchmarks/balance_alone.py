@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
-from burstwatch.backtest.evaluate import FEEDS, Trial, make_trial, score_trial
+from burstwatch.backtest.evaluate import FEEDS, score_trial
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.scores import Result, as_numbers, totals
+from burstwatch.backtest.trials import Trial, make_trial
 from burstwatch.backtest.workloads import read_workload
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from benchmarks.recordings import machine_of, recordings, trials_of
-from burstwatch.backtest.evaluate import FEEDS, Event, score_firing
+from burstwatch.backtest.evaluate import FEEDS, score_firing
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import Score
 from burstwatch.backtest.series import at_period
@@ -25,7 +25,8 @@ from burstwatch.forecast.policy import OFTEN
 from burstwatch.forecast.precedents import harmless_before
 
 if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Feed, Trial
+    from burstwatch.backtest.evaluate import Feed
+    from burstwatch.backtest.trials import Event, Trial
 
 LEAD_S = 900.0
 DAY_S = 86_400.0

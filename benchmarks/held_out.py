@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.recordings import RHOS, SIZES_GIB, machine_of, recordings
-from burstwatch.backtest.evaluate import FEEDS, make_trial, score_trial
+from burstwatch.backtest.evaluate import FEEDS, score_trial
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.policies.linear import linear
 from burstwatch.backtest.policies.static import static
 from burstwatch.backtest.score_chart import draw_scores
 from burstwatch.backtest.scores import Result, as_numbers, intervals, report, totals
+from burstwatch.backtest.trials import make_trial
 from burstwatch.backtest.workloads import read_workload
 from burstwatch.forecast.hazard_weights import MODELS, Model
 

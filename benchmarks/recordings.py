@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.backtest.evaluate import make_trial
+from burstwatch.backtest.trials import make_trial
 from burstwatch.backtest.workloads import read_workload
 
 if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Trial
+    from burstwatch.backtest.trials import Trial
 
 WORKLOADS = Path(__file__).parent.parent / "demo" / "workloads"
 SIZES_GIB = (100.0, 200.0, 500.0)

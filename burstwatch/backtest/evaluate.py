@@ -12,22 +12,17 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from burstwatch.backtest.replay import Played, volume
+from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import WEEK_S, Score
-from burstwatch.backtest.series import PERCENT, Row, SeriesError, at_period
-from burstwatch.backtest.simulate import Simulation
-from burstwatch.backtest.workloads import scaled_loads
+from burstwatch.backtest.series import SeriesError, at_period
 from burstwatch.config import Config
-from burstwatch.ebs.volumes import volume_spec
 from burstwatch.formatting import DAY
-from burstwatch.history.track import EMPTY_RATIO, RECOVERED_RATIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from burstwatch.backtest.simulate import Datapoint
-    from burstwatch.backtest.workloads import Workload
-    from burstwatch.history.observations import Observation, Resource
+    from burstwatch.backtest.trials import Event, Trial
+    from burstwatch.history.observations import Observation
 
 WARM_UP_S = WEEK_S
 #: A page says nothing of an exhaustion that is further away than this.
@@ -64,44 +59,6 @@ FEEDS = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
-    """One exhaustion: from empty until back at 20 %, in seconds; infinite if not in the data."""
-
-    empty_s: float
-    recovered_s: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Trial:
-    """One volume over time: what is shown of it by period, and when it really ran dry.
-
-    ``group`` is what is independent of the others: one machine, however many of its
-    disks and at however many sizes it is played.
-    """
-
-    name: str
-    group: str
-    scenario: str
-    resource: Resource
-    rows: list[Row]
-    step_s: float
-    events: list[Event]
-    truth: Truth
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Truth:
-    """Every instant at which the level turned 0, and the ends of the steps that ended there."""
-
-    emptied: list[float]
-    empty_ends: frozenset[float]
-
-    def is_empty(self, at: float) -> bool:
-        """Whether the step that ends at ``at`` ended with nothing left."""
-        return at in self.empty_ends
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
     """What a rule may use beside the observation. Only the oracle looks at ``events``."""
 
@@ -122,64 +79,6 @@ class Policy(Protocol):
 
     def fires(self, seen: Observation, known: Known) -> bool:
         """Whether its alarm would be on."""
-
-
-def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: float) -> Trial:
-    """A volume under a workload whose mean is ``rho`` times its baseline.
-
-    Raises:
-        SeriesError: for a volume without a bucket, which can never run dry.
-    """
-    spec = volume_spec(volume_type, size_gib)
-    if spec.bucket is None:
-        raise SeriesError(spec.no_bucket_reason)
-    sequential = spec.unit == "MiB"
-    loads = scaled_loads(
-        workload.rates,
-        step_s=workload.step_s,
-        mean_iops=rho * spec.baseline,
-        reads=0.0 if workload.name.endswith("_w") else 1.0,
-        io_kib=1024.0 if sequential else 16.0,
-        access="sequential" if sequential else "random",
-    )
-    simulation = Simulation(spec=spec, bucket=spec.bucket, period_s=workload.step_s)
-    points = list(simulation.play(loads))
-    return Trial(
-        name=workload.name,
-        group=workload.name.removesuffix("_r").removesuffix("_w"),
-        scenario=f"{size_gib:g} GiB at {rho:g}",
-        resource=volume(volume_type, size_gib),
-        rows=[_row(point) for point in points],
-        step_s=workload.step_s,
-        events=_true_events(points),
-        truth=Truth(
-            emptied=[point.emptied_at for point in points if point.emptied_at is not None],
-            empty_ends=frozenset(
-                point.start_s + point.period_s for point in points if point.level_ratio <= 0
-            ),
-        ),
-    )
-
-
-def recorded_trial(rows: Sequence[Row], resource: Resource, *, name: str, step_s: float) -> Trial:
-    """A volume's own recorded history: its balance says when it ran dry."""
-    return Trial(
-        name=name,
-        group=name,
-        scenario="as recorded",
-        resource=resource,
-        rows=list(rows),
-        step_s=step_s,
-        events=_recorded_events(rows, step_s),
-        truth=Truth(
-            emptied=[event.empty_s for event in _recorded_events(rows, step_s)],
-            empty_ends=frozenset(
-                row.t_s + step_s
-                for row in rows
-                if row.balance_percent is not None and row.balance_percent <= PERCENT * EMPTY_RATIO
-            ),
-        ),
-    )
 
 
 def score_trial(
@@ -213,48 +112,6 @@ def score_trial(
         name: score_firing(times, period_s, trial.events, span=span, lead_s=lead_s)
         for name, times in firing.items()
     }
-
-
-def _row(point: Datapoint) -> Row:
-    return Row(
-        t_s=point.start_s,
-        balance_percent=point.balance_minimum * PERCENT,
-        read_ops=point.read_ops,
-        write_ops=point.write_ops,
-        read_bytes=point.read_bytes,
-        write_bytes=point.write_bytes,
-    )
-
-
-def _true_events(points: Sequence[Datapoint]) -> list[Event]:
-    return _events(
-        (point.start_s + point.period_s, point.emptied_at is not None, point.level_ratio)
-        for point in points
-    )
-
-
-def _recorded_events(rows: Sequence[Row], step_s: float) -> list[Event]:
-    known = [
-        (row.t_s, row.balance_percent / PERCENT) for row in rows if row.balance_percent is not None
-    ]
-    return _events((t_s + step_s, ratio <= EMPTY_RATIO, ratio) for t_s, ratio in known)
-
-
-def _events(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:
-    """Incidents from (end of the step, whether it turned empty in it, level at the end).
-
-    An event's time is the end of its step: that is when a datapoint first shows it.
-    """
-    found: list[Event] = []
-    is_open = False
-    for end_s, turned_empty, ratio in steps:
-        if is_open and ratio >= RECOVERED_RATIO:
-            found[-1] = replace(found[-1], recovered_s=end_s)
-            is_open = False
-        elif not is_open and turned_empty:
-            found.append(Event(empty_s=end_s, recovered_s=math.inf))
-            is_open = True
-    return found
 
 
 def score_firing(

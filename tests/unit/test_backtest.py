@@ -12,18 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from burstwatch.backtest.evaluate import (
-    FEEDS,
-    FORESIGHT_S,
-    REPEAT_S,
-    Event,
-    make_trial,
-    score_firing,
-    score_trial,
-)
+from burstwatch.backtest.evaluate import FEEDS, FORESIGHT_S, REPEAT_S, score_firing, score_trial
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.scores import WEEK_S, Score, resample
 from burstwatch.backtest.series import Row, SeriesError, at_period
+from burstwatch.backtest.trials import Event, make_trial
 from burstwatch.backtest.workloads import COLUMNS, Workload, read_workload
 from burstwatch.charts import ticks
 from burstwatch.cli.main import run

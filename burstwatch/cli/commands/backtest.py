@@ -13,12 +13,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstwatch.backtest.evaluate import FEEDS, make_trial, recorded_trial, score_trial
+from burstwatch.backtest.evaluate import FEEDS, score_trial
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.score_chart import draw_scores
 from burstwatch.backtest.scores import Result, as_numbers, report, totals
 from burstwatch.backtest.series import SeriesError, read_series
+from burstwatch.backtest.trials import make_trial, recorded_trial
 from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.output import to_json
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Sequence
 
-    from burstwatch.backtest.evaluate import Trial
+    from burstwatch.backtest.trials import Trial
     from burstwatch.cli.main import Terminal
 
 LOWEST_LEAD_S, HIGHEST_LEAD_S = 60.0, 7_200.0
