@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from burstwatch_exporter.disk_spec import GIB
 from burstwatch_exporter.files import put_in_place, read_json
 from burstwatch_exporter.measure.verdict import Verdict
-from burstwatch_exporter.disk_spec import GIB
 
 if TYPE_CHECKING:
     from pathlib import Path
