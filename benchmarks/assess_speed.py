@@ -4,19 +4,16 @@ Real recordings in all scenarios of the backtest, looked at at many moments with
 as a sweep that has lost it would. `make bench` keeps the figures in ``benchmarks/results``.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import statistics
 import time
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.recordings import RHOS, SIZES_GIB, recordings
 from burstwatch.backtest.replay import points
-from burstwatch.backtest.trials import make_trial
+from burstwatch.backtest.trials import Trial, make_trial
 from burstwatch.backtest.workloads import read_workload
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
@@ -24,9 +21,6 @@ from burstwatch.history.observations import observe
 from burstwatch.history.past import to_past
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.polling.depth import is_near
-
-if TYPE_CHECKING:
-    from burstwatch.backtest.trials import Trial
 
 PAST_S = 8 * 86_400.0
 MOMENTS = 12

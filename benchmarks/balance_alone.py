@@ -4,12 +4,10 @@ A sweep asks for operations only when somebody is about to be told, for each is 
 every recording twice: as CloudWatch has it, and without the operations and bytes.
 """
 
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
@@ -18,9 +16,6 @@ from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.scores import Result, as_numbers, totals
 from burstwatch.backtest.trials import Trial, make_trial
 from burstwatch.backtest.workloads import read_workload
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LEAD_S = 900.0
 #: Every so many of the recordings, and the sizes that each is played at.

@@ -4,25 +4,20 @@ Over the moments with the worst case within an hour. The truth is "never" where 
 bucket does not run dry within six hours; a high time of "never" covers it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import statistics
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.recordings import recordings, trials_of
 from burstwatch.backtest.evaluate import FEEDS
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.series import at_period
 from burstwatch.forecast.projection import project
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LEAD_S = 900.0
 NEAR_S = 3_600.0
@@ -47,7 +42,7 @@ class Tally:
     last_hour_covered: int = 0
     ratios: list[float] = field(default_factory=list)
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: "Tally") -> None:
         """Count both together."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)

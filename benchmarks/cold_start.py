@@ -5,8 +5,6 @@ deployment builds it, against a Runtime API on loopback. A start is measured fro
 question for work; nothing is asked of AWS.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import subprocess

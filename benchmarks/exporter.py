@@ -4,8 +4,6 @@ Both read the same trees of files and are scraped in turn. Prints CPU per scrape
 memory, the ratios, and where the exporter's own time goes.
 """
 
-from __future__ import annotations
-
 import cProfile
 import json
 import os
@@ -17,19 +15,17 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.formatting import table
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
 from tools.pages import flags, plant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RESULT = Path(__file__).parent / "results" / "exporter.json"
 DEVICES = (64, 1_024)

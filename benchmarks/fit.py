@@ -4,29 +4,24 @@ Writes ``burstwatch/forecast/hazard_weights.json`` (fitted on all machines) and
 ``benchmarks/folds.json`` (one set for each machine, fitted without it).
 """
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from benchmarks.recordings import machine_of, recordings, trials_of
-from burstwatch.backtest.evaluate import FEEDS, score_firing
+from burstwatch.backtest.evaluate import FEEDS, Feed, score_firing
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import Score
 from burstwatch.backtest.series import at_period
+from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import FEATURES, features
 from burstwatch.forecast.policy import OFTEN
 from burstwatch.forecast.precedents import harmless_before
-
-if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Feed
-    from burstwatch.backtest.trials import Event, Trial
 
 LEAD_S = 900.0
 DAY_S = 86_400.0

@@ -7,17 +7,15 @@ sampled: every recording, every scenario, every moment. `make backtest` prints t
 and keeps them in ``benchmarks/results``.
 """
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.recordings import RHOS, SIZES_GIB, machine_of, recordings
-from burstwatch.backtest.evaluate import FEEDS, score_trial
+from burstwatch.backtest.evaluate import FEEDS, Policy, score_trial
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.policies.linear import linear
@@ -27,11 +25,6 @@ from burstwatch.backtest.scores import Result, as_numbers, intervals, report, to
 from burstwatch.backtest.trials import make_trial
 from burstwatch.backtest.workloads import read_workload
 from burstwatch.forecast.hazard_weights import MODELS, Model
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstwatch.backtest.evaluate import Policy
 
 LEAD_S = 900.0
 HERE = Path(__file__).parent

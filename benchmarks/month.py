@@ -4,42 +4,35 @@ A simulated month of volumes under recorded and quiet loads, minute by minute. E
 Its datapoints are three minutes late, each. `make bench` keeps the figures in ``benchmarks/results``.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import sys
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
 from burstwatch.aws.reading import Reader, ask
 from burstwatch.aws.session import Deadline
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.simulate import Simulation
+from burstwatch.backtest.simulate import Datapoint, Simulation
 from burstwatch.backtest.workloads import read_workload, scaled_loads
 from burstwatch.config import Config
 from burstwatch.ebs.prices import METRIC_REQUEST
 from burstwatch.ebs.volumes import volume_spec
+from burstwatch.history.observations import Resource
 from burstwatch.history.track import RECOVERED_RATIO
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import ANNOUNCED, Schedule
 from tests.fake.quick import QuickCloudWatch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from burstwatch.backtest.simulate import Datapoint
-    from burstwatch.history.observations import Resource
 
 KIND = find_kinds()["ebs_volume"]
 START = 1_790_000_100.0

@@ -3,21 +3,16 @@
 Weeks and days of ``benchmarks.month``'s machinery, on fewer volumes.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 from benchmarks.month import FLEET, MINUTE, SHARES, Member, Watching, cents_by, fleet, played
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 GRID_DAYS = 7
 #: A sample of the fleet, for so long, swept by so many that remember it each for itself.

@@ -3,8 +3,6 @@
 With an argument such as ``3/16`` it sweeps that shard.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -6,8 +6,6 @@ is its own Lambda handler's path, publishing and alarms included. `make bench` g
 registries (needs go, and a Java with Maven); a program that cannot be had is said to be left out.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -15,17 +13,15 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
 from benchmarks.record import keep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache" / "peers"

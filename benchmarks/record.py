@@ -1,7 +1,5 @@
 """Stores the figures of the benchmarks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

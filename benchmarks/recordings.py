@@ -1,15 +1,9 @@
 """The recorded workloads as trials: which there are, and at which sizes and loads they play."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from burstwatch.backtest.trials import make_trial
+from burstwatch.backtest.trials import Trial, make_trial
 from burstwatch.backtest.workloads import read_workload
-
-if TYPE_CHECKING:
-    from burstwatch.backtest.trials import Trial
 
 WORKLOADS = Path(__file__).parent.parent / "demo" / "workloads"
 SIZES_GIB = (100.0, 200.0, 500.0)

@@ -5,8 +5,6 @@ quotas, measured by the system. A function has the share of a core that goes wit
 stopped for the rest of the time. They run one after the other, and take no more of the quotas than all at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

@@ -12,8 +12,6 @@ formula rather than a loop. "Never" is ``math.inf``; it becomes null or a word
 only where something is printed.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

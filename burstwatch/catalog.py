@@ -1,21 +1,16 @@
 """Lists what burstwatch knows and reads, as data for others: the CDK app, policies, docs."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.config import ENV_PREFIX, SETTINGS
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind
 from burstwatch.shards import COUNTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from burstwatch.kinds.base import Kind
 
 #: What the sweep publishes once a sweep about the whole deployment.
 FLEET_METRICS = (

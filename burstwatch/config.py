@@ -4,18 +4,14 @@ The command line, the Lambda's environment (``BURSTWATCH_LEAD_S``), the page of
 `burstwatch config` and the table in the docs are all made from the fields of ``Config``.
 """
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.ebs.prices import METRIC_REQUEST, MONTH_S
 from burstwatch.owner_tags import WINDOWS_ALLOWED, WINDOWS_PATTERN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 ENV_PREFIX = "BURSTWATCH_"
 #: The host exporter's, which may run beside; its settings are its own.
@@ -193,7 +189,7 @@ class Config:
     )
     runbooks_url: str = declare("", "where the runbooks are, in every message", **_LINK)
 
-    def with_lead(self, lead_s: float | None) -> Config:
+    def with_lead(self, lead_s: float | None) -> "Config":
         """The same for a resource that asks for another lead, or for none in particular."""
         return self if lead_s is None else replace(self, lead_s=lead_s)
 

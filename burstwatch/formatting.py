@@ -1,13 +1,8 @@
 """Numbers as people read them. Machine output never comes through here."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 

@@ -3,15 +3,10 @@
 Only characters that every AWS service takes in a tag are needed: no comma, no semicolon.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 WATCH_TAG = "burstwatch:watch"
 LEAD_TAG = "burstwatch:lead_s"

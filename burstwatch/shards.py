@@ -5,8 +5,6 @@ that digit divides a unit of any size evenly. Whose part something is can be tol
 id alone, also when it is gone and only its alarm is left.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

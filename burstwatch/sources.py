@@ -1,7 +1,5 @@
 """Names the source and the date of a number. Every number of AWS has one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

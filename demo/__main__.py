@@ -1,7 +1,5 @@
 """`make demo`: the whole chain on this machine, from `cdk deploy` to the message in an inbox."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json
@@ -11,16 +9,17 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import boto3
 
 from burstwatch import bucket as tb
 from burstwatch.formatting import span, table
 from demo.boards import NAMES, Boards
-from demo.fleet import MINUTE_S, build_fleet
+from demo.fleet import MINUTE_S, Spec, build_fleet
 from demo.hostside import HostSideError, broken_on_host, host_side
 from demo.inbox import Inbox
 from demo.live import Live
@@ -33,15 +32,9 @@ from demo.localcloud.cloud import (
 )
 from demo.page import report
 from demo.picture import draw
-from demo.play import Player, create_fleet, publish_until
+from demo.play import Player, Volume, create_fleet, publish_until
 from demo.report import broken_promises, build_result, summary, write_json
 from demo.stack import Stack, StackError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from demo.fleet import Spec
-    from demo.play import Volume
 
 #: Rules fire by the minute, so a lead of 15 minutes would make the demo an hour long.
 SETTINGS = {"lead_s": "240", "alarm_path_s": "60"}

@@ -1,26 +1,19 @@
 """The dashboards of ``monitoring/grafana``, looked at while the demo plays."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from demo.hostside import SCRAPE_S
+from demo.hostside import SCRAPE_S, HostSide
 from demo.localcloud.cloud import ROOT
+from demo.play import Volume
 from monitoring.look.frames import LookError, Span
 from monitoring.look.page import Wish, look, problems
-from monitoring.look.sources import CloudWatch, Prometheus
+from monitoring.look.sources import CloudWatch, Prometheus, Source
 from monitoring.look.style import page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from demo.hostside import HostSide
-    from demo.play import Volume
-    from monitoring.look.sources import Source
 
 #: The demo lasts minutes, and dashboards show hours.
 BEFORE_S, AHEAD_S, HOST_BEFORE_S = 1500.0, 600.0, 270.0

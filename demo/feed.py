@@ -1,13 +1,8 @@
 """A simulation taken as far as the time has come."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstwatch.backtest.simulate import Datapoint
+from burstwatch.backtest.simulate import Datapoint
 
 
 class Feed:

@@ -6,8 +6,6 @@ Episodes are recordings of real machines or the published drain runs. Times are
 seconds relative to the moment the real time begins.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 

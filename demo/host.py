@@ -4,28 +4,21 @@ It writes what the kernel would (``/proc/diskstats``, ``/sys/block``), and what 
 its NVMe log page. What the exporter makes of it is the exporter's own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socketserver
 import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from burstwatch.backtest.simulate import Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch_exporter.ebs_stats import BIN, COUNT, HEAD, MAGIC, PAGE_BYTES, READ_AT, WRITE_AT
 from demo.feed import Feed
 from demo.waiting import latency_s, queue_length
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from burstwatch.backtest.simulate import Phase
 
 BOOT_ID = "11111111-2222-3333-4444-555555555555"
 SECTOR = 512

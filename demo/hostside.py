@@ -4,8 +4,6 @@ Its disks are volumes of the fleet and serve the same loads, so what the exporte
 CloudWatch publishes are of the same disks; it asks the local cloud for their types and balances.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil
@@ -14,22 +12,19 @@ import sys
 import threading
 import time
 import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
+from burstwatch.backtest.simulate import Phase
 from demo.fleet import DAY_S, LARGE
 from demo.host import Disk, PlayedHost, log_pages
 from demo.localcloud.cloud import ACCOUNT, ROOT, free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstwatch.backtest.simulate import Phase
-    from demo.play import Volume
+from demo.play import Volume
 
 #: The volumes of the fleet's largest instance that this host has, and where they are mounted.
 MOUNTED = {

@@ -1,7 +1,5 @@
 """Receives the messages: a queue and an HTTP endpoint, subscribed as anybody would."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

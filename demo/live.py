@@ -1,24 +1,18 @@
 """The demo's pages, served live while it is kept running."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from demo.boards import NAMES
+from demo.boards import NAMES, Boards
 from demo.page import report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
-
-    from demo.boards import Boards
 
 #: How often a page loads itself anew.
 REFRESH_S = 15

@@ -1,23 +1,18 @@
 """The demo as one page that needs nothing else: the fleet, each curve with its alarms, what on-call received."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.formatting import span as words_for
+from demo.play import Volume
 from demo.report import error_of, first_alarm
 from monitoring.look.charts import Curve, Mark, chart
 from monitoring.look.frames import Span
 from monitoring.look.style import color, page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from demo.play import Volume
 
 BEFORE_S = 300.0
 #: Cards of curves, three in a row.

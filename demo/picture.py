@@ -1,16 +1,11 @@
 """The demo in one picture: each balance, the page, and the moment it ran dry. SVG."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from demo.play import Volume
 from demo.report import first_alarm
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from demo.play import Volume
 
 WIDTH, HEIGHT = 860, 420
 LEFT, RIGHT, TOP, BOTTOM = 60, 150, 48, 44

@@ -3,22 +3,17 @@
 Real CloudWatch takes nothing into ``AWS/EBS`` from outside; the local one does.
 """
 
-from __future__ import annotations
-
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from burstwatch.backtest.simulate import Datapoint
 from demo.feed import Feed
 from demo.fleet import DAY_S, LARGE, MINUTE_S, Spec
 from demo.waiting import latency_s, queue_length
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from burstwatch.backtest.simulate import Datapoint
 
 #: History older than this is put in points of five minutes, as the demand profile needs no finer.
 FINE_S = 3 * 3600.0

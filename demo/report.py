@@ -1,18 +1,13 @@
 """Reports the demo: ``result.json``, the table, and whether it kept its promises."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.formatting import span, table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from demo.inbox import Message
-    from demo.play import Volume
+from demo.inbox import Message
+from demo.play import Volume
 
 #: How far the predicted instant of emptying may be off, as a share of the time that was left.
 TOLERANCE = 0.10

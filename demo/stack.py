@@ -1,7 +1,5 @@
 """The real CDK app on the local cloud: the very commands that a real account takes."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -10,14 +8,9 @@ import signal
 import subprocess
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from demo.localcloud.cloud import ACCOUNT, ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from demo.localcloud.cloud import LocalCloud
+from demo.localcloud.cloud import ACCOUNT, ROOT, LocalCloud
 
 TIMEOUT_S = 300
 

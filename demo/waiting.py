@@ -1,7 +1,5 @@
 """Simulates how long I/O waits on the demo's disks, because people look at queues too."""
 
-from __future__ import annotations
-
 #: What an operation takes where nothing waits, and where the bucket is empty.
 CALM_S, HELD_S = 0.0008, 0.030
 #: I/O that waits where more is asked for than is served.

@@ -1,7 +1,5 @@
 """The recordings that the demo plays: see ``workloads/README.md``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from burstwatch.backtest.workloads import read_workload

@@ -4,23 +4,19 @@ CloudFormation waits for an answer at a URL that it sends along, and hangs for a
 hour without one: so every path ends in an answer.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from burstwatch.aws.alarms import delete_alarms, read_alarms
 from burstwatch.aws.names import alarm_prefix
 from burstwatch.aws.session import Clients
 from burstwatch.config import config_from_env
-
-if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.typing import LambdaContext
 
 logger = Logger(service="burstwatch-cleanup")
 

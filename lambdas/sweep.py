@@ -5,16 +5,16 @@ or through a queue, with some messages at once. What the function remembers betw
 invocations only saves requests and is lost without harm.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.names import NAMESPACE, part_name
@@ -22,11 +22,6 @@ from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from aws_lambda_powertools.utilities.typing import LambdaContext
 
 #: Time kept back to publish what was found before the function is stopped.
 RESERVE_S = 10.0

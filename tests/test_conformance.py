@@ -4,8 +4,6 @@ A new file in ``burstwatch/kinds`` is tested here before its author has written 
 it needs is a file of worked examples in ``tests/kinds``.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """What is written down is what is there."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

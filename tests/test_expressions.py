@@ -1,7 +1,5 @@
 """Metric math, SEARCH and Metrics Insights give what AWS's own pages say they give."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What on-call reads, whole, as files that a reviewer sees change. `make gen` rewrites them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tools.golden import CASES, CROWD, golden_path, rendered

@@ -1,7 +1,5 @@
 """No two modules import each other, at any depth and by any detour."""
 
-from __future__ import annotations
-
 import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path

@@ -1,17 +1,12 @@
 """The local cloud's metric store answers as CloudWatch does."""
 
-from __future__ import annotations
-
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
 from demo.localcloud.metric_store import read_periods
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ACCOUNT, REGION, NAMESPACE, NAME, VOLUME = SERIES = (
     "000000000000", "us-east-1", "AWS/EBS", "VolumeReadOps", "VolumeId=vol-1\t",

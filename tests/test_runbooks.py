@@ -1,7 +1,5 @@
 """Each alarm has its runbook, and each command in it is one that AWS and burstwatch have."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import replace

@@ -1,17 +1,13 @@
 """The tables of docs/fleets.md, from what the benchmarks measured."""
 
-from __future__ import annotations
-
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.charts import BLUE, GREY, RED, Chart, picture
 from burstwatch.ebs.prices import METRIC_REQUEST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 COLORS = {"burstwatch": RED, "yace": BLUE, "cloudwatch_exporter": GREY}

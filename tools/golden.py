@@ -1,11 +1,9 @@
 """Writes the golden files: what on-call reads, whole. Run by `make gen`, compared by a test."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.aws.alarms import alarm_request
 from burstwatch.aws.names import MASS
@@ -16,17 +14,13 @@ from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
 from burstwatch.history.background import make_background, recent_rates
-from burstwatch.history.observations import observe
+from burstwatch.history.observations import Verdict, observe
 from burstwatch.kinds.ebs_volume import KIND, TRAFFIC
-from burstwatch.messages.brief import make_brief
+from burstwatch.messages.brief import Brief, make_brief
 from burstwatch.messages.chat import chat_message, mass_chat_message, recovery_chat_message
 from burstwatch.messages.text import NAMED_IN_MASS, alarm_description, mass_description
 from burstwatch.polling.unit import Unit
 from tools.pages import TREES, page
-
-if TYPE_CHECKING:
-    from burstwatch.history.observations import Verdict
-    from burstwatch.messages.brief import Brief
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 START_S = 1_790_000_040.0

@@ -5,8 +5,6 @@ MIT, see demo/workloads), rescaled; the balance is what a gp2 volume of 100 GiB 
 have had under it, because the recording has none.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from burstwatch.backtest.series import write_series

@@ -1,11 +1,9 @@
 """The generated parts of the page on measuring: flags, profiles, published figures, pictures, an example."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstwatch.charts import picture
 from burstwatch.formatting import number
@@ -17,9 +15,6 @@ from burstwatch_exporter.measure.report import plan_text, record_text
 from burstwatch_exporter.measure.settings import SETTINGS, SWITCHES
 from tools.pages import MEASURED
 from tools.published import TABLE_OF, TABLES, Figure, figures
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 THREE_DIGITS = 100
 SETTING = {one.name: float(one.default) for one in SETTINGS if isinstance(one.default, float)}

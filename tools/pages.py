@@ -1,7 +1,5 @@
 """The exporter's whole page for a host that is given as a tree of files. `make gen` keeps some."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from dataclasses import dataclass

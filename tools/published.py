@@ -4,27 +4,20 @@ The tables are in ``docs/published``. A figure that is more than a tenth away fr
 promise has its own explanation; one that nothing is promised for says why.
 """
 
-from __future__ import annotations
-
 import csv
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from burstwatch.bucket import time_to_empty
+from burstwatch.bucket import Bucket, time_to_empty
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch.ebs.prices import EBS_PRICES
-from burstwatch.ebs.volumes import volume_spec
+from burstwatch.ebs.volumes import VolumeSpec, volume_spec
 from burstwatch_exporter.measure.expect import DiskLimits, ExpectedRates, IoPattern, expect
 from tools.published_reasons import reason_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from burstwatch.bucket import Bucket
-    from burstwatch.ebs.volumes import VolumeSpec
 
 #: Further apart than this, as a share, needs an explanation.
 APART = 0.1

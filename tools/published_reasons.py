@@ -4,13 +4,8 @@ Nothing of it is known from inside the machines that were measured then. What fo
 the figures themselves is stated, and what is only likely is called so.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _CACHE = (
     "no magnetic disk does that: the 1 GiB file was answered from caches on the way, most likely, "

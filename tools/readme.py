@@ -1,12 +1,11 @@
 """Writes the generated parts of the docs: settings, and the tables of the backtest. Run by `make gen`."""
 
-from __future__ import annotations
-
 import json
 import textwrap
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch import kinds
 from burstwatch.config import SETTINGS
@@ -14,9 +13,6 @@ from burstwatch.kinds import find_kinds
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
 from tools import fleet_tables, measured
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -3,13 +3,13 @@
 ``make gen`` writes them, with what a real exporter said (``rule_replay``).
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
+from burstwatch.backtest.simulate import Phase
 from demo.fleet import load_for
 from tools.rule_replay import (
     FOLDER,
@@ -27,11 +27,6 @@ from tools.rule_replay import (
     volume,
     written,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from burstwatch.backtest.simulate import Phase
 
 CASES = FOLDER / "tests"
 DAY_S = 86_400.0

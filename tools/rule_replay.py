@@ -4,33 +4,26 @@ Nothing is made up: a host of files is read by the real exporter. What YACE and 
 the same simulated disk.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from burstwatch.backtest.simulate import Simulation
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.points import LevelPoint
 from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.ebs_stats import parse_stats
+from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 from demo.host import Disk, PlayedHost
 from tools.pages import MEASURED, Hands
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from burstwatch.backtest.simulate import Phase
-    from burstwatch_exporter.exporter import Exporter
 
 FOLDER = Path(__file__).parents[1] / "monitoring" / "prometheus"
 RULES = ("burstwatch.rules.yml", "burstwatch.alerts.yml", "burstwatch-exporter.alerts.yml")

@@ -6,10 +6,9 @@ alarm, of the severity reached: *warning* to the topic ``notice``, *critical* to
 What is wanted of the alarms is decided in ``plan.py``; here it is asked and carried out.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
@@ -19,17 +18,11 @@ from burstwatch.aws.names import (
     alarm_name,
     resource_dimensions,
 )
-from burstwatch.aws.session import AWS_ERRORS, describe_error
+from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
-from burstwatch.polling.unit import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from burstwatch.aws.session import Clients
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Verdict
-    from burstwatch.polling.unit import Unit
+from burstwatch.history.observations import Verdict
+from burstwatch.polling.unit import Problem, Unit
 
 DELETE_BATCH = 100
 #: What CloudWatch says of the alarm that is to be deleted and is not there.

@@ -4,23 +4,16 @@ The amount of a month comes in evenly, and six hours of it can be saved. What ot
 earlier functions spent is in our own metric, which is looked up at the start and every hour.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.aws.names import NAMESPACE, unit_dimensions
-from burstwatch.aws.session import AWS_ERRORS, describe_error
-from burstwatch.polling.unit import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstwatch.aws.session import Clients
-    from burstwatch.config import Config
-    from burstwatch.polling.unit import Unit
-    from burstwatch.shards import Shard
+from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.config import Config
+from burstwatch.polling.unit import Problem, Unit
+from burstwatch.shards import Shard
 
 SPENT_METRIC = "MetricsRequested"
 HOUR_S = 3600.0

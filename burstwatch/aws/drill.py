@@ -5,13 +5,12 @@ touches no resource and no other alarm, and takes away what it made whatever hap
 killed one leaves behind, a sweep ends the alarm and another drill takes the queue, an hour later.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.aws.alarms import alarm_request, delete_alarms
 from burstwatch.aws.names import (
@@ -22,16 +21,11 @@ from burstwatch.aws.names import (
     alarm_name,
     resource_dimensions,
 )
-from burstwatch.aws.session import AWS_ERRORS, describe_error
+from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from burstwatch.aws.session import Clients
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Verdict
-    from burstwatch.polling.unit import Unit
+from burstwatch.history.observations import Verdict
+from burstwatch.polling.unit import Unit
 
 #: CloudWatch looks at an alarm once a minute, and may take one more to see a new datapoint.
 WAIT_S = 10.0 * ALARM_PERIOD_S

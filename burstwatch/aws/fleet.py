@@ -1,14 +1,9 @@
 """The fleet and the monitor in numbers, published once a sweep."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstwatch.aws.sweep import Sweep
+from burstwatch.aws.sweep import Sweep
 
 #: How many run dry, likely, within so many seconds.
 DRY_WITHIN_S = {"ResourcesDryWithin1h": 3_600.0, "ResourcesDryWithin6h": 21_600.0}

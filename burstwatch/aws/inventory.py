@@ -1,28 +1,19 @@
 """Reads a kind's listing and lookups, page by page, in full."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 from botocore import xform_name
 
-from burstwatch.aws.session import AWS_ERRORS, LateError, describe_error
+from burstwatch.aws.session import AWS_ERRORS, Clients, Deadline, LateError, describe_error
 from burstwatch.formatting import first_of
-from burstwatch.kinds.base import Scope
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Scope, Thing
 from burstwatch.owner_tags import read_owner_tags
-from burstwatch.polling.unit import Problem
+from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import WHOLE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from burstwatch.aws.session import Clients, Deadline
-    from burstwatch.history.observations import Resource
-    from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Thing
-    from burstwatch.polling.unit import Unit
 
 #: What a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
@@ -48,7 +39,7 @@ class Inventory:
     is_answered: bool
     calls: int
 
-    def completed_by(self, before: Inventory) -> Inventory:
+    def completed_by(self, before: "Inventory") -> "Inventory":
         """The same with what an earlier one knew of it, and of what was not listed this time.
 
         A volume whose instance could not be looked up is not described as well as it was, and

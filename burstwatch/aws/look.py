@@ -1,36 +1,27 @@
 """One look at one unit: inventory, what is due, its metrics, an assessment of each."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
+from burstwatch.aws.memory import Memory, Stock
 from burstwatch.aws.metrics import BUDGET_USED
 from burstwatch.aws.reading import Reader, ask
+from burstwatch.aws.session import Clients, Deadline
+from burstwatch.config import Config
 from burstwatch.forecast.policy import assess, not_known
 from burstwatch.formatting import first_of
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Limit, Observation, Resource
 from burstwatch.history.points import NO_LIMIT
-from burstwatch.messages.brief import make_brief
+from burstwatch.kinds.base import Kind
+from burstwatch.messages.brief import Brief, make_brief
 from burstwatch.polling.order import in_turn, witnesses
 from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import Judged
-from burstwatch.polling.unit import Problem
-from burstwatch.shards import WHOLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from burstwatch.aws.memory import Memory, Stock
-    from burstwatch.aws.session import Clients, Deadline
-    from burstwatch.config import Config
-    from burstwatch.kinds.base import Kind
-    from burstwatch.messages.brief import Brief
-    from burstwatch.polling.unit import Unit
-    from burstwatch.shards import Shard
+from burstwatch.polling.unit import Problem, Unit
+from burstwatch.shards import WHOLE, Shard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +55,7 @@ class Look:
     shard: Shard = WHOLE
 
     @classmethod
-    def empty(cls, unit: Unit, shard: Shard, at: float) -> Look:
+    def empty(cls, unit: Unit, shard: Shard, at: float) -> "Look":
         """A look that found nothing, as the unit could not be asked."""
         return cls(
             unit=unit,

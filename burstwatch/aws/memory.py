@@ -1,25 +1,19 @@
 """Remembers a unit from sweep to sweep. Everything in it only saves requests."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from burstwatch.aws.budget import Budget
 from burstwatch.aws.inventory import Inventory, take_inventory
 from burstwatch.aws.pace import Pace
+from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.watchlist import Watchlist, make_watchlist
-from burstwatch.kinds.base import Scope
+from burstwatch.config import Config
+from burstwatch.kinds.base import Kind, Scope
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.schedule import Schedule
+from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import WHOLE, Shard
-
-if TYPE_CHECKING:
-    from burstwatch.aws.budget import Budget
-    from burstwatch.aws.session import Clients, Deadline
-    from burstwatch.config import Config
-    from burstwatch.kinds.base import Kind
-    from burstwatch.polling.unit import Problem, Unit
 
 #: EC2's request quota is shared with everyone in the account: an inventory that takes more
 #: calls than this is read so often, and not at every sweep.

@@ -5,22 +5,15 @@ billed per query, not per datapoint. Pages, partial data and errors of a single
 series are all seen; a series that failed is reported, never empty.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-from burstwatch.aws.session import AWS_ERRORS, LATE, describe_error
+from burstwatch.aws.pace import Pace
+from burstwatch.aws.session import AWS_ERRORS, LATE, Clients, Deadline, describe_error
 from burstwatch.formatting import first_of
+from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.queries import Answers, Query
 from burstwatch.polling.unit import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.aws.pace import Pace
-    from burstwatch.aws.session import Clients, Deadline
-    from burstwatch.polling.allowance import Allowance
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html (2026-11)
 QUERIES_PER_CALL = 500

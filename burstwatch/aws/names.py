@@ -1,14 +1,9 @@
 """The names that AWS keeps for us: of metrics, of their dimensions and of alarms."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Verdict
-    from burstwatch.polling.unit import Unit
-    from burstwatch.shards import Shard
+from burstwatch.config import Config
+from burstwatch.history.observations import Verdict
+from burstwatch.polling.unit import Unit
+from burstwatch.shards import Shard
 
 NAMESPACE = "Burstwatch"
 SEVERITY_METRIC = "Severity"

@@ -5,19 +5,13 @@ the account ask too. Where one call is throttled all the same, all of them pause
 each time. (botocore's adaptive mode would slow down the publishing of alarms as well.)
 """
 
-from __future__ import annotations
-
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING
 
+from burstwatch.aws.session import Deadline
 from burstwatch.sources import Figure, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstwatch.aws.session import Deadline
 
 LIMITS_PAGE = Source(
     url="https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html",

@@ -7,24 +7,18 @@ once there is one alarm for them all and no new one for each; none that exists i
 away for that, as its OK would be false.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from burstwatch.aws.alarms import Alarm
+from burstwatch.aws.look import Look
 from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED, DRILL, MASS, part_name
+from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
+from burstwatch.history.observations import Verdict
 from burstwatch.messages.text import NAMED_IN_MASS
 from burstwatch.polling.ranking import urgency
 from burstwatch.shards import shards_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from burstwatch.aws.alarms import Alarm
-    from burstwatch.aws.look import Look
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Verdict
 
 #: How long an alarm must have been OK before it is deleted.
 QUIET_S = 2.0 * ALARM_PERIOD_S

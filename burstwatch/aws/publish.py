@@ -1,13 +1,14 @@
 """Metrics and messages out: PutMetricData and SNS, each acknowledged or a problem."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.budget import SPENT_METRIC
+from burstwatch.aws.look import Look
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     MASS,
@@ -18,20 +19,13 @@ from burstwatch.aws.names import (
     unit_dimensions,
     where,
 )
-from burstwatch.aws.session import AWS_ERRORS, describe_error
+from burstwatch.aws.plan import AlarmPlan
+from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.config import Config
+from burstwatch.forecast.policy import Assessment
+from burstwatch.history.observations import Verdict
 from burstwatch.messages.chat import chat_message, mass_chat_message, recovery_chat_message
 from burstwatch.polling.unit import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from burstwatch.aws.alarms import Alarm
-    from burstwatch.aws.look import Look
-    from burstwatch.aws.plan import AlarmPlan
-    from burstwatch.aws.session import Clients
-    from burstwatch.config import Config
-    from burstwatch.forecast.policy import Assessment
-    from burstwatch.history.observations import Verdict
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html (2026-11)
 DATA_PER_CALL = 1000

@@ -5,30 +5,23 @@ holds the history of a few batches and not of a fleet. A batch that is silent al
 waits until the others have shown whether the unit is blind.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from burstwatch.aws.metrics import BUDGET_USED, read_metrics
-from burstwatch.aws.session import LATE
+from burstwatch.aws.pace import Pace
+from burstwatch.aws.session import LATE, Clients, Deadline
 from burstwatch.history.cadence import FINE_S
+from burstwatch.history.observations import Resource
+from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.order import in_batches
-from burstwatch.polling.sampling import Batch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from burstwatch.aws.pace import Pace
-    from burstwatch.aws.session import Clients, Deadline
-    from burstwatch.history.observations import Resource
-    from burstwatch.polling.allowance import Allowance
-    from burstwatch.polling.queries import Answers, Request
-    from burstwatch.polling.sampling import Steps, Task
-    from burstwatch.polling.schedule import Judged
-    from burstwatch.polling.unit import Problem
+from burstwatch.polling.queries import Answers, Request
+from burstwatch.polling.sampling import Batch, Steps, Task
+from burstwatch.polling.schedule import Judged
+from burstwatch.polling.unit import Problem
 
 #: Batches under way at once: their calls wait for CloudWatch, not for one another.
 AT_ONCE = 4
@@ -83,7 +76,7 @@ class Answered:
     judged: list[Judged] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def add(self, more: Answered) -> None:
+    def add(self, more: "Answered") -> None:
         """Take in those of another batch."""
         self.is_fresh = self.is_fresh or more.is_fresh
         self.judged += more.judged

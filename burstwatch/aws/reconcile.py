@@ -1,23 +1,18 @@
 """Make the alarms there are the alarms that a look wants, in an order that may end anywhere."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstwatch.aws.alarms import alarm_request, check_topics, delete_alarms, read_alarms
+from burstwatch.aws.look import Look
 from burstwatch.aws.names import MASS, alarm_prefix, part_name, where
-from burstwatch.aws.plan import plan_alarms
+from burstwatch.aws.plan import AlarmPlan, plan_alarms
 from burstwatch.aws.publish import publish_events, publish_severities
 from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.config import Config
+from burstwatch.history.observations import Verdict
 from burstwatch.messages.text import alarm_description, mass_description
 from burstwatch.polling.unit import Problem
-
-if TYPE_CHECKING:
-    from burstwatch.aws.look import Look
-    from burstwatch.aws.plan import AlarmPlan
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Verdict
 
 
 @dataclass(frozen=True, kw_only=True)

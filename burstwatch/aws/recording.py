@@ -1,24 +1,16 @@
 """Reads what CloudWatch still has of some resources, as rows that can be played again."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.metrics import read_metrics
-from burstwatch.aws.session import AwsError, Deadline
+from burstwatch.aws.session import AwsError, Clients, Deadline
 from burstwatch.backtest.series import PERCENT, Row, at_period
 from burstwatch.history.cadence import cadence_s
+from burstwatch.history.observations import Resource
 from burstwatch.kinds.ebs_volume import KIND
-from burstwatch.polling.queries import demand_queries, level_query
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.aws.session import Clients
-    from burstwatch.history.observations import Resource
-    from burstwatch.polling.queries import Answers
+from burstwatch.polling.queries import Answers, demand_queries, level_query
 
 #: CloudWatch keeps datapoints of 60 s for fifteen days.
 KEPT_S = 15 * 86_400.0

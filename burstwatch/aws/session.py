@@ -1,10 +1,9 @@
 """Clients with bounded retries, and errors in words that name the thing."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import boto3
 import botocore.session
@@ -14,9 +13,6 @@ from botocore.parsers import ResponseParserError
 from botocore.utils import parse_timestamp
 
 from burstwatch.polling.unit import Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 #: What an AWS call can raise. A response cut off in the middle is neither of botocore's own two.
 AWS_ERRORS = (BotoCoreError, ClientError, ResponseParserError)
@@ -114,7 +110,7 @@ class Clients:
 
     def assume(
         self, role_arn: str, *, external_id: str, session_name: str, region: str
-    ) -> tuple[Clients, float]:
+    ) -> "tuple[Clients, float]":
         """Clients in ``region`` with the rights of a role, and when those end.
 
         Raises:

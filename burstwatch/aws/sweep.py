@@ -1,28 +1,22 @@
 """One sweep of one unit: look, then publish, then reconcile the alarms."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burstwatch.aws.budget import open_budget
 from burstwatch.aws.look import Look, look
+from burstwatch.aws.memory import Memory
 from burstwatch.aws.publish import (
     publish_completed,
     publish_spent,
 )
 from burstwatch.aws.reconcile import reconcile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from burstwatch.aws.memory import Memory
-    from burstwatch.aws.session import Clients, Deadline
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Verdict
-    from burstwatch.kinds.base import Kind
-    from burstwatch.polling.unit import Problem, Unit
+from burstwatch.aws.session import Clients, Deadline
+from burstwatch.config import Config
+from burstwatch.history.observations import Verdict
+from burstwatch.kinds.base import Kind
+from burstwatch.polling.unit import Problem, Unit
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,27 +4,20 @@ The metrics and alarms of all of them are kept at home, where the topics are. Wh
 be reached is one counted failure, and none of another unit.
 """
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from burstwatch.aws.look import Look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import part_name
-from burstwatch.aws.session import AwsError, Clients, describe_error
+from burstwatch.aws.session import AwsError, Clients, Deadline, describe_error
 from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.config import Config
+from burstwatch.kinds.base import Kind
 from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import WHOLE, Shard, parse_shard
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from burstwatch.aws.session import Deadline
-    from burstwatch.config import Config
-    from burstwatch.kinds.base import Kind
 
 #: Credentials of a role are asked for anew when less than this is left of them.
 RENEW_S = 300.0

@@ -1,19 +1,13 @@
 """Apply the owners' tags: who is left out, who has a lead of its own, who is in maintenance."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from burstwatch.config import Config
 from burstwatch.formatting import clock_time
+from burstwatch.history.observations import Resource
 from burstwatch.owner_tags import Window, parse_windows, quiet_until, read_owner_tags
 from burstwatch.polling.unit import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Resource
 
 
 @dataclass(frozen=True, kw_only=True)

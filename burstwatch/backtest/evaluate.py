@@ -5,24 +5,19 @@ An *event* is a bucket that turns empty; its incident lasts until the level is b
 goes on, so that a stuck alarm is not free. The first week warms up and is not counted.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import WEEK_S, Score
 from burstwatch.backtest.series import SeriesError, at_period
+from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
 from burstwatch.formatting import DAY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.backtest.trials import Event, Trial
-    from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Observation
 
 WARM_UP_S = WEEK_S
 #: A page says nothing of an exhaustion that is further away than this.

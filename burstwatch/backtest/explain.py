@@ -4,26 +4,18 @@ Three panels over the same time: the balance with every page's projection fan an
 exhaustion, the spending against baseline and limit, and the verdicts as coloured bars.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from burstwatch.backtest.replay import points
-from burstwatch.backtest.series import PERCENT
+from burstwatch.backtest.replay import Moment, points
+from burstwatch.backtest.series import PERCENT, Row
 from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture, ticks
 from burstwatch.formatting import span
+from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from burstwatch.backtest.replay import Moment
-    from burstwatch.backtest.series import Row
-    from burstwatch.history.observations import Resource
 
 COLORS = {
     "ok": GREEN,

@@ -3,28 +3,21 @@
 At each *now* only those rows are seen that CloudWatch would have published.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from burstwatch.backtest.series import SeriesError
+from burstwatch.backtest.series import Row, SeriesError
+from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.history.history import build_history
-from burstwatch.history.observations import Observation, Verdict
+from burstwatch.history.observations import Observation, Resource, State, Verdict
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.ebs_volume import KIND, TRAFFIC
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstwatch.backtest.series import Row
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Resource, State
 #: Ten years of minutes.
 MOST_MOMENTS = 5_256_000
 

@@ -1,16 +1,10 @@
 """One picture of a backtest: how many exhaustions are announced, at how many needless pages."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from burstwatch.backtest.scores import Score
 from burstwatch.charts import BLUE, GREEN, GREY, RED, Chart, picture
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstwatch.backtest.scores import Score
 
 COLORS = {"burstwatch": RED, "oracle": GREEN, "guarantee": BLUE}
 

@@ -1,15 +1,10 @@
 """Scores a paging rule, in counts that add up, and as a table."""
 
-from __future__ import annotations
-
 import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 from burstwatch.formatting import DAY, span, table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 WEEK_S = 7.0 * DAY
 #: How often groups are drawn anew for an interval, and from which seed.
@@ -30,7 +25,7 @@ class Score:
     seconds: float = 0.0
     leads_s: tuple[float, ...] = ()
 
-    def __add__(self, other: Score) -> Score:
+    def __add__(self, other: "Score") -> "Score":
         """Both together."""
         return Score(
             **{

@@ -5,17 +5,12 @@ datapoint, stamped with the period's start, sums over the period, the balance it
 Minimum. An empty cell is "CloudWatch has none", never 0.
 """
 
-from __future__ import annotations
-
 import csv
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from burstwatch.backtest.simulate import Datapoint
+from burstwatch.backtest.simulate import Datapoint
 
 COLUMNS = ("t_s", "balance_percent", "read_ops", "write_ops", "read_bytes", "write_bytes")
 PERCENT = 100.0

@@ -5,20 +5,13 @@ everything is a closed form, so a period costs a handful of formulas and the
 instant at which the bucket runs dry is exact.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
-from burstwatch.ebs.volumes import Access, InstanceLimits, VolumeSpec, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from burstwatch.bucket import Bucket
-    from burstwatch.ebs.volumes import Served
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.volumes import Access, InstanceLimits, Served, VolumeSpec, serve
 
 KIB = 1024
 _SLACK = 1e-9

@@ -1,22 +1,16 @@
 """Makes the volumes that a paging rule is tried on, and finds when each really ran dry."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.series import PERCENT, Row, SeriesError
 from burstwatch.backtest.simulate import Datapoint, Simulation
 from burstwatch.backtest.workloads import Workload, scaled_loads
 from burstwatch.ebs.volumes import volume_spec
+from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO, RECOVERED_RATIO
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from burstwatch.history.observations import Resource
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +36,7 @@ class Trial:
     rows: list[Row]
     step_s: float
     events: list[Event]
-    truth: Truth
+    truth: "Truth"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

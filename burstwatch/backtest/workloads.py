@@ -4,23 +4,17 @@ A file is ``t_seconds,read_ops,write_ops,read_bytes,write_bytes``, totals per st
 or gzipped. Where it has bytes alone, an operation is taken to be 16 KiB.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import math
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from burstwatch.backtest.series import SeriesError
 from burstwatch.backtest.simulate import KIB, Phase
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from burstwatch.ebs.volumes import Access
+from burstwatch.ebs.volumes import Access
 
 COLUMNS = ("t_seconds", "read_ops", "write_ops", "read_bytes", "write_bytes")
 IO_KIB = 16.0

@@ -1,16 +1,10 @@
 """Shares arguments and clients between the commands that talk to AWS."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 
 from burstwatch.aws import ExtraMissingError
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping
-
-    from burstwatch.aws.session import Clients
+from burstwatch.aws.session import Clients
 
 
 class UnknownRegionError(ValueError):

@@ -1,19 +1,13 @@
 """`scan --cost`: what watching would cost a month, by type."""
 
-from __future__ import annotations
-
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from burstwatch.aws.look import Look
 from burstwatch.cli.output import to_json
+from burstwatch.config import Config
 from burstwatch.formatting import table
 from burstwatch.polling.cost import Cost, cost_of, usd
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstwatch.aws.look import Look
-    from burstwatch.config import Config
 
 #: What a type costs together: its resources, and the cost of each of its buckets.
 Group = tuple[set[str], list[Cost]]

@@ -3,22 +3,18 @@
 Exit codes: 0 fine, 1 a partial result, 2 wrong input or configuration.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
 import burstwatch
 from burstwatch.cli import commands
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 

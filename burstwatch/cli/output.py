@@ -1,7 +1,5 @@
 """Prints results: JSON for machines, words and tables for people."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import asdict, is_dataclass

@@ -1,23 +1,16 @@
 """Reads the series and the volume that a command plays: shared by replay and explain."""
 
-from __future__ import annotations
-
+from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.series import SeriesError, read_series
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
-
-    from burstwatch.backtest.series import Row
-    from burstwatch.history.observations import Resource
+from burstwatch.backtest.series import Row, SeriesError, read_series
+from burstwatch.history.observations import Resource
 
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_TYPE, EXAMPLE_SIZE_GIB, EXAMPLE_PERIOD_S = "gp2", 100.0, 300.0

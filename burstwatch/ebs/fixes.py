@@ -1,24 +1,16 @@
 """Suggests fixes for a bucket that runs dry: the price a month, and the effect on the time left."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
-from burstwatch.ebs.prices import monthly_usd
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.load import Load
+from burstwatch.ebs.prices import EbsPrices, monthly_usd
 from burstwatch.ebs.volume_types import CATALOGUE, GP3_FREE_IOPS, GP3_FREE_MIB_S, GP3_MIB_S_PER_IOPS
-from burstwatch.ebs.volumes import KIB_PER_MIB, volume_spec
+from burstwatch.ebs.volumes import KIB_PER_MIB, VolumeSpec, volume_spec
 from burstwatch.formatting import number, span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from burstwatch.bucket import Bucket
-    from burstwatch.ebs.load import Load
-    from burstwatch.ebs.prices import EbsPrices
-    from burstwatch.ebs.volumes import VolumeSpec
 
 #: AWS takes any whole number; these read better.
 IOPS_STEP, MIB_S_STEP = 100, 5

@@ -4,8 +4,6 @@ Most types are not here; an owner can say any type's limits, and EC2 itself
 (DescribeInstanceTypes) knows them all.
 """
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 from burstwatch.ebs.load import MIB_PER_MB

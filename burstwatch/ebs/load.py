@@ -1,14 +1,9 @@
 """Reads and writes: the names of their metrics, and mean rates of both."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burstwatch.ebs.volumes import KIB_PER_MIB
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MIB = 1024 * 1024
 #: AWS gives an instance's limits in MB, of a million bytes.

@@ -4,18 +4,13 @@ The same form as in ``volume_types.py``: each number once, with its unit and its
 A limit that nobody publishes is ``inf``, and what compares with it says so.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.sources import Figure, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 PD_PAGE = Source(
     url="https://cloud.google.com/compute/docs/disks/performance",
@@ -39,7 +34,7 @@ class Ways:
     read_mib_s: float = math.inf
     write_mib_s: float = math.inf
 
-    def times(self, count: float) -> Ways:
+    def times(self, count: float) -> "Ways":
         """That of so many."""
         return Ways(
             read_iops=self.read_iops * count,
@@ -48,7 +43,7 @@ class Ways:
             write_mib_s=self.write_mib_s * count,
         )
 
-    def within(self, other: Ways) -> Ways:
+    def within(self, other: "Ways") -> "Ways":
         """The smaller of each."""
         return Ways(
             read_iops=min(self.read_iops, other.read_iops),

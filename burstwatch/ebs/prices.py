@@ -4,16 +4,11 @@ One table, read once. A region that is not in it has no price here, and that is 
 nobody is told the price of another region.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from burstwatch.sources import Figure, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 EBS_PRICES_PAGE = Source(
     url="https://aws.amazon.com/ebs/pricing/",

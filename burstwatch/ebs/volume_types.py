@@ -4,16 +4,12 @@ The classes are the rules that AWS states in words, ``CATALOGUE`` the numbers.
 Sizes are in GiB, rates in IOPS or MiB/s.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstwatch.sources import Figure, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CreditUnit = Literal["io", "MiB"]
 GIB_PER_TIB = 1024

@@ -4,8 +4,6 @@ One credit is one I/O of up to 256 KiB (SSD) or one MiB (HDD). The numbers are i
 ``volume_types.py``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

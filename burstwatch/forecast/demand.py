@@ -1,19 +1,12 @@
 """The demand to expect from here on, in credits per second."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from burstwatch.history.history import History
 from burstwatch.history.points import Range
-from burstwatch.history.spending import INSIDE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.history.history import History
-    from burstwatch.history.spending import Rates
+from burstwatch.history.spending import INSIDE, Rates
 
 FAST_WINDOW_S = 300.0
 SLOW_WINDOW_S = 3600.0

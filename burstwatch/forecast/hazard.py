@@ -7,27 +7,19 @@ The *repetition* asks the same hours of the days before: on what share of them w
 was spent from this time of the day on have emptied what is left now?
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import log
 from operator import mul
-from typing import TYPE_CHECKING
 
 from burstwatch.bucket import time_to_empty
 from burstwatch.forecast.demand import CENSORED, quantile
-from burstwatch.forecast.hazard_weights import MODELS
-from burstwatch.history.past import PAST_PERIOD_S, drawn
+from burstwatch.forecast.hazard_weights import MODELS, Model
+from burstwatch.history.history import History
+from burstwatch.history.past import PAST_PERIOD_S, Past, drawn
 from burstwatch.history.spending import Sums
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.forecast.hazard_weights import Model
-    from burstwatch.history.history import History
-    from burstwatch.history.past import Past
 
 MINUTE_S = 60.0
 HOUR_S = 3600.0

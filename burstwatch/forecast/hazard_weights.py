@@ -1,7 +1,5 @@
 """The weights of the hazard: fitted by `make fit`, kept in ``hazard_weights.json``."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from importlib.resources import files

@@ -12,25 +12,18 @@ a bucket that ran dry is an incident until it is back at 20 % (or six hours have
 which is as far as a look goes back), so that one incident is one page.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from burstwatch.config import Config
 from burstwatch.forecast.hazard import HOUR_S, has_drained, repeats, risk, time_at_last_rate
-from burstwatch.forecast.hazard_weights import MODELS, threshold_for
+from burstwatch.forecast.hazard_weights import MODELS, Model, threshold_for
 from burstwatch.forecast.precedents import harmless_before
 from burstwatch.forecast.projection import Projection, project
 from burstwatch.formatting import span
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.config import Config
-    from burstwatch.forecast.hazard_weights import Model
-    from burstwatch.history.history import History
-    from burstwatch.history.observations import Observation, Verdict
+from burstwatch.history.history import History
+from burstwatch.history.observations import Observation, Verdict
 
 #: Published as the metric ``Severity``. Unknown is never published: it has no number.
 SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3, "exhausted": 4}

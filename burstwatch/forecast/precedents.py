@@ -6,20 +6,15 @@ compared with that of every five minutes of the week before, and where enough mo
 like this one, and not one of them went on to spend what is left now, nobody is woken.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, floor, log
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from burstwatch.history.past import PAST_PERIOD_S, drawn
+from burstwatch.history.history import History
+from burstwatch.history.past import PAST_PERIOD_S, Past, drawn
 from burstwatch.history.spending import Sums, summed
-
-if TYPE_CHECKING:
-    from burstwatch.history.history import History
-    from burstwatch.history.past import Past
 
 Cell: TypeAlias = tuple[int, ...]
 

@@ -5,22 +5,17 @@ other times rest on the demand seen lately, in credits per second. The level is 
 old as its datapoint, so it is rolled forward to *now* before anything is computed.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
+from burstwatch.bucket import Bucket
 from burstwatch.forecast.demand import demand_now
 from burstwatch.formatting import span
 from burstwatch.history.cadence import COARSE_S, FINE_S
+from burstwatch.history.observations import Observation, Resource, State
 from burstwatch.history.points import NO_LIMIT, LevelPoint, Range
 from burstwatch.history.track import EMPTY_RATIO
-
-if TYPE_CHECKING:
-    from burstwatch.bucket import Bucket
-    from burstwatch.history.observations import Observation, Resource, State
 
 #: What comes every five minutes has come by so long after a start.
 STARTING_S = 900.0

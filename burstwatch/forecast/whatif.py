@@ -1,25 +1,21 @@
 """Answers what-if: a volume of this type and size meets this demand. No AWS, no clock."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
+from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import (
     KIB_PER_MIB,
     Access,
+    Binding,
     InstanceLimits,
+    Served,
     VolumeSpec,
     serve,
     volume_spec,
 )
-
-if TYPE_CHECKING:
-    from burstwatch.ebs.volume_types import CreditUnit
-    from burstwatch.ebs.volumes import Binding, Served
-    from burstwatch.history.observations import State
+from burstwatch.history.observations import State
 
 #: What limits a demand; a limit of 0 would be no volume.
 LIMITS = ("instance_iops", "instance_mib_s", "provisioned_iops", "provisioned_mib_s")
@@ -138,7 +134,7 @@ class _Times:
     to_full: float = math.inf
 
     @classmethod
-    def of(cls, volume: VolumeSpec, ratio: float, spend: float) -> _Times:
+    def of(cls, volume: VolumeSpec, ratio: float, spend: float) -> "_Times":
         bucket = volume.bucket
         if bucket is None:
             return cls(state="not_applicable", reason=volume.no_bucket_reason)

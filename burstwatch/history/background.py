@@ -1,15 +1,10 @@
 """Describes what led to an assessment: recent demand, and when the drain began."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstwatch.history.history import History
+from burstwatch.history.history import History
 
 #: The cause of an alarm is what was asked for in the last so many seconds.
 RECENT_S = 300.0

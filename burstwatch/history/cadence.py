@@ -1,12 +1,7 @@
 """Infers how often a metric comes from its timestamps."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FINE_S, COARSE_S = 60.0, 300.0
 

@@ -6,24 +6,17 @@ that the model asks for reaches further back than ``look_back_s``: so a whole re
 that is built once gives at each instant what a sweep of that instant builds.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from burstwatch.history.points import NO_LIMIT
+from burstwatch.bucket import Bucket
+from burstwatch.history.past import Past
+from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint, Statistic
 from burstwatch.history.spending import FIT_S, TOLERANCE, Rates, charge_ratio, disagree
 from burstwatch.history.track import Track
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.bucket import Bucket
-    from burstwatch.history.past import Past
-    from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 
 # What is too fast for the bucket must also be more than noise: a share of the capacity.
 JUMP_RATIO = 0.005
@@ -93,7 +86,7 @@ class History:
         """How many slots ``seconds`` are, at least one."""
         return max(1, round(seconds / self.track.period_s))
 
-    def until(self, end_s: float) -> History:
+    def until(self, end_s: float) -> "History":
         """Only what had ended by ``end_s``, up to the newest datapoint: a history ends with one."""
         track = self.track
         size = min(self.size, math.floor((end_s - track.start_s) / track.period_s + 1e-6))
@@ -101,7 +94,7 @@ class History:
             size = 1 + max(track.last_level[size - 1], track.last_demand[size - 1])
         return self.cut(max(0, size))
 
-    def cut(self, size: int) -> History:
+    def cut(self, size: int) -> "History":
         """Only the first ``size`` slots."""
         return self if size == self.size else History(self.track, size)
 
@@ -147,7 +140,7 @@ class History:
         point = self.track.known[self.track.last_demand[self.size - 1]]
         return point.binding if point is not None else NO_LIMIT
 
-    def with_past(self, past: Past) -> History:
+    def with_past(self, past: Past) -> "History":
         """The same with the days before: what was made of the hours is not made anew."""
         return History(self.track.with_past(past), self.size)
 

@@ -1,16 +1,11 @@
 """The balances of the last hours, kept small: so that a look asks only for the last minutes."""
 
-from __future__ import annotations
-
 import math
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burstwatch.history.cadence import FINE_S
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Point = tuple[float, float]
 
@@ -23,7 +18,7 @@ class Levels:
     """
 
     start_s: float
-    values: array[float]
+    values: "array[float]"  # not subscriptable at run time before Python 3.12
     until_s: float
 
     def before(self, end_s: float) -> list[Point]:

@@ -5,21 +5,15 @@ period; what could not be is ``Missing`` with the reason; what CloudWatch does n
 have is no point at all. No number stands for "absent".
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from burstwatch.history.history import build_history
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstwatch.bucket import Bucket
-    from burstwatch.history.history import History
-    from burstwatch.history.past import Past
-    from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
+from burstwatch.bucket import Bucket
+from burstwatch.history.history import History, build_history
+from burstwatch.history.past import Past
+from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
 Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]

@@ -1,15 +1,10 @@
 """The days before: demand at a coarse period."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.history.points import DemandPoint
+from burstwatch.history.points import DemandPoint
 
 #: The period at which the days before are asked for.
 PAST_PERIOD_S = 300.0

@@ -4,8 +4,6 @@ Times are seconds since the epoch, UTC. What CloudWatch does not have is no poin
 all; no number stands for "absent".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

@@ -6,18 +6,13 @@ spent per nominal credit of the I/O reported, is fitted from the balance's slope
 both are known, and the documented least and most bound it.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.bucket import Bucket
-    from burstwatch.history.points import DemandPoint
+from burstwatch.bucket import Bucket
+from burstwatch.history.points import DemandPoint
 
 #: The charge ratio at an instant comes from the hour before it.
 FIT_S = 3600.0

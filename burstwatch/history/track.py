@@ -1,21 +1,14 @@
 """Levels and demand of one resource on an even grid, with what is derived from them."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from burstwatch.history.points import DemandPoint
+from burstwatch.bucket import Bucket
+from burstwatch.history.past import Past
+from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 from burstwatch.history.spending import TOLERANCE, Fit, Rates, Slots, fit_cost, rates_of, summed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.bucket import Bucket
-    from burstwatch.history.past import Past
-    from burstwatch.history.points import LevelPoint, Statistic
 
 #: Half of the smallest step that the console shows of a balance (0.1 %).
 EMPTY_RATIO = 0.0005
@@ -81,7 +74,7 @@ class Track:
         self.means: dict[float, list[float]] = {}
         self.memory: dict[object, object] = {}
 
-    def with_past(self, past: Past) -> Track:
+    def with_past(self, past: Past) -> "Track":
         """The same with other days before, which nothing of what is kept may be made of."""
         other = copy(self)
         other.past, other.memory = past, {}

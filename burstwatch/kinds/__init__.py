@@ -4,14 +4,10 @@
 of one API.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from burstwatch.kinds.base import Kind
+from burstwatch.kinds.base import Kind
 
 CONTRACT = "base"
 

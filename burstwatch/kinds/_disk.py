@@ -1,19 +1,11 @@
 """Shares between kinds of disks: metrics of reads and writes, and the words for their load."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
-from typing import TYPE_CHECKING
-
-from burstwatch.ebs.load import io_load
+from burstwatch.ebs.load import Traffic, io_load
 from burstwatch.formatting import number
-from burstwatch.kinds.base import Cause
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstwatch.ebs.load import Traffic
-    from burstwatch.history.observations import Resource
-    from burstwatch.kinds.base import Rates
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Cause, Rates
 
 IOPS, MIB_S = "IOPS", "MiB/s"
 #: The unit of a rate, by the unit of a credit.

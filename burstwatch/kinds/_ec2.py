@@ -1,15 +1,8 @@
 """EC2's dialect: ``Filters`` with wildcards, ``Tags``; the listings that several kinds read."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
-from typing import TYPE_CHECKING
-
-from burstwatch.kinds.base import Listing, Thing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstwatch.kinds.base import Arguments, Item, Scope
+from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Thing
 
 #: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
 FILTER_VALUES = 200

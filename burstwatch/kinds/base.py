@@ -6,20 +6,15 @@ lists, reads, projects and alarms whatever is declared here. A conformance test 
 name in a kind against AWS's own service models.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from burstwatch.ebs.fixes import Fix
 from burstwatch.formatting import number
+from burstwatch.history.observations import Resource
+from burstwatch.history.points import DemandPoint
 from burstwatch.shards import WHOLE, Shard
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from burstwatch.ebs.fixes import Fix
-    from burstwatch.history.observations import Resource
-    from burstwatch.history.points import DemandPoint
 
 PERCENT = 100.0
 

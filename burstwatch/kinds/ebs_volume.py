@@ -1,12 +1,10 @@
 """EBS volumes of the types gp2, st1 and sc1: I/O credits of their own."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.fixes import less_load, volume_fixes
+from burstwatch.ebs.fixes import Fix, less_load, volume_fixes
 from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES
 from burstwatch.ebs.volume_types import CATALOGUE
@@ -19,7 +17,7 @@ from burstwatch.ebs.volumes import (
     volume_spec,
 )
 from burstwatch.history.observations import Limit, Resource
-from burstwatch.history.points import AT_LIMIT, DemandPoint
+from burstwatch.history.points import AT_LIMIT, DemandPoint, Statistic
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of
 from burstwatch.kinds._ec2 import PAGE_SIZE, filtered_by, identified_by, instance_types, instances
 from burstwatch.kinds.base import (
@@ -33,12 +31,6 @@ from burstwatch.kinds.base import (
     Thing,
     Totals,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstwatch.ebs.fixes import Fix
-    from burstwatch.history.points import Statistic
 
 TRAFFIC = Traffic(
     read_ops="VolumeReadOps",

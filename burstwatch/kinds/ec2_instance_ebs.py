@@ -6,14 +6,14 @@ not. Half an hour of the difference is what that sentence needs at least, so the
 case here is an estimate and called so.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import Fix, less_load
 from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
 from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic
+from burstwatch.ebs.volumes import Binding
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
@@ -21,11 +21,6 @@ from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of
 from burstwatch.kinds._ec2 import instance_types, instances
 from burstwatch.kinds.base import DemandMetric, Found, Item, Kind, Lookup, Rates, Thing, Totals
 from burstwatch.sources import Figure, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from burstwatch.ebs.volumes import Binding
 
 METRICS_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html",

@@ -5,9 +5,7 @@ say whether ``BurstBalance`` is the mean or the minimum of the four. A mean can 
 one, so the worst case of a striped storage is an estimate.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import Fix, less_load
@@ -27,9 +25,6 @@ from burstwatch.kinds.base import (
     Totals,
 )
 from burstwatch.sources import Figure, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STORAGE_PAGE = Source(
     url="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Storage.html",

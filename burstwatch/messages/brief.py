@@ -3,24 +3,18 @@
 Times are absolute, because an alarm is read later than it is written.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burstwatch.ebs.fixes import Fix, cheapest
+from burstwatch.forecast.policy import Assessment
+from burstwatch.forecast.projection import Projection
 from burstwatch.formatting import DAY, clock_time, span
+from burstwatch.history.background import Background
+from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstwatch.forecast.policy import Assessment
-    from burstwatch.forecast.projection import Projection
-    from burstwatch.history.background import Background
-    from burstwatch.history.observations import Resource, Verdict
-    from burstwatch.kinds.base import Kind, Rates
+from burstwatch.kinds.base import Kind, Rates
 
 NEVER = "never"
 

@@ -3,20 +3,14 @@
 https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from burstwatch.config import Links
 from burstwatch.formatting import clock_time, span
+from burstwatch.history.observations import Verdict
+from burstwatch.messages.brief import Brief
 from burstwatch.messages.text import capital, cut, fix_text, label, plain_name, runbook_of, titled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstwatch.config import Links
-    from burstwatch.history.observations import Verdict
-    from burstwatch.messages.brief import Brief
 
 #: The chat client cuts longer ones off.
 TITLE_LENGTH = 250

@@ -1,17 +1,12 @@
 """The words that on-call reads: one brief as text, as a chat message and for programs."""
 
-from __future__ import annotations
-
 import unicodedata
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.config import Links
-    from burstwatch.ebs.fixes import Fix
-    from burstwatch.history.observations import Verdict
-    from burstwatch.messages.brief import Brief
+from burstwatch.config import Links
+from burstwatch.ebs.fixes import Fix
+from burstwatch.history.observations import Verdict
+from burstwatch.messages.brief import Brief
 
 #: CloudWatch's limit for a description, in characters.
 DESCRIPTION_LENGTH = 1024

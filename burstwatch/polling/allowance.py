@@ -1,7 +1,5 @@
 """So much and no more, shared by what runs at once."""
 
-from __future__ import annotations
-
 import math
 from threading import Lock
 

@@ -5,22 +5,17 @@ follows from the worst case. Two figures: with every bucket full and silent, and
 are now. What a load does in between is not known beforehand.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burstwatch.bucket import worst_time_to_empty
+from burstwatch.config import Config
 from burstwatch.ebs.prices import METRIC_REQUEST, MONTH_S
 from burstwatch.forecast.policy import BACK_RATIO, Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.cadence import COARSE_S
+from burstwatch.history.observations import Resource
 from burstwatch.polling.schedule import wait_s
-
-if TYPE_CHECKING:
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Resource
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,16 +4,11 @@ A verdict rests on hours of levels and of I/O only where the worst case is near.
 the newest level alone gives the same one, and nothing more need be asked for.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
+from burstwatch.config import Config
 from burstwatch.forecast.policy import BACK_RATIO, WARNING_MARGINS
-
-if TYPE_CHECKING:
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Observation
 
 
 def worst_now_s(seen: Observation) -> float:

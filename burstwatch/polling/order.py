@@ -1,18 +1,14 @@
 """In what order to ask: what is near its margin first, then what was never seen, then the rest."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Resource
-    from burstwatch.polling.allowance import Allowance
-    from burstwatch.polling.schedule import Schedule
+from burstwatch.config import Config
+from burstwatch.history.observations import Resource
+from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.schedule import Schedule
 
 #: As many levels as one call asks for.
 BATCH = 500

@@ -1,16 +1,11 @@
 """Questions about metrics and their answers, as plain data."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from burstwatch.history.observations import Resource
-    from burstwatch.kinds.base import Kind
-    from burstwatch.polling.unit import Problem
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Kind
+from burstwatch.polling.unit import Problem
 
 #: One series: pairs of a period's start and its value, in time order.
 Series = list[tuple[float, float]]

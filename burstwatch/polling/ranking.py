@@ -1,17 +1,12 @@
 """Ranks resources, the buckets of one, and parents by how soon they run dry."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from burstwatch.forecast.policy import Assessment
 from burstwatch.formatting import span
 from burstwatch.history.observations import Resource, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 #: What is not known comes after what must be acted on, and before all else: a bucket that
 #: nobody sees must not be told by the other one, which is only a warning.

@@ -1,29 +1,20 @@
 """Keeps what was asked and answered about one resource, and derives what follows from it."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from burstwatch.config import Config
 from burstwatch.forecast.policy import BACK_RATIO
 from burstwatch.history.background import recent_rates
 from burstwatch.history.cadence import COARSE_S, FINE_S, cadence_s
 from burstwatch.history.levels import Levels, keep_levels
-from burstwatch.history.observations import Missing, Observation, observe
-from burstwatch.history.points import LevelPoint
+from burstwatch.history.observations import Missing, Observation, Resource, observe
+from burstwatch.history.past import Past
+from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.history.track import look_back_s
-from burstwatch.polling.schedule import LATEST_S, SeenLevel
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Resource
-    from burstwatch.history.past import Past
-    from burstwatch.history.points import DemandPoint
-    from burstwatch.kinds.base import Kind
-    from burstwatch.polling.queries import Answers, Series
-    from burstwatch.polling.schedule import LastLook, Schedule
+from burstwatch.kinds.base import Kind
+from burstwatch.polling.queries import Answers, Series
+from burstwatch.polling.schedule import LATEST_S, LastLook, Schedule, SeenLevel
 
 #: Five datapoints of the slowest cadence: what tells it, and how late the newest is.
 GLANCE_S = 5.0 * COARSE_S

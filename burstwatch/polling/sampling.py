@@ -9,34 +9,25 @@ Everything here is a function of what is known and answered: the steps yield a `
 and are sent its ``Answers``. ``burstwatch/aws/reading.py`` makes the calls.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
-from burstwatch.forecast.policy import SEVERITY, assess, not_known
+from burstwatch.config import Config
+from burstwatch.forecast.policy import SEVERITY, Assessment, assess, not_known
 from burstwatch.formatting import first_of
 from burstwatch.history.background import make_background
 from burstwatch.history.cadence import COARSE_S, FINE_S
-from burstwatch.history.past import PAST_PERIOD_S, to_past, with_recent
+from burstwatch.history.observations import Observation, Resource, Verdict
+from burstwatch.history.past import PAST_PERIOD_S, Past, to_past, with_recent
+from burstwatch.kinds.base import Kind
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.depth import is_full, is_near, worst_now_s
 from burstwatch.polling.queries import Answers, Request, demand_queries, level_query, make_request
 from burstwatch.polling.samples import Demand, LevelSample
-from burstwatch.polling.schedule import AskedPast, Judged
+from burstwatch.polling.schedule import AskedPast, Judged, Schedule
 from burstwatch.polling.unit import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.config import Config
-    from burstwatch.forecast.policy import Assessment
-    from burstwatch.history.observations import Observation, Resource, Verdict
-    from burstwatch.history.past import Past
-    from burstwatch.kinds.base import Kind
-    from burstwatch.polling.schedule import Schedule
 
 _Result = TypeVar("_Result")
 #: Requests in turn, each sent its answers, with a result at the end.

@@ -8,22 +8,16 @@ What the last look saw is kept too, so that the next asks only for what came sin
 Kept in memory only. Losing it costs one full sweep and never an alarm.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from burstwatch.history.background import with_earlier
-
-if TYPE_CHECKING:
-    from burstwatch.config import Config
-    from burstwatch.forecast.policy import Assessment
-    from burstwatch.history.background import Background
-    from burstwatch.history.levels import Levels
-    from burstwatch.history.observations import Resource
-    from burstwatch.history.past import Past
-    from burstwatch.history.points import LevelPoint
+from burstwatch.config import Config
+from burstwatch.forecast.policy import Assessment
+from burstwatch.history.background import Background, with_earlier
+from burstwatch.history.levels import Levels
+from burstwatch.history.observations import Resource
+from burstwatch.history.past import Past
+from burstwatch.history.points import LevelPoint
 
 SOONEST_S = 60.0
 #: An estimated worst case is no reason to look away: what is well is looked at this often.

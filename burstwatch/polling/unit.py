@@ -1,7 +1,5 @@
 """A unit, the scope of one sweep, and what of it failed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """The local cloud's life: environments, start, wait, stop."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -12,12 +10,10 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from typing import IO
 
 ROOT = Path(__file__).parents[2]
 LOCALSTACK_PYTHON = ROOT / ".cache" / "localstack" / "bin" / "python"

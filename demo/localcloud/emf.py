@@ -1,7 +1,5 @@
 """Embedded metric format: log lines into PutMetricData, as CloudWatch Logs does it."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any, NoReturn

@@ -10,8 +10,6 @@ CloudWatch Logs would make them. Memory limits, IAM, layers and a read-only file
 system are not enforced.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -7,19 +7,15 @@ period; it takes no expression in GetMetricData (both in ``metric_store``); and 
 does not have, such as RDS, fails, where an account without any such resource lists none.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from demo.localcloud.metric_store import read_statistic, with_expressions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _uuid5 = uuid.uuid5
 

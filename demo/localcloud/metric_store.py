@@ -6,19 +6,15 @@ GetMetricData fails there with the first SEARCH, Metrics Insights query or metri
 This runs in LocalStack's own process, and imports nothing of it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from monitoring.metric_math.expressions import answer
 from monitoring.metric_math.series import Metric
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 #: How a period's statistic is made, and the column of a statistic set that it is made of.
 STATISTICS = {

@@ -7,18 +7,13 @@ and encryption are devices with others under them, and partitions belong to thei
 Paths are strings here, and not ``Path``: a thousand volumes are ten thousand files.
 """
 
-from __future__ import annotations
-
 import os
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from burstwatch_exporter.diskstats import SECTOR_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 EBS_MODEL = "Amazon Elastic Block Store"
 #: ``vol0123...``, or with its hyphen as some tools write it.

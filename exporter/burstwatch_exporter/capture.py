@@ -4,21 +4,15 @@ Volume ids and serial numbers are replaced by others, each always by the same, a
 mount points. What is left is names of devices, sizes and counters; look at it before you send it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import yaml
 
 from burstwatch_exporter.mounts import read_mountinfo
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.settings import Roots
 
 VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
 ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")

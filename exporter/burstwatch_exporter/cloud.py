@@ -4,15 +4,15 @@ Never asked on a scrape, but every so often beside it. What it said stays good u
 otherwise; that it cannot be asked is told, and counts for nothing else.
 """
 
-from __future__ import annotations
-
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from burstwatch.aws import ExtraMissingError
+from burstwatch.aws.session import Clients
 from burstwatch.history.cadence import COARSE_S, FINE_S
+from burstwatch.history.observations import Resource
 from burstwatch.history.points import LevelPoint
 from burstwatch.kinds.base import Scope
 from burstwatch.kinds.ebs_volume import KIND, Volume
@@ -20,13 +20,7 @@ from burstwatch.polling.queries import level_query
 from burstwatch.polling.unit import Unit
 from burstwatch_exporter.disk_spec import DiskSpec
 from burstwatch_exporter.imds import read_identity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from burstwatch.aws.session import Clients
-    from burstwatch.history.observations import Resource
-    from burstwatch_exporter.sources import Sources
+from burstwatch_exporter.sources import Sources
 
 #: Datapoints of so long are asked for: CloudWatch may be ten minutes late, and give one each five.
 LOOK_BACK_S = 1800.0

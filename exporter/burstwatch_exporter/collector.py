@@ -1,26 +1,20 @@
 """The host as a page of metrics, made fresh for each scrape: what is gone leaves no series."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Protocol, get_args
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, get_args
 
+from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 import burstwatch
 from burstwatch.ebs.load import MIB
 from burstwatch.history.observations import State
 from burstwatch_exporter import metrics as m
+from burstwatch_exporter.disk_spec import DiskSpec
 from burstwatch_exporter.exposition import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from prometheus_client import Metric
-
-    from burstwatch_exporter.disk_spec import DiskSpec
-    from burstwatch_exporter.host import Account, Host, Snapshot, View
-    from burstwatch_exporter.sources import Attempt, Sources
+from burstwatch_exporter.host import Account, Host, Snapshot, View
+from burstwatch_exporter.sources import Attempt, Sources
 
 STATES: tuple[State, ...] = get_args(State)
 

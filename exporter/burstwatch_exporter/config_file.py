@@ -4,14 +4,12 @@ A host cannot read a volume's type, and of its bucket nothing at all. So the own
 or EC2 does (the extra ``aws``); a volume of which nobody says it has rates and no time left.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -20,9 +18,6 @@ from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch.ebs.volume_types import find_type
 from burstwatch.ebs.volumes import InstanceLimits
 from burstwatch_exporter.files import convert, read_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Stands for every EBS volume that is not named itself.
 EVERY = "*"

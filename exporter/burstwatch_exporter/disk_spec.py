@@ -1,24 +1,15 @@
 """Finds the limits of a volume of this host: from the configuration, or from EC2."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from burstwatch.ebs.other_disks import OTHER_DISKS
-from burstwatch.ebs.volume_types import find_type
-from burstwatch.ebs.volumes import VolumeSpec, volume_spec
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.other_disks import OTHER_DISKS, OtherDisk
+from burstwatch.ebs.volume_types import CreditUnit, find_type
+from burstwatch.ebs.volumes import InstanceLimits, VolumeSpec, volume_spec
+from burstwatch.history.observations import Limit
 from burstwatch.kinds.ebs_volume import Volume, on_instance
-from burstwatch_exporter.config_file import DEFAULT_IO_KIB
-
-if TYPE_CHECKING:
-    from burstwatch.bucket import Bucket
-    from burstwatch.ebs.other_disks import OtherDisk
-    from burstwatch.ebs.volume_types import CreditUnit
-    from burstwatch.ebs.volumes import InstanceLimits
-    from burstwatch.history.observations import Limit
-    from burstwatch_exporter.config_file import CustomBucket, VolumeConfig
+from burstwatch_exporter.config_file import DEFAULT_IO_KIB, CustomBucket, VolumeConfig
 
 GIB = 2**30
 #: The type of what is known by its bucket alone.

@@ -5,8 +5,6 @@ Linux 4.18, fifteen since, seventeen from 5.5 on. A sector is 512 bytes there, w
 the device's own is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SECTOR_BYTES = 512
@@ -44,7 +42,7 @@ class Counters:
         """Reads and writes."""
         return self.read_bytes + self.write_bytes
 
-    def since(self, earlier: Counters) -> Counters | None:
+    def since(self, earlier: "Counters") -> "Counters | None":
         """What was done after ``earlier``, or None if the counters began anew in between."""
         read_ops = _step(earlier.read_ops, self.read_ops, 1)
         read_bytes = _step(earlier.read_bytes, self.read_bytes, SECTOR_BYTES)

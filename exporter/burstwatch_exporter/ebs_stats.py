@@ -7,8 +7,6 @@ microseconds, which the page https://docs.aws.amazon.com/ebs/latest/userguide/nv
 says too. There is no balance in it.
 """
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 

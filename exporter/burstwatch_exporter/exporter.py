@@ -1,27 +1,21 @@
 """A host with everything that the exporter does with it, but serving."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry, write_to_textfile
 
 from burstwatch.ebs.instance_types import limits_of
+from burstwatch.ebs.volumes import InstanceLimits
+from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import Cloud, make_clients
 from burstwatch_exporter.collector import Extra, HostCollector
 from burstwatch_exporter.config_file import HostConfig, read_config_file
 from burstwatch_exporter.exposition import encode
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
+from burstwatch_exporter.settings import Options
 from burstwatch_exporter.sources import Sources
 from burstwatch_exporter.state import Saved, read_state, write_state
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.ebs.volumes import InstanceLimits
-    from burstwatch_exporter.clock import Clock
-    from burstwatch_exporter.settings import Options
 
 
 class Exporter:

@@ -1,19 +1,12 @@
 """A page of metrics as the Prometheus client encodes it."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from prometheus_client import Metric
+from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.exposition import choose_encoder, generate_latest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from prometheus_client import CollectorRegistry
-
-    from burstwatch_exporter.metrics import Definition
+from burstwatch_exporter.metrics import Definition
 
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -1,20 +1,16 @@
 """Files: our own and those that people write, read by a schema; written whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import msgspec
 import msgspec.inspect
 import yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _Schema = TypeVar("_Schema")
 #: A step of the path in msgspec's errors: a name or an index.

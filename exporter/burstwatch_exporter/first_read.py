@@ -5,24 +5,18 @@ full burst, or came in unspent. What the counters have seen since the device app
 is known, however long this program was not there to look.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.volumes import Charge
 from burstwatch.formatting import span
 from burstwatch_exporter import interval as iv
+from burstwatch_exporter.blocks import Disk
+from burstwatch_exporter.disk_spec import DiskSpec
+from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.ledger import cost_of, pieces_of
-
-if TYPE_CHECKING:
-    from burstwatch.bucket import Bucket
-    from burstwatch.ebs.volumes import Charge
-    from burstwatch_exporter.blocks import Disk
-    from burstwatch_exporter.disk_spec import DiskSpec
-    from burstwatch_exporter.diskstats import Counters
-    from burstwatch_exporter.ledger import Origin, Reading
-    from burstwatch_exporter.state import Saved
+from burstwatch_exporter.ledger import Origin, Reading, cost_of, pieces_of
+from burstwatch_exporter.state import Saved
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,42 +5,29 @@ lies under what, and where it is mounted, ``look`` reads anew, and ``observe`` i
 device comes, goes or begins anew.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
-from burstwatch.history.points import AT_LIMIT
-from burstwatch_exporter.blocks import Blocks, read_blocks
+from burstwatch.ebs.volumes import Binding, Charge, InstanceLimits
+from burstwatch.forecast.projection import Projection
+from burstwatch.history.points import AT_LIMIT, LevelPoint
+from burstwatch_exporter.blocks import Blocks, Disk, Stacked, read_blocks
+from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import CloudAnswer
-from burstwatch_exporter.disk_spec import disk_spec_of
-from burstwatch_exporter.diskstats import parse_diskstats
+from burstwatch_exporter.config_file import HostConfig
+from burstwatch_exporter.disk_spec import DiskSpec, disk_spec_of
+from burstwatch_exporter.diskstats import Counters, DiskStats, parse_diskstats
 from burstwatch_exporter.first_read import DeviceAge, start_of
-from burstwatch_exporter.interval import after_unseen
-from burstwatch_exporter.ledger import Ledger, Reading
-from burstwatch_exporter.mounts import read_mounts
+from burstwatch_exporter.interval import Interval, after_unseen
+from burstwatch_exporter.ledger import Ledger, Origin, Reading
+from burstwatch_exporter.mounts import Mount, read_mounts
 from burstwatch_exporter.rate import Rate
+from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.sources import Attempt, Sources
 from burstwatch_exporter.state import Saved
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from burstwatch.ebs.volumes import Binding, Charge, InstanceLimits
-    from burstwatch.forecast.projection import Projection
-    from burstwatch.history.points import LevelPoint
-    from burstwatch_exporter.blocks import Disk, Stacked
-    from burstwatch_exporter.clock import Clock
-    from burstwatch_exporter.config_file import HostConfig
-    from burstwatch_exporter.disk_spec import DiskSpec
-    from burstwatch_exporter.diskstats import Counters, DiskStats
-    from burstwatch_exporter.interval import Interval
-    from burstwatch_exporter.ledger import Origin
-    from burstwatch_exporter.mounts import Mount
-    from burstwatch_exporter.settings import Roots
-    from burstwatch_exporter.sources import Attempt, Sources
 
 LOG = logging.getLogger("burstwatch_exporter")
 #: The wall clock may be off by so much from one reading to the next before it has jumped.
@@ -59,7 +46,7 @@ class Account:
     charged: Charge
     origin: Origin
     is_served_at_baseline: bool
-    published: Published | None
+    published: "Published | None"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

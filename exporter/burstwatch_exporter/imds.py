@@ -1,7 +1,5 @@
 """Finds this instance's identity, from the instance metadata service, version 2 only."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException

@@ -10,16 +10,11 @@ what comes in within the slack. Neither adds up over many readings, so both are 
 where the interval is looked at (``seen_at``), and never in the interval itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.volumes import Charge
 from burstwatch.history.spending import TOLERANCE
-
-if TYPE_CHECKING:
-    from burstwatch.bucket import Bucket
-    from burstwatch.ebs.volumes import Charge
 
 #: From this width on, in shares of the bucket, the middle is as good a guess as any.
 NARROW = 0.5

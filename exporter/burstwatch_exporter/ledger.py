@@ -1,32 +1,25 @@
 """One volume's account: what it did, and the interval that its balance lies in."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstwatch import bucket as tb
-from burstwatch.ebs.load import MIB
-from burstwatch.ebs.volumes import Charge, charge
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.load import MIB, Load
+from burstwatch.ebs.volumes import Binding, Charge, charge
 from burstwatch.forecast.demand import expected
 from burstwatch.forecast.projection import Projection, is_held_at_zero, project_level
-from burstwatch.history.points import Range
+from burstwatch.history.points import LevelPoint, Range
 from burstwatch.history.spending import BALANCE_STEP, TOLERANCE
 from burstwatch.kinds.ebs_volume import held_back
 from burstwatch_exporter import interval as iv
+from burstwatch_exporter.blocks import Disk
+from burstwatch_exporter.disk_spec import DiskSpec
+from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.recent_demand import RecentDemand
 from burstwatch_exporter.trail import Trail
-
-if TYPE_CHECKING:
-    from burstwatch.bucket import Bucket
-    from burstwatch.ebs.load import Load
-    from burstwatch.ebs.volumes import Binding
-    from burstwatch.history.points import LevelPoint
-    from burstwatch_exporter.blocks import Disk
-    from burstwatch_exporter.disk_spec import DiskSpec
-    from burstwatch_exporter.diskstats import Counters
-    from burstwatch_exporter.interval import Interval
 
 #: What the interval rests on, from the surest to the least sure.
 Origin = Literal[

@@ -3,30 +3,24 @@
 Exit codes: 0 fine, 1 a measurement that did not go to its end, 2 wrong input or configuration.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os
 import signal
 import sys
 import threading
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
 import burstwatch
+from burstwatch.config import Setting
 from burstwatch_exporter.capture import capture
-from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.clock import Clock, system_clock
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_SETTINGS
 from burstwatch_exporter.measure.settings import SWITCHES, parse_measure_options
 from burstwatch_exporter.serve import serve, write_once
 from burstwatch_exporter.settings import OF_HOST, SETTINGS, parse_options, variable_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from burstwatch.config import Setting
-    from burstwatch_exporter.clock import Clock
 
 OK, WRONG_INPUT = 0, 2
 

@@ -1,7 +1,5 @@
 """Every metric once: its name, kind, labels and what it says. The docs are made of this."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

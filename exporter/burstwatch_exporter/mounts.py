@@ -1,13 +1,8 @@
 """Reads where file systems are mounted, from ``mountinfo``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 #: Before the hyphen of a line: ids, device number, root, mount point, options.
 LEAST_BEFORE, LEAST_AFTER = 6, 2

@@ -1,23 +1,16 @@
 """The source ``nvme``: each volume's own statistics, through the helper that may read them."""
 
-from __future__ import annotations
-
 import math
 import socket
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from burstwatch_exporter import metrics as m
-from burstwatch_exporter.ebs_stats import PAGE_BYTES, parse_stats
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from burstwatch_exporter.blocks import Disk
-    from burstwatch_exporter.ebs_stats import EbsStats, Latencies
-    from burstwatch_exporter.exposition import Page
-    from burstwatch_exporter.host import Snapshot
-    from burstwatch_exporter.sources import Attempt
+from burstwatch_exporter.blocks import Disk
+from burstwatch_exporter.ebs_stats import PAGE_BYTES, EbsStats, Latencies, parse_stats
+from burstwatch_exporter.exposition import Page
+from burstwatch_exporter.host import Snapshot
+from burstwatch_exporter.sources import Attempt
 
 #: A disk that has not answered by now does not answer.
 PATIENCE_S = 1.0

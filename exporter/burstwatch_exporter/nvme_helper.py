@@ -6,8 +6,6 @@ or with one line that says what went wrong. It imports nothing but the standard 
 nothing of the page, can read nothing else, and asks a disk at most once a second.
 """
 
-from __future__ import annotations
-
 import argparse
 import ctypes
 import fcntl
@@ -17,10 +15,8 @@ import socket
 import struct
 import sys
 import time
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import NoReturn
 
 NAME = re.compile(rb"nvme\d{1,4}n\d{1,4}")
 PAGE_BYTES = 4096

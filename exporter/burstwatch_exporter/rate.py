@@ -1,13 +1,7 @@
 """Measures how fast a disk moves, over a second at least."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from burstwatch.ebs.load import MIB, Load
-
-if TYPE_CHECKING:
-    from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.diskstats import Counters
 
 SHORTEST_S = 1.0
 STILL = Load(read_iops=0.0, write_iops=0.0, read_mib_s=0.0, write_mib_s=0.0)

@@ -1,10 +1,8 @@
 """Keeps recent demand as running sums, so that any window is a difference of two."""
 
-from __future__ import annotations
-
 from collections import deque
-from typing import TYPE_CHECKING
 
+from burstwatch.ebs.volumes import Charge
 from burstwatch.forecast.demand import (
     CENSORED,
     FAST_WINDOW_S,
@@ -14,9 +12,6 @@ from burstwatch.forecast.demand import (
     quantile,
 )
 from burstwatch.history.points import Range
-
-if TYPE_CHECKING:
-    from burstwatch.ebs.volumes import Charge
 
 MINUTE_S = 60.0
 STEADY_S = 5.0

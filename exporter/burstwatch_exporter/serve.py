@@ -1,28 +1,22 @@
 """Run the exporter: read, save and serve until told to stop."""
 
-from __future__ import annotations
-
 import logging
-from threading import Thread
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import TextIO
 
 from prometheus_client import write_to_textfile
 
+from burstwatch_exporter.clock import Clock
+from burstwatch_exporter.collector import Extra
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.measure.source import MeasureSource
 from burstwatch_exporter.nvme import NvmeSource
+from burstwatch_exporter.settings import Options
 from burstwatch_exporter.web.app import App
 from burstwatch_exporter.web.config import WebConfig, read_web_config
 from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.server import Server, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from threading import Event
-
-    from burstwatch_exporter.clock import Clock
-    from burstwatch_exporter.collector import Extra
-    from burstwatch_exporter.settings import Options
 
 LOG = logging.getLogger("burstwatch_exporter")
 

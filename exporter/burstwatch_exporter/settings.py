@@ -1,17 +1,12 @@
 """Every flag of the exporter once: the command line, the environment and the docs are made of it."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstwatch.config import EXPORTER_ENV_PREFIX, ConfigError, declare, parse_settings, settings_of
 from burstwatch_exporter.imds import ENDPOINT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LAST_PORT = 65_535
 #: What Kubernetes sets for a service that is called as this program is.

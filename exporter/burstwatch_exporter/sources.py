@@ -4,15 +4,10 @@ A source that fails is down, and says why, once: the same reason is not logged a
 until it has been gone in between. What it did give is used all the same.
 """
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 LOG = logging.getLogger("burstwatch_exporter")
 #: More reasons than this at a time are counted and not listed.

@@ -4,8 +4,6 @@ The file is written beside itself, brought to the disk and then put in place, so
 is always one whole file: the last one that was finished.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass

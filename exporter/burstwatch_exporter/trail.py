@@ -5,21 +5,15 @@ all I/O is; so a balance of ten minutes ago narrows the interval of now, and the
 then tells how far the host's count and AWS's are apart.
 """
 
-from __future__ import annotations
-
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.volumes import Charge
+from burstwatch.history.points import LevelPoint
 from burstwatch.history.spending import BALANCE_STEP
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from burstwatch.bucket import Bucket
-    from burstwatch.ebs.volumes import Charge
-    from burstwatch.history.points import LevelPoint
-    from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.interval import Interval
 
 #: A datapoint that is older has nothing to say any more.
 KEPT_S = 3600.0

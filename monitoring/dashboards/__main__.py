@@ -1,7 +1,5 @@
 """Writes the dashboards to ``monitoring/grafana``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from monitoring.dashboards.boards import dashboards

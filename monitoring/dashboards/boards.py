@@ -1,18 +1,13 @@
 """All dashboards by the names of their files."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models import dashboard as dm
 
 from monitoring.dashboards import fleet, host, volume
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from grafana_foundation_sdk.models import dashboard as dm
 
 
 def dashboards() -> Mapping[str, str]:

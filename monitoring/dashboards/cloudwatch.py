@@ -1,18 +1,12 @@
 """Queries of Grafana's CloudWatch data source."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from grafana_foundation_sdk.builders import cloudwatch
+from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.models import cloudwatch as cm
 
 from monitoring.dashboards.parts import query_variable, source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from grafana_foundation_sdk.builders import dashboard as d
 
 KIND = "cloudwatch"
 EBS, EC2 = "AWS/EBS", "AWS/EC2"

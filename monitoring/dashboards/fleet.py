@@ -1,8 +1,7 @@
 """*Fleet*: what runs dry, when, and whether the monitor can be believed. CloudWatch."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
+from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.aws.names import NAMESPACE
 from burstwatch.ebs.prices import METRIC_REQUEST
@@ -24,6 +23,7 @@ from monitoring.dashboards.parts import (
     VOLUME,
     Look,
     Panel,
+    Steps,
     board,
     data_source,
     graph,
@@ -32,12 +32,6 @@ from monitoring.dashboards.parts import (
     number,
     transform,
 )
-
-if TYPE_CHECKING:
-    from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
-    from grafana_foundation_sdk.models import dashboard as dm
-
-    from monitoring.dashboards.parts import Steps
 
 MONTH_S = 30 * 86_400
 #: What is older than this is not now: a schedule of five minutes has been missed then.

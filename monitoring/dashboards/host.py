@@ -1,8 +1,6 @@
 """*Host*: what the exporter knows of one host's disks, and how sure it is. Prometheus."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch_exporter import metrics as m
 from monitoring.dashboards.parts import (
@@ -35,9 +33,6 @@ from monitoring.dashboards.prometheus import (
     series,
     values_of,
 )
-
-if TYPE_CHECKING:
-    from grafana_foundation_sdk.models import dashboard as dm
 
 DISK = "{{device}}"
 BY_BUCKET = "instance, volume_id, device, bucket"

@@ -4,22 +4,17 @@ The rules are in ``tests/monitoring/test_dashboards.py``: every panel has a titl
 a unit and the data source variable. So a panel cannot be made here without them.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grafana_foundation_sdk.builders import common as c
 from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.builders import stat, table, timeseries
+from grafana_foundation_sdk.cog.builder import Builder
+from grafana_foundation_sdk.cog.variants import Dataquery
 from grafana_foundation_sdk.models import common as cm
 from grafana_foundation_sdk.models import dashboard as dm
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from grafana_foundation_sdk.cog.builder import Builder
-    from grafana_foundation_sdk.cog.variants import Dataquery
 
 TAG = "burstwatch"
 FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"

@@ -1,21 +1,21 @@
 """Queries of Grafana's Prometheus data source, by the exporter's own definitions of its metrics."""
 
-from __future__ import annotations
+from collections.abc import Mapping
 
-from typing import TYPE_CHECKING
-
+from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.builders import prometheus
 from grafana_foundation_sdk.models import prometheus as pm
 
-from monitoring.dashboards.parts import listing, query_variable, source, transform
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from grafana_foundation_sdk.builders import dashboard as d
-
-    from burstwatch_exporter.metrics import Definition
-    from monitoring.dashboards.parts import Look, Panel, Steps
+from burstwatch_exporter.metrics import Definition
+from monitoring.dashboards.parts import (
+    Look,
+    Panel,
+    Steps,
+    listing,
+    query_variable,
+    source,
+    transform,
+)
 
 KIND = "prometheus"
 #: What every query asks for only.

@@ -1,8 +1,7 @@
 """*Volume*: one volume's balance, where it goes, and what spends it. CloudWatch."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
+from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.aws.names import NAMESPACE
 from burstwatch.forecast.policy import SEVERITY
@@ -25,10 +24,6 @@ from monitoring.dashboards.parts import (
     graph,
     number,
 )
-
-if TYPE_CHECKING:
-    from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
-    from grafana_foundation_sdk.models import dashboard as dm
 
 MIB = 1_048_576
 #: A projection that is older than the balance by more is none of it.

@@ -1,19 +1,14 @@
 """Lines over time as HTML that fits any width: only lines are SVG, and every word is text."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from monitoring.look.frames import Span
 from monitoring.look.style import color
 from monitoring.look.units import axis_ticks, written
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from monitoring.look.frames import Span
 
 Point = tuple[float, float]
 #: The drawing's own units: it is stretched to its place.

@@ -1,13 +1,7 @@
 """Shapes what a query gives and a panel shows: lines over time, and tables."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Cell = float | str | None
 

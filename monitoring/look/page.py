@@ -1,23 +1,16 @@
 """A dashboard's JSON as a page: its variables resolved, its queries run, its panels drawn."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from monitoring.look.frames import LookError, Span, Table
+from monitoring.look.frames import Frames, LookError, Span, Table
 from monitoring.look.panels import Drawn, draw
-from monitoring.look.sources import filled
+from monitoring.look.sources import Source, filled
 from monitoring.look.style import page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from monitoring.look.frames import Frames
-    from monitoring.look.sources import Source
 
 COLUMNS = 24
 _RANGE = re.compile(r"(\d+)([smhd])")

@@ -1,23 +1,16 @@
 """Each kind of panel as HTML, as its JSON says: units, colours, thresholds, overrides."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from monitoring.look.charts import Curve, chart, legend
-from monitoring.look.frames import Line, LookError, Span, Table
+from monitoring.look.frames import Cell, Frames, Line, LookError, Span, Table
 from monitoring.look.style import PALETTE, color
 from monitoring.look.transform import REDUCERS, in_order, transformed
 from monitoring.look.units import written
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from monitoring.look.frames import Cell, Frames
-
 
 #: A row of the grid with its gap, what a table needs above and below its rows, and a row of it.
 GRID_ROW_PX, TABLE_HEAD_PX, TABLE_ROW_PX = 38, 90, 25

@@ -1,23 +1,17 @@
 """The real data sources: what Grafana would ask them, and what they answer."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from monitoring.look.frames import Frames, Line, LookError, Span, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from monitoring.look.frames import Cell
+from monitoring.look.frames import Cell, Frames, Line, LookError, Span, Table
 
 #: A line has so many points at the most, whatever its panel's width.
 POINTS = 240

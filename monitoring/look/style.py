@@ -1,7 +1,5 @@
 """Styles pages, light and dark as the reader chose."""
 
-from __future__ import annotations
-
 #: Text in these colours has a contrast of at least 4.5 on a panel; a test measures it.
 _LIGHT = {
     "page": "#f4f5f5", "panel": "#ffffff", "edge": "#d8d9da", "grid": "#e6e7e8", "text": "#24292e", "dim": "#5d6269",

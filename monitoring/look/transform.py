@@ -1,16 +1,10 @@
 """Grafana's transformations, as far as our dashboards use them."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from monitoring.look.frames import Cell, Line, LookError, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from monitoring.look.frames import Frames
+from monitoring.look.frames import Cell, Frames, Line, LookError, Table
 
 #: Each reducer with the name of the column that it makes.
 REDUCERS: dict[str, tuple[str, Callable[[Sequence[float]], float]]] = {

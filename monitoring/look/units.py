@@ -1,14 +1,9 @@
 """Values in Grafana's units. Grafana writes some of them longer ("1.83 hours"), and infinity as a sign."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from monitoring.look.frames import LookError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Where a unit ends and the next begins, and its name.
 _TIME = (

@@ -6,22 +6,16 @@ any other is refused by its name. What that page says of missing values holds he
 arithmetic, and what would be divided by 0 is dropped.
 """
 
-from __future__ import annotations
-
 import operator
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from monitoring.metric_math.functions import FUNCTIONS, OPERATORS, WORDS, Value, apply
 from monitoring.metric_math.insights import select
 from monitoring.metric_math.searching import parse_search
-from monitoring.metric_math.series import Metric, QueryError, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from monitoring.metric_math.series import Store
+from monitoring.metric_math.series import Metric, QueryError, Series, Store
 
 _TOKEN = re.compile(
     r"""\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|'([^']*)'|"([^"]*)"|(<=|>=|==|!=|&&|\|\||[-+*/^()\[\],<>]))""",

@@ -1,15 +1,11 @@
 """The arithmetic and the functions of metric math, by AWS's page (see ``expressions``)."""
 
-from __future__ import annotations
-
 import operator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from monitoring.metric_math.series import QueryError, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 #: A number, one series, or several.
 Value = float | Series | list[Series]

@@ -4,18 +4,11 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-metric
 (read 2026-11). The direction of an order has to be said here, for AWS does not state the default.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
-from monitoring.metric_math.series import Metric, QueryError, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from monitoring.metric_math.series import Store
+from monitoring.metric_math.series import Metric, QueryError, Series, Store
 
 _NAME = r'(?:"[^"]+"|\w+)'
 _QUERY = re.compile(

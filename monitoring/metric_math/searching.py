@@ -5,18 +5,11 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression
 matches by token and boolean operators are refused: a dashboard that depends on the first finds what nobody meant.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from monitoring.metric_math.series import QueryError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from monitoring.metric_math.series import Metric
+from monitoring.metric_math.series import Metric, QueryError
 
 LONGEST = 1024
 MOST_SERIES = 500

@@ -6,14 +6,10 @@ and refuses the rest by name. Read by LocalStack's interpreter too, so it needs 
 the standard library.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/graph-dynamic-labels.html
 _DYNAMIC = re.compile(r"\$\{(?:PROP\('([^']+)'\)|(LABEL))\}")
@@ -43,7 +39,7 @@ class Series:
     statistic: str = ""
     groups: tuple[tuple[str, str], ...] = field(default=())
 
-    def labelled(self, template: str) -> Series:
+    def labelled(self, template: str) -> "Series":
         """With the label that a query asks for; nothing asked for leaves it."""
         if not template:
             return self

@@ -1,7 +1,5 @@
 """What asking may cost is a limit that is kept, told, and survives the function."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """`scan` and `cleanup`, as a person runs them, against the strict fake."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The fire drill on the strict fake: each hop told, a failing one named, and nothing left."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The strict fake itself: what it knows is AWS's own, and what comes too fast is refused."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

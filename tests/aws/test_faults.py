@@ -1,7 +1,5 @@
 """Whatever goes wrong during a sweep costs those concerned one sweep at most, and shows."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """No bucket comes within its lead unannounced, whatever a workload does between two looks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Instances beside their volumes: two buckets, one resource, and which runs dry first."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,21 +1,16 @@
 """A sweep may die between any two calls: the next one ends where it would have ended."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from burstwatch.aws.sweep import Sweep
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
-
-if TYPE_CHECKING:
-    from burstwatch.aws.sweep import Sweep
-    from tests.conftest import Cloud
-    from tests.fake.aws import Region
-
+from tests.conftest import Cloud
+from tests.fake.region import Region
 
 #: An episode that ends soon.
 BRIEF = replace(CONFIG, hold_s=600.0)

@@ -1,7 +1,5 @@
 """The functions as AWS calls them, with the embedded metrics that they print."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import json

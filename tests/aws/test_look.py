@@ -1,7 +1,5 @@
 """Looking at a unit through the strict fake: paging, limits, gaps and faults."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

@@ -1,7 +1,5 @@
 """Many in danger at once: one alarm for all, none taken away, and each its own when few are left."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What goes wrong in an account: each has a result that can be seen, and costs no other its page."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

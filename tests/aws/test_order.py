@@ -1,7 +1,5 @@
 """Whose turn it is where time or budget are short, and what of the looks before outlives a failure."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A sweep follows the tags that owners set."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from burstwatch.aws.fleet import fleet_metrics

@@ -1,7 +1,5 @@
 """Asking no faster than an account allows."""
 
-from __future__ import annotations
-
 from burstwatch.aws.pace import OLDER_POINTS, PAUSE_S, RECENT_POINTS, SHARE, Pace
 from burstwatch.aws.session import Deadline
 from tests.conftest import Clock

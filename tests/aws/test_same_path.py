@@ -1,13 +1,11 @@
 """The sweep and `replay` say the same of the same data, and what an account has can be replayed."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -27,8 +25,6 @@ from tests.conftest import NOW, Cloud
 #: Whole sweeps of large fleets, or of days: not for the inner loop.
 pytestmark = pytest.mark.slow
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DELAY_S = 120.0
 DAYS = 3

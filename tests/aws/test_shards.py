@@ -1,7 +1,5 @@
 """A unit in shards: each for itself, and together no more and no less than the whole."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

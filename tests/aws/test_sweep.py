@@ -1,7 +1,5 @@
 """An episode's whole life, sweep by sweep, against the strict fake."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Several accounts and regions from one deployment: each for itself, all kept at home."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

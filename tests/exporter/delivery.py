@@ -5,8 +5,6 @@ processes waited for a core meanwhile, which Linux counts as CPU pressure. If th
 time, the test runs again. If it never gets a core, pytest reports it as skipped, with the figures.
 """
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Writes a state again and again, killed one call later each time, and prints what is left."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

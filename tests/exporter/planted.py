@@ -4,8 +4,6 @@ The directory's own device number stands in the planted ``/proc/diskstats`` as a
 so that what runs there is real, and what the counters say of it is up to the test.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """States as the tests write them."""
 
-from __future__ import annotations
-
 from burstwatch.bucket import Bucket
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval

@@ -1,7 +1,5 @@
 """What is odd is named once, in its source's metric and in the log; the rest goes on."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What AWS says of this host's volumes, and what the host makes of it."""
 
-from __future__ import annotations
-
 import io
 import json
 import threading

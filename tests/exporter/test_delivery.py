@@ -1,7 +1,5 @@
 """A real-time test that fails runs again on a busy machine, and on no other."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.exporter.delivery import ATTEMPTS, repeats_when_busy

@@ -1,7 +1,5 @@
 """What it is installed by: units, image and chart, each held against its own checker."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The truth never leaves the interval, whatever EBS makes of the I/O."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 

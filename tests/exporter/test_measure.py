@@ -1,7 +1,5 @@
 """Measurements of a directory with real fio and dbench, and everything that can go wrong with them."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

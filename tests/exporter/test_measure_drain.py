@@ -1,7 +1,5 @@
 """Where a volume falls, and what that says of its bucket."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """What programs print, whole, broken and made up."""
 
-from __future__ import annotations
-
 import json
 import math
 from contextlib import suppress

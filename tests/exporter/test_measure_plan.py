@@ -1,7 +1,5 @@
 """What a measurement will cost, before it is run."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Whether a disk is what it promises."""
 
-from __future__ import annotations
-
 import pytest
 
 from burstwatch.ebs.other_disks import OTHER_DISKS

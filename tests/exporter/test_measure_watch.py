@@ -1,7 +1,5 @@
 """What a measurement sees of its volumes while it runs, and when it says stop."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """EBS's own statistics: the page as AWS lays it out, the helper that reads it, and the metrics."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

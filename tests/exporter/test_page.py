@@ -1,7 +1,5 @@
 """The whole page, for hosts of every make."""
 
-from __future__ import annotations
-
 import math
 import re
 import subprocess

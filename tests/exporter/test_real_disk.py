@@ -1,7 +1,5 @@
 """A real disk, real fio, the real exporter: what it says, and what then happens."""
 
-from __future__ import annotations
-
 import json
 import math
 import signal

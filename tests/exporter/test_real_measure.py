@@ -1,7 +1,5 @@
 """Measurements of a disk that the kernel throttles like a gp2 volume: what they cost, and what they find."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

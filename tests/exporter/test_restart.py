@@ -1,7 +1,5 @@
 """What outlives the process, and what the next one makes of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Serving: what is answered to whom, over TLS too, and to a real Prometheus."""
 
-from __future__ import annotations
-
 import base64
 import http.client
 import json

@@ -5,8 +5,6 @@ while there are credits and to its baseline when there are none. Needs root, loo
 and either cgroup v1's blkio or v2's io controller.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

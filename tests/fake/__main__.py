@@ -3,8 +3,6 @@
 Prints its address, serves until its input ends, then prints what was asked of it as JSON.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,16 +1,15 @@
 """The state and the operations of the fake, with AWS's limits and scripted faults."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from monitoring.metric_math.expressions import answer
 from monitoring.metric_math.series import Metric, QueryError
@@ -19,31 +18,12 @@ from tests.fake.messaging import Messaging
 from tests.fake.modelled import Modelled
 from tests.fake.peers import Peers
 from tests.fake.quotas import Quotas
+from tests.fake.region import Key, Region
 from tests.fake.wire import WireError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
 
 ACCOUNT = "123456789012"
 QUERIES, DATAPOINTS, PUT_METRICS = 500, 100_800, 1_000
 ALARM_PAGE = 100
-Key = tuple[str, str, tuple[tuple[str, str], ...]]
-
-
-@dataclass
-class Region:
-    """What one region holds."""
-
-    volumes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    instances: dict[str, dict[str, Any]] = field(default_factory=dict)
-    modifications: dict[str, dict[str, Any]] = field(default_factory=dict)
-    metrics: dict[Key, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
-    herd: Herd | None = None
-    alarms: dict[str, dict[str, Any]] = field(default_factory=dict)
-    #: What is listed by the service's model alone, by service and operation.
-    items: dict[tuple[str, str], list[dict[str, Any]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
 
 
 @dataclass

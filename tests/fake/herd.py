@@ -1,7 +1,5 @@
 """A fleet of any size, reported by rule and not by record: nothing is stored for each minute."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,17 +1,13 @@
 """Topics and queues of the fake: who is subscribed hears what is published."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.fake.wire import WireError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 QUEUE_URL = "http://sqs.fake/123456789012/"
 QUEUE_ARN = "arn:aws:sqs:us-east-1:123456789012:"

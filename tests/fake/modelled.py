@@ -4,8 +4,6 @@ The model says how an operation is paged, which members an item has, and, in its
 filters it takes and how large a page may be. What the model does not have is refused.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,15 +1,11 @@
 """Answers what other exporters ask of an account and the sweep does not: lists of metrics and of tags."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from tests.fake.region import Region
 from tests.fake.wire import WireError
-
-if TYPE_CHECKING:
-    from tests.fake.aws import Region
 
 STATISTICS_POINTS = 1_440
 TAGGED_PAGE = 100

@@ -1,7 +1,5 @@
 """CloudWatch's GetMetricData without the wire, for what needs a month of looks in seconds."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -35,7 +33,7 @@ class QuickCloudWatch:
     requested: Counter[str] = field(default_factory=Counter)
     throttled: int = 0
 
-    def __call__(self, service: str) -> QuickCloudWatch:
+    def __call__(self, service: str) -> "QuickCloudWatch":
         assert service == "cloudwatch"
         return self
 

@@ -1,7 +1,5 @@
 """An account's quotas, each a bucket that refills: what comes too fast is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The fake on a loopback port, for any AWS SDK with ``AWS_ENDPOINT_URL``."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import threading

@@ -1,7 +1,5 @@
 """Requests into dictionaries and answers into bytes, by botocore's service models."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from functools import cache

@@ -1,7 +1,5 @@
 """Worked examples of the kind ``ec2_instance_ebs``."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

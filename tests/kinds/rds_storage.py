@@ -1,7 +1,5 @@
 """Worked examples of the kind ``rds_storage``."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

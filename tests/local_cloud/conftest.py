@@ -5,8 +5,6 @@ schedule taken away; three volumes run into danger there and out again; and fire
 held in a third. They begin together and the tests await them.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Two units: one on the local cloud, one on the strict fake, which denies every call."""
 
-from __future__ import annotations
-
 import json
 import math
 import threading

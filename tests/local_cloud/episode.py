@@ -4,8 +4,6 @@ The sweeps are made from here, through the topics and the key of a real deployme
 own schedule has been taken away.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import dataclass, field

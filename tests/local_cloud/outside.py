@@ -1,7 +1,5 @@
 """Programs as a person runs them against the local cloud: `burstwatch drill` and the AWS CLI."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The stack with its sweeps through a queue, in four shards, on the local cloud."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Alarms as on-call gets them from the local cloud, and the drill and runbooks beside them."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import Future
 from datetime import UTC, datetime

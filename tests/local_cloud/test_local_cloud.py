@@ -1,7 +1,5 @@
 """The real template, the real package and real delivery, on the local cloud. Minutes long."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal

@@ -1,7 +1,5 @@
 """The dashboards on the demo's own data: every query answered, every page looked at in a browser."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """The sweeps of a unit in shards, handed over by a queue: the real template, really run."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 
 import pytest

@@ -1,7 +1,5 @@
 """A real Alertmanager, with the configuration that is given: one page for one cause."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

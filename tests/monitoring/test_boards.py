@@ -1,7 +1,5 @@
 """Every panel of the CloudWatch dashboards has something to show once the sweep runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

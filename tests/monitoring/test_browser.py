@@ -1,7 +1,5 @@
 """The browser finds what is wrong with a page; without that, a page that passes says nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from monitoring.look.charts import Curve, chart, legend

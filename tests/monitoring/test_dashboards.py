@@ -1,7 +1,5 @@
 """Rules that every dashboard keeps, and that what is committed is what the code says."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The mixin puts together what is in the YAML and JSON, and follows its configuration."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The demo's page says what happened, and not what should have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from demo.feed import Feed

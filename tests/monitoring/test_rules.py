@@ -1,7 +1,5 @@
 """The Prometheus rules: checked and played by promtool, on what a real exporter said of a disk."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Others' figures, beside what the model promises."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 import pytest

@@ -1,7 +1,5 @@
 """The measures of the backtest, on stories short enough to count by hand."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

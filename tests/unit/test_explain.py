@@ -1,7 +1,5 @@
 """What is told of a series, in words and as a picture."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What helps, what it costs, and what it does: against worked examples and for any volume."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Histories: what a cut sees, what is read from a balance, and what contradicts a bucket."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Maintenance windows and the tags that ask for them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

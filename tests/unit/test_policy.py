@@ -1,7 +1,5 @@
 """The policy on whole stories: what pages, how often, and when it ends."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files
 from itertools import groupby

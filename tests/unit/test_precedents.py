@@ -1,7 +1,5 @@
 """The week before: what it says of a burst that came many times, and of one that did not."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Projection, demand and policy, on histories that the simulator makes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """When a resource is asked again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The catalogue against every figure that AWS and others have published."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 from pathlib import Path

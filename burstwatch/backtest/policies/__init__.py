@@ -1,13 +1,9 @@
 """Paging rules to compare, one file each, found by being here. Each has ``POLICIES``."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Policy
+from burstwatch.backtest.evaluate import Policy
 
 
 def find_policies() -> dict[str, Policy]:

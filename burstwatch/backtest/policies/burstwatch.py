@@ -1,19 +1,12 @@
 """Pages as the sweep does: when the verdict is critical or exhausted."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from burstwatch.forecast.hazard_weights import MODELS
+from burstwatch.backtest.evaluate import Known
+from burstwatch.forecast.hazard_weights import MODELS, Model
 from burstwatch.forecast.policy import assess, is_far
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch.backtest.evaluate import Known
-    from burstwatch.forecast.hazard_weights import Model
-    from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Observation
 
 
 @dataclass(frozen=True, kw_only=True)

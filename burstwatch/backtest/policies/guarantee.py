@@ -1,13 +1,9 @@
 """The guarantee alone: page whenever the worst case is within the margin."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Known
-    from burstwatch.history.observations import Observation
+from burstwatch.backtest.evaluate import Known
+from burstwatch.history.observations import Observation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,15 +1,11 @@
 """Linear extrapolation of the balance, as Prometheus' ``predict_linear`` does it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Known
-    from burstwatch.history.history import History
-    from burstwatch.history.observations import Observation
+from burstwatch.backtest.evaluate import Known
+from burstwatch.history.history import History
+from burstwatch.history.observations import Observation
 
 WINDOW_S = 3_600.0
 

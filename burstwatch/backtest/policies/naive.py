@@ -1,13 +1,9 @@
 """Time to empty at the rate of the last five minutes: what one writes first."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Known
-    from burstwatch.history.observations import Observation
+from burstwatch.backtest.evaluate import Known
+from burstwatch.history.observations import Observation
 
 WINDOW_S = 300.0
 SOON_S = 1_800.0

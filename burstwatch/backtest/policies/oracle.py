@@ -1,13 +1,9 @@
 """The oracle: knows when the bucket runs dry, and pages just in time. Nothing can do better."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from burstwatch.backtest.evaluate import Known
-    from burstwatch.history.observations import Observation
+from burstwatch.backtest.evaluate import Known
+from burstwatch.history.observations import Observation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,14 +4,13 @@ Plays each workload on each volume size at each load, shows every policy what Cl
 would have shown, and counts who was woken in time, who needlessly, and for how long.
 """
 
-from __future__ import annotations
-
 import math
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstwatch.backtest.evaluate import FEEDS, score_trial
 from burstwatch.backtest.policies import find_policies
@@ -19,18 +18,12 @@ from burstwatch.backtest.replay import volume
 from burstwatch.backtest.score_chart import draw_scores
 from burstwatch.backtest.scores import Result, as_numbers, report, totals
 from burstwatch.backtest.series import SeriesError, read_series
-from burstwatch.backtest.trials import make_trial, recorded_trial
+from burstwatch.backtest.trials import Trial, make_trial, recorded_trial
 from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.formatting import span
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
-
-    from burstwatch.backtest.trials import Trial
-    from burstwatch.cli.main import Terminal
 
 LOWEST_LEAD_S, HIGHEST_LEAD_S = 60.0, 7_200.0
 

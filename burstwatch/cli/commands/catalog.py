@@ -1,19 +1,12 @@
 """Show the resource types, their numbers with sources, and the permissions needed."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
 
 from burstwatch.catalog import catalog, member_role, scan_policy
-from burstwatch.ebs.volume_types import CATALOGUE, HddCredits, SsdCredits
+from burstwatch.cli.main import Terminal
+from burstwatch.ebs.volume_types import CATALOGUE, HddCredits, SsdCredits, VolumeType
 from burstwatch.formatting import table
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from burstwatch.cli.main import Terminal
-    from burstwatch.ebs.volume_types import VolumeType
 
 
 def add_arguments(parser: ArgumentParser) -> None:

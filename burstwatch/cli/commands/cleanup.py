@@ -1,17 +1,11 @@
 """Delete the per-resource alarms that sweeps of a deployment have made."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
 
 from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.main import Terminal
 from burstwatch.config import parse_config
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from burstwatch.cli.main import Terminal
 
 PARTIAL = 1
 UNIT = r"\d{12}/[a-z]{2}(-[a-z]+)+-\d"

@@ -1,17 +1,11 @@
 """Show every setting with its value, its default and what it means."""
 
-from __future__ import annotations
+from argparse import ArgumentParser, Namespace
 
-from typing import TYPE_CHECKING
-
+from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.config import ENV_PREFIX, SETTINGS, config_from_env
 from burstwatch.formatting import table
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from burstwatch.cli.main import Terminal
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -5,25 +5,18 @@ minutes, because CloudWatch looks at an alarm once a minute. Whoever runs it may
 put, describe and delete alarms, describe the stack, list and make subscriptions, and make a queue.
 """
 
-from __future__ import annotations
-
 import secrets
 import time
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from burstwatch.aws.drill import Hop
+from burstwatch.aws.session import Clients
 from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.config import ENV_PREFIX, config_from_env
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from burstwatch.aws.drill import Hop
-    from burstwatch.aws.session import Clients
-    from burstwatch.cli.main import Terminal
-    from burstwatch.config import Config
-    from burstwatch.history.observations import Verdict
+from burstwatch.config import ENV_PREFIX, Config, config_from_env
+from burstwatch.history.observations import Verdict
 
 PARTIAL = 1
 OUTPUTS = {"page": "PageTopicArn", "notice": "NoticeTopicArn"}

@@ -1,23 +1,17 @@
 """Explain what happened to one bucket: a recorded series, or a volume of the account."""
 
-from __future__ import annotations
-
 import re
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstwatch.backtest.explain import Story, as_html, as_text
 from burstwatch.backtest.replay import replay
 from burstwatch.backtest.series import SeriesError
 from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.cli.recorded import Recorded, add_series_arguments, check_times, read_recorded
 from burstwatch.config import Config
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from burstwatch.cli.main import Terminal
 
 VOLUME_ID = re.compile(r"vol-[0-9a-f]+")
 MOST_HOURS = 15 * 24.0

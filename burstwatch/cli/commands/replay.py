@@ -1,20 +1,14 @@
 """Play a recorded series again: what would have been said at each moment of it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator
 
 from burstwatch.backtest.replay import Moment, replay
+from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.cli.recorded import add_series_arguments, read_recorded
 from burstwatch.config import Config
 from burstwatch.formatting import span, table
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator
-
-    from burstwatch.cli.main import Terminal
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -1,29 +1,22 @@
 """Look once at an account's resources: which run dry, and when. The worst come first."""
 
-from __future__ import annotations
-
 import math
 import time
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
+from burstwatch.aws.look import Look
+from burstwatch.aws.session import Clients
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.costs import cost_json, cost_report
+from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.config import config_from_env
+from burstwatch.config import Config, config_from_env
+from burstwatch.forecast.policy import Assessment
 from burstwatch.formatting import span, table
+from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.ranking import urgency
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
-
-    from burstwatch.aws.look import Look
-    from burstwatch.aws.session import Clients
-    from burstwatch.cli.main import Terminal
-    from burstwatch.config import Config
-    from burstwatch.forecast.policy import Assessment
-    from burstwatch.history.observations import Resource
 
 PARTIAL = 1
 #: How long one region may take. A person waits for it.

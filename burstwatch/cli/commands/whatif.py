@@ -1,18 +1,12 @@
 """Say how long a volume would last under a demand, and what it would fall to."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
 
+from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.forecast.whatif import Answer, Question, answer
 from burstwatch.formatting import span
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from burstwatch.cli.main import Terminal
 
 NUMBERS = {
     "--iops": "operations per second",

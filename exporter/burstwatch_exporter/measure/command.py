@@ -1,40 +1,33 @@
 """``burstwatch-exporter measure``: from the command line to the result."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TextIO
+from pathlib import Path
+from threading import Event
+from typing import TextIO
 
 from burstwatch.ebs.volume_types import CATALOGUE
+from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.measure import report
 from burstwatch_exporter.measure.guard import Circumstances, check
-from burstwatch_exporter.measure.meter import Meter
+from burstwatch_exporter.measure.jobs import Step
+from burstwatch_exporter.measure.meter import Meter, MeterReading
 from burstwatch_exporter.measure.picture import page
 from burstwatch_exporter.measure.plan import Plan, bounds_of, credit_budget_of, imagined, make_plan
 from burstwatch_exporter.measure.profiles import DRAINS, Profile, find_profile, profiles
 from burstwatch_exporter.measure.programs import find_programs
 from burstwatch_exporter.measure.record import Record, read_record, to_json, write_record
 from burstwatch_exporter.measure.session import About, Session, disk_limits_of
+from burstwatch_exporter.measure.settings import MeasureOptions
 from burstwatch_exporter.measure.target import find_target
-from burstwatch_exporter.measure.watch import Watch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-    from threading import Event
-
-    from burstwatch_exporter.clock import Clock
-    from burstwatch_exporter.measure.jobs import Step
-    from burstwatch_exporter.measure.meter import MeterReading
-    from burstwatch_exporter.measure.settings import MeasureOptions
-    from burstwatch_exporter.measure.watch import ServedSample
-    from burstwatch_exporter.settings import Options
+from burstwatch_exporter.measure.watch import ServedSample, Watch
+from burstwatch_exporter.settings import Options
 
 OK, PARTIAL = 0, 1
 LOG = logging.getLogger("burstwatch_exporter")

@@ -4,18 +4,13 @@ Of a run that asks for all it can have, from some level until it is held at its 
 was served beyond the baseline up to the knee is what was in the bucket at the start.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.interval import Interval
 
 #: A baseline above this share of the burst cannot be told from it.
 TOO_NEAR = 0.92

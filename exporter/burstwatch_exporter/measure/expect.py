@@ -4,18 +4,13 @@ With n operations in flight and a rate of r a second each takes n / r seconds on
 (Little's law), whatever the disk: a limit on the rate is a floor under the latency.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from burstwatch.ebs.volumes import KIB_PER_MIB, serve
-
-if TYPE_CHECKING:
-    from burstwatch.ebs.other_disks import Ways
-    from burstwatch.ebs.volumes import InstanceLimits, VolumeSpec
+from burstwatch.ebs.other_disks import Ways
+from burstwatch.ebs.volumes import KIB_PER_MIB, InstanceLimits, VolumeSpec, serve
 
 Holds = Literal[
     "volume_iops",

@@ -5,8 +5,6 @@ Other text may stand before the JSON ("fio: terminating on signal 2"), an exit s
 only a whole answer with I/O in it is taken.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import defaultdict

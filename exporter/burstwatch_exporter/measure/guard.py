@@ -1,24 +1,18 @@
 """Refuses a measurement before anything is written, with all reasons at once."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from burstwatch.ebs.load import MIB
 from burstwatch.formatting import number, span
+from burstwatch_exporter.config_file import MeasureRules
+from burstwatch_exporter.host import View
 from burstwatch_exporter.measure.drain import TOO_NEAR
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from burstwatch_exporter.config_file import MeasureRules
-    from burstwatch_exporter.host import View
-    from burstwatch_exporter.measure.plan import Plan
-    from burstwatch_exporter.measure.profiles import Profile
-    from burstwatch_exporter.measure.target import Target
+from burstwatch_exporter.measure.plan import Plan
+from burstwatch_exporter.measure.profiles import Profile
+from burstwatch_exporter.measure.target import Target
 
 #: A volume that runs dry within this is nothing to measure on: what the sweep pages at.
 SOON_S = 900.0

@@ -4,19 +4,15 @@ A job file is fio's own, and can be given to fio as it is (``SCRATCH=/data/x fio
 it is read, limited, and written anew, so that what is predicted is what is run.
 """
 
-from __future__ import annotations
-
 import configparser
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstwatch.ebs.load import MIB
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from importlib.resources.abc import Traversable
 
 Tool = Literal["fio", "dbench", "dd"]
 SUFFIXES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
@@ -70,7 +66,7 @@ class Step:
 
     def limited(
         self, *, runtime_s: float | None, size_mib: float | None, rate_iops: float | None
-    ) -> Step:
+    ) -> "Step":
         """With no more of each than that, but with room for an operation of each job."""
         least = (
             self.block_kib * KIB / MIB * self.jobs

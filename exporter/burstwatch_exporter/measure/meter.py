@@ -4,23 +4,17 @@ A ledger of its own for each, so that a reading costs one file and a line of it.
 of the volume counts, whoever asked for it: a host cannot tell them apart.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from burstwatch.ebs.volumes import Charge
+from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.diskstats import Counters, parse_diskstats
+from burstwatch_exporter.host import View
+from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import Ledger, Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from burstwatch.ebs.volumes import Charge
-    from burstwatch_exporter.clock import Clock
-    from burstwatch_exporter.host import View
-    from burstwatch_exporter.interval import Interval
-    from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.settings import Roots
 
 SLOT_S = 1.0
 

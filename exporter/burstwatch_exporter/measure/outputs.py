@@ -1,16 +1,11 @@
 """Parses what the programs print into one shape: dbench and dd here, fio in ``fio``."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from burstwatch.ebs.load import MIB, MIB_PER_MB
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 DBENCH_VERSION = re.compile(r"dbench version (\S+)")
 DBENCH_THROUGHPUT = re.compile(r"^Throughput (\d+(?:\.\d+)?) MB/sec", re.MULTILINE)

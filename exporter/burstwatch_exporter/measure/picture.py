@@ -1,14 +1,13 @@
 """A result as one page of HTML with its pictures in it: what was served when, and how far more jobs bring more."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
 from burstwatch.formatting import number, span
+from burstwatch_exporter.measure.record import Record, StepRecord
 from burstwatch_exporter.measure.report import (
     HEADINGS,
     cells,
@@ -18,11 +17,6 @@ from burstwatch_exporter.measure.report import (
     reasons,
     spent_line,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from burstwatch_exporter.measure.record import Record, StepRecord
 
 #: The end of a step's name that is its number of jobs.
 JOBS = re.compile(r"(.+)-(\d+)")

@@ -1,12 +1,11 @@
 """Plans what a measurement will cost in credits, before it runs. Pure."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from burstwatch import bucket as tb
+from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch.ebs.volume_types import CATALOGUE, UnknownVolumeTypeError
@@ -14,13 +13,8 @@ from burstwatch.ebs.volumes import charge, volume_spec
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.drain import SURE_S
 from burstwatch_exporter.measure.expect import DiskLimits, Expectation, IoPattern, expect
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from burstwatch.bucket import Bucket
-    from burstwatch_exporter.measure.jobs import Step
-    from burstwatch_exporter.measure.target import Target
+from burstwatch_exporter.measure.jobs import Step
+from burstwatch_exporter.measure.target import Target
 
 KIB = 2**10
 #: Nobody waits longer than this for the last operations of a step.

@@ -1,21 +1,15 @@
 """One process under way: in a session of its own, told to end in good order, and never outliving this one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstwatch_exporter.measure.outputs import OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import ExitStack
 
 #: One that was killed is gone by then, unless the kernel holds it.
 DEAD_S = 5.0

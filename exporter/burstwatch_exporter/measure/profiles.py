@@ -1,17 +1,12 @@
 """Every measurement by name: fio's from the job files, dbench's and dd's from here."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from burstwatch_exporter.measure.jobs import Step, read_jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DEFAULT = "probe"
 #: What ``--drain`` runs, by the unit that the bucket counts.

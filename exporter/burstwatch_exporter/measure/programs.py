@@ -1,26 +1,20 @@
 """The programs that measure: how each is started, ended and understood."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from burstwatch_exporter.measure import fio
-from burstwatch_exporter.measure.jobs import KIB, job_text
+from burstwatch_exporter.measure.jobs import KIB, Step, job_text
 from burstwatch_exporter.measure.outputs import Outcome, OutputError, parse_dbench, parse_dd
 from burstwatch_exporter.measure.process import Process
 from burstwatch_exporter.measure.scratch import scratch_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import ExitStack
-
-    from burstwatch_exporter.measure.jobs import Step
 
 #: In its first second dbench only warms up.
 SHORTEST_DBENCH_S = 2

@@ -1,24 +1,19 @@
 """Stores a measurement as a file: written whole or not at all, and checked when read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from burstwatch_exporter.disk_spec import GIB
 from burstwatch_exporter.files import put_in_place, read_json
+from burstwatch_exporter.host import View
+from burstwatch_exporter.measure.jobs import Step
+from burstwatch_exporter.measure.meter import MeterReading
+from burstwatch_exporter.measure.outputs import Way
+from burstwatch_exporter.measure.run import Run
 from burstwatch_exporter.measure.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from burstwatch_exporter.host import View
-    from burstwatch_exporter.measure.jobs import Step
-    from burstwatch_exporter.measure.meter import MeterReading
-    from burstwatch_exporter.measure.outputs import Way
-    from burstwatch_exporter.measure.run import Run
 
 FORMAT: Literal[1] = 1
 

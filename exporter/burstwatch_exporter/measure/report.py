@@ -1,19 +1,13 @@
 """A plan and a result as people read them: on a terminal, and as Markdown."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from burstwatch.formatting import number, span, table
+from burstwatch_exporter.measure.plan import Plan
+from burstwatch_exporter.measure.profiles import Profile
+from burstwatch_exporter.measure.record import DrainRecord, Record, StepRecord, VolumeRecord
 from burstwatch_exporter.measure.verdict import LEAST_S
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstwatch_exporter.measure.plan import Plan
-    from burstwatch_exporter.measure.profiles import Profile
-    from burstwatch_exporter.measure.record import DrainRecord, Record, StepRecord, VolumeRecord
 
 MINUTE_S = 60.0
 FEW_STEPS = 6

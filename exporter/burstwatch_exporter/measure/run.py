@@ -1,22 +1,14 @@
 """Runs one step: starts its program, watches, ends it in time, and reads what it printed."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.outputs import Outcome, OutputError
-from burstwatch_exporter.measure.programs import start
-from burstwatch_exporter.measure.watch import BUDGET_SPENT, INTERRUPTED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from burstwatch_exporter.measure.jobs import Step
-    from burstwatch_exporter.measure.programs import Place
-    from burstwatch_exporter.measure.watch import ServedSample, Watch
+from burstwatch_exporter.measure.programs import Place, start
+from burstwatch_exporter.measure.watch import BUDGET_SPENT, INTERRUPTED, ServedSample, Watch
 
 #: A program that is told to end has so long beside what it waits for, before it is killed.
 PATIENCE_S = 1.0

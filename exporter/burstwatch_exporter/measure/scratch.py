@@ -5,8 +5,6 @@ the last of them ends, killed or not, the kernel takes the space back. dbench al
 folder; one that a dead process has left is removed by the next measurement.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import math
@@ -14,14 +12,11 @@ import mmap
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstwatch.ebs.load import MIB
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 PREFIX = "burstwatch-measure-"
 

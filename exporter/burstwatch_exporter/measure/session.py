@@ -1,19 +1,19 @@
 """One measurement from its plan to its record. What happens on the way ends it, and loses nothing."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch_exporter.measure import record as rec
 from burstwatch_exporter.measure.drain import estimate, has_fallen, refill_after
 from burstwatch_exporter.measure.expect import DiskLimits
-from burstwatch_exporter.measure.plan import pattern_of
+from burstwatch_exporter.measure.jobs import Step
+from burstwatch_exporter.measure.plan import Plan, StepPlan, pattern_of
+from burstwatch_exporter.measure.profiles import Profile
 from burstwatch_exporter.measure.programs import Place
 from burstwatch_exporter.measure.record import iops_of, step_record, volume_record
 from burstwatch_exporter.measure.run import HUNG, Run, run_step
@@ -23,17 +23,9 @@ from burstwatch_exporter.measure.scratch import (
     scratch_file,
     scratch_folder,
 )
+from burstwatch_exporter.measure.target import Target
 from burstwatch_exporter.measure.verdict import Credits, judge
-from burstwatch_exporter.measure.watch import BUDGET_SPENT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from burstwatch_exporter.measure.jobs import Step
-    from burstwatch_exporter.measure.plan import Plan, StepPlan
-    from burstwatch_exporter.measure.profiles import Profile
-    from burstwatch_exporter.measure.target import Target
-    from burstwatch_exporter.measure.watch import ServedSample, Watch
+from burstwatch_exporter.measure.watch import BUDGET_SPENT, ServedSample, Watch
 
 #: How long to wait for what is still on its way to the disk when all has ended; others may go on.
 QUIET_S, LOOKS = 0.5, 10

@@ -1,17 +1,12 @@
 """Every flag of ``measure`` once: the command line and the docs are made of it."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from burstwatch.config import ConfigError, declare, parse_settings, settings_of
 from burstwatch_exporter.measure.profiles import DEFAULT
 from burstwatch_exporter.settings import PATH, optional_path
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 #: What protects a volume, and cannot where it is to be emptied.
 AGAINST_DRAIN = ("profile", "budget-percent", "floor-percent", "rate-iops")

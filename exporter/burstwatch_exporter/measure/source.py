@@ -1,21 +1,14 @@
 """The source ``measure``: the newest result of each measurement, as metrics with its age."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from burstwatch.ebs.load import MIB
 from burstwatch_exporter import metrics as m
-from burstwatch_exporter.measure.record import RecordError, read_record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from burstwatch_exporter.exposition import Page
-    from burstwatch_exporter.host import Snapshot
-    from burstwatch_exporter.measure.record import Record, StepRecord
-    from burstwatch_exporter.sources import Attempt
+from burstwatch_exporter.exposition import Page
+from burstwatch_exporter.host import Snapshot
+from burstwatch_exporter.measure.record import Record, RecordError, StepRecord, read_record
+from burstwatch_exporter.sources import Attempt
 
 
 class MeasureSource:

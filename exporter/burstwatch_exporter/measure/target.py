@@ -1,20 +1,14 @@
 """Finds what to measure: a directory, the device under it, and the volumes under that."""
 
-from __future__ import annotations
-
 import os
 import stat
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from burstwatch_exporter.diskstats import parse_diskstats
+from burstwatch_exporter.host import Snapshot, View
 from burstwatch_exporter.mounts import read_mounts
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from burstwatch_exporter.host import Snapshot, View
-    from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.settings import Roots
 
 
 class TargetError(ValueError):
@@ -29,7 +23,7 @@ class Target:
     fstype: str
     device: str
     views: tuple[View, ...]
-    stripe: Stripe | None = None
+    stripe: "Stripe | None" = None
 
     @property
     def members(self) -> int:

@@ -1,16 +1,17 @@
 """Whether a run is what the disk promises, in one word and with the reason."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstwatch.formatting import number
-from burstwatch_exporter.measure.expect import expect
-
-if TYPE_CHECKING:
-    from burstwatch_exporter.measure.expect import DiskLimits, Expectation, ExpectedRates, IoPattern
+from burstwatch_exporter.measure.expect import (
+    DiskLimits,
+    Expectation,
+    ExpectedRates,
+    IoPattern,
+    expect,
+)
 
 Word = Literal[
     "bursting",

@@ -1,20 +1,13 @@
 """Looks at the volumes while something runs on them, and says when it has to stop."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from threading import Event
 
 from burstwatch.ebs.load import MIB
 from burstwatch_exporter.measure.drain import Sample
-from burstwatch_exporter.measure.meter import GoneError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from threading import Event
-
-    from burstwatch_exporter.measure.meter import Meter, MeterReading
-    from burstwatch_exporter.measure.plan import Bounds
+from burstwatch_exporter.measure.meter import GoneError, Meter, MeterReading
+from burstwatch_exporter.measure.plan import Bounds
 
 #: How often it looks.
 TICK_S = 0.05

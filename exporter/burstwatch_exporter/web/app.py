@@ -4,24 +4,19 @@ Tornado calls the handlers on its loop. What takes time runs in threads: scrapes
 passwords in one of their own, so that guessing them cannot hold up a scrape.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gzip
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from html import escape
 from threading import Barrier
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from prometheus_client.exposition import gzip_accepted
 from tornado.web import Application, HTTPError, RequestHandler
 
 import burstwatch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from burstwatch_exporter.web.passwords import Passwords
+from burstwatch_exporter.web.passwords import Passwords
 
 #: Threads for scrapes. All begin with the server: later there may be no room for one.
 SCRAPE_THREADS = 2

@@ -1,17 +1,12 @@
 """Checks passwords: basic authentication against bcrypt hashes."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hmac
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import bcrypt
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Of nothing: a name that does not exist takes as long to refuse as one that does.
 NOBODY = b"$2b$10$abcdefghijklmnopqrstuu5LoIPHzo9eG0S7rHGHDDY4xM3QvQh0e"

@@ -1,25 +1,20 @@
 """Tornado's server on a loop of its own: deadlines, a cap on connections, TLS that follows its files."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
 import socket
 import ssl
 from collections import Counter
+from collections.abc import Callable
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tornado.httpserver import HTTPServer
+from tornado.iostream import IOStream
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tornado.iostream import IOStream
-
-    from burstwatch_exporter.web.app import App
-    from burstwatch_exporter.web.config import Tls
+from burstwatch_exporter.web.app import App
+from burstwatch_exporter.web.config import Tls
 
 LOG = logging.getLogger("burstwatch_exporter")
 #: A handshake and the headers of a request together take no longer than this.
@@ -111,7 +106,7 @@ class _Http(HTTPServer):
     """Tornado's server with a cap on connections, and with counts of what it refuses."""
 
     def initialize(  # type: ignore[override]
-        self, app: App, tls: _CurrentTls | None, loop: asyncio.AbstractEventLoop
+        self, app: App, tls: "_CurrentTls | None", loop: asyncio.AbstractEventLoop
     ) -> None:
         self._app, self._tls, self._loop = app, tls, loop
         #: Each open connection, the oldest first, with its end and its address.
