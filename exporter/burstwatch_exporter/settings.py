@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from burstwatch.config import EXPORTER_ENV_PREFIX, ConfigError, declare, parse_settings, settings_of
 from burstwatch_exporter.imds import ENDPOINT
@@ -13,12 +14,16 @@ LAST_PORT = 65_535
 OF_KUBERNETES = re.compile(r"_(SERVICE_HOST|SERVICE_PORT\w*|PORT\w*)$")
 
 
-PATH = {"pattern": r"[^\0]*", "allowed": "a path"}
-
-
-def optional_path(text: str) -> Path | None:
-    """A path, or None of an empty text."""
-    return Path(text) if text else None
+def path(name: str, text: str, *, default: str = "") -> Any:  # noqa: ANN401 - as declare
+    """A setting that is a path; without a default it may be empty, which is None."""
+    return declare(
+        default,
+        text,
+        name=name,
+        pattern=r"[^\0]+" if default else r"[^\0]*",
+        allowed="a path",
+        make=lambda given: Path(given) if given else None,
+    )
 
 
 #: Those that ``measure`` uses too: what the host and its volumes are, and where its results go.
@@ -50,25 +55,13 @@ class Options:
         pattern=r"((\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*):\d{1,5})?",
         allowed="HOST:PORT, [IPv6]:PORT, :PORT or nothing",
     )
-    web_config_file: Path | None = declare(
-        "",
-        "TLS and passwords, in the exporter toolkit's format",
-        name="web.config.file",
-        **PATH,
-        make=optional_path,
+    web_config_file: Path | None = path(
+        "web.config.file", "TLS and passwords, in the exporter toolkit's format"
     )
-    procfs: Path = declare(
-        "/proc", "where the kernel's /proc is", name="path.procfs", **PATH, make=Path
-    )
-    sysfs: Path = declare(
-        "/sys", "where the kernel's /sys is", name="path.sysfs", **PATH, make=Path
-    )
-    udev: Path = declare(
-        "/run/udev/data",
-        "where udev keeps what it knows of devices",
-        name="path.udev.data",
-        **PATH,
-        make=Path,
+    procfs: Path = path("path.procfs", "where the kernel's /proc is", default="/proc")
+    sysfs: Path = path("path.sysfs", "where the kernel's /sys is", default="/sys")
+    udev: Path = path(
+        "path.udev.data", "where udev keeps what it knows of devices", default="/run/udev/data"
     )
     instance_type: str = declare(
         "",
@@ -97,35 +90,20 @@ class Options:
         pattern=r"http://[^\s/]+",
         allowed="http://HOST or http://HOST:PORT",
     )
-    config_file: Path | None = declare(
-        "", "what the volumes of this host are", name="config.file", **PATH, make=optional_path
+    config_file: Path | None = path("config.file", "what the volumes of this host are")
+    state_file: Path | None = path(
+        "state.file", "where the intervals outlive the process; without it each start begins anew"
     )
-    state_file: Path | None = declare(
-        "",
-        "where the intervals outlive the process; without it each start begins anew",
-        name="state.file",
-        **PATH,
-        make=optional_path,
+    nvme_socket: Path | None = path(
+        "nvme.socket", "where burstwatch-nvme-helper listens, for EBS's own statistics"
     )
-    nvme_socket: Path | None = declare(
-        "",
-        "where burstwatch-nvme-helper listens, for EBS's own statistics",
-        name="nvme.socket",
-        **PATH,
-        make=optional_path,
-    )
-    textfile: Path | None = declare(
-        "",
+    textfile: Path | None = path(
+        "textfile",
         "write the metrics to this file each sample, for node_exporter's textfile collector",
-        **PATH,
-        make=optional_path,
     )
-    measure_results: Path | None = declare(
-        "",
+    measure_results: Path | None = path(
+        "measure.results",
         "where `measure` keeps the newest result of each profile and volume, which is then exported",
-        name="measure.results",
-        **PATH,
-        make=optional_path,
     )
     sample_period_s: float = declare(
         10.0,

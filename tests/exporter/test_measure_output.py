@@ -28,7 +28,7 @@ def test_a_result_of_fio_is_read() -> None:
     assert found.read is not None
     assert found.write is not None
     assert found.iops == pytest.approx(found.read.iops + found.write.iops)
-    assert found.read.percentiles_s[95.0] > found.read.percentiles_s[50.0] > 0
+    assert found.read.percentiles_s["95"] > found.read.percentiles_s["50"] > 0
     assert found.mean_s is not None
     assert found.read.mib_s == pytest.approx(found.read.iops * 4 / 1024, rel=0.01)
 

@@ -8,7 +8,6 @@ only a whole answer with I/O in it is taken.
 import math
 import re
 from collections import defaultdict
-from types import MappingProxyType
 from typing import Annotated
 
 import msgspec
@@ -129,13 +128,12 @@ def _way(part: _Direction) -> Way | None:
     if part.total_ios == 0:
         return None
     return Way(
-        ops=part.total_ios,
         iops=part.iops,
         mib_s=part.bw_bytes / MIB,
         mean_s=part.lat_ns.mean / NS,
-        percentiles_s=MappingProxyType(
-            {_percent(name): value / NS for name, value in part.clat_ns.percentile.items()}
-        ),
+        percentiles_s={
+            f"{_percent(name):g}": value / NS for name, value in part.clat_ns.percentile.items()
+        },
     )
 
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from burstwatch.ebs.load import MIB, MIB_PER_MB
 
@@ -29,13 +28,12 @@ class OutputError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Way:
-    """What was done in one direction; latencies are in seconds, percentiles by percent."""
+    """What was done in one direction; latencies are in seconds, percentiles by percent, as text."""
 
-    ops: float
     iops: float
     mib_s: float
     mean_s: float | None = None
-    percentiles_s: Mapping[float, float] = field(default_factory=lambda: MappingProxyType({}))
+    percentiles_s: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,11 +64,11 @@ class Outcome:
     def mean_s(self) -> float | None:
         """The mean latency of an operation of either direction, where both say theirs."""
         ways = [way for way in (self.read, self.write) if way is not None]
-        known = [(way.mean_s, way.ops) for way in ways if way.mean_s is not None]
-        ops = sum(count for _, count in known)
-        if len(known) < len(ways) or ops <= 0:
+        known = [(way.mean_s, way.iops) for way in ways if way.mean_s is not None]
+        iops = sum(rate for _, rate in known)
+        if len(known) < len(ways) or iops <= 0:
             return None
-        return sum(mean * count for mean, count in known) / ops
+        return sum(mean * rate for mean, rate in known) / iops
 
 
 def parse_dbench(text: str) -> Outcome:
@@ -115,6 +113,6 @@ def parse_dd(text: str, *, block_bytes: int, seconds: float) -> Outcome:
     return Outcome(
         version="dd",
         read=None,
-        write=Way(ops=ops, iops=ops / seconds, mib_s=total / MIB / seconds),
+        write=Way(iops=ops / seconds, mib_s=total / MIB / seconds),
         raw=text,
     )

@@ -8,15 +8,7 @@ from html import escape
 from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
 from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.record import Record, StepRecord
-from burstwatch_exporter.measure.report import (
-    HEADINGS,
-    cells,
-    drain_lines,
-    ends,
-    heading,
-    reasons,
-    spent_line,
-)
+from burstwatch_exporter.measure.report import HEADINGS, cells, heading, remarks
 
 #: The end of a step's name that is its number of jobs.
 JOBS = re.compile(r"(.+)-(\d+)")
@@ -47,13 +39,9 @@ def page(record: Record) -> str:
         *scaling_charts(record),
         *(chart for step in record.steps for chart in step_charts(step, record)),
     ]
-    lines = [*reasons(record)]
-    if record.drain is not None:
-        lines += drain_lines(record.drain, record.volumes[0].unit)
-    lines += [*(spent_line(volume) for volume in record.volumes), *ends(record)]
     parts = [
         f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>',
-        f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>",
+        f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in remarks(record))}</ul>",
         picture(charts) if charts else "<p>nothing was sampled</p>",
     ]
     return PAGE.format(title=escape(heading(record)), body="\n".join(parts))
@@ -142,9 +130,7 @@ def _limits(step: StepRecord, record: Record) -> list[tuple[str, float]]:
     return [("burst", volume.credit.burst * factor), ("baseline", volume.credit.refill * factor)]
 
 
-def _scaling(
-    title: str, curves: dict[str, Sequence[tuple[int, float]]] | dict[str, list[tuple[int, float]]]
-) -> Chart:
+def _scaling(title: str, curves: dict[str, list[tuple[int, float]]]) -> Chart:
     counts = sorted({jobs for found in curves.values() for jobs, _ in found})
     place = {jobs: float(i) for i, jobs in enumerate(counts)}
     top = max(value for found in curves.values() for _, value in found) * HEADROOM or 1.0

@@ -1,7 +1,7 @@
 """Stores a measurement as a file: written whole or not at all, and checked when read."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,16 +20,6 @@ FORMAT: Literal[1] = 1
 
 class RecordError(ValueError):
     """A file that is no result of this program, and why."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WayRecord:
-    """One direction. ``percentiles_s`` is by percent, as text."""
-
-    iops: float
-    mib_s: float
-    mean_s: float | None
-    percentiles_s: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,8 +48,8 @@ class StepRecord:
     mib_s: float | None
     mean_s: float | None
     files_mib_s: float | None
-    read: WayRecord | None
-    write: WayRecord | None
+    read: Way | None
+    write: Way | None
     verdict: Verdict | None
     samples: Sequence[tuple[float, float, float]] = ()
     latencies: Sequence[tuple[float, float]] = ()
@@ -215,8 +205,8 @@ def step_record(step: Step, run: Run, verdict: Verdict | None) -> StepRecord:
         mib_s=mib_s,
         mean_s=None if found is None else found.mean_s,
         files_mib_s=None if found is None else found.files_mib_s,
-        read=_way(None if found is None else found.read),
-        write=_way(None if found is None else found.write),
+        read=None if found is None else found.read,
+        write=None if found is None else found.write,
         verdict=verdict,
         samples=[(one.at, one.iops, one.mib_s) for one in run.samples],
         latencies=list(found.latencies) if found else [],
@@ -249,15 +239,4 @@ def volume_record(view: View, before: MeterReading, after: MeterReading) -> Volu
         size_gib=view.disk.size_bytes / GIB,
         unit="" if spec is None else spec.volume_spec.unit,
         credit=credit,
-    )
-
-
-def _way(way: Way | None) -> WayRecord | None:
-    if way is None:
-        return None
-    return WayRecord(
-        iops=way.iops,
-        mib_s=way.mib_s,
-        mean_s=way.mean_s,
-        percentiles_s={f"{percent:g}": value for percent, value in way.percentiles_s.items()},
     )

@@ -1,7 +1,6 @@
 """A plan and a result as people read them: on a terminal, and as Markdown."""
 
 import math
-from collections.abc import Sequence
 
 from burstwatch.formatting import number, span, table
 from burstwatch_exporter.measure.plan import Plan
@@ -95,32 +94,24 @@ def plan_json(profile: Profile, plan: Plan) -> dict[str, object]:
 
 def record_text(record: Record) -> str:
     """The result on a terminal."""
-    lines = [heading(record), table(HEADINGS, [cells(step) for step in record.steps])]
-    lines += reasons(record)
-    lines += [line for step in record.steps for line in minutes(step)]
-    if record.drain is not None:
-        lines += drain_lines(record.drain, _unit(record.volumes))
-    lines += [spent_line(volume) for volume in record.volumes]
-    lines += ends(record)
-    return "\n".join([*lines, ""])
+    found = table(HEADINGS, [cells(step) for step in record.steps])
+    return "\n".join([heading(record), found, *remarks(record), ""])
 
 
 def record_markdown(record: Record) -> str:
     """The same as Markdown."""
-    lines = [
-        f"# {heading(record)}",
-        "",
-        *_rows(HEADINGS, [cells(step) for step in record.steps]),
-        "",
-    ]
-    lines += [f"- {line}" for line in reasons(record)]
-    minutely = [line for step in record.steps for line in minutes(step)]
-    lines += ["", *(f"- {line}" for line in minutely)] if minutely else []
+    rows = [HEADINGS, ["---"] * len(HEADINGS), *(cells(step) for step in record.steps)]
+    found = [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
+    said = [f"- {line}" for line in remarks(record)]
+    return "\n".join([f"# {heading(record)}", "", *found, "", *said, ""])
+
+
+def remarks(record: Record) -> list[str]:
+    """What there is to say beside the table, line by line: the verdicts' reasons first."""
+    lines = [*_reasons(record), *(line for step in record.steps for line in minutes(step))]
     if record.drain is not None:
-        lines += ["", *(f"- {line}" for line in drain_lines(record.drain, _unit(record.volumes)))]
-    lines += ["", *(f"- {spent_line(volume)}" for volume in record.volumes)]
-    lines += [f"- {line}" for line in ends(record)]
-    return "\n".join([*lines, ""])
+        lines += _drain_lines(record.drain, record.volumes[0].unit if record.volumes else "io")
+    return [*lines, *(_spent_line(volume) for volume in record.volumes), *ends(record)]
 
 
 def heading(record: Record) -> str:
@@ -155,7 +146,7 @@ def cells(step: StepRecord) -> tuple[str, ...]:
     )
 
 
-def reasons(record: Record) -> list[str]:
+def _reasons(record: Record) -> list[str]:
     """Why each verdict is what it is; of many, those that are no good news."""
     return [
         f"{step.name}: {step.verdict.reason}"
@@ -177,7 +168,7 @@ def minutes(step: StepRecord) -> list[str]:
     return [f"{step.name}, IOPS minute by minute: {'; '.join(found)}"] if len(found) > 1 else []
 
 
-def drain_lines(drain: DrainRecord, unit: str) -> list[str]:
+def _drain_lines(drain: DrainRecord, unit: str) -> list[str]:
     """What the run says of the bucket, beside the catalogue."""
 
     def beside(name: str, found: float | None, said: float) -> str:
@@ -195,7 +186,7 @@ def drain_lines(drain: DrainRecord, unit: str) -> list[str]:
     ]
 
 
-def spent_line(volume: VolumeRecord) -> str:
+def _spent_line(volume: VolumeRecord) -> str:
     """What it cost one volume."""
     credit = volume.credit
     if credit is None:
@@ -215,15 +206,6 @@ def ends(record: Record) -> list[str]:
         for name, text in (("stopped", record.stopped), ("failed", record.failed))
         if text
     ]
-
-
-def _rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [headings, ["---"] * len(headings), *rows]
-    return [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
-
-
-def _unit(volumes: Sequence[VolumeRecord]) -> str:
-    return volumes[0].unit if volumes else "io"
 
 
 def _rate(value: float | None, unit: str) -> str:

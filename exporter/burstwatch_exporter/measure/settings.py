@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from burstwatch.config import ConfigError, declare, parse_settings, settings_of
 from burstwatch_exporter.measure.profiles import DEFAULT
-from burstwatch_exporter.settings import PATH, optional_path
+from burstwatch_exporter.settings import path
 
 #: What protects a volume, and cannot where it is to be emptied.
 AGAINST_DRAIN = ("profile", "budget-percent", "floor-percent", "rate-iops")
@@ -20,14 +21,22 @@ SWITCHES = {
 }
 
 
-def to_ratio(percent: float) -> float:
-    """Percent as a share."""
-    return percent / 100
+def _share(name: str, percent: float, text: str, *, low: float = 0.0) -> Any:  # noqa: ANN401 - as declare
+    """A setting in percent, kept as a share."""
+    return declare(
+        percent,
+        text,
+        name=name,
+        low=low,
+        high=100,
+        unit=" of percent",
+        make=lambda value: value / 100,
+    )
 
 
-def or_none(value: float) -> float | None:
-    """A number; 0 stands for "as the profile has it", which is None."""
-    return value or None
+def _at_most(name: str, high: float, text: str, unit: str = " of seconds") -> Any:  # noqa: ANN401 - as declare
+    """A setting where 0 stands for "as the profile has it", which is None."""
+    return declare(0.0, text, name=name, high=high, unit=unit, make=lambda value: value or None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,51 +49,26 @@ class MeasureOptions:
         pattern="[a-z0-9-]+",
         allowed="the name of a profile",
     )
-    directory: Path | None = declare(
-        "",
-        "where to measure: one of measure.directories in --config.file, or below",
-        **PATH,
-        make=optional_path,
+    directory: Path | None = path(
+        "directory", "where to measure: one of measure.directories in --config.file, or below"
     )
-    budget_ratio: float = declare(
-        2.0,
-        "the most that may be spent of each volume's bucket",
-        name="budget-percent",
-        low=0.001,
-        high=100,
-        unit=" of percent",
-        make=to_ratio,
+    budget_ratio: float = _share(
+        "budget-percent", 2.0, "the most that may be spent of each volume's bucket", low=0.001
     )
-    floor_ratio: float = declare(
-        50.0,
-        "with less than this certainly left it does not begin, and stops",
-        name="floor-percent",
-        high=100,
-        unit=" of percent",
-        make=to_ratio,
+    floor_ratio: float = _share(
+        "floor-percent", 50.0, "with less than this certainly left it does not begin, and stops"
     )
-    runtime_s: float | None = declare(
-        0.0,
-        "the longest that a step may take; 0 is as the profile has it",
-        name="runtime-s",
-        high=86400,
-        make=or_none,
+    runtime_s: float | None = _at_most(
+        "runtime-s", 86400, "the longest that a step may take; 0 is as the profile has it"
     )
-    size_mib: float | None = declare(
-        0.0,
-        "the largest scratch file; 0 is as the profile has it",
-        name="size-mib",
-        high=1048576,
-        unit=" of MiB",
-        make=or_none,
+    size_mib: float | None = _at_most(
+        "size-mib", 1048576, "the largest scratch file; 0 is as the profile has it", " of MiB"
     )
-    rate_iops: float | None = declare(
-        0.0,
+    rate_iops: float | None = _at_most(
+        "rate-iops",
+        1000000,
         "the most operations a second that fio asks for; 0 is as the profile has it",
-        name="rate-iops",
-        high=1000000,
-        unit=" of operations a second",
-        make=or_none,
+        " of operations a second",
     )
     recover_s: float = declare(
         120.0,
@@ -106,17 +90,8 @@ class MeasureOptions:
         pattern="[a-z0-9-]*",
         allowed="a volume type",
     )
-    size_gib: float | None = declare(
-        0.0, "with --type: its size", name="size-gib", high=65536, unit=" of GiB", make=or_none
-    )
-    balance_ratio: float = declare(
-        100.0,
-        "with --type: how full its bucket is",
-        name="balance-percent",
-        high=100,
-        unit=" of percent",
-        make=to_ratio,
-    )
+    size_gib: float | None = _at_most("size-gib", 65536, "with --type: its size", " of GiB")
+    balance_ratio: float = _share("balance-percent", 100.0, "with --type: how full its bucket is")
     members: int = declare(
         1.0,
         "with --type: over how many such volumes a RAID0 goes",
@@ -125,16 +100,10 @@ class MeasureOptions:
         unit=" of volumes",
         make=round,
     )
-    html: Path | None = declare("", "draw the result into this file", **PATH, make=optional_path)
-    markdown: Path | None = declare(
-        "", "write the result's tables into this file", **PATH, make=optional_path
-    )
-    source: Path | None = declare(
-        "",
-        "do not measure: show, draw or write what this file of an earlier result has",
-        name="from",
-        **PATH,
-        make=optional_path,
+    html: Path | None = path("html", "draw the result into this file")
+    markdown: Path | None = path("markdown", "write the result's tables into this file")
+    source: Path | None = path(
+        "from", "do not measure: show, draw or write what this file of an earlier result has"
     )
     ignored_by_drain: tuple[str, ...] = ()
 
