@@ -134,12 +134,20 @@ def _given(parsed: Mapping[str, str | None], settings: Iterable[Setting]) -> dic
     }
 
 
+def stop_on_signals(stop: threading.Event) -> None:
+    """Set ``stop`` when this process is told to end.
+
+    A thread sets it: the handler may interrupt ``stop.wait`` while that holds the event's own lock.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: threading.Thread(target=stop.set).start())
+
+
 def main() -> NoReturn:
     """Run with this process's arguments, environment and clocks, until told to stop."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(message)s")
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: stop.set())
+    stop_on_signals(stop)
     world = World(
         stdout=sys.stdout, stderr=sys.stderr, env=os.environ, clock=system_clock(), stop=stop
     )

@@ -326,6 +326,21 @@ def test_the_page_is_written_for_the_textfile_collector_and_a_folder_that_is_not
     assert list(machine.root.glob("out/*")) == [machine.root / "out" / "burstwatch.prom"]
 
 
+AT_A_BAD_MOMENT = """
+import os, signal, threading
+from burstwatch_exporter.main import stop_on_signals
+stop = threading.Event()
+stop_on_signals(stop)
+with stop._cond:  # as for a moment of every stop.wait
+    os.kill(os.getpid(), signal.SIGTERM)
+assert stop.wait()
+"""
+
+
+def test_a_signal_at_any_moment_of_a_wait_ends_it() -> None:
+    subprocess.run([sys.executable, "-c", AT_A_BAD_MOMENT], check=True, timeout=120)
+
+
 def test_told_to_stop_it_saves_and_ends_well(machine: Machine) -> None:
     root = machine.root
     process = subprocess.Popen(
@@ -341,7 +356,7 @@ def test_told_to_stop_it_saves_and_ends_well(machine: Machine) -> None:
         if "appeared" in line:
             break
     process.terminate()
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=120) == 0
     assert "stopped" in process.stderr.read()
     process.stderr.close()
     assert list(read_state(root / "state.json")) == ["vol-0123456789abcdef0"]
