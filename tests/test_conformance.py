@@ -7,6 +7,7 @@ it needs is a file of worked examples in ``tests/kinds``.
 import gzip
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -93,6 +94,7 @@ def test_a_kind_names_only_metrics_that_aws_documents(kind: Kind) -> None:
     examples = examples_of(kind)
     check_metrics(kind, examples)
     assert examples.METRICS_PAGE.startswith("https://docs.aws.amazon.com/")
+    assert re.fullmatch(r"20\d\d-\d\d", examples.METRICS_READ)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
@@ -263,7 +265,7 @@ def to_the_limit(kind: Kind, resource: Resource, examples: ModuleType) -> float:
 
 def sweep_kinds(cloud: Cloud, some: Iterable[Kind], memory: Memory) -> Sweep:
     names = ",".join(kind.name for kind in some)
-    return run_sweep(cloud, memory, config=replace(CONFIG, kinds=names))
+    return run_sweep(cloud, memory, config=replace(CONFIG, kinds=names, mass_from=50.0))
 
 
 def drain(cloud: Cloud, kind: Kind, examples: ModuleType, victims: list[Resource]) -> None:
@@ -284,8 +286,10 @@ def drain(cloud: Cloud, kind: Kind, examples: ModuleType, victims: list[Resource
                 cloud.aws.put(kind.namespace, metric.name, pairs, NOW - 60.0 * back, value)
 
 
-def drain_and_recover(cloud: Cloud, fleet: Mapping[str, tuple[Kind, ModuleType]]) -> None:
-    """Every example that can run dry is seen, alarmed and recovered."""
+def drain_and_recover(
+    cloud: Cloud, fleet: Mapping[str, tuple[Kind, ModuleType]], *, shards: int = 1
+) -> None:
+    """Every example that can run dry is seen, alarmed and recovered, by sweeps of each shard."""
     some = [kind for kind, _ in fleet.values()]
     for kind, examples in fleet.values():
         put_examples(cloud, kind, examples)
@@ -297,11 +301,17 @@ def drain_and_recover(cloud: Cloud, fleet: Mapping[str, tuple[Kind, ModuleType]]
     assert {one.kind for one in victims} == set(fleet)
     for kind, examples in fleet.values():
         drain(cloud, kind, examples, [one for one in victims if one.kind == kind.name])
-    memory = Memory()
-    swept = sweep_kinds(cloud, some, memory)
-    assert swept.completed
+    memories = [Memory(shard=shard) for shard in shards_of(shards)]
     ids = {victim.id for victim in victims}
-    assert {swept.found.assessments[one][1].verdict for one in ids} <= {"critical", "exhausted"}
+    for _ in range(2):
+        swept = [sweep_kinds(cloud, some, memory) for memory in memories]
+        assert all(one.completed for one in swept)
+        assessed = {key: entry for one in swept for key, entry in one.found.assessments.items()}
+        assert {assessed[one][1].verdict for one in ids} <= {"critical", "exhausted"}
+        cloud.aws.evaluate_alarms()
+        raised = {name.split("/")[-2] for name, state in alarms(cloud).items() if state == "ALARM"}
+        assert raised == ids
+        cloud.clock.now += 60.0
     there = cloud.aws.regions[cloud.unit.region].alarms
     assert {name.split("/")[-2] for name in there} == ids
     for victim in victims:
@@ -314,15 +324,17 @@ def drain_and_recover(cloud: Cloud, fleet: Mapping[str, tuple[Kind, ModuleType]]
         for victim in victims:
             kind = fleet[victim.kind][0]
             put_levels(cloud, kind, victim, [1.0] * (1 if back else 100), until=cloud.clock.now)
-        sweep_kinds(cloud, some, memory)
+        for memory in memories:
+            sweep_kinds(cloud, some, memory)
         cloud.aws.evaluate_alarms()
         cloud.clock.now += 60.0
     assert alarms(cloud) == {}
 
 
+@pytest.mark.parametrize("shards", [1, 4])
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
-def test_a_kind_is_swept_alarmed_and_recovered(kind: Kind, cloud: Cloud) -> None:
-    drain_and_recover(cloud, {kind.name: (kind, examples_of(kind))})
+def test_a_kind_is_swept_alarmed_and_recovered(kind: Kind, shards: int, cloud: Cloud) -> None:
+    drain_and_recover(cloud, {kind.name: (kind, examples_of(kind))}, shards=shards)
 
 
 def test_a_fleet_of_every_kind_is_swept_alarmed_and_recovered_together(cloud: Cloud) -> None:
@@ -401,11 +413,12 @@ def identify(item):
     return Thing(id=item["DBInstanceIdentifier"], name=item["DBInstanceIdentifier"], tags=tags, item=item)
 
 def describe(thing, found, now):
+    # A credit is a minute of one vCPU; this counts in seconds. The node has an id of its own.
     yield Resource(
-        kind="toy", id=thing.id, level_metric="CPUCreditBalance", name=thing.name, tags=thing.tags,
-        unit=thing.unit, dimensions=(thing.id, thing.item["Engine"]),
-        bucket=Bucket(capacity=576.0 * 60, refill=24 / 60, burst=2.0 * 60),
-        limit=Limit(rate=120.0, binding="cpu"), statistic="Average", rate_unit="credits/h",
+        kind="toy", id=f"{thing.id}.{thing.item['PromotionTier']}", level_metric="CPUCreditBalance",
+        name=thing.name, tags=thing.tags, unit=thing.unit, dimensions=(thing.id, thing.item["Engine"]),
+        bucket=Bucket(capacity=576.0 * 60, refill=24.0 * 60 / 3600, burst=2.0),
+        limit=Limit(rate=2.0, binding="cpu"), statistic="Average", rate_unit="vCPU",
         is_documented=False, highest_verdict=thing.item.get("LicenseModel", "exhausted"),
     )
 
@@ -413,29 +426,32 @@ def spent(resource, totals, start_s, period_s):
     used = totals.get("CPUUtilization")
     if used is None:
         return None
-    rate = used / period_s
+    rate = 2.0 * used / 100.0 / period_s
     return DemandPoint(start_s=start_s, period_s=period_s, least=rate, nominal=rate, most=rate)
 
 KIND = Kind(
     name="toy", namespace="AWS/RDS", dimensions=("DBInstanceIdentifier", "EngineName"),
     inventory=Listing(
         service="rds", operation="DescribeDBInstances", items="DBInstances[]", page_size=20,
-        fields=("DBInstanceIdentifier", "Engine", "LicenseModel", "TagList[].Key", "TagList[].Value"),
+        fields=("DBInstanceIdentifier", "Engine", "LicenseModel", "PromotionTier", "TagList[].Key", "TagList[].Value"),
         identify=identify, iam_prefix="toys",
     ),
     level_metrics=("CPUCreditBalance",), to_ratio=lambda resource, value: value / 576.0,
     demand_metrics=(DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),),
     describe=describe, spent=spent, limits={"cpu": "the processor"},
-    cause=lambda resource, rates: Cause(text="much work", rate=120.0) if rates else None,
-    at_zero=lambda resource: "at zero it costs money in credits/h",
+    cause=lambda resource, rates: Cause(text="much work", rate=2.0) if rates else None,
+    at_zero=lambda resource: "at zero it costs money by the vCPU",
     fixes=lambda resource, level, demand, rates: (),
 )
 """
 
 
 TOYS: list[dict[str, Any]] = [
-    {"DBInstanceIdentifier": "Orders-DB", "Engine": "Postgres", "TagList": [{"Key": "Name", "Value": "db"}]},
-    *({"DBInstanceIdentifier": f"Other-{number}", "Engine": "MySQL"} for number in range(30)),
+    {"DBInstanceIdentifier": "Orders-DB", "Engine": "Postgres", "PromotionTier": 3, "TagList": [{"Key": "Name", "Value": "db"}]},
+    *(
+        {"DBInstanceIdentifier": f"Other-{number}", "Engine": "MySQL", "PromotionTier": 15 - number % 16}
+        for number in range(30)
+    ),
 ]  # fmt: skip
 
 
@@ -463,6 +479,13 @@ def test_a_toy_kind_of_another_dialect_is_found_swept_alarmed_and_recovered(
         drain_and_recover(cloud, {kind.name: (kind, toy_examples(TOYS[:3]))})
 
 
+def test_resources_with_ids_of_their_own_are_alarmed_in_every_shard(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with toy(tmp_path, monkeypatch) as kind:
+        drain_and_recover(cloud, {kind.name: (kind, toy_examples(TOYS[:3]))}, shards=4)
+
+
 def test_a_toy_kind_without_filters_is_narrowed_by_the_engine_and_paged(
     cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -476,10 +499,10 @@ def test_a_toy_kind_without_filters_is_narrowed_by_the_engine_and_paged(
             assert found.problems == ()
             return sorted(found.assessments)
 
-        everything = sorted(item["DBInstanceIdentifier"] for item in TOYS)
+        everything = sorted(f"{one['DBInstanceIdentifier']}.{one['PromotionTier']}" for one in TOYS)
         assert ids(Config(), Memory()) == everything
         assert cloud.aws.counted["DescribeDBInstances"] == 2  # twenty on a page
-        assert ids(Config(tag_filter="Name=d*"), Memory()) == ["Orders-DB"]
+        assert ids(Config(tag_filter="Name=d*"), Memory()) == ["Orders-DB.3"]
         parts = [ids(Config(), Memory(shard=shard)) for shard in shards_of(4)]
         assert sorted(one for part in parts for one in part) == everything
         assert all(parts)
@@ -494,7 +517,7 @@ def test_a_bucket_whose_end_only_costs_money_never_pages(
         (victim,) = kind.describe(kind.inventory.identify(cheap), {}, NOW)
         put_levels(cloud, kind, victim, [0.02 - 0.0002 * n for n in range(40)], until=NOW)
         swept = sweep_kinds(cloud, [kind], Memory())
-        assert swept.found.assessments["Orders-DB"][1].verdict == "warning"
+        assert swept.found.assessments["Orders-DB.3"][1].verdict == "warning"
         assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["warning"]
 
 

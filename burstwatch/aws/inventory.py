@@ -90,15 +90,6 @@ class _Reader:
         return turn() if self.deadline is None else self.deadline.wait_for(turn)
 
 
-@dataclass(kw_only=True)
-class _Described:
-    """The items of a listing as resources, as far as their kind understands them."""
-
-    resources: list[Resource] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
-    excluded: int = 0
-
-
 def take_inventory(
     kind: Kind,
     clients: Clients,
@@ -115,33 +106,38 @@ def take_inventory(
     scope = scope or Scope()
     reader = _Reader(clients=clients, deadline=deadline)
     items, complete = _read_inventory(kind.inventory, scope, reader)
-    things, unnamed = _things(kind.inventory, items, scope, unit)
+    things, refused = _things(kind.inventory, items, unit)
+    if scope.shard.number > 1:  # what has no id is of the first shard
+        refused = {}
     lists = {"inventory": [thing.item for thing in things]}
     for lookup in kind.lookups:
         lists[lookup.name] = _look_up(lookup, lists, reader)
     is_answered = not reader.problems
     found = {
         lookup.name: {
-            thing.id: thing.item
-            for thing in _things(lookup.listing, lists[lookup.name], Scope(), unit)[0]
+            thing.id: thing.item for thing in _things(lookup.listing, lists[lookup.name], unit)[0]
         }
         for lookup in kind.lookups
     }
-    described = _Described(refused=unnamed)
+    left = _left_to_check(kind.inventory, scope)
+    resources: list[Resource] = []
+    excluded = 0
     for thing in things:
         try:
-            some = [one for one in kind.describe(thing, found, now) if _is_child(one, scope)]
-            described.resources += [one if one.is_documented else _estimated(one) for one in some]
+            some = [one for one in kind.describe(thing, found, now) if _is_in(left, one)]
+            resources += [one if one.is_documented else _estimated(one) for one in some]
         except NOT_UNDERSTOOD as error:
+            if not _is_in(replace(left, parents=()), thing):
+                continue
             if read_owner_tags(thing.tags).watch:
-                described.refused[thing.id] = describe_error(error)
+                refused[thing.id] = describe_error(error)
             else:
-                described.excluded += 1
+                excluded += 1
     return Inventory(
-        resources=tuple(described.resources),
-        refused=described.refused,
-        excluded=described.excluded,
-        problems=(*reader.problems, *_by_reason(kind, described.refused)),
+        resources=tuple(resources),
+        refused=refused,
+        excluded=excluded,
+        problems=(*reader.problems, *_by_reason(kind, refused)),
         complete=complete,
         is_answered=is_answered,
         calls=reader.calls,
@@ -158,12 +154,9 @@ def _read_inventory(listing: Listing, scope: Scope, reader: _Reader) -> tuple[li
 
 
 def _things(
-    listing: Listing, items: Sequence[Item], scope: Scope, unit: Unit
+    listing: Listing, items: Sequence[Item], unit: Unit
 ) -> tuple[list[Thing], dict[str, str]]:
-    """The items in their common shape, each once, and the reasons of those that have none.
-
-    What the API could not leave out is left out here.
-    """
+    """The items in their common shape, each once, and the reasons of those that have none."""
     things: dict[str, Thing] = {}
     refused: dict[str, str] = {}
     for item in items:
@@ -172,8 +165,7 @@ def _things(
         except NOT_UNDERSTOOD as error:
             refused[f"item {len(refused) + 1}"] = describe_error(error)
             continue
-        if scope.shard.owns(thing.id) and _has_tag(thing, scope):
-            things[thing.id] = thing
+        things[thing.id] = thing
     return list(things.values()), refused
 
 
@@ -192,21 +184,39 @@ def _look_up(lookup: Lookup, lists: Mapping[str, Sequence[Item]], reader: _Reade
     return [item for ids in chunks for item in reader.read(listing, Scope(ids=tuple(ids)))[0]]
 
 
-def _has_tag(thing: Thing, scope: Scope) -> bool:
+def _left_to_check(listing: Listing, scope: Scope) -> Scope:
+    """What of a scope the call does not narrow by. The shard is always checked, as it costs nothing."""
+    asked = listing.arguments(scope)
+    by_tag = asked != listing.arguments(replace(scope, tag=None))
+    by_parents = asked != listing.arguments(replace(scope, parents=()))
+    return Scope(
+        shard=scope.shard,
+        tag=None if by_tag else scope.tag,
+        parents=() if by_parents else scope.parents,
+    )
+
+
+def _is_in(scope: Scope, one: Resource | Thing) -> bool:
+    """Whether a resource, or a thing without parents, belongs to a scope.
+
+    The resource's own id decides the shard: its alarm is found again by that id alone.
+    """
+    if not scope.shard.owns(one.id):
+        return False
+    if scope.parents and isinstance(one, Resource) and not {*scope.parents} & {*one.parents}:
+        return False
     if scope.tag is None:
         return True
     key, value = scope.tag
-    return key in thing.tags and _pattern(value).fullmatch(thing.tags[key]) is not None
+    return key in one.tags and _pattern(value).fullmatch(one.tags[key]) is not None
 
 
 @lru_cache(maxsize=16)
 def _pattern(value: str) -> re.Pattern[str]:
-    """A tag's value, in which ``*`` and ``?`` are wildcards as in EC2's own filters."""
-    return re.compile(re.escape(value).replace(r"\*", ".*").replace(r"\?", "."), re.DOTALL)
-
-
-def _is_child(resource: Resource, scope: Scope) -> bool:
-    return not scope.parents or bool(set(scope.parents) & set(resource.parents))
+    """A tag's value as in EC2's own filters: ``*`` and ``?`` are wildcards, but not after a backslash."""
+    wild = {"*": ".*", "?": "."}
+    parts = re.findall(r"\\.|.", value, re.DOTALL)
+    return re.compile("".join(wild.get(one) or re.escape(one[-1]) for one in parts), re.DOTALL)
 
 
 def _estimated(resource: Resource) -> Resource:

@@ -156,11 +156,10 @@ def _rate_panel(story: Story) -> Chart:
     _, demand = points(story.rows, story.resource, story.period_s)
     rates = [(point.end_s, point.nominal) for point in demand]
     burst = bucket.burst if bucket else max((rate for _, rate in rates), default=1.0)
-    unit = (
-        "MiB/s" if story.resource.facts.get("unit") == "MiB" else "credits/s (I/O of up to 256 KiB)"
-    )
     top = max(1.0, 1.1 * max([burst, *(rate for _, rate in rates)]))
-    chart = _chart(story, f"Served, in {unit}, against baseline and limit (dashed)", top)
+    chart = _chart(
+        story, f"Served, in {story.resource.rate_unit}, against baseline and limit (dashed)", top
+    )
     chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:g}")
     chart.line(rates, BLUE)
     if bucket is not None:

@@ -32,7 +32,8 @@ Rates: TypeAlias = "Mapping[str, float]"
 class Scope:
     """What a read should return: items with a tag, of a shard, with these ids or parents.
 
-    A listing narrows its call by as much of it as its API can. The engine leaves out the rest.
+    A listing narrows its call by as much of it as its API can. The engine checks the rest itself,
+    on the described resources.
     """
 
     tag: tuple[str, str] | None = None

@@ -6,6 +6,7 @@ one, so the worst case of a striped storage is an estimate.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import Fix, less_load
@@ -74,21 +75,16 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     if engine.startswith(OTHER_STORAGE):
         return
     storage_type, size_gib = item["StorageType"], item["AllocatedStorage"]
-    stripes = _stripes(engine, size_gib) if storage_type == "gp2" else 1
-    volume = volume_spec(storage_type, size_gib / stripes)
-    bucket = None if volume.bucket is None else _striped(volume.bucket, stripes)
-    baseline, burst = stripes * volume.baseline, stripes * volume.burst
-    yield Resource(
+    whole = Resource(
         kind=KIND.name,
         id=thing.id,
         level_metric=KIND.level_metrics[0],
         name=thing.name,
         tags=thing.tags,
         unit=thing.unit,
-        bucket=bucket,
-        no_bucket_reason=volume.no_bucket_reason,
-        is_documented=stripes == 1,
-        limit=Limit(rate=burst, binding="volume_iops"),
+        bucket=None,
+        no_bucket_reason=f"{storage_type} has no burst credits",
+        limit=Limit(rate=0.0, binding=NO_LIMIT),
         # One sample a minute, and no page says of which instant in it.
         statistic="Average",
         in_use=status not in STOPPED,
@@ -98,13 +94,29 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
             "type": f"{engine} {storage_type} {size_gib:g} GiB",
             "volume_type": storage_type,
             "size_gib": f"{size_gib:g}",
-            "baseline": f"{round(baseline, 1):g}",
-            "burst": f"{round(burst, 1):g}",
         },
         caveats=("its storage is being changed",) if status in CHANGING else (),
         history_from_s=(
             item["InstanceCreateTime"].timestamp() if "InstanceCreateTime" in item else None
         ),
+    )
+    if storage_type != "gp2":  # RDS has other limits of size for those than EBS
+        yield whole
+        return
+    stripes = _stripes(engine, size_gib)
+    volume = volume_spec(storage_type, size_gib / stripes)
+    baseline, burst = stripes * volume.baseline, stripes * volume.burst
+    yield replace(
+        whole,
+        bucket=None if volume.bucket is None else _striped(volume.bucket, stripes),
+        no_bucket_reason=volume.no_bucket_reason,
+        is_documented=stripes == 1,
+        limit=Limit(rate=burst, binding="volume_iops"),
+        facts={
+            **whole.facts,
+            "baseline": f"{round(baseline, 1):g}",
+            "burst": f"{round(burst, 1):g}",
+        },
         detail=volume,
     )
 

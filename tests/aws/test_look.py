@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import Deadline
@@ -14,6 +15,7 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Scope
 from tests.conftest import NOW, Cloud
 
 MINUTES = 30
@@ -90,6 +92,38 @@ def test_a_tag_filter_limits_the_inventory(cloud: Cloud) -> None:
     cloud.aws.add_volume("gp2", 100, name="web")
     found = take_look(cloud, tag_filter="Name=db")
     assert [resource.name for resource, _ in found.assessments.values()] == ["db"]
+
+
+def test_a_tag_filter_means_the_same_where_the_api_has_none(cloud: Cloud) -> None:
+    for name in ("a*", "ab", "a"):
+        item = {
+            "DBInstanceIdentifier": f"db-{len(name)}{name[-1:].strip('*')}",
+            "Engine": "postgres", "StorageType": "gp2", "AllocatedStorage": 100,
+            "TagList": [{"Key": "Name", "Value": name}],
+        }  # fmt: skip
+        cloud.aws.add_item("rds", "DescribeDBInstances", item)
+
+    def names(tag_filter: str) -> set[str]:
+        found = take_look(cloud, tag_filter=tag_filter, kinds="rds_storage")
+        return {resource.name for resource, _ in found.assessments.values()}
+
+    assert names("Name=a*") == {"a*", "ab", "a"}
+    assert names("Name=a?") == {"a*", "ab"}
+    assert names(r"Name=a\*") == {"a*"}
+
+
+def test_a_volume_of_several_instances_is_found_by_each(cloud: Cloud) -> None:
+    one, other = (cloud.aws.add_instance("m5.large") for _ in range(2))
+    shared = cloud.aws.add_volume("io2", 100, instance_id=one)
+    cloud.aws.regions["us-east-1"].volumes[shared]["Attachments"].append(
+        {"InstanceId": other, "Device": "/dev/sdf", "State": "attached"}
+    )
+    cloud.aws.add_volume("gp2", 100, instance_id=one)
+    (kind,) = find_kinds("ebs_volume").values()
+    inventory = take_inventory(
+        kind, cloud.clients, cloud.unit, now=NOW, scope=Scope(parents=(other,))
+    )
+    assert [resource.id for resource in inventory.resources] == [shared]
 
 
 def test_1200_volumes_are_asked_for_in_as_few_calls_as_the_limits_allow(cloud: Cloud) -> None:

@@ -1,10 +1,8 @@
 """The state and the operations of the fake, with AWS's limits and scripted faults."""
 
-import fnmatch
-import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -13,6 +11,7 @@ from typing import Any
 
 from monitoring.metric_math.expressions import answer
 from monitoring.metric_math.series import Metric, QueryError
+from tests.fake.filters import ids_that_match, matches
 from tests.fake.herd import Herd
 from tests.fake.messaging import Messaging
 from tests.fake.modelled import Modelled
@@ -205,22 +204,17 @@ class FakeAws(Messaging, Peers):
         return {"Regions": [{"RegionName": name} for name in self.enabled]}
 
     def _DescribeVolumes(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        filters = [one for one in params.get("Filters", ()) if one["Name"] != "volume-id"]
-        some = (
-            region.volumes[name]
-            for name in _ids(region.volumes, params, "volume-id", wild=self.takes_wildcards)
-        )
-        volumes = (volume for volume in some if _matches(volume, filters))
-        items, token = self._page(volumes, params, least=5, most=1_000)
+        found = _filtered(region.volumes, params, "volume-id", wild=self.takes_wildcards)
+        items, token = self._page(found, params, least=5, most=1_000)
         return {"Volumes": items, "NextToken": token}
 
     def _DescribeInstances(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        found = (region.instances[name] for name in _ids(region.instances, params, "instance-id"))
+        found = _filtered(region.instances, params, "instance-id")
         items, token = self._page(found, params, least=5, most=1_000)
         return {"Reservations": [{"Instances": [item]} for item in items], "NextToken": token}
 
     def _DescribeInstanceTypes(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
-        names = _ids(self.instance_types, params, "instance-type")
+        names = ids_that_match(self.instance_types, params, "instance-type")
         found = [self.instance_types[name] for name in names]
         if params.get("MaxResults", 100) > 100:
             raise WireError("InvalidParameterValue", "MaxResults must be between 5 and 100")
@@ -230,7 +224,7 @@ class FakeAws(Messaging, Peers):
     def _DescribeVolumesModifications(
         self, params: dict[str, Any], region: Region, _n: str
     ) -> dict[str, Any]:
-        names = _ids(region.modifications, params, "volume-id")
+        names = ids_that_match(region.modifications, params, "volume-id")
         found = (region.modifications[name] for name in names)
         items, token = self._page(found, params, least=5, most=500)
         return {"VolumesModifications": items, "NextToken": token}
@@ -453,36 +447,13 @@ class _Metrics:
         return {int(at): value for at, value in sorted(found.items())}
 
 
-def _ids(
-    there: Collection[str], params: dict[str, Any], name: str, *, wild: bool = True
-) -> Iterable[str]:
-    """Of what is there, the ids that a filter lets through; its values may have wildcards."""
-    for entry in params.get("Filters", ()):
-        if entry["Name"] == name:
-            if len(entry["Values"]) > 200:
-                raise WireError("FilterLimitExceeded", "at most 200 values")
-            exact = {value for value in entry["Values"] if not set(value) & set("*?")}
-            patterns = [value for value in entry["Values"] if value not in exact]
-            if not (wild and patterns):
-                return sorted(exact & set(there))
-            pattern = re.compile("|".join(fnmatch.translate(value) for value in patterns))
-            return [one for one in there if one in exact or pattern.match(one)]
-    return there
-
-
-def _matches(volume: dict[str, Any], filters: Sequence[dict[str, Any]]) -> bool:
-    tags = {tag["Key"]: tag["Value"] for tag in volume.get("Tags", ())}
-    instances = {attached["InstanceId"] for attached in volume.get("Attachments", ())}
-    for entry in filters:
-        if entry["Name"] == "attachment.instance-id":
-            if not instances & set(entry["Values"]):
-                return False
-            continue
-        if not entry["Name"].startswith("tag:"):
-            raise WireError("InvalidParameterValue", f"the fake has no filter {entry['Name']}")
-        if tags.get(entry["Name"].removeprefix("tag:")) not in entry["Values"]:
-            return False
-    return True
+def _filtered(
+    there: dict[str, dict[str, Any]], params: dict[str, Any], id_filter: str, *, wild: bool = True
+) -> Iterable[dict[str, Any]]:
+    """Of what is there, what the ids and all other filters let through."""
+    others = [one for one in params.get("Filters", ()) if one["Name"] != id_filter]
+    names = ids_that_match(there, params, id_filter, wild=wild)
+    return (there[name] for name in names if matches(there[name], others))
 
 
 def _seconds(value: Any) -> float:

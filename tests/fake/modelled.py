@@ -9,6 +9,7 @@ from typing import Any
 
 from botocore.model import ListShape, OperationModel, Shape, StructureShape
 
+from tests.fake.filters import matches
 from tests.fake.wire import WireError, paginators, service_model
 
 _NUMBERS = re.compile(r"[Mm]inimum:? (\d+)[,;] maximum:? (\d+)")
@@ -74,6 +75,7 @@ class Modelled:
         if not least <= size <= most:
             text = f"Invalid value {size} for {self.size}. Must be between {least} and {most}"
             raise WireError("InvalidParameterValue", text)
+        items = [one for one in items if matches(one, params.get("Filters", ()))]
         first = int(params.get(self.token, "0"))
         page: dict[str, Any] = {self.result: items[first : first + size]}
         if first + size < len(items):

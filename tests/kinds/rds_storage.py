@@ -39,6 +39,8 @@ ITEMS: list[dict[str, Any]] = [
     _instance("sqlserver-999", "sqlserver-se", "gp2", 999),
     _instance("sqlserver-1000", "sqlserver-se", "gp2", 1_000),
     _instance("modern", "postgres", "gp3", 400),
+    _instance("provisioned", "postgres", "io1", 20_000),
+    _instance("magnetic", "mysql", "standard", 2_000),
     # Engines of the same listing whose storage has no volume of its own.
     _instance("aurora", "aurora-postgresql", "aurora", 1),
     _instance("graph", "neptune", "aurora", 1),
@@ -58,6 +60,8 @@ BUCKETS: dict[str, tuple[float, float, float, float] | None] = {
     "sqlserver-999/BurstBalance": (2_997, 3_000, 5_400_000, 1_800_000),
     "sqlserver-1000/BurstBalance": None,
     "modern/BurstBalance": None,
+    "provisioned/BurstBalance": None,
+    "magnetic/BurstBalance": None,
 }
 
 FOUND: dict[str, dict[str, dict[str, Any]]] = {}
@@ -70,5 +74,3 @@ VALUES = {
     "WriteThroughput": 200 * 16_384.0,
 }
 NOMINAL_PER_S = 300.0
-#: So many times as much is served at the limit.
-TO_THE_LIMIT = 10.0

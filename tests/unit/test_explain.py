@@ -79,6 +79,15 @@ def test_the_page_is_self_contained_and_draws_fan_exhaustion_and_verdicts(
     assert "exhausted" in page
 
 
+@pytest.mark.parametrize(("volume_type", "unit"), [("gp2", "IOPS"), ("st1", "MiB/s")])
+def test_the_page_names_the_unit_of_the_rates(
+    volume_type: str, unit: str, drain: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "page.html"
+    explain(str(drain), "--type", volume_type, "--size-gib", "500", "--html", str(target))
+    assert f"Served, in {unit}, against baseline" in target.read_text()
+
+
 def test_a_series_in_which_nothing_happens_wakes_nobody(tmp_path: Path) -> None:
     path = tmp_path / "calm.csv"
     rows = "".join(f"{60 * n},100,600,600,1e6,1e6\n" for n in range(60))
