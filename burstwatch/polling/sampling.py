@@ -132,7 +132,7 @@ class Batch:
         # A full bucket has nothing to fear that the days before could tell.
         wanting = [one.resource for one, seen in observed if not is_full(seen)]
         pasts, new = yield from self._pasts(wanting)
-        judged, busy = [], []
+        settled, busy = [], []
         for sample, bare in observed:
             past = pasts.get(sample.resource.key)
             seen = bare if past is None else _with_past(bare, past)
@@ -140,7 +140,7 @@ class Batch:
             if assessment is None:
                 busy.append((sample, past))
             else:
-                judged.append(self._judged(sample, seen, assessment, unit_is_fresh=unit_is_fresh))
+                settled.append((sample, seen, assessment))
         answers = yield from self._read(
             make_request(
                 (query for one, _ in busy for query in demand_queries(task.kind, one.resource)),
@@ -148,6 +148,15 @@ class Batch:
                 period_s=int(FINE_S),
             )
         )
+        judged: list[Judged] = []
+        asked = {one.resource.id for one, _ in busy}
+        for sample, seen, assessment in settled:
+            # What one bucket of a thing is asked for is told of its other bucket too.
+            is_asked = sample.resource.id in asked
+            demand = Demand(task.kind, sample.resource, answers) if is_asked else None
+            judged.append(
+                self._judged(sample, seen, assessment, demand=demand, unit_is_fresh=unit_is_fresh)
+            )
         for sample, past in busy:
             demand = Demand(task.kind, sample.resource, answers)
             points = demand.points()
