@@ -85,19 +85,19 @@ def read_config_file(path: Path) -> HostConfig:
     """The file's content.
 
     Raises:
-        GivenError: naming the file and everything in it that is wrong.
+        ConfigFileError: naming the file and everything in it that is wrong.
     """
     try:
         content = read_yaml(path)
     except ValueError as error:
         raise ConfigFileError(str(error)) from error
     problems: list[str] = []
-    file = convert(content or {}, _File, "", problems) or _File()
-    given = _host(file, problems)
+    file = convert({} if content is None else content, _File, "", problems) or _File()
+    config = _host(file, problems)
     if problems:
         msg = f"{path}: {'; '.join(problems)}"
         raise ConfigFileError(msg)
-    return given
+    return config
 
 
 Positive = Annotated[float, Meta(gt=0, lt=1e15)]
@@ -122,7 +122,7 @@ class _Volume(_Strict):
     iops: Positive | None = None
     mib_s: Positive | None = None
     bucket: _Bucket | None = None
-    created: datetime | None = None
+    created: object = None
 
 
 class _Device(_Volume):
@@ -188,17 +188,25 @@ def _given(entry: _Volume, at: str, problems: list[str]) -> VolumeConfig:
             problems.append(f"{at}.type: {error}, {', '.join(OTHER_DISKS)}")
     if entry.bucket is not None and entry.type is not None:
         problems.append(f"{at} has a type and a bucket, allowed is one of them")
-    created = entry.created
-    if created is not None and created.tzinfo is None:
-        created = created.replace(tzinfo=UTC)
     return VolumeConfig(
         volume_type=entry.type,
         size_gib=entry.size_gib,
         iops=entry.iops,
         mib_s=entry.mib_s,
         custom=None if entry.bucket is None else _custom(entry.bucket, at, problems),
-        created_s=None if created is None else created.timestamp(),
+        created_s=None if entry.created is None else _seconds(entry.created, at, problems),
     )
+
+
+def _seconds(created: object, at: str, problems: list[str]) -> float | None:
+    """A time since the epoch; without a zone it is UTC."""
+    try:
+        found = datetime.fromisoformat(str(created))
+    except ValueError:
+        example = "a date such as 2026-11-21 or a time such as 2026-11-21T10:00:00Z"
+        problems.append(f"{at}.created is {created!r}, allowed is {example}")
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def _custom(entry: _Bucket, at: str, problems: list[str]) -> CustomBucket | None:

@@ -1,21 +1,17 @@
 """Files: our own and those that people write, read by a schema; written whole or not at all."""
 
 import os
-import re
-import tempfile
-from collections.abc import Callable, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, Literal, TextIO, TypeVar, get_args, get_origin
 
 import msgspec
-import msgspec.inspect
+import msgspec.structs
 import yaml
+from msgspec import Struct
 
 _Schema = TypeVar("_Schema")
-#: A step of the path in msgspec's errors: a name or an index.
-_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
-_UNKNOWN = re.compile(r"unknown field `(.*)`")
+_Struct = TypeVar("_Struct", bound=Struct)
 
 
 def read_json(path: Path, schema: type[_Schema]) -> _Schema:
@@ -42,65 +38,62 @@ def read_yaml(path: Path) -> object:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: {error}"
         raise ValueError(msg) from error
+    except yaml.MarkedYAMLError as error:  # without the lines that it quotes: they may be secret
+        mark = error.problem_mark
+        where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        msg = f"{path} is no YAML: {error.problem}{where}"
+        raise ValueError(msg) from None
     except (yaml.YAMLError, ValueError) as error:
         msg = f"{path} is no YAML: {' '.join(str(error).split())}"
         raise ValueError(msg) from error
 
 
-def convert(entry: object, schema: type[_Schema], at: str, problems: list[str]) -> _Schema | None:
-    """An entry of a file in a schema of msgspec, without what does not fit; None if nothing is left.
+def convert(
+    entry: object, schema: type[_Struct], at: str, problems: list[str], *, shows_values: bool = True
+) -> _Struct | None:
+    """An entry of a file as a structure of msgspec, of the fields that fit; None if these do not do.
 
-    ``at`` is where the entry is in its file. All that does not fit is added to ``problems``,
-    each with its place, its value and what is allowed.
+    ``at`` is where the entry is in its file. Everything that does not fit is added to
+    ``problems``, with its place and what is allowed, and with its value where that is no secret.
     """
-    rest = deepcopy(entry)
-    while True:
+    found = list(_mistakes(entry, schema, at, shows_values=shows_values))
+    problems += found
+    if found and isinstance(entry, dict):
+        fields = {one.name: one.type for one in msgspec.structs.fields(schema)}
+        entry = {
+            name: value
+            for name, value in entry.items()
+            if name in fields and not any(_mistakes(value, fields[name], at, shows_values=False))
+        }
+    try:
+        return msgspec.convert(entry, schema)
+    except msgspec.ValidationError:
+        return None
+
+
+def _mistakes(entry: object, schema: Any, at: str, *, shows_values: bool) -> Iterator[str]:  # noqa: ANN401 - any type
+    types = [schema, *get_args(schema)]
+    struct = next((one for one in types if isinstance(one, type) and issubclass(one, Struct)), None)
+    if struct is None or not isinstance(entry, dict):
         try:
-            return msgspec.convert(rest, schema)
+            msgspec.convert(entry, schema)
         except msgspec.ValidationError as error:
-            text, _, path = str(error).partition(" - at `$")
-            steps = [int(index) if index else name for name, index in _STEP.findall(path)]
-            unknown = _UNKNOWN.search(text)
-            if unknown is not None:
-                steps.append(unknown[1])
-            where = ".".join(filter(None, [at, *map(str, steps)])) or "the file"
-            parent: Any = rest
-            for step in steps[:-1]:
-                parent = parent[step]
-            is_whole = not steps or "missing required" in text
-            value = rest if is_whole else parent[steps[-1]]
-            if unknown is not None:
-                names = ", ".join(field.name for field in _struct(schema, steps[:-1]).fields)
-                problems.append(f"{where} is unknown, allowed are {names}")
-            elif "missing required" in text:
-                problems.append(f"{where}: {text}")
-            else:
-                values = _values(schema, steps) if "enum" in text else ""
-                problems.append(f"{where} is {value!r}: {text}{values}")
-            if is_whole:
-                return None
-            del parent[steps[-1]]
-
-
-def _struct(schema: type[Any], steps: Sequence[str | int]) -> msgspec.inspect.StructType:
-    """The structure at a place of a schema."""
-    info: msgspec.inspect.Type = msgspec.inspect.type_info(schema)
-    for step in [None, *steps]:
-        if isinstance(info, msgspec.inspect.StructType) and step is not None:
-            info = next(field.type for field in info.fields if field.name == step)
-        if isinstance(info, msgspec.inspect.UnionType):
-            structs = (one for one in info.types if isinstance(one, msgspec.inspect.StructType))
-            info = next(structs, info)
-    if not isinstance(info, msgspec.inspect.StructType):
-        raise TypeError(schema)
-    return info
-
-
-def _values(schema: type[Any], steps: Sequence[str | int]) -> str:
-    fields = _struct(schema, steps[:-1]).fields
-    info = next(field.type for field in fields if field.name == steps[-1])
-    found = getattr(info, "values", ())
-    return f", allowed are {', '.join(map(str, found))}" if found else ""
+            literals = (one for one in types if get_origin(one) is Literal)
+            allowed = [str(value) for one in literals for value in get_args(one)]
+            value = f" is {entry!r}" if shows_values else ""
+            values = f", allowed are {', '.join(allowed)}" if allowed else ""
+            yield f"{at or 'the file'}{value}: {error}{values}"
+        return
+    fields = {one.name: one for one in msgspec.structs.fields(struct)}
+    prefix = f"{at}." if at else ""
+    for name in entry:
+        if name not in fields:
+            yield f"{prefix}{name} is unknown, allowed are {', '.join(fields)}"
+    for name, one in fields.items():
+        if name in entry:
+            yield from _mistakes(entry[name], one.type, prefix + name, shows_values=shows_values)
+        elif one.required:
+            yield f"{prefix}{name} is missing"
 
 
 def put_in_place(path: Path, write: Callable[[TextIO], object]) -> None:
@@ -109,10 +102,9 @@ def put_in_place(path: Path, write: Callable[[TextIO], object]) -> None:
     Raises:
         OSError: if that cannot be done; what was there before is there still.
     """
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    draft = Path(name)
+    draft = path.with_name(f".{path.name}.new")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with draft.open("w", encoding="utf-8") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())

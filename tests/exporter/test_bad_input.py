@@ -190,11 +190,14 @@ def test_mounts_that_are_not_understood_hide_no_other(tmp_path: Path) -> None:
             "volumes.a.size_gib is -1: Expected `float` > 0",
         ),
         ("volumes: {a: {type: gp2, size_gib: yes}}", "volumes.a.size_gib is True"),
-        ("volumes: {a: {created: soon}}", "volumes.a.created is 'soon': Invalid RFC3339"),
+        (
+            "volumes: {a: {created: soon}}",
+            "volumes.a.created is 'soon', allowed is a date such as 2026-11-21 or a time",
+        ),
         ("volumes: [a]", "volumes is ['a']: Expected `object"),
         (
             "devices: {sdb: {bucket: {capacity: 5, refill: 1}}}",
-            "devices.sdb.bucket: Object missing required field `burst`",
+            "devices.sdb.bucket.burst is missing",
         ),
         (
             "devices: {sdb: {bucket: {capacity: 5, refill: 9, burst: 3}}}",
@@ -206,10 +209,10 @@ def test_mounts_that_are_not_understood_hide_no_other(tmp_path: Path) -> None:
         ),
         (
             "devices: {sdb: {bucket: {capacity: 5, refill: 1, burst: 3, unit: GB}}}",
-            "devices.sdb.bucket.unit is 'GB': Invalid enum value 'GB', allowed are MiB, io",
+            "devices.sdb.bucket.unit is 'GB': Invalid enum value 'GB', allowed are io, MiB",
         ),
         ("devices: {sdb: {volume_id: 7}}", "devices.sdb.volume_id is 7: Expected `str`"),
-        ("instance: {iops: 3}", "instance: Object missing required field `mib_s`"),
+        ("instance: {iops: 3}", "instance.mib_s is missing"),
         ("a: {b", "is no YAML"),
     ],
 )

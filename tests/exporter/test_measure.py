@@ -751,7 +751,7 @@ def test_disks_of_other_makers_have_limits_and_no_bucket(host: Planted) -> None:
 def test_the_wrong_rules_of_a_configuration_are_named(host: Planted) -> None:
     host.config(measure={"directories": ["data"], "drain": "vol-1", "floor": 2})
     assert host.measure() == 2
-    assert "measure.directories.0 is 'data': Expected `str` matching regex '^/'" in host.err
+    assert "measure.directories is ['data']: Expected `str` matching regex '^/'" in host.err
     assert "measure.drain is 'vol-1': Expected `array" in host.err
     assert "measure.floor is unknown, allowed are directories, drain" in host.err
 

@@ -278,7 +278,7 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
     [
         ("tls_config: {}", "tls_config is unknown, allowed are tls_server_config"),
         ("http_server_config: {http2: true}", "http_server_config is unknown"),
-        ("tls_server_config: {cert_file: a}", "missing required field `key_file`"),
+        ("tls_server_config: {cert_file: a}", "tls_server_config.key_file is missing"),
         (
             "tls_server_config: {cert_file: a, key_file: b, ciphers: []}",
             "tls_server_config.ciphers is unknown",
@@ -286,7 +286,7 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
         ("tls_server_config: {cert_file: a, key_file: b}", "No such file"),
         (
             "tls_server_config: {cert_file: a, key_file: b, min_version: TLS10}",
-            "min_version is 'TLS10': Invalid enum value 'TLS10', allowed are TLS12, TLS13",
+            "min_version: Invalid enum value 'TLS10', allowed are TLS12, TLS13",
         ),
         (
             "tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequireAndVerifyClientCert}",
@@ -302,10 +302,15 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
         ),
         ("", "Expected `object`"),
         ("{}", "the file is empty"),
-        ("tls_server_config:", "tls_server_config is None: Expected `object`"),
-        ("basic_auth_users:", "basic_auth_users is None: Expected `object`"),
+        ("tls_server_config:", "tls_server_config: Expected `object`, got `null`"),
+        ("basic_auth_users:", "basic_auth_users: Expected `object`, got `null`"),
         ("basic_auth_users: {bob: secret}", "basic_auth_users.bob is no bcrypt hash"),
-        ("basic_auth_users: [bob]", "basic_auth_users is ['bob']: Expected `object`"),
+        ("basic_auth_users: {ann: secret, bob: 5}", "basic_auth_users.bob is no bcrypt hash"),
+        ("basic_auth_users: {ann: secret, bob: }", "basic_auth_users.bob is no bcrypt hash"),
+        ("basic_auth_users: {12: secret}", "basic_auth_users.12 is no bcrypt hash"),
+        ("basic_auth_users: {[1]: secret}", "is no YAML"),
+        ("basic_auth_users: secret", "basic_auth_users: Expected `object`, got `str`"),
+        ("basic_auth_users: [bob]", "basic_auth_users: Expected `object`, got `array`"),
         ("- a", "Expected `object`"),
     ],
 )

@@ -49,7 +49,7 @@ def measure(
     stdout: TextIO,
     stderr: TextIO,
 ) -> int:
-    """Do what is wished. Returns the exit code.
+    """Run ``measure``. Returns the exit code.
 
     Raises:
         ValueError: if it cannot or must not be done, before anything was.
@@ -222,10 +222,10 @@ def _profile(flags: MeasureOptions, unit: str, *, drains: bool) -> Profile:
 
 
 def _steps(profile: Profile, flags: MeasureOptions) -> list[Step]:
-    """Limited as it is wished.
+    """The profile's steps with the limits of the flags.
 
     Raises:
-        WishError: if a rate is wished for that cannot be kept.
+        FlagError: if fio cannot keep the rate.
     """
     if flags.rate_iops is not None:
         _check_rate(profile, flags.rate_iops)

@@ -89,7 +89,7 @@ class _File(_Strict):
     """The whole file. A part without content is an error: it would serve without TLS or passwords."""
 
     tls_server_config: _TlsEntry | UnsetType = UNSET
-    basic_auth_users: Annotated[dict[str, str], Meta(min_length=1)] | UnsetType = UNSET
+    basic_auth_users: Annotated[dict[str | int, object], Meta(min_length=1)] | UnsetType = UNSET
 
 
 def read_web_config(path: Path) -> WebConfig:
@@ -103,13 +103,14 @@ def read_web_config(path: Path) -> WebConfig:
     except ValueError as error:
         raise WebConfigError(str(error)) from error
     problems: list[str] = []
-    file = convert(content, _File, "", problems) or _File()
+    file = convert(content, _File, "", problems, shows_values=False) or _File()
     if content == {}:
         problems.append("the file is empty; leave it out to serve without TLS and passwords")
     tls = None
     if file.tls_server_config is not UNSET:
         tls = _tls(file.tls_server_config, path.parent, problems)
-    users = {} if file.basic_auth_users is UNSET else file.basic_auth_users
+    entries = {} if file.basic_auth_users is UNSET else file.basic_auth_users
+    users = {str(name): str(its_hash) for name, its_hash in entries.items()}
     problems += [
         f"basic_auth_users.{name} is no bcrypt hash (htpasswd -nBC 10 {name} makes one)"
         for name, its_hash in users.items()
