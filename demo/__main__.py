@@ -16,11 +16,9 @@ from typing import Any
 
 import boto3
 
-from burstwatch import bucket as tb
-from burstwatch.formatting import span, table
 from demo.boards import NAMES, Boards
-from demo.fleet import MINUTE_S, Spec, build_fleet
-from demo.hostside import HostSideError, broken_on_host, host_side
+from demo.fleet import MINUTE_S, Spec, build_fleet, expectations
+from demo.hostside import HostSide, HostSideError, broken_on_host, host_side
 from demo.inbox import Inbox
 from demo.live import Live
 from demo.localcloud.cloud import (
@@ -35,6 +33,7 @@ from demo.picture import draw
 from demo.play import Player, Volume, create_fleet, publish_until
 from demo.report import broken_promises, build_result, summary, write_json
 from demo.stack import Stack, StackError
+from demo.watch import say, watch
 
 #: Rules fire by the minute, so a lead of 15 minutes would make the demo an hour long.
 SETTINGS = {"lead_s": "240", "alarm_path_s": "60"}
@@ -43,7 +42,6 @@ LIVE_MINUTES = 8
 LOOK_S = 200.0
 #: Where it is written where the pages are served, and which promises did not hold.
 LIVE, BROKEN = "live.txt", "broken.txt"
-STARTED = time.monotonic()
 
 
 def main() -> int:
@@ -78,7 +76,7 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
     (out / "endpoint.txt").write_text(cloud.endpoint, encoding="utf-8")
     say(f"the local cloud is up at {cloud.endpoint}")
     specs = build_fleet()
-    print(_expectations(specs))
+    print(expectations(specs))
     session = boto3.Session("test", "test", region_name="us-east-1")
 
     def client(name: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
@@ -90,25 +88,7 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
         pool = ending.enter_context(ThreadPoolExecutor(1))
         ending.push(lambda failure, *_: stack.cancel() if failure else None)
         preparing = pool.submit(_prepare, stack)
-        volumes = create_fleet(client("ec2"), specs, live_at=live_at)
-        count = publish_until(client("cloudwatch"), volumes, time.time())
-        say(f"{len(volumes)} volumes with a day of history: {count:,} datapoints")
-        player = Player(client("cloudwatch"), volumes)
-        player.start()
-        ending.callback(player.stop)
-        host = ending.enter_context(
-            host_side(
-                volumes,
-                live_at=live_at,
-                environment=cloud.environment(),
-                folder=cloud.folder / "hostside",
-            )
-        )
-        say(
-            "a host with some of them is scraped"
-            if host
-            else "no Prometheus here: the host's dashboard is left out"
-        )
+        volumes, player, host = _play(ending, cloud, client, specs, live_at=live_at)
         boards = Boards(
             cloudwatch=client("cloudwatch"), region="us-east-1", host=host, volumes=volumes
         )
@@ -116,18 +96,16 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
         say(f"`cdk deploy` is done; lead {SETTINGS['lead_s']} s here, 15 minutes by default")
         inbox = Inbox(client("sns"), client("sqs"), endpoint=cloud.endpoint)
         ending.callback(inbox.close)
-        inbox.subscribe("page", outputs["PageTopicArn"], http=True)
-        inbox.subscribe("notice", outputs["NoticeTopicArn"], http=False)
-        inbox.subscribe("events", outputs["EventsTopicArn"], http=False)
-        broken: list[str] = []
+        for name, topic in (("page", "Page"), ("notice", "Notice"), ("events", "Events")):
+            inbox.subscribe(name, outputs[f"{topic}TopicArn"], http=name == "page")
 
-        def look() -> None:
-            broken.extend(boards.write(out / "dashboards", now_s=time.time()))
+        def look() -> list[str]:
+            missing = boards.write(out / "dashboards", now_s=time.time())
             say(f"wrote the dashboards as they are now to {out / 'dashboards'}")
+            return missing
 
-        meanwhile = (live_at + LOOK_S, look)
         until = live_at + LIVE_MINUTES * MINUTE_S
-        _watch(inbox, volumes, player, until=until, meanwhile=meanwhile)
+        broken = watch(inbox, volumes, player, until=until, look=look, look_at=live_at + LOOK_S)
         broken += _show(cloud, out, volumes, inbox, live_at=live_at)
         if host is not None:
             broken += broken_on_host(host, volumes, now_s=time.time())
@@ -146,6 +124,37 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
     return 1 if broken else 0
 
 
+def _play(
+    ending: contextlib.ExitStack,
+    cloud: LocalCloud,
+    client: Callable[[str], Any],
+    specs: Sequence[Spec],
+    *,
+    live_at: float,
+) -> tuple[list[Volume], Player, HostSide | None]:
+    """The fleet with a day of history and a host that has some of it, both alive until the end."""
+    volumes = create_fleet(client("ec2"), specs, live_at=live_at)
+    count = publish_until(client("cloudwatch"), volumes, time.time())
+    say(f"{len(volumes)} volumes with a day of history: {count:,} datapoints")
+    player = Player(client("cloudwatch"), volumes)
+    player.start()
+    ending.callback(player.stop)
+    host = ending.enter_context(
+        host_side(
+            volumes,
+            live_at=live_at,
+            environment=cloud.environment(),
+            folder=cloud.folder / "hostside",
+        )
+    )
+    say(
+        "a host with some of them is scraped"
+        if host
+        else "no Prometheus here: the host's dashboard is left out"
+    )
+    return volumes, player, host
+
+
 def _remove_earlier(out: Path) -> None:
     """Pages of an earlier run, which are not of this one."""
     shutil.rmtree(out / "dashboards", ignore_errors=True)
@@ -162,86 +171,10 @@ def _take_down(cloud: LocalCloud, stack: Stack, cloudwatch: Any) -> list[str]:  
     return [f"{len(left)} alarms were left behind"] if left else []
 
 
-def say(text: str) -> None:
-    """A line of progress with the seconds since the start."""
-    print(f"[{time.monotonic() - STARTED:4.0f} s] {text}", flush=True)
-
-
 def _prepare(stack: Stack) -> dict[str, str]:
     stack.synth()
     stack.bootstrap()
     return stack.deploy()
-
-
-def _expectations(specs: Sequence[Spec]) -> str:
-    """The first result, before anything is deployed: the closed form says who is in danger."""
-    rows = []
-    for one in specs:
-        spec, bucket = one.spec, one.spec.bucket
-        lasts = tb.worst_time_to_empty(bucket, level=bucket.capacity) if bucket else None
-        unit = "IOPS" if spec.unit == "io" else "MiB/s"
-        rows.append(
-            (
-                one.name,
-                f"{one.volume_type} {one.size_gib}",
-                f"{spec.baseline:g} {unit}",
-                f"{spec.burst:g} {unit}",
-                span(lasts) if lasts is not None else "no bucket",
-            )
-        )
-    return table(("volume", "type, GiB", "baseline", "burst", "a full bucket lasts"), rows)
-
-
-def _watch(
-    inbox: Inbox, volumes: Sequence[Volume], player: Player, *,
-    until: float, meanwhile: tuple[float, Callable[[], None]],
-) -> None:  # fmt: skip
-    """Say what happens as it happens; at one instant do something else as well."""
-    act_at, act = meanwhile
-    shown: set[int] = set()
-    dry: set[str] = set()
-    names = {volume.id: volume.spec.name for volume in volumes}
-    next_line = time.time() + MINUTE_S
-    while time.time() < until + 5:
-        time.sleep(2)
-        if time.time() >= act_at:
-            act_at = float("inf")
-            act()
-        if time.time() >= next_line:
-            next_line += MINUTE_S
-            say(f"{max(0.0, until - time.time()) / MINUTE_S:.0f} min to go: {_lowest(volumes)}")
-        if player.error is not None:
-            raise player.error
-        _tell(inbox, names, shown)
-        for volume in volumes:
-            if volume.emptied and volume.id not in dry:
-                dry.add(volume.id)
-                say(f"{volume.spec.name} has run dry")
-
-
-def _tell(inbox: Inbox, names: Mapping[str, str], shown: set[int]) -> None:
-    """What has arrived at the queues since the last time."""
-    for message in inbox.collect():
-        alarm = message.alarm
-        if alarm is None or id(message) in shown or message.through == "http":
-            continue
-        shown.add(id(message))
-        label = alarm["AlarmName"]
-        for volume_id, name in names.items():
-            label = label.replace(volume_id, f"{volume_id} ({name})")
-        say(f"{message.through}: {alarm['NewStateValue']} {label}")
-        if "burstwatch/" in alarm["AlarmName"]:
-            print(f"         {str(alarm.get('AlarmDescription'))[:200]}")
-
-
-def _lowest(volumes: Sequence[Volume]) -> str:
-    """The balances under one half, lowest first."""
-    levels = sorted(
-        (volume.ratios[-1][1], volume.spec.name)
-        for volume in volumes
-        if volume.ratios and volume.ratios[-1][1] < 0.5  # noqa: PLR2004 - what is worth a look
-    )
-    return ", ".join(f"{name} {level:.0%}" for level, name in levels)
 
 
 def _scan(cloud: LocalCloud) -> dict[str, Mapping[str, Any]]:

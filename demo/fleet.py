@@ -7,6 +7,7 @@ seconds relative to the moment the real time begins.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from burstwatch import bucket as tb
@@ -14,6 +15,7 @@ from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.backtest.workloads import scaled_loads
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Access, VolumeSpec, volume_spec
+from burstwatch.formatting import span, table
 from demo.workloads import recorded_rates
 
 DAY_S = 86_400.0
@@ -186,3 +188,22 @@ def _calm(name: str, spec: VolumeSpec, seconds: float) -> list[Phase]:
     ]
     whole, rest = int(seconds // step_s), math.fmod(seconds, step_s)
     return [replace(capped[-1], seconds=rest), *capped[len(capped) - whole :]]
+
+
+def expectations(specs: Sequence[Spec]) -> str:
+    """The first result, before anything is deployed: the closed form says who is in danger."""
+    rows = []
+    for one in specs:
+        spec, bucket = one.spec, one.spec.bucket
+        lasts = tb.worst_time_to_empty(bucket, level=bucket.capacity) if bucket else None
+        unit = "IOPS" if spec.unit == "io" else "MiB/s"
+        rows.append(
+            (
+                one.name,
+                f"{one.volume_type} {one.size_gib}",
+                f"{spec.baseline:g} {unit}",
+                f"{spec.burst:g} {unit}",
+                span(lasts) if lasts is not None else "no bucket",
+            )
+        )
+    return table(("volume", "type, GiB", "baseline", "burst", "a full bucket lasts"), rows)
