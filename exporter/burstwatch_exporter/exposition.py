@@ -1,7 +1,7 @@
 """A page of metrics as the Prometheus client encodes it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.exposition import choose_encoder, generate_latest
@@ -47,10 +47,19 @@ class Page:
         return (family for family in self._families.values() if family.samples)
 
 
+def content_type_of(accept: str) -> str:
+    """The format that a client with this ``Accept`` header gets."""
+    return _encoder(accept)[1]
+
+
 def encode(registry: CollectorRegistry, accept: str) -> tuple[str, bytes]:
     """The content type and the body of a scrape, in the format that its client takes."""
-    try:
-        encoder, content_type = choose_encoder(accept)
-    except (TypeError, ValueError):  # an Accept header that is none
-        encoder, content_type = generate_latest, PLAIN
+    encoder, content_type = _encoder(accept)
     return content_type, encoder(registry)
+
+
+def _encoder(accept: str) -> tuple[Callable[[CollectorRegistry], bytes], str]:
+    try:
+        return choose_encoder(accept)
+    except (TypeError, ValueError):  # an Accept header that is none
+        return generate_latest, PLAIN

@@ -1,7 +1,6 @@
 """Run the exporter: read, save and serve until told to stop."""
 
 import logging
-from collections.abc import Callable
 from threading import Event, Thread
 from typing import TextIO
 
@@ -16,7 +15,7 @@ from burstwatch_exporter.settings import Options
 from burstwatch_exporter.web.app import App
 from burstwatch_exporter.web.config import WebConfig, read_web_config
 from burstwatch_exporter.web.passwords import Passwords
-from burstwatch_exporter.web.server import Server, serving
+from burstwatch_exporter.web.server import Server
 
 LOG = logging.getLogger("burstwatch_exporter")
 
@@ -40,7 +39,7 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
     """
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
     exporter = make_exporter(options, clock)
-    end = None if options.port is None else _open(exporter, web, options.host, options.port)
+    server = None if options.port is None else _open(exporter, web, options.host, options.port)
     if options.aws != "off":
         arguments = (exporter, options.aws_period_s, stop)
         Thread(target=_keep_asking, args=arguments, name="aws", daemon=True).start()
@@ -49,36 +48,31 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         while not stop.wait(options.sample_period_s):
             exporter.sample()
     finally:
-        if end is not None:
-            end()
+        if server is not None:
+            server.stop()
         exporter.host.observe()
         exporter.save()
     LOG.info("stopped")
 
 
 def _keep_asking(exporter: Exporter, period_s: float, stop: Event) -> None:
-    """Ask AWS every so often, beside all else: it may take its time."""
+    """Ask AWS periodically, in a thread of its own because calls can be slow."""
     while not stop.is_set():
         exporter.ask_aws()
         stop.wait(period_s)
 
 
-def _open(exporter: Exporter, web: WebConfig, host: str, port: int) -> Callable[[], None]:
-    """Serve from now on, until what is returned is called."""
+def _open(exporter: Exporter, web: WebConfig, host: str, port: int) -> Server:
+    """Serve from now on."""
     app = App(exporter, Passwords(web.users))
     try:
         server = Server(app, host=host, port=port, tls=web.tls)
     except OSError as error:
         msg = f"web.listen-address {host}:{port}: {error}"
         raise OSError(msg) from error
-    wait = serving(server)
+    server.start()
     LOG.info("serving on %s:%d", host or "every address", server.port)
-
-    def end() -> None:
-        server.stop()
-        wait()
-
-    return end
+    return server
 
 
 def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -> None:

@@ -341,6 +341,21 @@ def test_a_signal_at_any_moment_of_a_wait_ends_it() -> None:
     subprocess.run([sys.executable, "-c", AT_A_BAD_MOMENT], check=True, timeout=120)
 
 
+HANGING = """
+import os, signal, sys, threading
+from burstwatch_exporter import main
+def run(args, world):
+    threading.Thread(target=threading.Event().wait).start()
+    return 0
+main.run = run
+main.main()
+"""
+
+
+def test_a_thread_that_hangs_does_not_keep_the_process() -> None:
+    assert subprocess.run([sys.executable, "-c", HANGING], check=True, timeout=120).returncode == 0
+
+
 def test_told_to_stop_it_saves_and_ends_well(machine: Machine) -> None:
     root = machine.root
     process = subprocess.Popen(

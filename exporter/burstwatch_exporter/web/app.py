@@ -16,6 +16,7 @@ from prometheus_client.exposition import gzip_accepted
 from tornado.web import Application, HTTPError, RequestHandler
 
 import burstwatch
+from burstwatch_exporter.exposition import content_type_of
 from burstwatch_exporter.web.passwords import Passwords
 
 #: Threads for scrapes. All begin with the server: later there may be no room for one.
@@ -33,6 +34,10 @@ LANDING = """<!DOCTYPE html>
 <li><a href="/-/ready">ready</a></li></ul>
 {problems}</body></html>
 """
+
+
+#: Content type, content encoding or nothing, and the body.
+Answer = tuple[str, str, bytes]
 
 
 class Site(Protocol):
@@ -55,7 +60,7 @@ class App(Application):
         """All threads are there from the beginning."""
         self.site, self._passwords = site, passwords
         self._scrapes, self._checks = _threads(SCRAPE_THREADS), _threads(1)
-        self._under_way: dict[str, asyncio.Future[tuple[str, bytes]]] = {}
+        self._under_way: dict[tuple[str, bool], asyncio.Future[Answer]] = {}
         self._guesses = 0
         super().__init__(
             [
@@ -68,15 +73,22 @@ class App(Application):
             log_function=lambda _: None,
         )
 
-    async def scrape(self, accept: str) -> tuple[str, bytes]:
-        """The metrics. Whoever asks the same while it is under way gets the same answer."""
-        future = self._under_way.get(accept)
+    async def scrape(self, accept: str, *, packs: bool) -> Answer:
+        """The metrics. Requests for the same format share the answer that is under way."""
+        wanted = content_type_of(accept), packs
+        future = self._under_way.get(wanted)
         if future is None:
             loop = asyncio.get_running_loop()
-            future = loop.run_in_executor(self._scrapes, self.site.scrape, accept)
-            self._under_way[accept] = future
-            future.add_done_callback(lambda _: self._under_way.pop(accept))
+            future = loop.run_in_executor(self._scrapes, self._render, accept, packs)
+            self._under_way[wanted] = future
+            future.add_done_callback(lambda _: self._under_way.pop(wanted))
         return await asyncio.shield(future)
+
+    def _render(self, accept: str, packs: bool) -> Answer:  # noqa: FBT001 - an executor has no keywords
+        content_type, body = self.site.scrape(accept)
+        if not packs or len(body) <= WORTH_PACKING:
+            return content_type, "", body
+        return content_type, "gzip", gzip.compress(body, compresslevel=1)
 
     async def allow(self, authorization: str) -> bool:
         """Whether an ``Authorization`` header lets its sender in.
@@ -135,11 +147,12 @@ class _NotFound(_Handler):
 
 class _Metrics(_Handler):
     async def get(self) -> None:
-        content_type, body = await self.application.scrape(self.request.headers.get("Accept", ""))
-        packs = gzip_accepted(self.request.headers.get("Accept-Encoding", ""))
-        if packs and len(body) > WORTH_PACKING:
-            body = gzip.compress(body, compresslevel=1)
-            self.set_header("Content-Encoding", "gzip")
+        headers = self.request.headers
+        content_type, encoding, body = await self.application.scrape(
+            headers.get("Accept", ""), packs=gzip_accepted(headers.get("Accept-Encoding", ""))
+        )
+        if encoding:
+            self.set_header("Content-Encoding", encoding)
         self.set_header("Content-Type", content_type)
         self.set_header("Vary", "Accept, Accept-Encoding")
         self.write(body)

@@ -6,7 +6,6 @@ import logging
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
@@ -23,17 +22,14 @@ REQUEST_S = 5.0
 CONNECTION_S = 30.0
 #: Connections at a time. One more closes the oldest idle one of the address that has the most.
 CONNECTIONS = 512
-#: So long what has begun may take when the server stops.
+#: How long requests may still take when the server stops.
 GRACE_S = 5.0
-#: How often the end of that is looked for.
+#: How often to check whether they are done.
 TICK_S = 0.02
 
 
 class Server:
-    """Serves an application until ``stop``. The socket is bound when this is made.
-
-    ``refused`` counts the connections that were closed before an answer, by the reason.
-    """
+    """Serves an application in a thread, until ``stop``. The socket is bound when this is made."""
 
     def __init__(self, app: App, *, host: str, port: int, tls: Tls | None) -> None:
         """An empty ``host`` is every address; ``port`` 0 is any that is free.
@@ -44,25 +40,24 @@ class Server:
         self._socket = _listen(host, port)
         self._loop, self._end = asyncio.new_event_loop(), asyncio.Event()
         self._http = _Http(app, _CurrentTls(tls) if tls is not None else None, self._loop)
-        self.refused = self._http.refused
+        self._thread = Thread(target=self._run, name="web", daemon=True)
 
     @property
     def port(self) -> int:
         """The port that it really has."""
         return int(self._socket.getsockname()[1])
 
-    @property
-    def busy(self) -> set[IOStream]:
-        """The connections whose request is being answered."""
-        return self._http.busy
+    def start(self) -> None:
+        """Take connections."""
+        self._thread.start()
 
     def stop(self) -> None:
-        """Take no more connections, and let those that are there end."""
+        """Take no more connections, let the requests that are there end, and wait for that."""
         with contextlib.suppress(RuntimeError):  # it has ended
             self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join()
 
-    def run(self) -> None:
-        """Serve in this thread, until ``stop`` is called in another."""
+    def _run(self) -> None:
         logging.getLogger("tornado").setLevel(logging.ERROR)  # it logs every bad client
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             runner.run(self._serve())
@@ -95,15 +90,8 @@ def _listen(host: str, port: int) -> socket.socket:
     return found
 
 
-def serving(server: Server) -> Callable[[], None]:
-    """Begin to serve in a thread; what is returned waits for its end."""
-    thread = Thread(target=server.run, name="web", daemon=True)
-    thread.start()
-    return thread.join
-
-
 class _Http(HTTPServer):
-    """Tornado's server with a cap on connections, and with counts of what it refuses."""
+    """Tornado's server with a cap on connections."""
 
     def initialize(  # type: ignore[override]
         self, app: App, tls: "_CurrentTls | None", loop: asyncio.AbstractEventLoop
@@ -113,7 +101,6 @@ class _Http(HTTPServer):
         self._open: dict[IOStream, tuple[asyncio.TimerHandle, str]] = {}
         #: Those with a whole request.
         self.busy: set[IOStream] = set()
-        self.refused: Counter[str] = Counter()
         super().initialize(
             self._answer,
             no_keep_alive=True,
@@ -138,8 +125,8 @@ class _Http(HTTPServer):
             ((most, _),) = Counter(host for _, host in self._open.values()).most_common(1)
             theirs = [one for one, (_, host) in self._open.items() if host == most]
             idle = (one for one in theirs if one not in self.busy)
-            self._drop(next(idle, theirs[0]), "crowded")
-        end = self._loop.call_later(CONNECTION_S, self._drop, stream, "slow")
+            self._drop(next(idle, theirs[0]))
+        end = self._loop.call_later(CONNECTION_S, self._drop, stream)
         self._open[stream] = end, address[0]
         super().handle_stream(stream, address)
 
@@ -149,16 +136,14 @@ class _Http(HTTPServer):
         stream = server_conn.stream
         if stream in self._open:
             self._open.pop(stream)[0].cancel()
-            self.refused["incomplete"] += stream not in self.busy
         self.busy.discard(stream)
 
     def _answer(self, request: Any) -> None:  # noqa: ANN401 - as Tornado types its callback
         self.busy.add(request.connection.stream)
         self._app(request)
 
-    def _drop(self, stream: IOStream, why: str) -> None:
+    def _drop(self, stream: IOStream) -> None:
         self._open.pop(stream)[0].cancel()
-        self.refused[why] += 1
         stream.close()
 
 
