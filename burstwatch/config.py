@@ -20,10 +20,6 @@ EXPORTER_ENV_PREFIX = "BURSTWATCH_EXPORTER_"
 Value = str | float
 
 
-class ConfigError(ValueError):
-    """Settings that cannot be used; the message names each with its value."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
     """One setting: a number (of seconds, mostly) between bounds, or a text of a pattern.
@@ -228,7 +224,7 @@ def parse_config(texts: Mapping[str, str]) -> Config:
     """Settings by name, as text.
 
     Raises:
-        ConfigError: naming every unknown name and every value that is not allowed.
+        ValueError: naming every unknown name and every value that is not allowed.
     """
     known = {setting.name for setting in SETTINGS}
     problems = [
@@ -238,7 +234,7 @@ def parse_config(texts: Mapping[str, str]) -> Config:
     ]
     values = parse_settings(SETTINGS, texts, problems)
     if problems:
-        raise ConfigError("; ".join(problems))
+        raise ValueError("; ".join(problems))
     return Config(**values)
 
 

@@ -34,10 +34,6 @@ PATTERNS = {
 }
 
 
-class UnitError(ValueError):
-    """A unit that cannot be: the message names the field, its value and what is allowed."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class UnitSpec:
     """A unit, or a shard of it, as an event names it. Without account or region it is at home."""
@@ -53,12 +49,12 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
     """The unit of an event: its key ``unit``, an object, or nothing for the one at home.
 
     Raises:
-        UnitError: naming every field that is unknown or not as allowed.
+        ValueError: naming every field that is unknown or not as allowed.
     """
     fields = event.get("unit", {})
     if not isinstance(fields, dict):
         msg = f"unit is {fields!r}, allowed is an object with {', '.join(PATTERNS)}"
-        raise UnitError(msg)
+        raise ValueError(msg)  # noqa: TRY004 - a wrong event, as all that follows
     problems = [
         f"unit.{name} is {value!r}, allowed is {PATTERNS[name]}"
         if name in PATTERNS
@@ -69,12 +65,12 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
     if not problems and fields.get("role_arn") and not fields.get("account"):
         problems.append("unit.role_arn is given without unit.account")
     if problems:
-        raise UnitError("; ".join(problems))
+        raise ValueError("; ".join(problems))
     try:
         return UnitSpec(**{**fields, "shard": parse_shard(str(fields.get("shard", WHOLE)))})
     except ValueError as error:
         msg = f"unit.shard {error}"
-        raise UnitError(msg) from error
+        raise ValueError(msg) from error
 
 
 @dataclass(kw_only=True)

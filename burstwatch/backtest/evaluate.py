@@ -13,7 +13,7 @@ from typing import Protocol
 
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import WEEK_S, Score
-from burstwatch.backtest.series import SeriesError, at_period
+from burstwatch.backtest.series import at_period
 from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
 from burstwatch.formatting import DAY
@@ -84,14 +84,14 @@ def score_trial(
     A trial that is coarser than the view is seen in its own period.
 
     Raises:
-        SeriesError: if the trial is over with its warm-up.
+        ValueError: if the trial is over with its warm-up.
     """
     rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
     span = (trial.rows[0].t_s + WARM_UP_S, trial.rows[-1].t_s + trial.step_s)
     if span[1] <= span[0] or not rows:
         days = (span[1] - span[0] + WARM_UP_S) / DAY
         msg = f"{trial.name} lasts {days:.1f} days, the first {WARM_UP_S / DAY:g} of which only warm up"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     played = Played(rows, trial.resource, period_s)
     config = replace(view, period_s=max(view.period_s, period_s)).config(lead_s)
     known = Known(config=config, events=trial.events)

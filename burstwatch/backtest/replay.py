@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from burstwatch.backtest.series import Row, SeriesError
+from burstwatch.backtest.series import Row
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.history.history import build_history
@@ -42,7 +42,7 @@ def volume(volume_type: str, size_gib: float) -> Resource:
     """A volume as if it had been found attached to an instance without limits.
 
     Raises:
-        UnknownVolumeTypeError, SizeOutOfRangeError: naming the value.
+        ValueError: naming the value.
     """
     item = {
         "VolumeId": "vol-replayed",
@@ -71,7 +71,7 @@ def replay(
     """One moment per period, from the first row until the last has been seen.
 
     Raises:
-        SeriesError: if the rows span more periods than can sensibly be played.
+        ValueError: if the rows span more periods than can sensibly be played.
     """
     played = Played(rows, resource, period_s)
     # Data as late as asked for is not stale: the delay is part of the question.
@@ -89,12 +89,12 @@ class Played:
         """What is asked of ``rows`` later is made once, here.
 
         Raises:
-            SeriesError: if they span more periods than can sensibly be played.
+            ValueError: if they span more periods than can sensibly be played.
         """
         steps = (rows[-1].t_s - rows[0].t_s) / period_s
         if steps > MOST_MOMENTS:
             msg = f"the rows span {steps:.0f} periods of {period_s:g} s, at most {MOST_MOMENTS} are played"
-            raise SeriesError(msg)
+            raise ValueError(msg)
         self._resource, self._period_s = resource, period_s
         self._row_ends = [row.t_s + period_s for row in rows]
         cut = resource.history_from_s

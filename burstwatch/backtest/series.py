@@ -18,10 +18,6 @@ PERCENT = 100.0
 HIGHEST = 1e12
 
 
-class SeriesError(ValueError):
-    """A series that cannot be read; the message names the line."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
     """One datapoint. None where CloudWatch has none."""
@@ -38,7 +34,7 @@ def read_series(lines: Iterable[str], *, name: str) -> list[Row]:
     """Rows in time order. Lines that begin with # are comments.
 
     Raises:
-        SeriesError: for a wrong heading, a cell that is no number or out of range,
+        ValueError: for a wrong heading, a cell that is no number or out of range,
             or times that do not rise; with the file's name and the line.
     """
     rows: list[Row] = []
@@ -51,16 +47,16 @@ def read_series(lines: Iterable[str], *, name: str) -> list[Row]:
             heading = [cell.strip() for cell in cells]
             if sorted(heading) != sorted(COLUMNS):
                 msg = f"{name} line {number}: the columns must be {','.join(COLUMNS)}, got {line.strip()}"
-                raise SeriesError(msg)
+                raise ValueError(msg)
             continue
         row = _row(heading, cells, where=f"{name} line {number}")
         if rows and row.t_s <= rows[-1].t_s:
             msg = f"{name} line {number}: t_s {row.t_s:g} must be above {rows[-1].t_s:g} of the row before"
-            raise SeriesError(msg)
+            raise ValueError(msg)
         rows.append(row)
     if not rows:
         msg = f"{name}: no rows"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     return rows
 
 
@@ -87,13 +83,13 @@ def at_period(rows: Sequence[Row], step_s: float, period_s: float) -> tuple[Sequ
     left out where the recording ends within it.
 
     Raises:
-        SeriesError: if the one period is no multiple of the other.
+        ValueError: if the one period is no multiple of the other.
     """
     if step_s >= period_s:
         return rows, step_s
     if period_s % step_s:
         msg = f"rows of {step_s:g} s cannot be summed up over {period_s:g} s"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     wide: dict[float, list[Row]] = {}
     for row in rows:
         wide.setdefault(row.t_s // period_s * period_s, []).append(row)
@@ -122,14 +118,14 @@ def _sum(start_s: float, rows: Sequence[Row]) -> Row:
 def _row(heading: Sequence[str], cells: Sequence[str], *, where: str) -> Row:
     if len(cells) != len(heading):
         msg = f"{where}: {len(heading)} cells expected, got {len(cells)}"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     values: dict[str, float | None] = {}
     for column, cell in zip(heading, cells, strict=True):
         values[column] = _number(cell.strip(), column=column, where=where)
     time = values.pop("t_s")
     if time is None:
         msg = f"{where}: t_s is empty"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     return Row(t_s=time, **values)
 
 
@@ -138,7 +134,7 @@ def _cells(line: str, *, where: str) -> list[str]:
         return next(csv.reader([line]))
     except csv.Error as error:
         msg = f"{where}: {error}"
-        raise SeriesError(msg) from None
+        raise ValueError(msg) from None
 
 
 def _number(cell: str, *, column: str, where: str) -> float | None:
@@ -154,5 +150,5 @@ def _number(cell: str, *, column: str, where: str) -> float | None:
     if not lowest <= value <= highest or (column.endswith("_ops") and 0 < value < 1 / HIGHEST):
         allowed = f"a number from {lowest:g} to {highest:g}"
         msg = f"{where}: {column} is {cell!r}, allowed is {allowed} or nothing"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     return value

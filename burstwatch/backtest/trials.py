@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.series import PERCENT, Row, SeriesError
+from burstwatch.backtest.series import PERCENT, Row
 from burstwatch.backtest.simulate import Datapoint, Simulation
 from burstwatch.backtest.workloads import Workload, scaled_loads
 from burstwatch.ebs.volumes import volume_spec
@@ -55,11 +55,11 @@ def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: fl
     """A volume under a workload whose mean is ``rho`` times its baseline.
 
     Raises:
-        SeriesError: for a volume without a bucket, which can never run dry.
+        ValueError: for a volume without a bucket, which can never run dry.
     """
     spec = volume_spec(volume_type, size_gib)
     if spec.bucket is None:
-        raise SeriesError(spec.no_bucket_reason)
+        raise ValueError(spec.no_bucket_reason)
     sequential = spec.unit == "MiB"
     loads = scaled_loads(
         workload.rates,

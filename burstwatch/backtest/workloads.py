@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstwatch.backtest.series import SeriesError
 from burstwatch.backtest.simulate import KIB, Phase
 from burstwatch.ebs.volumes import Access
 
@@ -42,7 +41,7 @@ def read_workload(path: Path) -> Workload:
     The recorder missed it, the machine did not stop.
 
     Raises:
-        SeriesError: naming the file and the line.
+        ValueError: naming the file and the line.
     """
     times: list[float] = []
     rates: list[float] = []
@@ -52,14 +51,14 @@ def read_workload(path: Path) -> Workload:
         time = cells["t_seconds"]
         if time is None or (times and time <= times[-1]):
             msg = f"{where}: t_seconds is {row['t_seconds']!r}, it must rise from row to row"
-            raise SeriesError(msg)
+            raise ValueError(msg)
         if len(times) > 1:
             rates += _missed(times, time, rates[-1], where=where)
         times.append(time)
         rates.append(_rate(cells, rates[-1] if rates else 0.0))
     if len(rates) < 2 or not any(rates):  # noqa: PLR2004 - a step takes two
         msg = f"{path}: a workload needs two steps at least, and some load"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     name = path.name.removesuffix(".gz").removesuffix(".csv")
     return Workload(name=name, step_s=times[1] - times[0], rates=rates)
 
@@ -70,7 +69,7 @@ def _missed(times: list[float], time: float, rate: float, *, where: str) -> list
     steps = (time - times[-1]) / step_s
     if steps % 1 or steps > MOST_MISSED:
         msg = f"{where}: {time - times[-1]:g} s after the row before, where a step is {step_s:g} s"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     return [rate] * (int(steps) - 1)
 
 
@@ -106,7 +105,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
     reader = csv.DictReader(_lines(path))
     if tuple(reader.fieldnames or ()) != COLUMNS:
         msg = f"{path} line 1: the columns must be {','.join(COLUMNS)}"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     yield from reader
 
 
@@ -117,7 +116,7 @@ def _lines(path: Path) -> Iterator[str]:
             yield from file
     except (UnicodeDecodeError, gzip.BadGzipFile, zlib.error, EOFError, csv.Error) as error:
         msg = f"{path} cannot be read: {error}"
-        raise SeriesError(msg) from None
+        raise ValueError(msg) from None
 
 
 def _rate(cells: dict[str, float | None], before: float) -> float:
@@ -139,5 +138,5 @@ def _number(cell: str, *, where: str) -> float | None:
         value = math.nan
     if not 0 <= value < math.inf:
         msg = f"{where}: {cell!r} is no number of 0 or more"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     return value

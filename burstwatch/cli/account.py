@@ -3,12 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
-from burstwatch.aws import ExtraMissingError
 from burstwatch.aws.session import Clients
-
-
-class UnknownRegionError(ValueError):
-    """A region that AWS does not have."""
 
 
 def add_account_arguments(parser: ArgumentParser) -> None:
@@ -23,18 +18,18 @@ def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = N
     AWS_REGION is read here because boto3 knows only AWS_DEFAULT_REGION.
 
     Raises:
-        ExtraMissingError: if boto3 is not installed.
-        UnknownRegionError: if ``--region`` names none that there is.
+        ValueError: if boto3 is not installed.
+        ValueError: if ``--region`` names none that there is.
         AwsError: if the profile does not exist.
     """
     try:
         from burstwatch.aws.session import Clients  # noqa: PLC0415 - boto3 is an extra
     except ModuleNotFoundError as error:
         msg = f"{error.name} is not installed, this command needs: pip install 'burstwatch[aws]'"
-        raise ExtraMissingError(msg) from None
+        raise ValueError(msg) from None
     clients = Clients(region or args.region or env.get("AWS_REGION"), profile=args.profile)
     known = clients.known_regions()
     if args.region is not None and args.region not in known:
         msg = f"unknown region {args.region!r}, allowed are {', '.join(known)}"
-        raise UnknownRegionError(msg)
+        raise ValueError(msg)
     return clients

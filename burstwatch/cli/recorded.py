@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.series import Row, SeriesError, read_series
+from burstwatch.backtest.series import Row, read_series
 from burstwatch.history.observations import Resource
 
 EXAMPLE = "gp2_100gib.csv"
@@ -43,7 +43,7 @@ def read_recorded(args: Namespace, *, command: str) -> Recorded:
     """What the arguments name.
 
     Raises:
-        SeriesError: naming what is missing or out of range.
+        ValueError: naming what is missing or out of range.
     """
     if args.example:
         lines = (files("burstwatch.backtest") / "examples" / EXAMPLE).read_text().splitlines()
@@ -55,7 +55,7 @@ def read_recorded(args: Namespace, *, command: str) -> Recorded:
     check_times(period_s, args.delay_s)
     if not args.example and (args.type is None or args.size_gib is None):
         msg = f"{command} needs --type and --size-gib, the volume that the series was recorded on"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     resource = volume(
         EXAMPLE_TYPE if args.type is None else args.type,
         EXAMPLE_SIZE_GIB if args.size_gib is None else args.size_gib,
@@ -75,24 +75,24 @@ def check_spacing(rows: Sequence[Row], period_s: float, *, name: str) -> None:
     """Refuse rows of another period than stated: their sums would be taken for other rates.
 
     Raises:
-        SeriesError: with the distance that most rows have.
+        ValueError: with the distance that most rows have.
     """
     gaps = Counter(after.t_s - before.t_s for before, after in pairwise(rows))
     commonest, _ = gaps.most_common(1)[0] if gaps else (period_s, 0)
     if gaps and gaps[period_s] == 0 and commonest < LONGEST_PERIOD_S:
         msg = f"{name}: the rows are {commonest:g} s apart, and not {period_s:g}: say --period-s {commonest:g}"
-        raise SeriesError(msg)
+        raise ValueError(msg)
 
 
 def check_times(period_s: float, delay_s: float) -> None:
     """Refuse what no metric has.
 
     Raises:
-        SeriesError: saying what is allowed.
+        ValueError: saying what is allowed.
     """
     if not 1 <= period_s <= LONGEST_PERIOD_S or not 0 <= delay_s <= LONGEST_DELAY_S:
         msg = f"period_s must be 1 to 3600 and delay_s 0 to 86400, got {period_s:g} and {delay_s:g}"
-        raise SeriesError(msg)
+        raise ValueError(msg)
 
 
 def _lines(path: Path) -> list[str]:
@@ -100,4 +100,4 @@ def _lines(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         msg = f"{path} is not UTF-8 text: {error.reason} at byte {error.start}"
-        raise SeriesError(msg) from None
+        raise ValueError(msg) from None

@@ -218,34 +218,26 @@ GP3_FREE_MIB_S = Figure(value=125, unit="MiB/s", source=GP2_PAGE)
 GP3_MIB_S_PER_IOPS = Figure(value=0.25, unit="MiB/s per IOPS", source=GP2_PAGE)
 
 
-class UnknownVolumeTypeError(ValueError):
-    """A type that the catalogue does not have."""
-
-
-class SizeOutOfRangeError(ValueError):
-    """A size that the type cannot have."""
-
-
 def find_type(name: str) -> VolumeType:
     """The catalogue's entry for ``name``.
 
     Raises:
-        UnknownVolumeTypeError: naming the type and the ones there are.
+        ValueError: naming the type and the ones there are.
     """
     try:
         return CATALOGUE[name]
     except KeyError:
         msg = f"unknown volume type {name!r}, allowed are {', '.join(CATALOGUE)}"
-        raise UnknownVolumeTypeError(msg) from None
+        raise ValueError(msg) from None
 
 
 def check_size(kind: VolumeType, size_gib: float) -> None:
     """Refuse a size that AWS would not create.
 
     Raises:
-        SizeOutOfRangeError: naming the type, the size and the range.
+        ValueError: naming the type, the size and the range.
     """
     low, high = kind.min_size_gib.value, kind.max_size_gib.value
     if not low <= size_gib <= high:
         msg = f"{kind.name} size {size_gib:g} GiB is out of range, allowed are {low:g} to {high:g} GiB"
-        raise SizeOutOfRangeError(msg)
+        raise ValueError(msg)

@@ -23,10 +23,6 @@ LIMITS = ("instance_iops", "instance_mib_s", "provisioned_iops", "provisioned_mi
 SMALLEST, LARGEST = 1e-6, 1e9
 
 
-class DemandError(ValueError):
-    """A demand that cannot be, or that says the same thing twice and differently."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
     """A volume, how full its bucket is, and what is asked of it.
@@ -75,7 +71,7 @@ def answer(question: Question) -> Answer:
     """Work the question out in closed form.
 
     Raises:
-        UnknownVolumeTypeError, SizeOutOfRangeError, DemandError: naming the value.
+        ValueError, ValueError: naming the value.
     """
     volume = volume_spec(
         question.volume_type,
@@ -171,13 +167,13 @@ def _check(question: Question) -> None:
             msg = f"{name} must be 0 or more, got {value:g}"
             if name in LIMITS or value > LARGEST:
                 msg = f"{name} must be from {lowest:g} to {LARGEST:g}, got {value:g}"
-            raise DemandError(msg)
+            raise ValueError(msg)
     if question.io_kib is not None and not SMALLEST <= question.io_kib <= LARGEST:
         msg = f"io_kib must be above 0 and at most {LARGEST:g}, got {question.io_kib:g}"
-        raise DemandError(msg)
+        raise ValueError(msg)
     if not 0 <= question.balance_percent <= 100:  # noqa: PLR2004 - a percentage
         msg = f"balance_percent must be 0 to 100, got {question.balance_percent:g}"
-        raise DemandError(msg)
+        raise ValueError(msg)
 
 
 def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:
@@ -185,7 +181,7 @@ def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:
     iops, io_kib, mib_s = question.iops, question.io_kib, question.mib_s
     if iops is None and mib_s is None:
         msg = "say what is asked of the volume: iops, mib_s or both"
-        raise DemandError(msg)
+        raise ValueError(msg)
     default_io_kib = 16.0 if volume.unit == "io" else volume.io_kib
     if iops is None or mib_s is None:
         size = io_kib or default_io_kib
@@ -195,11 +191,11 @@ def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:
         return 0.0, io_kib or default_io_kib
     if iops == 0 or mib_s == 0:
         msg = f"iops {iops:g} and mib_s {mib_s:g} contradict each other, leave one of them out"
-        raise DemandError(msg)
+        raise ValueError(msg)
     implied = mib_s * KIB_PER_MIB / iops
     if io_kib is not None and not math.isclose(implied, io_kib, rel_tol=0.01):
         msg = f"iops {iops:g} x io_kib {io_kib:g} is not mib_s {mib_s:g}, leave one of them out"
-        raise DemandError(msg)
+        raise ValueError(msg)
     return iops, implied
 
 

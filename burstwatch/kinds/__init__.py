@@ -12,15 +12,11 @@ from burstwatch.kinds.base import Kind
 CONTRACT = "base"
 
 
-class UnknownKindError(ValueError):
-    """No file declares a kind of this name."""
-
-
 def find_kinds(wanted: str = "") -> dict[str, Kind]:
     """Every kind by name, sorted by name; or only those in ``wanted``, such as ``a,b``.
 
     Raises:
-        UnknownKindError: naming the kind that does not exist.
+        ValueError: naming the kind that does not exist.
     """
     names = sorted(
         info.name
@@ -31,5 +27,5 @@ def find_kinds(wanted: str = "") -> dict[str, Kind]:
     for name in filter(None, wanted.split(",")):
         if name not in kinds:
             msg = f"unknown kind {name!r}, allowed are {', '.join(kinds)}"
-            raise UnknownKindError(msg)
+            raise ValueError(msg)
     return {name: kind for name, kind in kinds.items() if not wanted or name in wanted.split(",")}

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from burstwatch.aws import ExtraMissingError
 from burstwatch.aws.session import Clients
 from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.observations import Resource
@@ -132,13 +131,13 @@ def make_clients(region: str) -> Clients:
     """Clients by the environment's credentials.
 
     Raises:
-        ExtraMissingError: if boto3 is not installed.
+        ValueError: if boto3 is not installed.
     """
     try:
         from burstwatch.aws.session import Clients  # noqa: PLC0415 - boto3 is an extra
     except ModuleNotFoundError as error:
         msg = f"{error.name} is not installed, this needs: pip install 'burstwatch[exporter,aws]'"
-        raise ExtraMissingError(msg) from None
+        raise ValueError(msg) from None
     return Clients(region)
 
 

@@ -24,10 +24,6 @@ EVERY = "*"
 DEFAULT_IO_KIB = 256.0
 
 
-class ConfigFileError(ValueError):
-    """A file that cannot be used; the message names each value and what is allowed."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CustomBucket:
     """A bucket in figures, for what is no EBS volume. ``unit`` is ``io`` or ``MiB``."""
@@ -85,18 +81,15 @@ def read_config_file(path: Path) -> HostConfig:
     """The file's content.
 
     Raises:
-        ConfigFileError: naming the file and everything in it that is wrong.
+        ValueError: naming the file and everything in it that is wrong.
     """
-    try:
-        content = read_yaml(path)
-    except ValueError as error:
-        raise ConfigFileError(str(error)) from error
+    content = read_yaml(path)
     problems: list[str] = []
     file = convert({} if content is None else content, _File, "", problems) or _File()
     config = _host(file, problems)
     if problems:
         msg = f"{path}: {'; '.join(problems)}"
-        raise ConfigFileError(msg)
+        raise ValueError(msg)
     return config
 
 

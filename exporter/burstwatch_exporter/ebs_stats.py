@@ -22,10 +22,6 @@ BIN = struct.Struct("<QQI4x")
 USEC = 1e6
 
 
-class StatsError(ValueError):
-    """A page that is none of an EBS volume, and why."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Latencies:
     """How many I/O took at most so many seconds: bounds and cumulative counts."""
@@ -57,18 +53,18 @@ def parse_stats(page: bytes) -> EbsStats:
     """The content of a page.
 
     Raises:
-        StatsError: if it is of another size, of another device, or of a layout that is not known.
+        ValueError: if it is of another size, of another device, or of a layout that is not known.
     """
     if len(page) != PAGE_BYTES:
         msg = f"the log page has {len(page)} bytes, and not {PAGE_BYTES}"
-        raise StatsError(msg)
+        raise ValueError(msg)
     magic, *counters = HEAD.unpack_from(page)
     if magic == INSTANCE_STORE:
         msg = "an instance store, and no EBS volume"
-        raise StatsError(msg)
+        raise ValueError(msg)
     if magic != MAGIC:
         msg = f"the log page begins with {magic:#010x}, and not with {MAGIC:#010x}"
-        raise StatsError(msg)
+        raise ValueError(msg)
     read_ops, write_ops, read_bytes, write_bytes, *times, queue = counters
     read_us, write_us, iops_us, tp_us, ec2_iops_us, ec2_tp_us = times
     return EbsStats(
@@ -92,14 +88,14 @@ def _latencies(page: bytes, at: int) -> Latencies:
     (bins,) = COUNT.unpack_from(page, at)
     if bins > BINS:
         msg = f"a histogram of {bins} bins, known are {BINS}"
-        raise StatsError(msg)
+        raise ValueError(msg)
     buckets: list[tuple[float, int]] = []
     total, before = 0, 0
     for index in range(bins):
         lower, upper, count = BIN.unpack_from(page, at + COUNT.size + index * BIN.size)
         if not before <= lower < upper:
             msg = f"a histogram's bin from {lower} to {upper} after {before}"
-            raise StatsError(msg)
+            raise ValueError(msg)
         total, before = total + count, upper
         buckets.append((upper / USEC, total))
     return Latencies(buckets=tuple(buckets), count=total)

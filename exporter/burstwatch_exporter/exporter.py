@@ -25,7 +25,7 @@ class Exporter:
         """Reads the configuration and the state. ``extras`` are sources beside the kernel's files.
 
         Raises:
-            ConfigFileError: if the configuration cannot be used.
+            ValueError: if the configuration cannot be used.
         """
         self._options, self._clock = options, clock
         self.config = read_config_file(options.config_file) if options.config_file else HostConfig()

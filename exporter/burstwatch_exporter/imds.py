@@ -13,10 +13,6 @@ TOKEN, DOCUMENT = "/latest/api/token", "/latest/dynamic/instance-identity/docume
 OK = 200
 
 
-class ImdsError(ValueError):
-    """The metadata service is not there, or does not answer as one."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
     """An instance, as it knows itself."""
@@ -31,7 +27,7 @@ def read_identity(endpoint: str) -> Identity:
     """Ask the service, with a token.
 
     Raises:
-        ImdsError: if it cannot be reached, or says something else.
+        ValueError: if it cannot be reached, or says something else.
     """
     try:
         headers = {"X-aws-ec2-metadata-token-ttl-seconds": str(TOKEN_TTL_S)}
@@ -46,7 +42,7 @@ def read_identity(endpoint: str) -> Identity:
         )
     except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
         msg = f"instance metadata at {endpoint}: {type(error).__name__}: {error}"
-        raise ImdsError(msg) from error
+        raise ValueError(msg) from error
 
 
 def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstwatch.config import EXPORTER_ENV_PREFIX, ConfigError, declare, parse_settings, settings_of
+from burstwatch.config import EXPORTER_ENV_PREFIX, declare, parse_settings, settings_of
 from burstwatch_exporter.imds import ENDPOINT
 
 LAST_PORT = 65_535
@@ -146,7 +146,7 @@ def parse_options(flags: Mapping[str, str], env: Mapping[str, str]) -> Options:
     """Settings by name, as text: a flag comes before ``BURSTWATCH_EXPORTER_WEB_LISTEN_ADDRESS``.
 
     Raises:
-        ConfigError: naming every unknown name and every value that is not allowed.
+        ValueError: naming every unknown name and every value that is not allowed.
     """
     by_variable = {variable_of(setting.name): setting.name for setting in SETTINGS}
     problems: list[str] = []
@@ -161,7 +161,7 @@ def parse_options(flags: Mapping[str, str], env: Mapping[str, str]) -> Options:
     if options.port is not None and options.port > LAST_PORT:
         problems.append(f"web.listen-address has port {options.port}, allowed is 0 to {LAST_PORT}")
     if problems:
-        raise ConfigError("; ".join(problems))
+        raise ValueError("; ".join(problems))
     return options
 
 

@@ -16,10 +16,6 @@ from burstwatch_exporter.files import put_in_place, read_json
 from burstwatch_exporter.interval import Interval
 
 
-class StateError(ValueError):
-    """A state file that cannot be used, and why."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Saved:
     """A volume's interval at one instant: ``at`` since the start ``boot_id``.
@@ -62,7 +58,7 @@ def read_state(path: Path) -> dict[str, Saved]:
     """What was saved, by key; nothing where there is no file.
 
     Raises:
-        StateError: if it is not what ``write_state`` writes.
+        ValueError: if it is not what ``write_state`` writes.
         OSError: if it cannot be read.
     """
     try:
@@ -71,7 +67,7 @@ def read_state(path: Path) -> dict[str, Saved]:
         return {}
     except ValueError as error:
         msg = f"{path} is no state of this program ({error}), so all begins anew"
-        raise StateError(msg) from error
+        raise ValueError(msg) from error
     return {one.key: one for one in state.volumes}
 
 

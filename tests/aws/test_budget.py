@@ -7,7 +7,7 @@ import pytest
 from burstwatch.aws.budget import SAVED_S, open_budget
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.memory import Memory
-from burstwatch.config import Config, ConfigError, parse_config
+from burstwatch.config import Config, parse_config
 from burstwatch.shards import WHOLE
 from tests.aws.test_look import FULL_BURST, drain
 from tests.aws.test_sweep import CONFIG, Disk, run_sweep
@@ -25,7 +25,7 @@ def test_a_budget_is_metrics_a_second_by_the_list_price() -> None:
 
 @pytest.mark.parametrize("text", ["0", "0.00", "-1", "ten", "1e3", "7.505"])
 def test_a_budget_that_is_no_amount_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="allowed is an amount in USD above 0"):
+    with pytest.raises(ValueError, match="allowed is an amount in USD above 0"):
         parse_config({"budget_usd_per_month": text})
 
 

@@ -10,7 +10,7 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.observations import Limit, Resource, Verdict
-from burstwatch.kinds import UnknownKindError, find_kinds
+from burstwatch.kinds import find_kinds
 from burstwatch.polling.ranking import worst_of_each
 from tests.aws.test_look import FULL_BURST, drain
 from tests.conftest import NOW, Cloud
@@ -219,5 +219,5 @@ def test_an_instance_is_looked_at_every_five_minutes_whatever_its_estimate_says(
 
 
 def test_an_unknown_kind_is_refused_by_name() -> None:
-    with pytest.raises(UnknownKindError, match="'rds', allowed are ebs_volume"):
+    with pytest.raises(ValueError, match="'rds', allowed are ebs_volume"):
         find_kinds("ebs_volume,rds")

@@ -131,7 +131,7 @@ def test_a_message_that_names_nothing_fails_alone(
     answered = answer_messages(sent)
     assert answered.failed == ["message-1", "message-2"]
     assert [one["body"] for one in answered.warned] == bodies[1:3]
-    assert [one["exception_name"] for one in answered.warned] == ["JSONDecodeError", "UnitError"]
+    assert [one["exception_name"] for one in answered.warned] == ["JSONDecodeError", "ValueError"]
     units = {one["unit"] for one in answered.swept}
     assert units == {"123456789012/us-east-1", "123456789012/us-east-1/1/2"}
     assert {one["run"] for one in answered.swept} == {"2026-09-21T14:13:00+00:00"}

@@ -6,7 +6,7 @@ import pytest
 
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.sweep import Sweep
-from burstwatch.aws.units import UnitError, Units, UnitSpec, connect, parse_unit
+from burstwatch.aws.units import Units, UnitSpec, connect, parse_unit
 from burstwatch.kinds import find_kinds
 from tests.aws.test_lambda import Context, load
 from tests.aws.test_sweep import CONFIG, Disk, alarms
@@ -130,7 +130,7 @@ def test_a_unit_that_denies_every_read_ends_no_alarm_of_another(cloud: Cloud) ->
 def test_an_event_that_names_no_unit_is_refused_with_what_is_allowed(
     unit: object, named: str
 ) -> None:
-    with pytest.raises(UnitError, match=named):
+    with pytest.raises(ValueError, match=named):
         parse_unit({"unit": unit})
 
 

@@ -20,7 +20,7 @@ from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.measure import command
-from burstwatch_exporter.measure.jobs import JobError, read_jobs
+from burstwatch_exporter.measure.jobs import read_jobs
 from burstwatch_exporter.measure.profiles import profiles
 from burstwatch_exporter.measure.scratch import (
     PREFIX,
@@ -29,7 +29,7 @@ from burstwatch_exporter.measure.scratch import (
     scratch_file,
     scratch_folder,
 )
-from burstwatch_exporter.measure.target import StripeError, read_stripe
+from burstwatch_exporter.measure.target import read_stripe
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.planted import DISK, SECTORS, VOLUME, Planted, fake_program, plant_host
@@ -642,7 +642,7 @@ def test_the_profiles_are_listed(host: Planted) -> None:
 def test_a_job_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "a.fio"
     path.write_text(text)
-    with pytest.raises(JobError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(said)):
         read_jobs(path)
 
 
@@ -679,7 +679,7 @@ def test_a_mirror_is_no_stripe_and_a_disk_is_none_at_all(md: Path) -> None:
 
 def test_a_stripe_that_cannot_be_is_refused(md: Path) -> None:
     (md / "block" / "md0" / "md" / "raid_disks").write_text("many\n")
-    with pytest.raises(StripeError, match="raid_disks 'many'"):
+    with pytest.raises(ValueError, match="raid_disks 'many'"):
         read_stripe(md, "md0")
 
 

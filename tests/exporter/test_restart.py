@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
-from burstwatch_exporter.state import StateError, read_state, write_state
+from burstwatch_exporter.state import read_state, write_state
 from tests.exporter.states import some
 from tools.pages import Hands, flags, plant
 
@@ -263,7 +263,7 @@ def test_no_value_that_cannot_be_is_taken_from_a_state(
         inner = inner[name]
     inner[where[-1]] = value
     path.write_text(json.dumps(whole))
-    with pytest.raises(StateError):
+    with pytest.raises(ValueError):
         read_state(path)
 
 

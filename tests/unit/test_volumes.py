@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.volume_types import CATALOGUE, GP2, SizeOutOfRangeError, UnknownVolumeTypeError
+from burstwatch.ebs.volume_types import CATALOGUE, GP2
 from burstwatch.ebs.volumes import Access, charge, credits_per_op, volume_spec
 from burstwatch.sources import Figure
 
@@ -325,7 +325,7 @@ def test_where_no_io_is_larger_than_a_credit_covers_each_costs_one_at_most() -> 
 
 
 def test_an_unknown_type_is_named_with_those_there_are() -> None:
-    with pytest.raises(UnknownVolumeTypeError, match=r"'gp9'.*gp2, st1, sc1, gp3"):
+    with pytest.raises(ValueError, match=r"'gp9'.*gp2, st1, sc1, gp3"):
         volume_spec("gp9", 100)
 
 
@@ -333,7 +333,7 @@ def test_an_unknown_type_is_named_with_those_there_are() -> None:
     ("volume_type", "size_gib"), [("gp2", 0.5), ("gp2", 16_385), ("st1", 124), ("standard", 2_000)]
 )
 def test_a_size_out_of_range_is_named_with_the_range(volume_type: str, size_gib: float) -> None:
-    with pytest.raises(SizeOutOfRangeError, match=rf"{volume_type} size .* allowed are"):
+    with pytest.raises(ValueError, match=rf"{volume_type} size .* allowed are"):
         volume_spec(volume_type, size_gib)
 
 

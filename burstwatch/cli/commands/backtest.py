@@ -17,7 +17,7 @@ from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.score_chart import draw_scores
 from burstwatch.backtest.scores import Result, as_numbers, report, totals
-from burstwatch.backtest.series import SeriesError, read_series
+from burstwatch.backtest.series import read_series
 from burstwatch.backtest.trials import Trial, make_trial, recorded_trial
 from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, make_clients
@@ -66,15 +66,15 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Play and print. A file that cannot be read ends it: half a fleet is another question."""
     if not LOWEST_LEAD_S <= args.lead_s <= HIGHEST_LEAD_S:
         msg = f"lead_s must be {LOWEST_LEAD_S:g} to {HIGHEST_LEAD_S:g}, got {args.lead_s:g}"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     if args.jobs < 0:
         msg = f"jobs must be 0 (one a core) or more, got {args.jobs}"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     names = _policy_names(args.policy)
     jobs = list(_jobs(args, names, terminal))
     if not jobs:
         msg = "nothing to play: name files of workloads or series, or --from-account"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     results = []
     for number, result in enumerate(_played(jobs, args.jobs), start=1):
         results.append(result)
@@ -98,7 +98,7 @@ def _policy_names(asked: Sequence[str] | None) -> tuple[str, ...]:
     for name in asked or ():
         if name not in known:
             msg = f"unknown policy {name!r}, allowed are {', '.join(known)}"
-            raise SeriesError(msg)
+            raise ValueError(msg)
     return tuple(asked or known)
 
 
@@ -123,7 +123,7 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
         rows = read_series(path.read_text(encoding="utf-8-sig").splitlines(), name=str(path))
         if len(sizes) > 1:
             msg = f"{path} has a balance of its own: say on which volume, as --size-gib 100"
-            raise SeriesError(msg)
+            raise ValueError(msg)
         step_s = min((b.t_s - a.t_s for a, b in pairwise(rows)), default=60.0)
         resource = volume(args.type, sizes[0])
         trial = recorded_trial(rows, resource, name=path.stem, step_s=step_s)
@@ -144,7 +144,7 @@ def _numbers(text: str, name: str) -> list[float]:
         values = []
     if not values or not all(0 < value < math.inf for value in values):
         msg = f"{name} is {text!r}, allowed are numbers above 0 with commas between"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     return values
 
 

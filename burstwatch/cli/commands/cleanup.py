@@ -11,10 +11,6 @@ PARTIAL = 1
 UNIT = r"\d{12}/[a-z]{2}(-[a-z]+)+-\d"
 
 
-class WrongUnitError(ValueError):
-    """Not an account and region."""
-
-
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, where."""
     add_account_arguments(parser)
@@ -28,7 +24,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     deployment = parse_config({"deployment": args.deployment}).deployment
     if args.unit is not None and re.fullmatch(UNIT, args.unit) is None:
         msg = f"unit is {args.unit!r}, allowed is account/region"
-        raise WrongUnitError(msg)
+        raise ValueError(msg)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.alarms import delete_alarms, read_alarms  # noqa: PLC0415 - needs an extra
     from burstwatch.aws.names import alarm_prefix  # noqa: PLC0415

@@ -22,10 +22,6 @@ PARTIAL = 1
 OUTPUTS = {"page": "PageTopicArn", "notice": "NoticeTopicArn"}
 
 
-class DrillError(ValueError):
-    """There is nothing to drill: no stack, or no such output."""
-
-
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, which topic, and how to print."""
     add_account_arguments(parser)
@@ -82,7 +78,7 @@ def _with_topics(config: Config, clients: Clients, topic: str) -> Config:
     """The topics of the environment, or of the stack's outputs.
 
     Raises:
-        DrillError: naming the stack or the output that is not there.
+        ValueError: naming the stack or the output that is not there.
     """
     if config.page_topic_arn if topic == "page" else config.notice_topic_arn:
         return config
@@ -93,12 +89,12 @@ def _with_topics(config: Config, clients: Clients, topic: str) -> Config:
         (stack,) = clients("cloudformation").describe_stacks(StackName=name)["Stacks"]
     except AWS_ERRORS as error:
         msg = f"no stack {name!r} in {clients.region} to drill: {describe_error(error)}"
-        raise DrillError(msg) from error
+        raise ValueError(msg) from error
     found = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
     arns = [value for key, value in found.items() if OUTPUTS[topic] in key]
     if not arns:
         msg = f"stack {name!r} has no output {OUTPUTS[topic]}"
-        raise DrillError(msg)
+        raise ValueError(msg)
     if topic == "page":
         return replace(config, page_topic_arn=arns[0])
     return replace(config, notice_topic_arn=arns[0])

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from burstwatch.backtest.explain import Story, as_html, as_text
 from burstwatch.backtest.replay import replay
-from burstwatch.backtest.series import SeriesError
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
@@ -65,10 +64,10 @@ def _is_volume(args: Namespace) -> bool:
 def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     if not 0 < args.hours <= MOST_HOURS:
         msg = f"hours must be above 0 and at most {MOST_HOURS:g}, which is how long CloudWatch keeps minutes; got {args.hours:g}"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     if args.type is not None or args.size_gib is not None or args.period_s is not None:
         msg = f"{args.series} is a volume: its type, size and period come from the account"
-        raise SeriesError(msg)
+        raise ValueError(msg)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
 

@@ -35,10 +35,6 @@ LOG = logging.getLogger("burstwatch_exporter")
 LOOK_S = 1.0
 
 
-class FlagError(ValueError):
-    """Flags that do not go together."""
-
-
 def measure(
     flags: MeasureOptions,
     switches: set[str],
@@ -64,11 +60,11 @@ def measure(
     drains = "drain" in switches
     if drains and flags.ignored_by_drain:
         msg = f"drain empties the bucket, so {', '.join(flags.ignored_by_drain)} would be ignored"
-        raise FlagError(msg)
+        raise ValueError(msg)
     if flags.volume_type:
         if "plan" not in switches:
             msg = "type is for --plan alone, a measurement needs --directory"
-            raise FlagError(msg)
+            raise ValueError(msg)
         profile, plan, what = _imagined(flags, drains=drains)
         _print_plan(profile, plan, what, stdout, as_json=as_json)
         return OK
@@ -90,7 +86,7 @@ def _measure_here(
     """Plan for the directory and what lies under it; then, unless that is all, measure."""
     if flags.directory is None:
         msg = "directory is missing: where to measure (or --type and --size-gib with --plan)"
-        raise FlagError(msg)
+        raise ValueError(msg)
     as_json, drains = "json" in switches, "drain" in switches
     budget_ratio, vcpus = _budget_ratio(flags, drains=drains), os.cpu_count() or 1
     exporter = Exporter(replace(options, sample_period_s=LOOK_S), clock)
@@ -199,7 +195,7 @@ def _imagined(flags: MeasureOptions, *, drains: bool) -> tuple[Profile, Plan, st
     """A plan for a volume that is not here."""
     if flags.size_gib is None:
         msg = "size-gib is missing beside type"
-        raise FlagError(msg)
+        raise ValueError(msg)
     is_throughput = flags.volume_type in CATALOGUE and CATALOGUE[flags.volume_type].unit == "MiB"
     profile = _profile(flags, "MiB" if is_throughput else "io", drains=drains)
     members = max(2, flags.members) if profile.raid0 else flags.members
@@ -225,7 +221,7 @@ def _steps(profile: Profile, flags: MeasureOptions) -> list[Step]:
     """The profile's steps with the limits of the flags.
 
     Raises:
-        FlagError: if fio cannot keep the rate.
+        ValueError: if fio cannot keep the rate.
     """
     if flags.rate_iops is not None:
         _check_rate(profile, flags.rate_iops)
@@ -239,10 +235,10 @@ def _check_rate(profile: Profile, rate: float) -> None:
     for step in profile.steps:
         if step.tool != "fio":
             msg = f"rate-iops is for fio, {profile.name} runs {step.tool}"
-            raise FlagError(msg)
+            raise ValueError(msg)
         if rate < step.least_rate:
             msg = f"rate-iops is {rate:g}, {step.name} of {profile.name} cannot do less than {step.least_rate:g}"
-            raise FlagError(msg)
+            raise ValueError(msg)
 
 
 def _print_plan(profile: Profile, plan: Plan, what: str, stdout: TextIO, *, as_json: bool) -> None:

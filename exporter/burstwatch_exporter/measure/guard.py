@@ -20,10 +20,6 @@ SOON_S = 900.0
 KEPT_FREE = 0.1
 
 
-class RefusedError(ValueError):
-    """A measurement that is not begun, and every reason."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Circumstances:
     """What else there is to know: who runs it, what the configuration allows, and which alarms are up.
@@ -44,7 +40,7 @@ def check(
     """Let it go on, or not. ``drains`` is the volume that is confirmed to be emptied, if it is to be.
 
     Raises:
-        RefusedError: with every reason, each naming the value and what is allowed.
+        ValueError: with every reason, each naming the value and what is allowed.
     """
     reasons = [*_place(target, at), *_space(target.directory, plan)]
     if profile.raid0 and target.members == 1:
@@ -66,7 +62,7 @@ def check(
             f"the budget is {number(plan.credit.budget)}: take a smaller --size-mib or a larger --budget-percent"
         )
     if reasons:
-        raise RefusedError("; ".join(reasons))
+        raise ValueError("; ".join(reasons))
 
 
 def _place(target: Target, at: Circumstances) -> list[str]:

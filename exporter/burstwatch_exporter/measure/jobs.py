@@ -28,10 +28,6 @@ SCRATCH, JOBS = "${SCRATCH}", "${JOBS}"
 KIB = 2**10
 
 
-class JobError(ValueError):
-    """A job file that cannot be used, and why."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
     """One run of one program.
@@ -88,7 +84,7 @@ def read_jobs(path: Traversable) -> tuple[str, tuple[Step, ...]]:
     """What a job file is for, from its first line, and its steps in order.
 
     Raises:
-        JobError: naming the file, the section and what is wrong in it.
+        ValueError: naming the file, the section and what is wrong in it.
     """
     text = path.read_text(encoding="utf-8")
     parser = configparser.ConfigParser(
@@ -103,10 +99,10 @@ def read_jobs(path: Traversable) -> tuple[str, tuple[Step, ...]]:
         ]
     except (configparser.Error, ValueError) as error:
         msg = f"{path.name}: {' '.join(str(error).split())}"
-        raise JobError(msg) from error
+        raise ValueError(msg) from error
     if not steps:
         msg = f"{path.name} has no section but global"
-        raise JobError(msg)
+        raise ValueError(msg)
     first = text.partition("\n")[0]
     return first.removeprefix(";").strip(), tuple(steps)
 

@@ -8,7 +8,7 @@ from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.other_disks import OTHER_DISKS
-from burstwatch.ebs.volume_types import CATALOGUE, UnknownVolumeTypeError
+from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import charge, volume_spec
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.drain import SURE_S
@@ -253,14 +253,14 @@ def imagined(
     """A volume that is not here, or so many in a stripe.
 
     Raises:
-        UnknownVolumeTypeError, SizeOutOfRangeError: naming the value and what is allowed.
+        ValueError: naming the value and what is allowed.
     """
     other = OTHER_DISKS.get(volume_type)
     if other is not None:
         return DiskLimits(ways=other.of_size(size_gib), cap=other.cap(vcpus), members=members), None
     if volume_type not in CATALOGUE:
         msg = f"unknown volume type {volume_type!r}, allowed are {', '.join([*CATALOGUE, *OTHER_DISKS])}"
-        raise UnknownVolumeTypeError(msg)
+        raise ValueError(msg)
     spec = volume_spec(volume_type, size_gib)
     disk = DiskLimits(volume_spec=spec, members=members)
     if spec.bucket is None:

@@ -13,10 +13,6 @@ DEFAULT = "probe"
 DRAINS = MappingProxyType({"io": "drain", "MiB": "drain-hdd"})
 
 
-class UnknownProfileError(ValueError):
-    """A profile that there is not."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile:
     """A measurement: what for, and its steps one after the other.
@@ -34,12 +30,12 @@ def find_profile(name: str) -> Profile:
     """The profile of that name.
 
     Raises:
-        UnknownProfileError: naming the ones there are.
+        ValueError: naming the ones there are.
     """
     found = profiles().get(name)
     if found is None:
         msg = f"unknown profile {name!r}, allowed are {', '.join(profiles())}"
-        raise UnknownProfileError(msg)
+        raise ValueError(msg)
     return found
 
 

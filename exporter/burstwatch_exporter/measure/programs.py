@@ -20,10 +20,6 @@ from burstwatch_exporter.measure.scratch import scratch_folder
 SHORTEST_DBENCH_S = 2
 
 
-class ProgramError(ValueError):
-    """A program that is needed and not there, or that is too old."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """Where a step runs: the file without a name, the directory it is in, and room for notes elsewhere."""
@@ -62,13 +58,13 @@ def find_programs(names: set[str]) -> dict[str, str]:
     """Where the programs are.
 
     Raises:
-        ProgramError: naming each that is not there, or is too old.
+        ValueError: naming each that is not there, or is too old.
     """
     found = {name: shutil.which(name) for name in sorted(names)}
     missing = [name for name, path in found.items() if path is None]
     if missing:
         msg = f"not installed: {', '.join(missing)} (Debian's packages are called so too)"
-        raise ProgramError(msg)
+        raise ValueError(msg)
     paths = {name: path for name, path in found.items() if path is not None}
     if "fio" in paths:
         try:
@@ -78,7 +74,7 @@ def find_programs(names: set[str]) -> dict[str, str]:
             fio.check_version(complaint.stdout)
         except (OutputError, OSError, subprocess.TimeoutExpired) as error:
             msg = f"fio --version: {error}"
-            raise ProgramError(msg) from error
+            raise ValueError(msg) from error
     return paths
 
 

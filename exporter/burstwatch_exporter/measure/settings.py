@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstwatch.config import ConfigError, declare, parse_settings, settings_of
+from burstwatch.config import declare, parse_settings, settings_of
 from burstwatch_exporter.measure.profiles import DEFAULT
 from burstwatch_exporter.settings import path
 
@@ -115,11 +115,11 @@ def parse_measure_options(texts: Mapping[str, str]) -> MeasureOptions:
     """Settings by name, as text.
 
     Raises:
-        ConfigError: naming every value that is not allowed.
+        ValueError: naming every value that is not allowed.
     """
     problems: list[str] = []
     values = parse_settings(SETTINGS, texts, problems)
     if problems:
-        raise ConfigError("; ".join(problems))
+        raise ValueError("; ".join(problems))
     ignored = tuple(name for name in AGAINST_DRAIN if name in texts)
     return MeasureOptions(**values, ignored_by_drain=ignored)

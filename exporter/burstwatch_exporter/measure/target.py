@@ -11,10 +11,6 @@ from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import Roots
 
 
-class TargetError(ValueError):
-    """A place that nothing can be measured in, and why."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
     """A directory on a device that lies on volumes of this host."""
@@ -35,20 +31,20 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
     """What lies under a directory.
 
     Raises:
-        TargetError: if it is no directory, or on nothing that this host has a volume under.
+        ValueError: if it is no directory, or on nothing that this host has a volume under.
     """
     try:
         found = directory.resolve(strict=True)
         status = found.stat()
     except OSError as error:
         msg = f"directory {directory}: {error.strerror or error}"
-        raise TargetError(msg) from error
+        raise ValueError(msg) from error
     if stat.S_ISBLK(status.st_mode):
         msg = f"directory {directory} is a block device, allowed is a directory: its content would be lost"
-        raise TargetError(msg)
+        raise ValueError(msg)
     if not stat.S_ISDIR(status.st_mode):
         msg = f"directory {directory} is no directory"
-        raise TargetError(msg)
+        raise ValueError(msg)
     stats = parse_diskstats(
         (roots.procfs / "diskstats").read_text(encoding="ascii", errors="replace")
     )
@@ -66,7 +62,7 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
             f"directory {directory} is on {what}, which is no volume of this host, "
             "allowed are EBS volumes and the devices of the configuration"
         )
-        raise TargetError(msg)
+        raise ValueError(msg)
     return Target(
         directory=found,
         fstype=fstype,
@@ -92,10 +88,6 @@ def _mounted(directory: Path, roots: Roots) -> tuple[str, str]:
 DEEPEST = 16
 
 
-class StripeError(ValueError):
-    """What md shows and no md would."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stripe:
     """An md array: its level, and how many devices it is made of."""
@@ -116,7 +108,7 @@ def read_stripe(sysfs: Path, name: str) -> Stripe | None:
     A partition, an encrypted device or a logical volume on one device lies on that.
 
     Raises:
-        StripeError: if the kernel's files say what cannot be.
+        ValueError: if the kernel's files say what cannot be.
     """
     block = sysfs / "block"
     for _ in range(DEEPEST):
@@ -148,5 +140,5 @@ def _array(folder: Path) -> Stripe:
     )
     if not disks.isdecimal() or int(disks) <= 0:
         msg = f"{folder.name} has raid_disks {disks!r}, expected is a number of them"
-        raise StripeError(msg)
+        raise ValueError(msg)
     return Stripe(name=folder.name, level=level, members=int(disks))

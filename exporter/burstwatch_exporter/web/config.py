@@ -26,10 +26,6 @@ CLIENT_AUTH = {
 }
 
 
-class WebConfigError(ValueError):
-    """A web configuration that cannot be used; the message names every mistake."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tls:
     """Files and demands of a TLS server."""
@@ -96,12 +92,9 @@ def read_web_config(path: Path) -> WebConfig:
     """The file, checked; its paths are relative to its own folder.
 
     Raises:
-        WebConfigError: naming everything in it that is wrong.
+        ValueError: naming everything in it that is wrong.
     """
-    try:
-        content = read_yaml(path)
-    except ValueError as error:
-        raise WebConfigError(str(error)) from error
+    content = read_yaml(path)
     problems: list[str] = []
     file = convert(content, _File, "", problems, shows_values=False) or _File()
     if content == {}:
@@ -123,7 +116,7 @@ def read_web_config(path: Path) -> WebConfig:
             problems.append(f"tls_server_config: {error}")
     if problems:
         msg = f"{path}: {'; '.join(problems)}"
-        raise WebConfigError(msg)
+        raise ValueError(msg)
     return WebConfig(tls=tls, users=users)
 
 
