@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.sources import Figure, Source
@@ -25,8 +26,7 @@ INSTANCE_STORE_PAGE = Source(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ways:
+class Ways(NamedTuple):
     """The most by direction: operations and MiB a second; ``inf`` where it is not known."""
 
     read_iops: float = math.inf
@@ -36,21 +36,14 @@ class Ways:
 
     def times(self, count: float) -> "Ways":
         """That of so many."""
-        return Ways(
-            read_iops=self.read_iops * count,
-            write_iops=self.write_iops * count,
-            read_mib_s=self.read_mib_s * count,
-            write_mib_s=self.write_mib_s * count,
-        )
+        return Ways(*(value * count for value in self))
 
     def within(self, other: "Ways") -> "Ways":
         """The smaller of each."""
-        return Ways(
-            read_iops=min(self.read_iops, other.read_iops),
-            write_iops=min(self.write_iops, other.write_iops),
-            read_mib_s=min(self.read_mib_s, other.read_mib_s),
-            write_mib_s=min(self.write_mib_s, other.write_mib_s),
-        )
+        return Ways(*map(min, self, other))
+
+
+UNLIMITED = Ways()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +55,7 @@ class OtherDisk:
 
     name: str
     source: Source
-    each: Ways = Ways()
+    each: Ways = UNLIMITED
     iops_per_gb: Figure | None = None
     mb_s_per_gb: Figure | None = None
     caps: Sequence[tuple[int, Ways]] = ()
@@ -76,7 +69,7 @@ class OtherDisk:
 
     def cap(self, vcpus: int) -> Ways:
         """What an instance with so many vCPUs gets from all its disks of this type."""
-        held = Ways()
+        held = UNLIMITED
         for least, ways in self.caps:
             if vcpus >= least:
                 held = ways
@@ -86,12 +79,7 @@ class OtherDisk:
 def _by_vcpu(
     read_iops: int, write_iops: int, read_mb_s: float = math.inf, write_mb_s: float = math.inf
 ) -> Ways:
-    return Ways(
-        read_iops=read_iops,
-        write_iops=write_iops,
-        read_mib_s=read_mb_s * MIB_PER_MB,
-        write_mib_s=write_mb_s * MIB_PER_MB,
-    )
+    return Ways(read_iops, write_iops, read_mb_s * MIB_PER_MB, write_mb_s * MIB_PER_MB)
 
 
 OTHER_DISKS: Mapping[str, OtherDisk] = MappingProxyType(

@@ -97,121 +97,67 @@ class VolumeType:
     credits: SsdCredits | HddCredits | None = None
 
 
-def _ssd_io() -> Figure:
-    return Figure(value=256, unit="KiB", source=IO_PAGE)
-
-
-def _hdd_io() -> Figure:
-    return Figure(value=1024, unit="KiB", source=IO_PAGE)
-
-
-def _hdd(
-    name: str, *, baseline: tuple[int, int], burst: tuple[int, int], max_iops: int
+def _type(
+    name: str,
+    unit: CreditUnit,
+    sizes: tuple[int, int],
+    *,
+    most: tuple[int, int],
+    io_kib: int,
+    source: Source,
+    credit: SsdCredits | HddCredits | None = None,
 ) -> VolumeType:
+    """``sizes`` are GiB; ``most`` are IOPS and MiB/s."""
+    return VolumeType(
+        name=name,
+        unit=unit,
+        min_size_gib=Figure(value=sizes[0], unit="GiB", source=source),
+        max_size_gib=Figure(value=sizes[1], unit="GiB", source=source),
+        max_iops=Figure(value=most[0], unit="IOPS", source=source),
+        max_mib_s=Figure(value=most[1], unit="MiB/s", source=source),
+        io_kib=Figure(value=io_kib, unit="KiB", source=IO_PAGE),
+        credits=credit,
+    )
+
+
+def _hdd_credits(*, baseline: tuple[int, int], burst: tuple[int, int]) -> HddCredits:
+    """Each is MiB/s per TiB and at most MiB/s."""
+
     def rate(per_tib: int, cap: int) -> ByTib:
         return ByTib(
             per_tib=Figure(value=per_tib, unit="MiB/s per TiB", source=HDD_PAGE),
             cap=Figure(value=cap, unit="MiB/s", source=HDD_PAGE),
         )
 
-    return VolumeType(
-        name=name,
-        unit="MiB",
-        min_size_gib=Figure(value=125, unit="GiB", source=HDD_PAGE),
-        max_size_gib=Figure(value=16_384, unit="GiB", source=HDD_PAGE),
-        max_iops=Figure(value=max_iops, unit="IOPS", source=HDD_PAGE),
-        max_mib_s=Figure(value=burst[1], unit="MiB/s", source=HDD_PAGE),
-        io_kib=_hdd_io(),
-        credits=HddCredits(
-            baseline=rate(*baseline),
-            burst=rate(*burst),
-            capacity_per_tib=Figure(value=MIB_PER_TIB, unit="MiB per TiB", source=HDD_PAGE),
-        ),
+    return HddCredits(
+        baseline=rate(*baseline),
+        burst=rate(*burst),
+        capacity_per_tib=Figure(value=MIB_PER_TIB, unit="MiB per TiB", source=HDD_PAGE),
     )
 
 
-def _provisioned(
-    name: str,
-    *,
-    sizes: tuple[int, int],
-    max_iops: int,
-    max_mib_s: int,
-    io_kib: Figure,
-    source: Source,
-) -> VolumeType:
-    return VolumeType(
-        name=name,
-        unit="io",
-        min_size_gib=Figure(value=sizes[0], unit="GiB", source=source),
-        max_size_gib=Figure(value=sizes[1], unit="GiB", source=source),
-        max_iops=Figure(value=max_iops, unit="IOPS", source=source),
-        max_mib_s=Figure(value=max_mib_s, unit="MiB/s", source=source),
-        io_kib=io_kib,
-    )
-
-
-GP2 = VolumeType(
-    name="gp2",
-    unit="io",
-    min_size_gib=Figure(value=1, unit="GiB", source=GP2_PAGE),
-    max_size_gib=Figure(value=16_384, unit="GiB", source=GP2_PAGE),
-    max_iops=Figure(value=16_000, unit="IOPS", source=GP2_PAGE),
-    max_mib_s=Figure(value=250, unit="MiB/s", source=GP2_PAGE),
-    io_kib=_ssd_io(),
-    credits=SsdCredits(
-        iops_per_gib=Figure(value=3, unit="IOPS per GiB", source=GP2_PAGE),
-        baseline_floor=Figure(value=100, unit="IOPS", source=GP2_PAGE),
-        baseline_cap=Figure(value=16_000, unit="IOPS", source=GP2_PAGE),
-        burst=Figure(value=3_000, unit="IOPS", source=GP2_PAGE),
-        capacity=Figure(value=5_400_000, unit="I/O credits", source=GP2_PAGE),
-        small_throughput=Figure(value=128, unit="MiB/s", source=GP2_PAGE),
-        small_up_to_gib=Figure(value=170, unit="GiB", source=GP2_PAGE),
-        full_throughput=Figure(value=250, unit="MiB/s", source=GP2_PAGE),
-    ),
+GP2_CREDITS = SsdCredits(
+    iops_per_gib=Figure(value=3, unit="IOPS per GiB", source=GP2_PAGE),
+    baseline_floor=Figure(value=100, unit="IOPS", source=GP2_PAGE),
+    baseline_cap=Figure(value=16_000, unit="IOPS", source=GP2_PAGE),
+    burst=Figure(value=3_000, unit="IOPS", source=GP2_PAGE),
+    capacity=Figure(value=5_400_000, unit="I/O credits", source=GP2_PAGE),
+    small_throughput=Figure(value=128, unit="MiB/s", source=GP2_PAGE),
+    small_up_to_gib=Figure(value=170, unit="GiB", source=GP2_PAGE),
+    full_throughput=Figure(value=250, unit="MiB/s", source=GP2_PAGE),
 )
-
-CATALOGUE: Mapping[str, VolumeType] = MappingProxyType(
-    {
-        kind.name: kind
-        for kind in (
-            GP2,
-            _hdd("st1", baseline=(40, 500), burst=(250, 500), max_iops=500),
-            _hdd("sc1", baseline=(12, 192), burst=(80, 250), max_iops=250),
-            _provisioned(
-                "gp3",
-                sizes=(1, 65_536),
-                max_iops=80_000,
-                max_mib_s=2_000,
-                io_kib=_ssd_io(),
-                source=GP2_PAGE,
-            ),
-            _provisioned(
-                "io1",
-                sizes=(4, 16_384),
-                max_iops=64_000,
-                max_mib_s=1_000,
-                io_kib=_ssd_io(),
-                source=TYPES_PAGE,
-            ),
-            _provisioned(
-                "io2",
-                sizes=(4, 65_536),
-                max_iops=256_000,
-                max_mib_s=4_000,
-                io_kib=_ssd_io(),
-                source=TYPES_PAGE,
-            ),
-            _provisioned(
-                "standard",
-                sizes=(1, 1_024),
-                max_iops=200,
-                max_mib_s=90,
-                io_kib=_hdd_io(),
-                source=PREVIOUS_GENERATION_PAGE,
-            ),
-        )
-    }
-)
+ST1_CREDITS = _hdd_credits(baseline=(40, 500), burst=(250, 500))
+SC1_CREDITS = _hdd_credits(baseline=(12, 192), burst=(80, 250))
+_TYPES = (
+    _type("gp2", "io", (1, 16_384), most=(16_000, 250), io_kib=256, source=GP2_PAGE, credit=GP2_CREDITS),
+    _type("st1", "MiB", (125, 16_384), most=(500, 500), io_kib=1_024, source=HDD_PAGE, credit=ST1_CREDITS),
+    _type("sc1", "MiB", (125, 16_384), most=(250, 250), io_kib=1_024, source=HDD_PAGE, credit=SC1_CREDITS),
+    _type("gp3", "io", (1, 65_536), most=(80_000, 2_000), io_kib=256, source=GP2_PAGE),
+    _type("io1", "io", (4, 16_384), most=(64_000, 1_000), io_kib=256, source=TYPES_PAGE),
+    _type("io2", "io", (4, 65_536), most=(256_000, 4_000), io_kib=256, source=TYPES_PAGE),
+    _type("standard", "io", (1, 1_024), most=(200, 90), io_kib=1_024, source=PREVIOUS_GENERATION_PAGE),
+)  # fmt: skip
+CATALOGUE: Mapping[str, VolumeType] = MappingProxyType({one.name: one for one in _TYPES})
 
 GP3_FREE_IOPS = Figure(value=3_000, unit="IOPS", source=GP2_PAGE)
 GP3_FREE_MIB_S = Figure(value=125, unit="MiB/s", source=GP2_PAGE)

@@ -22,6 +22,7 @@ STARTING_S = 900.0
 # A served rate this close to the refill is one that an empty bucket holds back:
 # published drains sit 1 to 5 % above their nominal baseline, never under it.
 HELD_AT_ZERO = 0.97
+STILL = Range(low=0.0, likely=0.0, high=0.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,20 +162,14 @@ def _long_silent(
 ) -> Projection:
     """No I/O for all the time looked at: so much has come in at least, whatever was left."""
     late_s = _unseen_s(silent_s, COARSE_S, max_data_age_s=max_data_age_s)
-    before = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s - late_s)
-    worst = tb.level_after(bucket, level=before, demand=bucket.burst, seconds=late_s)
     low = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s)
-    return Projection(
-        state="idle",
+    return _idle(
+        bucket,
+        Range(low=low, likely=low, high=bucket.capacity),
+        before=tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s - late_s),
+        late_s=late_s,
+        now=now,
         reason="no datapoint while others of the unit have some: no I/O",
-        at=now,
-        level=_ratio(bucket, Range(low=low, likely=low, high=bucket.capacity)),
-        demand=Range(low=0.0, likely=0.0, high=0.0),
-        time_to_empty_s=math.inf,
-        low_s=math.inf,
-        high_s=math.inf,
-        worst_s=tb.worst_time_to_empty(bucket, level=worst),
-        time_to_full_s=tb.time_to_full(bucket, level=low, demand=0.0),
     )
 
 
@@ -191,8 +186,7 @@ def _silent(
     bucket: Bucket, last: LevelPoint, *, now: float, age: float, max_data_age_s: float
 ) -> Projection:
     """No I/O since the last datapoint: what was spent comes back at the refill rate."""
-    still = Range(low=0.0, likely=0.0, high=0.0)
-    ended = level_at_end(bucket, last, still)
+    ended = level_at_end(bucket, last, STILL)
     refilled = Range(
         low=tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age),
         likely=tb.level_after(bucket, level=ended.likely, demand=0.0, seconds=age),
@@ -201,20 +195,33 @@ def _silent(
     # Datapoints of five minutes begin at every fifth, so one that does not is of a minute.
     period_s = FINE_S if last.start_s % COARSE_S else COARSE_S
     late_s = _unseen_s(age, period_s, max_data_age_s=max_data_age_s)
-    refilled_low = tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age - late_s)
-    worst = tb.level_after(bucket, level=refilled_low, demand=bucket.burst, seconds=late_s)
+    found = _idle(
+        bucket,
+        refilled,
+        before=tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age - late_s),
+        late_s=late_s,
+        now=now,
+        reason=f"no datapoint for {age:.0f} s while others of the unit have some: no I/O",
+    )
+    return replace(found, data_age_s=age)
+
+
+def _idle(
+    bucket: Bucket, level: Range, *, before: float, late_s: float, now: float, reason: str
+) -> Projection:
+    """Nothing is spent. ``before`` is the least that was left when datapoints may have begun to be late."""
+    worst = tb.level_after(bucket, level=before, demand=bucket.burst, seconds=late_s)
     return Projection(
         state="idle",
-        reason=f"no datapoint for {age:.0f} s while others of the unit have some: no I/O",
+        reason=reason,
         at=now,
-        data_age_s=age,
-        level=_ratio(bucket, refilled),
-        demand=still,
+        level=_ratio(bucket, level),
+        demand=STILL,
         time_to_empty_s=math.inf,
         low_s=math.inf,
         high_s=math.inf,
         worst_s=tb.worst_time_to_empty(bucket, level=worst),
-        time_to_full_s=tb.time_to_full(bucket, level=refilled.likely, demand=0.0),
+        time_to_full_s=tb.time_to_full(bucket, level=level.likely, demand=0.0),
     )
 
 

@@ -1,9 +1,10 @@
 """Answers what-if: a volume of this type and size meets this demand. No AWS, no clock."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burstwatch import bucket as tb
+from burstwatch.bucket import Bucket
 from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import (
     KIB_PER_MIB,
@@ -52,12 +53,12 @@ class Answer:
     reason: str
     baseline: float
     burst: float
-    capacity: float | None
+    capacity: float | None = None
     unit: CreditUnit
-    time_to_empty_s: float | None
-    worst_time_to_empty_s: float | None
-    time_to_full_s: float | None
-    refill_from_empty_s: float | None
+    time_to_empty_s: float | None = None
+    worst_time_to_empty_s: float | None = None
+    time_to_full_s: float | None = None
+    refill_from_empty_s: float | None = None
     limit_mib_s: float
     limit_mib_s_when_empty: float
     binding: Binding
@@ -71,7 +72,7 @@ def answer(question: Question) -> Answer:
     """Work the question out in closed form.
 
     Raises:
-        ValueError, ValueError: naming the value.
+        ValueError: naming the value.
     """
     volume = volume_spec(
         question.volume_type,
@@ -83,7 +84,8 @@ def answer(question: Question) -> Answer:
     iops, io_kib = _stream(question, volume)
     access: Access = question.access or ("sequential" if volume.unit == "MiB" else "random")
     instance = InstanceLimits(
-        iops=_or_unlimited(question.instance_iops), mib_s=_or_unlimited(question.instance_mib_s)
+        iops=math.inf if question.instance_iops is None else question.instance_iops,
+        mib_s=math.inf if question.instance_mib_s is None else question.instance_mib_s,
     )
 
     def served(*, has_credits: bool) -> Served:
@@ -97,20 +99,12 @@ def answer(question: Question) -> Answer:
         )
 
     full, empty = served(has_credits=True), served(has_credits=False)
-    times = _Times.of(volume, question.balance_percent / 100, full.credits_per_s)
-    return Answer(
-        state=times.state,
-        reason=times.reason,
+    found = Answer(
+        state="not_applicable",
+        reason=volume.no_bucket_reason,
         baseline=volume.baseline,
         burst=volume.burst,
-        capacity=volume.bucket.capacity if volume.bucket else None,
         unit=volume.unit,
-        time_to_empty_s=_or_none(times.to_empty),
-        worst_time_to_empty_s=_or_none(times.worst),
-        time_to_full_s=_or_none(times.to_full),
-        refill_from_empty_s=volume.bucket.capacity / volume.bucket.refill
-        if volume.bucket
-        else None,
         limit_mib_s=volume.limit_mib_s,
         limit_mib_s_when_empty=volume.limit_mib_s_when_empty,
         binding=full.binding,
@@ -119,44 +113,40 @@ def answer(question: Question) -> Answer:
         served_iops_when_empty=empty.iops,
         served_mib_s_when_empty=empty.mib_s,
     )
+    if volume.bucket is None:
+        return found
+    level = question.balance_percent / 100 * volume.bucket.capacity
+    return _with_bucket(found, volume.bucket, level=level, spend=full.credits_per_s)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Times:
-    state: State
-    reason: str
-    to_empty: float = math.inf
-    worst: float = math.inf
-    to_full: float = math.inf
-
-    @classmethod
-    def of(cls, volume: VolumeSpec, ratio: float, spend: float) -> "_Times":
-        bucket = volume.bucket
-        if bucket is None:
-            return cls(state="not_applicable", reason=volume.no_bucket_reason)
-        level = ratio * bucket.capacity
-        to_empty = tb.time_to_empty(bucket, level=level, demand=spend)
-        to_full = tb.time_to_full(bucket, level=level, demand=spend)
-        unit = "IOPS" if volume.unit == "io" else "MiB/s"
-        state: State
-        if level == 0 and spend >= bucket.refill:
-            to_empty = 0.0
-            state, reason = "exhausted", f"no credits left and none can gather at {spend:g} {unit}"
-        elif math.isfinite(to_empty):
-            state = "finite"
-            reason = f"{spend:g} {unit} charged against {bucket.refill:g} {unit} that come in"
-        else:
-            state = "infinite"
-            reason = (
-                f"{spend:g} {unit} charged is at or under the baseline of {bucket.refill:g} {unit}"
-            )
-        return cls(
-            state=state,
-            reason=reason,
-            to_empty=to_empty,
-            worst=tb.worst_time_to_empty(bucket, level=level),
-            to_full=to_full,
-        )
+def _with_bucket(found: Answer, bucket: Bucket, *, level: float, spend: float) -> Answer:
+    """The same with how long the credits last at ``spend`` credits a second."""
+    to_empty = tb.time_to_empty(bucket, level=level, demand=spend)
+    unit = "IOPS" if found.unit == "io" else "MiB/s"
+    state: State = "finite"
+    reason = f"{spend:g} {unit} charged against {bucket.refill:g} {unit} that come in"
+    if level == 0 and spend >= bucket.refill:
+        to_empty = 0.0
+        state, reason = "exhausted", f"no credits left and none can gather at {spend:g} {unit}"
+    elif math.isinf(to_empty):
+        state = "infinite"
+        reason = f"{spend:g} {unit} charged is at or under the baseline of {bucket.refill:g} {unit}"
+    times = (
+        to_empty,
+        tb.worst_time_to_empty(bucket, level=level),
+        tb.time_to_full(bucket, level=level, demand=spend),
+    )
+    to_empty_s, worst_s, to_full_s = (one if math.isfinite(one) else None for one in times)
+    return replace(
+        found,
+        state=state,
+        reason=reason,
+        capacity=bucket.capacity,
+        time_to_empty_s=to_empty_s,
+        worst_time_to_empty_s=worst_s,
+        time_to_full_s=to_full_s,
+        refill_from_empty_s=bucket.capacity / bucket.refill,
+    )
 
 
 def _check(question: Question) -> None:
@@ -197,11 +187,3 @@ def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:
         msg = f"iops {iops:g} x io_kib {io_kib:g} is not mib_s {mib_s:g}, leave one of them out"
         raise ValueError(msg)
     return iops, implied
-
-
-def _or_unlimited(value: float | None) -> float:
-    return math.inf if value is None else value
-
-
-def _or_none(seconds: float) -> float | None:
-    return seconds if math.isfinite(seconds) else None

@@ -2,6 +2,7 @@
 
 import math
 from argparse import ArgumentParser, Namespace
+from dataclasses import fields
 
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
@@ -36,19 +37,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the answer."""
-    question = Question(
-        volume_type=args.type,
-        size_gib=args.size_gib,
-        iops=args.iops,
-        io_kib=args.io_kib,
-        mib_s=args.mib_s,
-        access=args.access,
-        balance_percent=args.balance_percent,
-        instance_iops=args.instance_iops,
-        instance_mib_s=args.instance_mib_s,
-        provisioned_iops=args.provisioned_iops,
-        provisioned_mib_s=args.provisioned_mib_s,
-    )
+    said = {one.name: vars(args)[one.name] for one in fields(Question) if one.name != "volume_type"}
+    question = Question(volume_type=args.type, **said)
     found = answer(question)
     print(to_json(found) if args.json else _words(question, found), file=terminal.stdout)
     return 0
