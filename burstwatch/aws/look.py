@@ -1,7 +1,7 @@
 """One look at one unit: inventory, what is due, its metrics, an assessment of each."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from burstwatch.aws.memory import Memory, Stock
@@ -28,9 +28,10 @@ from burstwatch.shards import WHOLE, Shard
 class Look:
     """Every resource of one unit with its assessment, and what it cost to know.
 
+    Without more than unit, time and shard nothing was found, as the unit could not be asked.
     ``buckets`` are all of them, where a resource has several; ``backgrounds`` tell of those
     that are not well what led up to it, by id. ``kinds`` are those looked at, by name:
-    ``complete`` ones have a whole inventory, ``incomplete`` ones have not. ``quiet`` are ids
+    those ``incomplete`` have no whole inventory. ``quiet`` are ids
     for which no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
@@ -40,39 +41,18 @@ class Look:
 
     unit: Unit
     at: float
-    assessments: Mapping[str, Assessed]
-    buckets: tuple[Assessed, ...]
-    backgrounds: Mapping[str, Background]
-    kinds: Mapping[str, Kind]
-    problems: tuple[Problem, ...]
-    complete: frozenset[str]
-    incomplete: frozenset[str]
-    quiet: frozenset[str]
-    excluded: int
-    evaluated: int
-    metrics_requested: int
-    metrics_refused: int = 0
     shard: Shard = WHOLE
-
-    @classmethod
-    def empty(cls, unit: Unit, shard: Shard, at: float) -> "Look":
-        """A look that found nothing, as the unit could not be asked."""
-        return cls(
-            unit=unit,
-            at=at,
-            assessments={},
-            buckets=(),
-            backgrounds={},
-            kinds={},
-            problems=(),
-            complete=frozenset(),
-            incomplete=frozenset(),
-            quiet=frozenset(),
-            excluded=0,
-            evaluated=0,
-            metrics_requested=0,
-            shard=shard,
-        )
+    assessments: Mapping[str, Assessed] = field(default_factory=dict)
+    buckets: tuple[Assessed, ...] = ()
+    backgrounds: Mapping[str, Background] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    incomplete: frozenset[str] = frozenset()
+    quiet: frozenset[str] = frozenset()
+    excluded: int = 0
+    evaluated: int = 0
+    metrics_requested: int = 0
+    metrics_refused: int = 0
 
     def brief(self, resource_id: str) -> Brief:
         """What there is to say of one of them."""
@@ -219,7 +199,6 @@ def _merged(
         buckets=tuple(buckets.values()),
         # Two kinds may ask the same of AWS, and be refused it in the same words.
         problems=tuple(dict.fromkeys(problems)),
-        complete=frozenset(kinds) - incomplete,
         incomplete=incomplete,
         quiet=frozenset(one for part in parts for one in part.quiet),
         excluded=sum(stock.watchlist.excluded + stock.inventory.excluded for stock in stocks),

@@ -15,8 +15,6 @@ ALARM_PERIOD_S = 60
 MASS = "mass"
 #: The kind of the alarm of a fire drill.
 DRILL = "drill"
-#: What a unit has asked for, in metrics: of the fleet, and of the budget.
-SPENT_METRIC = "MetricsRequested"
 #: What the names of all alarms of all deployments begin with.
 EVERY_ALARM = "burstwatch/"
 

@@ -129,7 +129,7 @@ def _plan_orphans(
         is_under_way = kind == DRILL and now - some[0].made_at <= DRILL_LASTS_S
         if not kind or is_under_way:
             continue
-        if kind in found.complete or kind not in found.kinds:
+        if kind not in found.incomplete:
             draft.severities[kind, some[0].resource_id] = 0
             draft.end(some, 0, now)
 

@@ -38,8 +38,6 @@ def publish_severities(clients: Clients, found: Look, plan: AlarmPlan) -> list[P
     datapoints behind it are older than that, and an alarm looks at whole minutes. One that
     found the lesser severity of that minute would begin with an OK to the pager.
     """
-    at = datetime.fromtimestamp(found.at, tz=UTC)
-    before = datetime.fromtimestamp(found.at - ALARM_PERIOD_S, tz=UTC)
     mass = part_name(found.unit, found.shard)
     new = {resource_id for resource_id, _ in plan.create} | {mass for _ in plan.mass}
     data: list[dict[str, Any]] = []
@@ -52,52 +50,26 @@ def publish_severities(clients: Clients, found: Look, plan: AlarmPlan) -> list[P
             if resource.bucket is not None:
                 values["BaselineRate"] = resource.bucket.refill
                 values["LimitRate"] = resource.limit.rate
-        data += [
-            {
-                "MetricName": name,
-                "Dimensions": resource_dimensions(kind, resource_id),
-                "Timestamp": stamp,
-                "Value": value,
-                "Unit": "Seconds" if name.startswith("TimeToExhaustion") else "None",
-            }
-            for name, value in values.items()
-            for stamp in ((at, before) if name == SEVERITY_METRIC and resource_id in new else (at,))
-        ]
+        of_it = resource_dimensions(kind, resource_id)
+        for name, value in values.items():
+            unit = "Seconds" if name.startswith("TimeToExhaustion") else "None"
+            data.append(_datum(name, of_it, found.at, value, unit))
+            if name == SEVERITY_METRIC and resource_id in new:
+                data.append(_datum(name, of_it, found.at - ALARM_PERIOD_S, value, unit))
     return _put(clients, data)
 
 
 def publish_completed(clients: Clients, found: Look, config: Config) -> list[Problem]:
     """The heartbeat of a unit. Published last: all before it was acknowledged."""
     of_unit = unit_dimensions(found.unit, found.shard, config)
-    return _put(
-        clients,
-        [
-            {
-                "MetricName": "SweepCompleted",
-                "Dimensions": dimensions,
-                "Timestamp": datetime.fromtimestamp(found.at, tz=UTC),
-                "Value": 1.0,
-                "Unit": "Count",
-            }
-            for dimensions in (of_unit[:1], of_unit)
-        ],
-    )
+    several = (of_unit[:1], of_unit)
+    return _put(clients, [_datum("SweepCompleted", one, found.at, 1.0) for one in several])
 
 
 def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem]:
     """What a unit has asked for, where there is a budget: the next function begins with it."""
-    return _put(
-        clients,
-        [
-            {
-                "MetricName": SPENT_METRIC,
-                "Dimensions": unit_dimensions(found.unit, found.shard, config),
-                "Timestamp": datetime.fromtimestamp(found.at, tz=UTC),
-                "Value": float(found.metrics_requested),
-                "Unit": "Count",
-            }
-        ],
-    )
+    of_unit = unit_dimensions(found.unit, found.shard, config)
+    return _put(clients, [_datum(SPENT_METRIC, of_unit, found.at, float(found.metrics_requested))])
 
 
 def publish_events(
@@ -173,6 +145,18 @@ def _times(assessment: Assessment, now: float) -> dict[str, float]:
         name: seconds
         for name, seconds in left.items()
         if seconds is not None and math.isfinite(seconds)
+    }
+
+
+def _datum(
+    name: str, dimensions: Sequence[dict[str, str]], at: float, value: float, unit: str = "Count"
+) -> dict[str, Any]:
+    return {
+        "MetricName": name,
+        "Dimensions": dimensions,
+        "Timestamp": datetime.fromtimestamp(at, tz=UTC),
+        "Value": value,
+        "Unit": unit,
     }
 
 

@@ -30,9 +30,9 @@ class Sweep:
 
     found: Look
     problems: tuple[Problem, ...]
-    created: tuple[tuple[str, Verdict], ...]
-    deleted: tuple[str, ...]
-    completed: bool
+    created: tuple[tuple[str, Verdict], ...] = ()
+    deleted: tuple[str, ...] = ()
+    completed: bool = False
     announced: frozenset[str] = frozenset()
     throttled: int = 0
     reached: bool = True

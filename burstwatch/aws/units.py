@@ -115,7 +115,9 @@ class Units:
     def leave_out(self, spec: UnitSpec, reason: str, *, now: float) -> Sweep:
         """The sweep of a unit that is not made: nothing is known of it, and it is named."""
         unit = Unit(account=spec.account or "home", region=spec.region or self.home.region)
-        return _nothing(unit, spec.shard, reason, now)
+        problem = Problem(part=f"unit {part_name(unit, spec.shard)}", error=reason)
+        nothing = Look(unit=unit, at=now, shard=spec.shard)
+        return Sweep(found=nothing, problems=(problem,), reached=False)
 
     def _forget(self) -> None:
         known = sum(len(memory.known) for memory in self.memories.values())
@@ -146,16 +148,3 @@ def connect(home: Clients, spec: UnitSpec, deployment: str) -> tuple[Clients, fl
     if spec.region in {"", home.region}:
         return home, float("inf")
     return Clients(spec.region), float("inf")
-
-
-def _nothing(unit: Unit, shard: Shard, reason: str, now: float) -> Sweep:
-    nothing = Look.empty(unit, shard, now)
-    problem = Problem(part=f"unit {part_name(unit, shard)}", error=reason)
-    return Sweep(
-        found=nothing,
-        problems=(problem,),
-        created=(),
-        deleted=(),
-        completed=False,
-        reached=False,
-    )

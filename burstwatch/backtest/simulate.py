@@ -1,6 +1,6 @@
 """A volume under a workload, as CloudWatch would report it.
 
-For what-if, replay, the demo and the tests. Between two changes of demand
+For backtests, the demo and the tests. Between two changes of demand
 everything is a closed form, so a period costs a handful of formulas and the
 instant at which the bucket runs dry is exact.
 """

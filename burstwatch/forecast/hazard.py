@@ -2,7 +2,7 @@
 
 Two witnesses. The *risk* is a logistic score of how the demand of several windows, from
 the last minute to the last day, compares with the demand that would empty the bucket
-within the horizon; its weights are fitted on recorded workloads (``risk_weights.py``).
+within the horizon; its weights are fitted on recorded workloads (``hazard_weights.json``).
 The *repetition* asks the same hours of the days before: on what share of them would what
 was spent from this time of the day on have emptied what is left now?
 """

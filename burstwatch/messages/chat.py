@@ -125,7 +125,7 @@ def machine_context(brief: Brief) -> dict[str, str]:
 def mass_chat_message(
     worst: Sequence[Brief], count: int, where: str, severity: Verdict, links: Links
 ) -> str:
-    """The same as a chat message."""
+    """One chat message for many resources."""
     unit = worst[0].unit if worst else ""
     title = f"{count} resources of {where} are {severity} at once"
     return _chat(
@@ -143,7 +143,7 @@ def mass_chat_message(
 
 
 def _chat_label(brief: Brief) -> str:
-    """The same where markdown is read: the tag stands as code, in which nothing is formatted."""
+    """The resource's name in Markdown: the tag stands as code, in which nothing is formatted."""
     name = _defused(plain_name(brief.name)).replace("`", "'")
     return f"`{name}` {brief.resource_id}" if name else brief.resource_id
 

@@ -1,4 +1,4 @@
-"""The words that on-call reads: one brief as text, as a chat message and for programs."""
+"""Writes the text that on-call reads in an alarm."""
 
 import unicodedata
 from collections.abc import Sequence

@@ -30,7 +30,7 @@ COUNTDOWN = 0.1
 #: What cannot be known is asked for again after so long, and so much longer each time.
 UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
 #: So long the days before are kept before they are asked for again: what came since is within
-#: the hours that every judgement of a near resource sees anyway (``risk.RECENT_S``).
+#: the hours that every judgement of a near resource sees anyway (``hazard.RECENT_S``).
 PAST_KEPT_S = 2.5 * 3600.0
 #: The verdicts that an alarm has told of, as far as it could.
 ANNOUNCED = frozenset({"critical", "exhausted"})
@@ -79,7 +79,7 @@ class Judged:
 class LastLook:
     """The last look at a resource, when the next is due, and what it was then.
 
-    ``late_at`` is from when on it could be within its margin and nobody know. ``failed`` is
+    ``late_at`` is when it could first be within its margin unnoticed. ``failed`` is
     whether the last look at it failed, ``blind`` how many looks in a row could not tell.
     ``background`` outlives the look, for an alarm may be made later than that.
     """

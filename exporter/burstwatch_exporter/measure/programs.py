@@ -4,11 +4,11 @@ import shutil
 import signal
 import subprocess
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from burstwatch_exporter.measure import fio
 from burstwatch_exporter.measure.jobs import KIB, Step, job_text
@@ -34,18 +34,24 @@ class Place:
         return f"/proc/self/fd/{self.fd}"
 
 
-class Program(Protocol):
-    """A program under way."""
+class Program(ABC):
+    """A program under way: one process, unless it says otherwise."""
+
+    ends_with = signal.SIGTERM
+    _process: Process
 
     def is_running(self) -> bool:
         """Whether it still does something. What has to be begun again is."""
+        return self._process.process.poll() is None
 
     def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
         """Tell it to end, and make it after so long, later while it ``may_write`` its result.
 
         Returns whether it has ended.
         """
+        return self._process.end(self.ends_with, patience_s=patience_s, may_write=may_write)
 
+    @abstractmethod
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:
         """What it measured.
 
@@ -68,10 +74,10 @@ def find_programs(names: set[str]) -> dict[str, str]:
     paths = {name: path for name, path in found.items() if path is not None}
     if "fio" in paths:
         try:
-            complaint = subprocess.run(  # noqa: S603 - fio, by its path
+            printed = subprocess.run(  # noqa: S603 - fio, by its path
                 [paths["fio"], "--version"], capture_output=True, text=True, check=False, timeout=10
             )
-            fio.check_version(complaint.stdout)
+            fio.check_version(printed.stdout)
         except (OutputError, OSError, subprocess.TimeoutExpired) as error:
             msg = f"fio --version: {error}"
             raise ValueError(msg) from error
@@ -88,7 +94,9 @@ def start(step: Step, place: Place, programs: dict[str, str], stack: ExitStack) 
     return _Dd(path, step, place, stack)
 
 
-class _Fio:
+class _Fio(Program):
+    ends_with = signal.SIGINT
+
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
         folder = place.folder / step.name
         folder.mkdir()
@@ -110,12 +118,6 @@ class _Fio:
         )
         self._process.start(stack)
 
-    def is_running(self) -> bool:
-        return self._process.process.poll() is None
-
-    def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
-        return self._process.end(signal.SIGINT, patience_s=patience_s, may_write=may_write)
-
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - fio has its own clock
         """Its exit status counts before its own word: some of its errors are only there."""
         self._process.check(was_stopped=was_stopped)
@@ -134,7 +136,7 @@ class _Fio:
         )
 
 
-class _Dbench:
+class _Dbench(Program):
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
         folder = place.folder / step.name
         folder.mkdir()
@@ -153,18 +155,12 @@ class _Dbench:
         )
         self._process.start(stack)
 
-    def is_running(self) -> bool:
-        return self._process.process.poll() is None
-
-    def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
-        return self._process.end(signal.SIGTERM, patience_s=patience_s, may_write=may_write)
-
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - dbench has its own clock
         self._process.check(was_stopped=was_stopped)
         return parse_dbench(self._process.text())
 
 
-class _Dd:
+class _Dd(Program):
     """So many copies of dd, each over its own part of the file, begun again when it is through."""
 
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
