@@ -157,6 +157,14 @@ class Charge:
     nominal: float
     most: float
 
+    def __add__(self, other: "Charge") -> "Charge":
+        """Both together."""
+        return Charge(
+            least=self.least + other.least,
+            nominal=self.nominal + other.nominal,
+            most=self.most + other.most,
+        )
+
 
 def charge(
     volume_spec: VolumeSpec, *, ops: float, mib: float, largest_kib: float = math.inf

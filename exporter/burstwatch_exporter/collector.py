@@ -13,7 +13,8 @@ from burstwatch.history.observations import State
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.disk_spec import DiskSpec
 from burstwatch_exporter.exposition import Page
-from burstwatch_exporter.host import Account, Host, Snapshot, View
+from burstwatch_exporter.host import Host
+from burstwatch_exporter.snapshot import Account, Snapshot, View
 from burstwatch_exporter.sources import Attempt, Sources
 
 STATES: tuple[State, ...] = get_args(State)

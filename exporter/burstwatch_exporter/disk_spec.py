@@ -1,15 +1,19 @@
 """Finds the limits of a volume of this host: from the configuration, or from EC2."""
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from burstwatch.bucket import Bucket
+from burstwatch.ebs.load import MIB
 from burstwatch.ebs.other_disks import OTHER_DISKS, OtherDisk
 from burstwatch.ebs.volume_types import CreditUnit, find_type
-from burstwatch.ebs.volumes import InstanceLimits, VolumeSpec, volume_spec
+from burstwatch.ebs.volumes import Charge, InstanceLimits, VolumeSpec, charge, volume_spec
 from burstwatch.history.observations import Limit
 from burstwatch.kinds.ebs_volume import Volume, on_instance
-from burstwatch_exporter.config_file import DEFAULT_IO_KIB, CustomBucket, VolumeConfig
+from burstwatch_exporter.blocks import Disk
+from burstwatch_exporter.config_file import DEFAULT_IO_KIB, CustomBucket, HostConfig, VolumeConfig
+from burstwatch_exporter.diskstats import Counters
 
 GIB = 2**30
 #: The type of what is known by its bucket alone.
@@ -51,6 +55,38 @@ class DiskSpec:
     def volume_spec(self) -> VolumeSpec:
         """By type and size."""
         return self.volume.spec
+
+
+def specs_of(
+    disks: Collection[Disk],
+    config: HostConfig,
+    answers: Mapping[str, DiskSpec],
+    *,
+    instance: InstanceLimits | None,
+) -> tuple[dict[str, DiskSpec], list[str]]:
+    """What each disk is, by key, and what is odd about it. ``answers`` are EC2's, by key."""
+    specs: dict[str, DiskSpec] = {}
+    problems: list[str] = []
+    for disk in disks:
+        stated = config.of(disk.key)
+        answer = answers.get(disk.key)
+        if answer is not None and (stated is None or stated.custom is None):
+            specs[disk.key] = answer  # EC2 knows what the configuration can only say
+            continue
+        if stated is None:
+            continue
+        try:
+            spec, oddity = disk_spec_of(stated, size_bytes=disk.size_bytes, instance=instance)
+        except ValueError as error:
+            problems.append(f"{disk.key} ({disk.name}): {error}")
+            continue
+        if oddity:
+            problems.append(f"{disk.key} ({disk.name}): {oddity}")
+        if spec is not None:
+            specs[disk.key] = spec
+    here = {disk.key for disk in disks}
+    problems += [f"{key} is not on this host" for key in config.named() if key not in here]
+    return specs, problems
 
 
 def disk_spec_of(
@@ -137,3 +173,22 @@ def _size(config: VolumeConfig, size_bytes: int) -> tuple[float, str]:
     if stated is not None and abs(stated - seen) > SIZE_TOLERANCE * seen:
         return seen, f"the configuration states {stated:g} GiB, the device has {seen:g} GiB"
     return seen, ""
+
+
+def cost_of(done: Counters, disk: Disk, spec: DiskSpec) -> Charge:
+    """The credits that some I/O may have cost.
+
+    Whether discards and flushes are charged is not stated: only the most counts them.
+    """
+    cost = charge(
+        spec.volume_spec, ops=done.ops, mib=done.bytes / MIB, largest_kib=disk.largest_kib
+    )
+    if not done.other_ops:
+        return cost
+    return Charge(least=cost.least, nominal=cost.nominal, most=cost.most + done.other_ops)
+
+
+def pieces_of(disk: Disk, spec: DiskSpec) -> float:
+    """The most credits that one I/O costs; what no one bounds is taken as 4 MiB."""
+    largest = min(disk.largest_kib, 4096.0)
+    return max(1, math.ceil(largest / spec.volume_spec.io_kib))

@@ -12,10 +12,10 @@ from burstwatch.ebs.volumes import Charge
 from burstwatch.formatting import span
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.disk_spec import DiskSpec
+from burstwatch_exporter.disk_spec import DiskSpec, cost_of, pieces_of
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.ledger import Origin, Reading, cost_of, pieces_of
+from burstwatch_exporter.ledger import Origin, Reading
 from burstwatch_exporter.state import Saved
 
 

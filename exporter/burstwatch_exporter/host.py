@@ -8,24 +8,24 @@ device comes, goes or begins anew.
 import logging
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 
-from burstwatch.ebs.volumes import Binding, Charge, InstanceLimits
-from burstwatch.forecast.projection import Projection
-from burstwatch.history.points import AT_LIMIT, LevelPoint
-from burstwatch_exporter.blocks import Blocks, Disk, Stacked, read_blocks
+from burstwatch.ebs.volumes import Binding, InstanceLimits
+from burstwatch.history.points import AT_LIMIT
+from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.config_file import HostConfig
-from burstwatch_exporter.disk_spec import DiskSpec, disk_spec_of
-from burstwatch_exporter.diskstats import Counters, DiskStats, parse_diskstats
+from burstwatch_exporter.devices import NOTHING, Devices, read_devices
+from burstwatch_exporter.disk_spec import DiskSpec, specs_of
+from burstwatch_exporter.diskstats import DiskStats, parse_diskstats
 from burstwatch_exporter.first_read import DeviceAge, start_of
-from burstwatch_exporter.interval import Interval, after_unseen
-from burstwatch_exporter.ledger import Ledger, Origin, Reading
-from burstwatch_exporter.mounts import Mount, read_mounts
+from burstwatch_exporter.interval import after_unseen
+from burstwatch_exporter.ledger import Ledger, Reading
 from burstwatch_exporter.rate import Rate
 from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.snapshot import Account, Published, Snapshot, View
 from burstwatch_exporter.sources import Attempt, Sources
 from burstwatch_exporter.state import Saved
 
@@ -34,55 +34,6 @@ LOG = logging.getLogger("burstwatch_exporter")
 JUMP_S = 2.0
 #: A jump is told for so long, or no scrape would see it.
 TOLD_S = 600.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Account:
-    """What is known of a volume's credits at one instant."""
-
-    interval: Interval
-    likely: float | None
-    projection: Projection
-    charged: Charge
-    origin: Origin
-    is_served_at_baseline: bool
-    published: "Published | None"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Published:
-    """The newest balance that CloudWatch has, and how far it lies outside the interval of its time."""
-
-    point: LevelPoint
-    drift: float | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class View:
-    """A volume at one instant.
-
-    ``spec`` is None where its type is not known, ``account`` where it has no bucket.
-    """
-
-    disk: Disk
-    counters: Counters
-    spec: DiskSpec | None
-    account: Account | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Snapshot:
-    """The host at one instant."""
-
-    views: tuple[View, ...]
-    stacked: tuple[Stacked, ...]
-    mounts: tuple[tuple[Mount, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Devices:
-    blocks: Blocks
-    mounts: tuple[tuple[Mount, str], ...]
 
 
 class Host:
@@ -108,11 +59,9 @@ class Host:
         self._roots, self._clock, self._sources, self._config = roots, clock, sources, config
         self._slot_s, self._instance, self._reconciles = slot_s, instance, reconciles
         self._lock = threading.Lock()
-        self._blocks = Blocks(disks={}, stacked={}, problems=())
-        self._mounts: tuple[tuple[Mount, str], ...] = ()
+        self._devices = NOTHING
         self._devnos: Mapping[str, str] = {}
-        self._boot_id = ""
-        self._promises: dict[str, DiskSpec] = {}
+        self._specs: dict[str, DiskSpec] = {}
         self._ledgers: dict[str, Ledger] = {}
         # What is known of volumes that are not there now, or not yet.
         self._gone = dict(saved)
@@ -132,7 +81,7 @@ class Host:
         with self._lock:
             self._cloud = answer
             with self._sources.attempt("config") as attempt:
-                self._make_promises(attempt)
+                self._find_specs(attempt)
             self._let_go()
             for ledger in self._ledgers.values():
                 self._reconcile(ledger)
@@ -171,12 +120,12 @@ class Host:
         self._note_rates(stats, at=before)
         instance_binding = self._instance_binding()
         views: list[View] = []
-        for name, disk in self._blocks.disks.items():
+        for name, disk in self._devices.blocks.disks.items():
             counters = stats.counters.get(name)
             if counters is None:
                 continue
             reading = Reading(at=before, wall_s=wall_s, slack_s=slack_s, counters=counters)
-            spec = self._promises.get(disk.key)
+            spec = self._specs.get(disk.key)
             account = None
             if spec is not None and spec.bucket is not None:
                 ledger = self._account(disk, spec, reading)
@@ -192,8 +141,8 @@ class Host:
             views.append(View(disk=disk, counters=counters, spec=spec, account=account))
         return Snapshot(
             views=tuple(views),
-            stacked=tuple(self._blocks.stacked.values()),
-            mounts=self._mounts,
+            stacked=tuple(self._devices.blocks.stacked.values()),
+            mounts=self._devices.mounts,
         )
 
     def _watch_clock(self) -> float:
@@ -216,7 +165,7 @@ class Host:
     def _note_rates(self, stats: DiskStats, *, at: float) -> None:
         """How fast each disk moves now; what has just come moves nothing yet."""
         rates: dict[Disk, Rate] = {}
-        for name, disk in self._blocks.disks.items():
+        for name, disk in self._devices.blocks.disks.items():
             counters = stats.counters.get(name)
             if counters is not None:
                 rates[disk] = self._rates.get(disk) or Rate(at, counters)
@@ -225,12 +174,12 @@ class Host:
 
     def _instance_binding(self) -> Binding:
         """The instance's limit that all its volumes together lie at, if they do."""
-        specs = self._promises.values()
+        specs = self._specs.values()
         known = (spec.volume.instance for spec in specs)
         limits = next((one for one in known if one is not None), None)
         if limits is None:
             return "none"
-        others = {key for key, spec in self._promises.items() if not spec.is_of_ebs}
+        others = {key for key, spec in self._specs.items() if not spec.is_of_ebs}
         loads = [rate.load for disk, rate in self._rates.items() if disk.key not in others]
         uses: list[tuple[float, Binding]] = [
             (sum(load.iops for load in loads) / limits.iops, "instance_iops"),
@@ -246,26 +195,15 @@ class Host:
             self._devnos = devnos
             self._take(self._read_devices(devnos))
 
-    def _read_devices(self, devnos: Mapping[str, str]) -> _Devices:
-        """What devices there are, and what is mounted where; takes long where there are many."""
-        blocks, mounts = self._blocks, self._mounts
-        with self._sources.attempt("boot_id"):
-            self._boot_id = self._read_boot_id()
-        with self._sources.attempt("sysfs") as attempt:
-            blocks = read_blocks(
-                self._roots.sysfs, self._roots.udev, named=self._config.devices, devnos=devnos
-            )
-            attempt.problems += blocks.problems
-        with self._sources.attempt("mounts") as attempt:
-            found, problems = read_mounts(self._roots.procfs)
-            attempt.problems += problems
-            mounts = tuple(_on_volumes(found, devnos, blocks))
-        return _Devices(blocks=blocks, mounts=mounts)
+    def _read_devices(self, devnos: Mapping[str, str]) -> Devices:
+        return read_devices(
+            self._roots, self._sources, self._devices, named=self._config.devices, devnos=devnos
+        )
 
-    def _take(self, devices: _Devices) -> None:
-        self._blocks, self._mounts = devices.blocks, devices.mounts
+    def _take(self, devices: Devices) -> None:
+        self._devices = devices
         with self._sources.attempt("config") as attempt:
-            self._make_promises(attempt)
+            self._find_specs(attempt)
         self._let_go()
 
     def _any_began_anew(self, stats: DiskStats) -> bool:
@@ -275,43 +213,19 @@ class Host:
             for name in [ledger.disk.name]
         )
 
-    def _read_boot_id(self) -> str:
-        path = self._roots.procfs / "sys" / "kernel" / "random" / "boot_id"
-        return path.read_text(encoding="ascii").strip()
-
-    def _make_promises(self, attempt: Attempt) -> None:
-        """What each volume promises, from what is said of it."""
-        specs: dict[str, DiskSpec] = {}
-        for disk in self._blocks.disks.values():
-            config = self._config.of(disk.key)
-            answer = self._cloud.specs.get(disk.key)
-            if answer is not None and (config is None or config.custom is None):
-                specs[disk.key] = answer  # EC2 knows what the configuration can only say
-                continue
-            if config is None:
-                continue
-            try:
-                spec, oddity = disk_spec_of(
-                    config, size_bytes=disk.size_bytes, instance=self._instance
-                )
-            except ValueError as error:
-                attempt.problems.append(f"{disk.key} ({disk.name}): {error}")
-                continue
-            if oddity:
-                attempt.problems.append(f"{disk.key} ({disk.name}): {oddity}")
-            if spec is not None:
-                specs[disk.key] = spec
-        here = {disk.key for disk in self._blocks.disks.values()}
-        attempt.problems += [
-            f"{key} is not on this host" for key in self._config.named() if key not in here
-        ]
-        self._promises = specs
+    def _find_specs(self, attempt: Attempt) -> None:
+        """What each volume is, as EC2 and the configuration say."""
+        disks = self._devices.blocks.disks.values()
+        self._specs, problems = specs_of(
+            disks, self._config, self._cloud.specs, instance=self._instance
+        )
+        attempt.problems += problems
 
     def _let_go(self) -> None:
         """Put the accounts of what is gone, replaced or promised anew aside."""
-        disks = {disk.key: disk for disk in self._blocks.disks.values()}
+        disks = {disk.key: disk for disk in self._devices.blocks.disks.values()}
         for key, ledger in list(self._ledgers.items()):
-            disk, spec = disks.get(key), self._promises.get(key)
+            disk, spec = disks.get(key), self._specs.get(key)
             if (
                 disk is None
                 or spec is None
@@ -334,7 +248,7 @@ class Host:
         if disk.appeared_s is not None:
             awake_s = self._clock.awake() - (self._clock.boot() - reading.at)
             age_s = max(0.0, awake_s - disk.appeared_s)
-        moment = DeviceAge(boot_id=self._boot_id, age_s=age_s)
+        moment = DeviceAge(boot_id=self._devices.boot_id, age_s=age_s)
         start = start_of(disk, spec, reading, moment, self._gone.pop(disk.key, None))
         LOG.info("%s (%s): %s", disk.key, disk.name, start.reason)
         ledger = self._ledgers[disk.key] = Ledger(
@@ -362,7 +276,7 @@ class Host:
             key=ledger.disk.key,
             name=ledger.disk.name,
             sequence=ledger.disk.sequence,
-            boot_id=self._boot_id,
+            boot_id=self._devices.boot_id,
             at=ledger.reading.at,
             wall_s=wall_s - (self._clock.boot() - ledger.reading.at),
             counters=replace(ledger.reading.counters, in_flight=0),
@@ -377,17 +291,3 @@ def _says_something(saved: Saved, wall_s: float) -> bool:
     seconds = max(0.0, wall_s - saved.wall_s)
     after = after_unseen(saved.bucket, saved.interval, seconds=seconds)
     return after.low > 0 or after.high < saved.bucket.capacity
-
-
-def _on_volumes(
-    mounts: list[Mount], devnos: Mapping[str, str], blocks: Blocks
-) -> list[tuple[Mount, str]]:
-    """Each mount with the name of its device, where a volume lies under it."""
-    names = {devno: name for name, devno in devnos.items()}
-    found: list[tuple[Mount, str]] = []
-    for mount in mounts:
-        # btrfs has device numbers of its own, but names its device.
-        name = names.get(mount.devno) or mount.source.rpartition("/")[2]
-        if name in blocks.disks or name in blocks.stacked:
-            found.append((mount, name))
-    return found

@@ -1,4 +1,4 @@
-"""Between what and what the balance lies: the least and the most that can be left.
+"""Computes the bounds of a balance: the least and the most that can be left.
 
 A host sees neither its credits nor what an I/O costs of them, only what it has done. So
 one bucket is charged the most that the counters allow and one the least, and the truth
@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
-from burstwatch.history.spending import TOLERANCE
+from burstwatch.history.points import LevelPoint
+from burstwatch.history.spending import BALANCE_STEP, TOLERANCE
 
 #: From this width on, in shares of the bucket, the middle is as good a guess as any.
 NARROW = 0.5
@@ -111,6 +112,19 @@ def seen_at(bucket: Bucket, interval: Interval, *, in_flight: float, slack_s: fl
         high=min(bucket.capacity, interval.high + slack),
         likely=None if interval.likely is None else min(bucket.capacity, interval.likely),
     )
+
+
+def since_datapoint(
+    bucket: Bucket, point: LevelPoint, *, wall_s: float
+) -> tuple[float, float] | None:
+    """Bounds of the balance now from one datapoint alone; None if that lies in the future."""
+    seconds = wall_s - point.start_s
+    if seconds < 0:
+        return None
+    level, error = point.ratio * bucket.capacity, BALANCE_STEP * bucket.capacity
+    then = Interval(low=max(0.0, level - error), high=min(bucket.capacity, level + error))
+    now = after_unseen(bucket, then, seconds=seconds)
+    return now.low, now.high
 
 
 def _guessed(bucket: Bucket, low: float, high: float, likely: float | None) -> Interval:

@@ -1,21 +1,20 @@
 """One volume's account: what it did, and the interval that its balance lies in."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.load import MIB, Load
-from burstwatch.ebs.volumes import Binding, Charge, charge
+from burstwatch.ebs.load import Load
+from burstwatch.ebs.volumes import Binding, Charge
 from burstwatch.forecast.demand import expected
 from burstwatch.forecast.projection import Projection, is_held_at_zero, project_level
 from burstwatch.history.points import LevelPoint, Range
-from burstwatch.history.spending import BALANCE_STEP, TOLERANCE
+from burstwatch.history.spending import TOLERANCE
 from burstwatch.kinds.ebs_volume import held_back
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.disk_spec import DiskSpec
+from burstwatch_exporter.disk_spec import DiskSpec, cost_of, pieces_of
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.recent_demand import RecentDemand
@@ -90,9 +89,9 @@ class Ledger:
         self._slack_s = reading.slack_s
         self._overdrawn = self._beyond = 0.0
         seconds, spent = lately or (0.0, None)
-        self._pace = RecentDemand(at=reading.at - seconds, slot_s=slot_s)
+        self._recent = RecentDemand(at=reading.at - seconds, slot_s=slot_s)
         if spent is not None:
-            self._pace.note(reading.at, spent)
+            self._recent.note(reading.at, spent)
         self._trail = Trail() if with_trail else None
         self._knows_wall = True
 
@@ -128,8 +127,8 @@ class Ledger:
             self._know_nothing()
         elif self.spec.is_changing:  # refill and capacity may be those of either type
             self._know_nothing()
-        self.charged = _sum(self.charged, cost)
-        self._pace.note(reading.at, cost)
+        self.charged += cost
+        self._recent.note(reading.at, cost)
         if self._trail is not None:
             self._trail.note(
                 reading.wall_s, charged=self.charged, in_flight=self._in_flight(), seen=self.seen()
@@ -168,7 +167,7 @@ class Ledger:
         if (
             bounds is None and self._knows_wall
         ):  # of before it looked: anything may have been done since
-            bounds = _since(bucket, point, wall_s=self.reading.wall_s)
+            bounds = iv.since_datapoint(bucket, point, wall_s=self.reading.wall_s)
         if bounds is not None:
             low, high = bounds
             self.interval = iv.narrowed(
@@ -190,17 +189,13 @@ class Ledger:
         """The credits that are likely to be left at the newest reading, if that can be said."""
         return self._likely(self.seen())[0]
 
-    def demand(self) -> Range:
-        """What to expect from here on, in credits per second."""
-        return expected(self._pace.lately(limit=self.spec.limit.rate), burst=self.bucket.burst)
-
     def project(self, load: Load, instance_binding: Binding) -> Projection:
         """How long the credits last.
 
         ``load`` is what the volume moves now, ``instance_binding`` what holds all volumes back.
         """
         seen, bucket = self.seen(), self.bucket
-        if not self._pace.has_looked:
+        if not self._recent.has_looked:
             soonest = tb.worst_time_to_empty(bucket, level=seen.low)
             return Projection(
                 state="unknown",
@@ -209,7 +204,8 @@ class Ledger:
                 low_s=soonest,
                 worst_s=soonest,
             )
-        demand = self.demand()
+        # What to expect from here on, in credits a second.
+        demand = expected(self._recent.lately(limit=self.spec.limit.rate), burst=self.bucket.burst)
         binding = held_back(self.spec.volume, iops=load.iops, mib_s=load.mib_s)
         if binding == "none" and load.iops > 0:
             binding = instance_binding
@@ -248,11 +244,11 @@ class Ledger:
         It asks for more if I/O is waiting, or if it had more in the last minutes. An
         instance's limit, a snapshot that is read or a cgroup look the same.
         """
-        rate, refill = self._pace.newest(), self.bucket.refill
+        rate, refill = self._recent.newest(), self.bucket.refill
         low, high = (share * refill for share in AT_BASELINE)
         if rate is None or not low <= rate <= high:
             return False
-        return self.reading.counters.in_flight > 0 or self._pace.recent() > high
+        return self.reading.counters.in_flight > 0 or self._recent.recent() > high
 
     def _likely(self, seen: Interval) -> tuple[float | None, str]:
         """The likely level, or None and why it cannot be said.
@@ -273,7 +269,7 @@ class Ledger:
 
     def _is_cheaper(self) -> bool:
         """Whether more was served than the likely level and an empty bucket can have given."""
-        rate = self._pace.newest()
+        rate = self._recent.newest()
         return (
             self._beyond > CONTRADICTION * self.own_bucket.capacity
             and rate is not None
@@ -301,41 +297,3 @@ class Ledger:
         bucket = self.own_bucket
         fastest = TOLERANCE * bucket.burst * (seconds + self._slack_s + 1.0)
         return self._overdrawn > CONTRADICTION * bucket.capacity or cost.least > fastest
-
-
-def _since(bucket: Bucket, point: LevelPoint, *, wall_s: float) -> tuple[float, float] | None:
-    """Between what it lies now by a datapoint alone; None where the clock says that it is to come."""
-    seconds = wall_s - point.start_s
-    if seconds < 0:
-        return None
-    level, error = point.ratio * bucket.capacity, BALANCE_STEP * bucket.capacity
-    then = iv.Interval(low=max(0.0, level - error), high=min(bucket.capacity, level + error))
-    now = iv.after_unseen(bucket, then, seconds=seconds)
-    return now.low, now.high
-
-
-def cost_of(done: Counters, disk: Disk, spec: DiskSpec) -> Charge:
-    """The credits that some I/O may have cost.
-
-    Whether discards and flushes are charged is not stated: only the most counts them.
-    """
-    cost = charge(
-        spec.volume_spec, ops=done.ops, mib=done.bytes / MIB, largest_kib=disk.largest_kib
-    )
-    if not done.other_ops:
-        return cost
-    return Charge(least=cost.least, nominal=cost.nominal, most=cost.most + done.other_ops)
-
-
-def pieces_of(disk: Disk, spec: DiskSpec) -> float:
-    """The most credits that one I/O costs; what no one bounds is taken as 4 MiB."""
-    largest = min(disk.largest_kib, 4096.0)
-    return max(1, math.ceil(largest / spec.volume_spec.io_kib))
-
-
-def _sum(one: Charge, other: Charge) -> Charge:
-    return Charge(
-        least=one.least + other.least,
-        nominal=one.nominal + other.nominal,
-        most=one.most + other.most,
-    )

@@ -9,7 +9,7 @@ from burstwatch_exporter import metrics as m
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.ebs_stats import PAGE_BYTES, EbsStats, Latencies, parse_stats
 from burstwatch_exporter.exposition import Page
-from burstwatch_exporter.host import Snapshot
+from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
 
 #: A disk that has not answered by now does not answer.

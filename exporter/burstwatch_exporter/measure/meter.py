@@ -11,10 +11,10 @@ from pathlib import Path
 from burstwatch.ebs.volumes import Charge
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.diskstats import Counters, parse_diskstats
-from burstwatch_exporter.host import View
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import Ledger, Reading
 from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.snapshot import View
 
 SLOT_S = 1.0
 

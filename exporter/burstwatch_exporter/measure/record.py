@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from burstwatch_exporter.disk_spec import GIB
 from burstwatch_exporter.files import put_in_place, read_json
-from burstwatch_exporter.host import View
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.meter import MeterReading
 from burstwatch_exporter.measure.outputs import Way
 from burstwatch_exporter.measure.run import Run
 from burstwatch_exporter.measure.verdict import Verdict
+from burstwatch_exporter.snapshot import View
 
 FORMAT: Literal[1] = 1
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from burstwatch.ebs.load import MIB
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.exposition import Page
-from burstwatch_exporter.host import Snapshot
 from burstwatch_exporter.measure.record import Record, RecordError, StepRecord, read_record
+from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstwatch_exporter.diskstats import parse_diskstats
-from burstwatch_exporter.host import Snapshot, View
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.snapshot import Snapshot, View
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
