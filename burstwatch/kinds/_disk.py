@@ -1,10 +1,12 @@
-"""Shares between kinds of disks: metrics of reads and writes, and the words for their load."""
+"""Holds what kinds of disks share: rates, demand, and the words for reads and writes."""
 
 from collections.abc import Callable
 
 from burstwatch.ebs.load import Traffic, io_load
+from burstwatch.ebs.volumes import Charge
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
+from burstwatch.history.points import DemandPoint
 from burstwatch.kinds.base import Cause, Rates
 
 IOPS, MIB_S = "IOPS", "MiB/s"
@@ -17,6 +19,23 @@ LIMITS = {
     "instance_iops": "the instance's IOPS",
     "instance_throughput": "the instance's throughput",
 }
+
+
+def rate_facts(baseline: float, burst: float) -> dict[str, str]:
+    """The facts of a disk that bursts."""
+    return {"baseline": f"{round(baseline, 1):g}", "burst": f"{round(burst, 1):g}"}
+
+
+def demand_of(cost: Charge, start_s: float, period_s: float, binding: str) -> DemandPoint:
+    """Credits a second of what one period has cost."""
+    return DemandPoint(
+        start_s=start_s,
+        period_s=period_s,
+        least=cost.least / period_s,
+        nominal=cost.nominal / period_s,
+        most=cost.most / period_s,
+        binding=binding,
+    )
 
 
 def cause_of(traffic: Traffic) -> Callable[[Resource, Rates], Cause | None]:

@@ -1,6 +1,6 @@
 """EC2's dialect: ``Filters`` with wildcards, ``Tags``; the listings that several kinds read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Thing
 
@@ -51,6 +51,11 @@ def instances(*fields: str) -> Listing:
         ids_per_call=FILTER_VALUES,
         page_size=PAGE_SIZE,
     )
+
+
+def types_in(name: str) -> Callable[[Mapping[str, Sequence[Item]]], set[str]]:
+    """The instance types of the items that were found under a name."""
+    return lambda found: {item["InstanceType"] for item in found.get(name, ())}
 
 
 def instance_types(*fields: str) -> Listing:

@@ -18,8 +18,15 @@ from burstwatch.ebs.volumes import (
 )
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, DemandPoint, Statistic
-from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of
-from burstwatch.kinds._ec2 import PAGE_SIZE, filtered_by, identified_by, instance_types, instances
+from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, demand_of, rate_facts
+from burstwatch.kinds._ec2 import (
+    PAGE_SIZE,
+    filtered_by,
+    identified_by,
+    instance_types,
+    instances,
+    types_in,
+)
 from burstwatch.kinds.base import (
     DemandMetric,
     Found,
@@ -101,7 +108,7 @@ class Volume:
     is_changing: bool = False
 
 
-def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
+def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     """A volume with its bucket, its instance's limits and what is still changing."""
     item = thing.item
     spec = volume_spec(
@@ -113,8 +120,7 @@ def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
     change = found["modifications"].get(thing.id, {})
     bucket, history_from_s = _settling(spec, change, now)
     bucket, limit = on_instance(spec, bucket, limits)
-    caveats = () if limits or not instance_id else ("the instance's own limits are not known",)
-    resource = Resource(
+    yield Resource(
         kind=KIND.name,
         id=thing.id,
         level_metric=KIND.level_metrics[0],
@@ -133,13 +139,12 @@ def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
             "type": f"{spec.volume_type} {spec.size_gib:g} GiB",
             "volume_type": spec.volume_type,
             "size_gib": f"{spec.size_gib:g}",
-            "baseline": f"{round(spec.baseline, 1):g}",
-            "burst": f"{round(spec.burst, 1):g}",
+            **rate_facts(spec.baseline, spec.burst),
             "instance_id": instance_id,
             "instance_type": instance_type,
             "device": attachment.get("Device", ""),
         },
-        caveats=caveats,
+        caveats=() if limits or not instance_id else ("the instance's own limits are not known",),
         history_from_s=history_from_s,
         detail=Volume(
             spec=spec,
@@ -148,7 +153,6 @@ def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
             is_changing=change.get("ModificationState") in UNSETTLED,
         ),
     )
-    return (resource,)
 
 
 def spent(
@@ -160,28 +164,20 @@ def spent(
     writes = _direction(totals, TRAFFIC.write_ops, TRAFFIC.write_bytes)
     if reads is None or writes is None:
         return None
-    ops = reads[0] + writes[0]
-    mib = (reads[1] + writes[1]) / MIB
+    ops, mib = reads[0] + writes[0], (reads[1] + writes[1]) / MIB
     cost = charge(volume.spec, ops=ops, mib=mib)
-    return DemandPoint(
-        start_s=start_s,
-        period_s=period_s,
-        least=cost.least / period_s,
-        nominal=cost.nominal / period_s,
-        most=cost.most / period_s,
-        binding=held_back(volume, iops=ops / period_s, mib_s=mib / period_s),
-    )
+    binding = held_back(volume, iops=ops / period_s, mib_s=mib / period_s)
+    return demand_of(cost, start_s, period_s, binding)
 
 
 def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
     """Less load, or a volume that sustains it."""
-    volume: Volume = resource.detail
     if resource.bucket is None:
         return
     yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+    spec, load = resource.detail.spec, io_load(TRAFFIC, rates)
     prices = EBS_PRICES.get(resource.region)
-    load = io_load(TRAFFIC, rates)
-    yield from volume_fixes(volume.spec, demand=demand, load=load, prices=prices)
+    yield from volume_fixes(spec, demand=demand, load=load, prices=prices)
 
 
 def _direction(totals: Totals, ops_name: str, bytes_name: str) -> tuple[float, float] | None:
@@ -198,8 +194,8 @@ def _direction(totals: Totals, ops_name: str, bytes_name: str) -> tuple[float, f
 
 
 def _attachment(item: Item) -> Item:
-    attached = [a for a in item.get("Attachments", ()) if a.get("State") != "detached"]
-    return attached[0] if attached else {}
+    attached = (a for a in item.get("Attachments", ()) if a.get("State") != "detached")
+    return next(attached, {})
 
 
 def _instance(instance_id: str, found: Found) -> tuple[str, InstanceLimits | None, Statistic]:
@@ -243,14 +239,16 @@ def held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
     if spec.unit == "io":
         uses.append((iops / spec.limit_iops, "volume_iops"))
     if instance is not None:
-        uses.append((iops / instance.iops, "instance_iops"))
-        uses.append((mib_s / instance.mib_s, "instance_throughput"))
+        uses += (
+            (iops / instance.iops, "instance_iops"),
+            (mib_s / instance.mib_s, "instance_throughput"),
+        )
     use, binding = max(uses, key=lambda pair: pair[0])
     return binding if use >= AT_LIMIT else "none"
 
 
 def _settling(spec: VolumeSpec, change: Item, now: float) -> tuple[Bucket | None, float | None]:
-    """The bucket to reckon with, and from when on history belongs to it.
+    """The bucket to assume, and since when its history counts.
 
     A resize or retype takes minutes to a day. Until it is completed the volume may
     behave as either: the smaller refill and the larger burst of both are assumed.
@@ -287,26 +285,14 @@ def _instance_ids(found: Mapping[str, Sequence[Item]]) -> set[str]:
     }
 
 
-def _instance_types(found: Mapping[str, Sequence[Item]]) -> set[str]:
-    return {item["InstanceType"] for item in found.get("instances", ())}
-
-
 KIND = Kind(
     name="ebs_volume",
     namespace="AWS/EBS",
     dimensions=("VolumeId",),
     inventory=VOLUMES,
     lookups=(
-        Lookup(
-            name="instances",
-            listing=INSTANCES,
-            wanted=_instance_ids,
-        ),
-        Lookup(
-            name="instance_types",
-            listing=INSTANCE_TYPES,
-            wanted=_instance_types,
-        ),
+        Lookup(name="instances", listing=INSTANCES, wanted=_instance_ids),
+        Lookup(name="instance_types", listing=INSTANCE_TYPES, wanted=types_in("instances")),
         Lookup(name="modifications", listing=MODIFICATIONS),
     ),
     level_metrics=("BurstBalance",),

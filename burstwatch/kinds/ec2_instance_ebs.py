@@ -1,12 +1,12 @@
 """EC2 instances: I/O and byte credits for the traffic to all their volumes together.
 
 AWS says what an instance type sustains and what it reaches, and that it can hold the
-maximum "for 30 minutes at least once every 24 hours"; how large the buckets are it does
-not. Half an hour of the difference is what that sentence needs at least, so the worst
+maximum "for 30 minutes at least once every 24 hours". It does not say how large the buckets
+are. Half an hour of the difference is what that sentence needs at least, so the worst
 case here is an estimate and called so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 from burstwatch.bucket import Bucket
@@ -17,8 +17,8 @@ from burstwatch.ebs.volumes import Binding
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
-from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of
-from burstwatch.kinds._ec2 import instance_types, instances
+from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, rate_facts
+from burstwatch.kinds._ec2 import instance_types, instances, types_in
 from burstwatch.kinds.base import DemandMetric, Found, Item, Kind, Lookup, Rates, Thing, Totals
 from burstwatch.sources import Figure, Source
 
@@ -27,7 +27,7 @@ METRICS_PAGE = Source(
     read="2026-04",
     note="the balances are published for some *.4xlarge and smaller",
 )
-#: So long a full bucket holds the maximum.
+#: How long a full bucket sustains the maximum.
 FULL_LASTS = Figure(value=1800.0, unit="s", source=OPTIMIZED_PAGE)
 #: The estimate of a bucket's size may be wrong by this factor either way, so what an I/O
 #: costs of it may be as well; the balance's own slope decides.
@@ -138,8 +138,7 @@ def _resource(
         facts={
             "type": item["InstanceType"],
             "instance_type": item["InstanceType"],
-            "baseline": f"{round(baseline, 1):g}",
-            "burst": f"{round(maximum, 1):g}",
+            **rate_facts(baseline, maximum),
         },
         detail=of,
     )
@@ -180,22 +179,12 @@ def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iter
     )
 
 
-def _instance_types(found: Mapping[str, Sequence[Item]]) -> set[str]:
-    return {item["InstanceType"] for item in found["inventory"]}
-
-
 KIND = Kind(
     name="ec2_instance_ebs",
     namespace="AWS/EC2",
     dimensions=("InstanceId",),
     inventory=INSTANCES,
-    lookups=(
-        Lookup(
-            name="instance_types",
-            listing=INSTANCE_TYPES,
-            wanted=_instance_types,
-        ),
-    ),
+    lookups=(Lookup(name="instance_types", listing=INSTANCE_TYPES, wanted=types_in("inventory")),),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),
     demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
     describe=describe,

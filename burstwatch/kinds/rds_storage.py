@@ -14,17 +14,8 @@ from burstwatch.ebs.load import MIB, Traffic
 from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
-from burstwatch.kinds._disk import IOPS, LIMITS, cause_of
-from burstwatch.kinds.base import (
-    DemandMetric,
-    Found,
-    Item,
-    Kind,
-    Listing,
-    Rates,
-    Thing,
-    Totals,
-)
+from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, demand_of, rate_facts
+from burstwatch.kinds.base import DemandMetric, Found, Item, Kind, Listing, Rates, Thing, Totals
 from burstwatch.sources import Figure, Source
 
 STORAGE_PAGE = Source(
@@ -105,18 +96,14 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         return
     stripes = _stripes(engine, size_gib)
     volume = volume_spec(storage_type, size_gib / stripes)
-    baseline, burst = stripes * volume.baseline, stripes * volume.burst
+    burst = stripes * volume.burst
     yield replace(
         whole,
         bucket=None if volume.bucket is None else _striped(volume.bucket, stripes),
         no_bucket_reason=volume.no_bucket_reason,
         is_documented=stripes == 1,
         limit=Limit(rate=burst, binding="volume_iops"),
-        facts={
-            **whole.facts,
-            "baseline": f"{round(baseline, 1):g}",
-            "burst": f"{round(burst, 1):g}",
-        },
+        facts={**whole.facts, **rate_facts(stripes * volume.baseline, burst)},
         detail=volume,
     )
 
@@ -149,14 +136,7 @@ def spent(
     mib = (totals[TRAFFIC.read_bytes] + totals[TRAFFIC.write_bytes]) / MIB
     cost = charge(volume, ops=ops, mib=mib)
     is_held_back = ops / period_s >= AT_LIMIT * resource.limit.rate
-    return DemandPoint(
-        start_s=start_s,
-        period_s=period_s,
-        least=cost.least / period_s,
-        nominal=cost.nominal / period_s,
-        most=cost.most / period_s,
-        binding=resource.limit.binding if is_held_back else NO_LIMIT,
-    )
+    return demand_of(cost, start_s, period_s, resource.limit.binding if is_held_back else NO_LIMIT)
 
 
 def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
