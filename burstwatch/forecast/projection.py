@@ -68,7 +68,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     if bucket is None:
         return Projection(state="not_applicable", reason=resource.no_bucket_reason, at=now)
     if observation.missing is not None:
-        return Projection(state="unknown", reason=observation.missing.reason, at=now)
+        return _unknown(now, observation.missing.reason)
     history = observation.history
     newest = history.newest_level() if history is not None else -1
     if history is None or newest < 0:
@@ -83,14 +83,17 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     age = max(0.0, now - last.end_s)
     if age > max_data_age_s + period_s:
         if resource.reports_when_idle:
-            reason = (
-                f"the newest datapoint is {age:.0f} s old, and there should be some without I/O too"
-            )
-            return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
+            reason = f"the newest datapoint is {age:.0f} s old, although this metric is published without demand too"
+            return replace(_unknown(now, reason), data_age_s=age)
         if observation.unit_is_fresh:
-            return _silent(bucket, last, now=now, age=age, max_data_age_s=max_data_age_s)
+            reason = f"no datapoint for {age:.0f} s while others of the unit have some: no I/O"
+            # Datapoints of five minutes begin at every fifth, so one that does not is of a minute.
+            late_s = max_data_age_s + (FINE_S if last.start_s % COARSE_S else COARSE_S)
+            ended = level_at_end(bucket, last, STILL)
+            found = _idle(bucket, ended, reason, now=now, age=age, late_s=late_s)
+            return replace(found, data_age_s=age)
         reason = f"the newest datapoint is {age:.0f} s old and nothing else in the unit is fresh"
-        return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
+        return replace(_unknown(now, reason), data_age_s=age)
     demand = demand_now(history, limit=resource.limit.rate)
     held_back = history.newest_binding()
     binding = resource.limit.binding if held_back == NO_LIMIT else held_back
@@ -136,92 +139,57 @@ def _without_levels(
         return _never_reported(resource, now)
     cut = resource.history_from_s
     if cut is not None and cut > now - observation.looked_back_s:
-        reason = "resized or retyped, and no datapoint since"
-        return Projection(state="unknown", reason=reason, at=now)
+        return _unknown(now, "resized or retyped, and no datapoint since")
     history = observation.history
     if history is not None and history.has_demand():
-        return Projection(state="unknown", reason="I/O, but no balance to go by", at=now)
+        return _unknown(now, "I/O, but no balance to go by")
     if observation.unit_is_fresh:
-        silent_s = observation.looked_back_s
-        return _long_silent(bucket, now=now, silent_s=silent_s, max_data_age_s=max_data_age_s)
-    return Projection(state="unknown", reason="no datapoint in the whole unit", at=now)
+        reason = "no datapoint while others of the unit have some: no I/O"
+        anything = Range(low=0.0, likely=0.0, high=bucket.capacity)
+        silent_s, late_s = observation.looked_back_s, max_data_age_s + COARSE_S
+        return _idle(bucket, anything, reason, now=now, age=silent_s, late_s=late_s)
+    return _unknown(now, "no datapoint in the whole unit")
 
 
 def _never_reported(resource: Resource, now: float) -> Projection:
     """Nothing of what is reported even without I/O: just started, or not published at all."""
     started = resource.history_from_s
     if started is not None and now - started < STARTING_S:
-        reason = f"started {span(now - started)} ago, and no {resource.level_metric} yet"
-        return Projection(state="unknown", reason=reason, at=now)
-    reason = f"AWS publishes no {resource.level_metric} for it"
-    return Projection(state="unknown", reason=reason, at=now, is_published=False)
+        return _unknown(
+            now, f"started {span(now - started)} ago, and no {resource.level_metric} yet"
+        )
+    never = _unknown(now, f"AWS publishes no {resource.level_metric} for it")
+    return replace(never, is_published=False)
 
 
-def _long_silent(
-    bucket: Bucket, *, now: float, silent_s: float, max_data_age_s: float
-) -> Projection:
-    """No I/O for all the time looked at: so much has come in at least, whatever was left."""
-    late_s = _unseen_s(silent_s, COARSE_S, max_data_age_s=max_data_age_s)
-    low = tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s)
-    return _idle(
-        bucket,
-        Range(low=low, likely=low, high=bucket.capacity),
-        before=tb.level_after(bucket, level=0.0, demand=0.0, seconds=silent_s - late_s),
-        late_s=late_s,
-        now=now,
-        reason="no datapoint while others of the unit have some: no I/O",
-    )
-
-
-def _unseen_s(silent_s: float, period_s: float, *, max_data_age_s: float) -> float:
-    """For how long anything may have been spent without a datapoint of it having come yet.
-
-    What was spent shows when its period is over and the datapoint no longer late. What is
-    older than both was silence indeed, and has refilled.
-    """
-    return min(silent_s, max_data_age_s + period_s)
-
-
-def _silent(
-    bucket: Bucket, last: LevelPoint, *, now: float, age: float, max_data_age_s: float
-) -> Projection:
-    """No I/O since the last datapoint: what was spent comes back at the refill rate."""
-    ended = level_at_end(bucket, last, STILL)
-    refilled = Range(
-        low=tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age),
-        likely=tb.level_after(bucket, level=ended.likely, demand=0.0, seconds=age),
-        high=tb.level_after(bucket, level=ended.high, demand=0.0, seconds=age),
-    )
-    # Datapoints of five minutes begin at every fifth, so one that does not is of a minute.
-    period_s = FINE_S if last.start_s % COARSE_S else COARSE_S
-    late_s = _unseen_s(age, period_s, max_data_age_s=max_data_age_s)
-    found = _idle(
-        bucket,
-        refilled,
-        before=tb.level_after(bucket, level=ended.low, demand=0.0, seconds=age - late_s),
-        late_s=late_s,
-        now=now,
-        reason=f"no datapoint for {age:.0f} s while others of the unit have some: no I/O",
-    )
-    return replace(found, data_age_s=age)
+def _unknown(now: float, reason: str) -> Projection:
+    return Projection(state="unknown", reason=reason, at=now)
 
 
 def _idle(
-    bucket: Bucket, level: Range, *, before: float, late_s: float, now: float, reason: str
+    bucket: Bucket, level: Range, reason: str, *, now: float, age: float, late_s: float
 ) -> Projection:
-    """Nothing is spent. ``before`` is the least that was left when datapoints may have begun to be late."""
+    """No demand since the credits were at ``level``, ``age`` seconds ago: they come back.
+
+    What was spent shows when its period is over and the datapoint no longer late. So for
+    ``late_s`` anything may have been spent unseen; older silence is real.
+    """
+    late_s = min(age, late_s)
+    before = tb.level_after(bucket, level=level.low, demand=0.0, seconds=age - late_s)
     worst = tb.level_after(bucket, level=before, demand=bucket.burst, seconds=late_s)
+    ends = (level.low, level.likely, level.high)
+    low, likely, high = (tb.level_after(bucket, level=end, demand=0.0, seconds=age) for end in ends)
     return Projection(
         state="idle",
         reason=reason,
         at=now,
-        level=_ratio(bucket, level),
+        level=_ratio(bucket, Range(low=low, likely=likely, high=high)),
         demand=STILL,
         time_to_empty_s=math.inf,
         low_s=math.inf,
         high_s=math.inf,
         worst_s=tb.worst_time_to_empty(bucket, level=worst),
-        time_to_full_s=tb.time_to_full(bucket, level=level.likely, demand=0.0),
+        time_to_full_s=tb.time_to_full(bucket, level=likely, demand=0.0),
     )
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from burstwatch.ebs.load import MIB_PER_MB
+from burstwatch.ebs.volumes import InstanceLimits
 from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Thing
 
 #: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
@@ -51,6 +53,15 @@ def instances(*fields: str) -> Listing:
         ids_per_call=FILTER_VALUES,
         page_size=PAGE_SIZE,
     )
+
+
+def limits_of(instance_type: Item) -> InstanceLimits | None:
+    """What an instance of a type moves to all its volumes at most, if AWS says it."""
+    info = instance_type.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    if not info:
+        return None
+    mib_s = info["MaximumThroughputInMBps"] * MIB_PER_MB
+    return InstanceLimits(iops=float(info["MaximumIops"]), mib_s=mib_s)
 
 
 def types_in(name: str) -> Callable[[Mapping[str, Sequence[Item]]], set[str]]:

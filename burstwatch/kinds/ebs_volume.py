@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import Fix, less_load, volume_fixes
-from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic, io_load
+from burstwatch.ebs.load import MIB, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import (
@@ -25,6 +25,7 @@ from burstwatch.kinds._ec2 import (
     identified_by,
     instance_types,
     instances,
+    limits_of,
     types_in,
 )
 from burstwatch.kinds.base import (
@@ -204,13 +205,7 @@ def _instance(instance_id: str, found: Found) -> tuple[str, InstanceLimits | Non
     spec = found["instance_types"].get(instance_type, {})
     # Only Nitro publishes a Minimum. Asking for it on Xen would look like silence.
     statistic: Statistic = "Minimum" if spec.get("Hypervisor") == "nitro" else "Average"
-    info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
-    if not info:
-        return instance_type, None, statistic
-    limits = InstanceLimits(
-        iops=float(info["MaximumIops"]), mib_s=info["MaximumThroughputInMBps"] * MIB_PER_MB
-    )
-    return instance_type, limits, statistic
+    return instance_type, limits_of(spec), statistic
 
 
 def on_instance(
