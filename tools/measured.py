@@ -14,7 +14,8 @@ from burstwatch_exporter.measure.record import read_record
 from burstwatch_exporter.measure.report import plan_text, record_text
 from burstwatch_exporter.measure.settings import SETTINGS, SWITCHES
 from tools.pages import MEASURED
-from tools.published import TABLE_OF, TABLES, Figure, figures
+from tools.published import TABLE_OF, TABLES, figures
+from tools.published_figure import Figure
 
 THREE_DIGITS = 100
 SETTING = {one.name: float(one.default) for one in SETTINGS if isinstance(one.default, float)}

@@ -3,6 +3,7 @@
 from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch_exporter import metrics as m
+from monitoring.dashboards.host_measured import log_page, measured
 from monitoring.dashboards.parts import (
     BALANCE,
     BLUE,
@@ -11,7 +12,6 @@ from monitoring.dashboards.parts import (
     HOST,
     NONE_IS_WELL,
     ORANGE,
-    PLAIN,
     PURPLE,
     RED,
     SOME_IS_WELL,
@@ -24,6 +24,7 @@ from monitoring.dashboards.parts import (
     number,
 )
 from monitoring.dashboards.prometheus import (
+    DISK,
     HOSTS,
     KIND,
     compared,
@@ -34,10 +35,7 @@ from monitoring.dashboards.prometheus import (
     values_of,
 )
 
-DISK = "{{device}}"
 BY_BUCKET = "instance, volume_id, device, bucket"
-#: Older than this a measurement says little: the timer measures once a day.
-STALE_S = 3 * 86_400.0
 
 
 def build() -> dm.Dashboard:
@@ -65,8 +63,8 @@ def build() -> dm.Dashboard:
             ("How long is left", _times()),
             ("Credits of each disk", _credits()),
             ("I/O", _moved()),
-            ("What EBS says (NVMe log page)", _log_page()),
-            ("Measured", _measured()),
+            ("What EBS says (NVMe log page)", log_page()),
+            ("Measured", measured()),
             ("Can the exporter be believed?", _exporter()),
         ],
     )  # fmt: skip
@@ -224,88 +222,6 @@ def _moved() -> list[Panel]:
                 series("limit", one(m.LIMIT_BYTES), f"{DISK} limit"),
             ],
             looks={"/ limit$/": Look(color=RED, dashed=True)},
-        ),
-    ]  # fmt: skip
-
-
-def _log_page() -> list[Panel]:
-    exceeded = (
-        (m.EBS_EXCEEDED_IOPS, "volume's IOPS"),
-        (m.EBS_EXCEEDED_TP, "volume's throughput"),
-        (m.EBS_EC2_EXCEEDED_IOPS, "instance's IOPS"),
-        (m.EBS_EC2_EXCEEDED_TP, "instance's throughput"),
-    )
-    return [
-        graph(
-            "Asked for more than there is",
-            "Share of the time in which more was asked for than a limit gives, by whose limit it is. Needs the NVMe helper.",
-            kind=KIND, unit="percentunit", width=8, most=1,
-            targets=[series(f"q{i}", rate(metric), f"{DISK} {whose}") for i, (metric, whose) in enumerate(exceeded)],
-        ),
-        graph(
-            "Latency at the volume",
-            "Half of all operations, and 99 of 100, took no longer.",
-            kind=KIND, unit="s", width=8,
-            targets=[
-                series(
-                    f"{kind}{percent}",
-                    f"histogram_quantile(0.{percent}, sum by (le, instance, device) ({rate(metric, suffix='_bucket')}))",
-                    f"{DISK} {kind} {percent} %",
-                )
-                for kind, metric in (("reads", m.EBS_READ_LATENCY), ("writes", m.EBS_WRITE_LATENCY))
-                for percent in (50, 99)
-            ],
-        ),
-        graph(
-            "Queue at the volume", "I/O that waits now, by the volume's own count.",
-            kind=KIND, unit="short", width=8, targets=[series("queue", one(m.EBS_QUEUE), DISK)],
-        ),
-    ]  # fmt: skip
-
-
-def _measured() -> list[Panel]:
-    by = "by (instance, device, profile, step)"
-    ops, promised = f"sum {by} ({one(m.FIO_IOPS)})", f"max {by} ({one(m.FIO_PROMISED)})"
-    return [
-        compared(
-            "Model against measured",
-            "The newest result of each step: operations a second as fio counted them, what type and size promise for it, and how they compare. "
-            "burstwatch-exporter measure says in words what to make of it.",
-            labels={"instance": "host", "device": "device", "profile": "profile", "step": "step"},
-            columns={
-                "measured": (ops, Look(unit="iops")),
-                "promised": (promised, Look(unit="iops")),
-                "share": (f"{ops} / {promised}", Look(unit="percentunit")),
-                "mean latency": (f"max {by} ({one(m.FIO_MEAN)})", Look(unit="s")),
-            },
-            sort="share", steps=PLAIN, width=14,
-        ),
-        graph(
-            "Age of the results",
-            "A disk changes: a result of last month says little. The timer measures once a day.",
-            kind=KIND, unit="s", width=10, height=9, steps=((None, GREEN), (STALE_S, ORANGE)),
-            targets=[
-                series("age", one(m.FIO_AGE), f"{DISK} {{{{profile}}}}"),
-            ],
-        ),
-        graph(
-            "Credits that measuring spent", "Of whoever asked while it was measured, at the least and at the most.",
-            kind=KIND, unit="short", width=12,
-            targets=[
-                series("least", one(m.FIO_CREDITS, bound="least"), f"{DISK} {{{{profile}}}} at least"),
-                series("most", one(m.FIO_CREDITS, bound="most"), f"{DISK} {{{{profile}}}} at most"),
-            ],
-        ),
-        graph(
-            "Latency that fio saw", "Of the newest result of each profile, in its slowest step: 99 of 100 operations took no longer.",
-            kind=KIND, unit="s", width=12,
-            targets=[
-                series(
-                    "p99",
-                    f"max by (instance, device, profile) ({one(m.FIO_LATENCY, percentile='99')})",
-                    f"{DISK} {{{{profile}}}}",
-                )
-            ],
         ),
     ]  # fmt: skip
 

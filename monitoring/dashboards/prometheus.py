@@ -19,6 +19,8 @@ from monitoring.dashboards.parts import (
 
 KIND = "prometheus"
 #: What every query asks for only.
+#: A disk in a legend.
+DISK = "{{device}}"
 HOSTS = 'job=~"$job",instance=~"$instance"'
 DISKS = f'{HOSTS},device=~"$device"'
 

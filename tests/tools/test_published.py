@@ -4,7 +4,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from tools.published import TABLES, Figure, figures, read_table
+from tools.published import TABLES, figures, read_table
+from tools.published_figure import Figure
 from tools.published_reasons import REASONS
 
 
@@ -66,7 +67,7 @@ def test_a_burst_is_served_at_three_thousand_whatever_the_pattern() -> None:
     bursts = [
         one
         for one in figures()
-        if one.table == "fio_4k_qd4" and one.volume_type == "gp2" and one.what == "IOPS"
+        if one.table == "fio_4k_qd4" and " gp2 " in one.row and one.what == "IOPS"
     ]
     assert len(bursts) == 24
     assert all(0.96 < (one.ratio or 0) < 1.03 for one in bursts)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from burstwatch.backtest.replay import points as points_of
@@ -120,6 +120,7 @@ def test_the_guarantee_holds_for_any_history(
     st.sampled_from([34.0, 100.0, 334.0, 900.0]),
     st.sampled_from([0.0, 60.0, 300.0]),
 )
+@example([0.0, 3_000.0, 3_000.0], [3_000.0], 0.125, 900.0, 60.0)
 def test_no_workload_however_hostile_empties_a_bucket_before_its_worst_case(
     before: list[float], after: list[float], ratio: float, size: float, age_s: float
 ) -> None:

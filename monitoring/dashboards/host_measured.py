@@ -1,0 +1,92 @@
+"""Builds the rows of the *Host* dashboard that EBS's own statistics and measurements fill."""
+
+from burstwatch_exporter import metrics as m
+from monitoring.dashboards.parts import GREEN, ORANGE, PLAIN, Look, Panel, graph
+from monitoring.dashboards.prometheus import DISK, KIND, compared, one, rate, series
+
+#: Older than this a measurement says little: the timer measures once a day.
+STALE_S = 3 * 86_400.0
+
+
+def log_page() -> list[Panel]:
+    """EBS's own statistics."""
+    exceeded = (
+        (m.EBS_EXCEEDED_IOPS, "volume's IOPS"),
+        (m.EBS_EXCEEDED_TP, "volume's throughput"),
+        (m.EBS_EC2_EXCEEDED_IOPS, "instance's IOPS"),
+        (m.EBS_EC2_EXCEEDED_TP, "instance's throughput"),
+    )
+    return [
+        graph(
+            "Asked for more than there is",
+            "Share of the time in which more was asked for than a limit gives, by whose limit it is. Needs the NVMe helper.",
+            kind=KIND, unit="percentunit", width=8, most=1,
+            targets=[series(f"q{i}", rate(metric), f"{DISK} {whose}") for i, (metric, whose) in enumerate(exceeded)],
+        ),
+        graph(
+            "Latency at the volume",
+            "Half of all operations, and 99 of 100, took no longer.",
+            kind=KIND, unit="s", width=8,
+            targets=[
+                series(
+                    f"{kind}{percent}",
+                    f"histogram_quantile(0.{percent}, sum by (le, instance, device) ({rate(metric, suffix='_bucket')}))",
+                    f"{DISK} {kind} {percent} %",
+                )
+                for kind, metric in (("reads", m.EBS_READ_LATENCY), ("writes", m.EBS_WRITE_LATENCY))
+                for percent in (50, 99)
+            ],
+        ),
+        graph(
+            "Queue at the volume", "I/O that waits now, by the volume's own count.",
+            kind=KIND, unit="short", width=8, targets=[series("queue", one(m.EBS_QUEUE), DISK)],
+        ),
+    ]  # fmt: skip
+
+
+def measured() -> list[Panel]:
+    """The newest measurements."""
+    by = "by (instance, device, profile, step)"
+    ops, promised = f"sum {by} ({one(m.FIO_IOPS)})", f"max {by} ({one(m.FIO_PROMISED)})"
+    return [
+        compared(
+            "Model against measured",
+            "The newest result of each step: operations a second as fio counted them, what type and size promise for it, and how they compare. "
+            "burstwatch-exporter measure says in words what to make of it.",
+            labels={"instance": "host", "device": "device", "profile": "profile", "step": "step"},
+            columns={
+                "measured": (ops, Look(unit="iops")),
+                "promised": (promised, Look(unit="iops")),
+                "share": (f"{ops} / {promised}", Look(unit="percentunit")),
+                "mean latency": (f"max {by} ({one(m.FIO_MEAN)})", Look(unit="s")),
+            },
+            sort="share", steps=PLAIN, width=14,
+        ),
+        graph(
+            "Age of the results",
+            "A disk changes: a result of last month says little. The timer measures once a day.",
+            kind=KIND, unit="s", width=10, height=9, steps=((None, GREEN), (STALE_S, ORANGE)),
+            targets=[
+                series("age", one(m.FIO_AGE), f"{DISK} {{{{profile}}}}"),
+            ],
+        ),
+        graph(
+            "Credits that measuring spent", "Of whoever asked while it was measured, at the least and at the most.",
+            kind=KIND, unit="short", width=12,
+            targets=[
+                series("least", one(m.FIO_CREDITS, bound="least"), f"{DISK} {{{{profile}}}} at least"),
+                series("most", one(m.FIO_CREDITS, bound="most"), f"{DISK} {{{{profile}}}} at most"),
+            ],
+        ),
+        graph(
+            "Latency that fio saw", "Of the newest result of each profile, in its slowest step: 99 of 100 operations took no longer.",
+            kind=KIND, unit="s", width=12,
+            targets=[
+                series(
+                    "p99",
+                    f"max by (instance, device, profile) ({one(m.FIO_LATENCY, percentile='99')})",
+                    f"{DISK} {{{{profile}}}}",
+                )
+            ],
+        ),
+    ]  # fmt: skip
