@@ -8,7 +8,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import product
 
-from benchmarks.month import FLEET, MINUTE, SHARES, Member, Watching, cents_by, fleet, played
+from benchmarks.month import MINUTE, Watching, cents_by, played
+from benchmarks.month_fleet import FLEET, SHARES, Member, fleet
 from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
 from burstwatch.config import Config
