@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from burstwatch.backtest.replay import Played, volume
-from burstwatch.catalog import catalog, member_role
+from burstwatch.cli.catalog import catalog, member_role
 from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess

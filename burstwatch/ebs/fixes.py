@@ -1,50 +1,17 @@
-"""Suggests fixes for a bucket that runs dry: the price a month, and the effect on the time left."""
+"""Suggests volumes that would not run dry, with their price a month."""
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from burstwatch import bucket as tb
-from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import Load
 from burstwatch.ebs.prices import EbsPrices, monthly_usd
 from burstwatch.ebs.volume_types import CATALOGUE, GP3_FREE_IOPS, GP3_FREE_MIB_S, GP3_MIB_S_PER_IOPS
 from burstwatch.ebs.volumes import KIB_PER_MIB, VolumeSpec, volume_spec
-from burstwatch.formatting import number, span
+from burstwatch.fixes import Fix
+from burstwatch.formatting import number
 
 #: AWS takes any whole number; these read better.
 IOPS_STEP, MIB_S_STEP = 100, 5
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fix:
-    """One thing to do. ``usd_month`` is the difference in list price, None where it is not known."""
-
-    what: str
-    effect: str
-    usd_month: float | None
-
-
-def cheapest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
-    """The cheapest of them; those of unknown price come last, in the order given."""
-    return tuple(
-        sorted(fixes, key=lambda fix: math.inf if fix.usd_month is None else fix.usd_month)
-    )[:count]
-
-
-def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
-    """What always helps. ``level`` in credits, ``demand`` in credits per second."""
-    under = f"{number(bucket.refill)} {unit}"
-    if level <= 0:
-        return Fix(what="less load", effect=f"refills only under {under}", usd_month=0.0)
-    half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2)
-    half = f"half of {number(demand)} {unit}"
-    lasts = f"{half} never empties it" if math.isinf(half_s) else f"{half} lasts {span(half_s)}"
-    return Fix(
-        what="less load",
-        effect=f"{lasts}, never dry under {under}",
-        usd_month=0.0,
-    )
 
 
 def volume_fixes(
@@ -52,8 +19,7 @@ def volume_fixes(
 ) -> Iterator[Fix]:
     """Volumes that would serve ``demand``, in the volume's own credits per second, for ever.
 
-    What is held back at the volume's limit may be more than is seen: it serves what the
-    volume serves at its best, and no promise is made beyond that.
+    Demand at the limit may be larger than it looks: the fix matches the burst and promises no more.
     """
     wanted = min(demand, volume.burst)
     now = monthly_usd(prices, volume.volume_type, volume.size_gib) if prices else None
@@ -79,7 +45,7 @@ def volume_fixes(
         what = f"gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s"
         yield fix(what, "no credits to run out of", then)
     for volume_type in _larger_types(volume.volume_type):
-        size = _bearing(volume_type, volume, wanted)
+        size = _smallest_size(volume_type, volume, wanted)
         if size is not None:
             then = monthly_usd(prices, volume_type, size) if prices else None
             yield fix(
@@ -92,7 +58,7 @@ def _larger_types(volume_type: str) -> tuple[str, ...]:
     return ("sc1", "st1") if volume_type == "sc1" else (volume_type,)
 
 
-def _bearing(volume_type: str, volume: VolumeSpec, wanted: float) -> float | None:
+def _smallest_size(volume_type: str, volume: VolumeSpec, wanted: float) -> float | None:
     """The smallest size of a type, from the present one up, whose baseline is ``wanted``."""
     largest = CATALOGUE[volume_type].max_size_gib.value
     low = math.ceil(max(volume.size_gib, CATALOGUE[volume_type].min_size_gib.value))

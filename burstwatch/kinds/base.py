@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from burstwatch.ebs.fixes import Fix
+from burstwatch.fixes import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint

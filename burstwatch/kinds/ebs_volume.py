@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.fixes import Fix, less_load, volume_fixes
+from burstwatch.ebs.fixes import volume_fixes
 from burstwatch.ebs.load import MIB, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES
 from burstwatch.ebs.volume_types import CATALOGUE
@@ -16,6 +16,7 @@ from burstwatch.ebs.volumes import (
     charge,
     volume_spec,
 )
+from burstwatch.fixes import Fix, less_load
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, DemandPoint, Statistic
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, demand_of, rate_facts
@@ -177,8 +178,7 @@ def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iter
         return
     yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
     spec, load = resource.detail.spec, io_load(TRAFFIC, rates)
-    prices = EBS_PRICES.get(resource.region)
-    yield from volume_fixes(spec, demand=demand, load=load, prices=prices)
+    yield from volume_fixes(spec, demand=demand, load=load, prices=EBS_PRICES.get(resource.region))
 
 
 def _direction(totals: Totals, ops_name: str, bytes_name: str) -> tuple[float, float] | None:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Literal
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.fixes import Fix, less_load
 from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
 from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic
 from burstwatch.ebs.volumes import Binding
+from burstwatch.fixes import Fix, less_load
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.fixes import Fix, less_load
 from burstwatch.ebs.load import MIB, Traffic
 from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
+from burstwatch.fixes import Fix, less_load
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, demand_of, rate_facts

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from burstwatch.ebs.fixes import Fix, cheapest
+from burstwatch.fixes import Fix, cheapest
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.formatting import DAY, clock_time, span

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from burstwatch.config import Links
-from burstwatch.ebs.fixes import Fix
+from burstwatch.fixes import Fix
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.brief import Brief
 

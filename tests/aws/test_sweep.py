@@ -8,7 +8,7 @@ import pytest
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.sweep import Sweep, sweep
-from burstwatch.catalog import FLEET_METRICS
+from burstwatch.cli.catalog import FLEET_METRICS
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from tests.conftest import NOW, Cloud

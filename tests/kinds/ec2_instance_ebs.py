@@ -59,6 +59,8 @@ FOUND: dict[str, dict[str, dict[str, Any]]] = {
     }
 }
 
+#: The share of the first bucket that values of its level metric stand for.
+LEVELS = {0.0: 0.0, 50.0: 0.5, 100.0: 1.0}
 #: One minute of the first item, and the I/O credits per second that it may have cost.
 VALUES = {
     "EBSReadOps": 60_000.0,

@@ -66,6 +66,8 @@ BUCKETS: dict[str, tuple[float, float, float, float] | None] = {
 
 FOUND: dict[str, dict[str, dict[str, Any]]] = {}
 
+#: The share of the first bucket that values of its level metric stand for.
+LEVELS = {0.0: 0.0, 50.0: 0.5, 100.0: 1.0}
 #: One minute of the first item, and the credits per second that it may have cost.
 VALUES = {
     "ReadIOPS": 100.0,

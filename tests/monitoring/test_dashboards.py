@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from burstwatch.catalog import FLEET_METRICS
+from burstwatch.cli.catalog import FLEET_METRICS
 from burstwatch.kinds import find_kinds
 from burstwatch_exporter.metrics import METRICS
 from monitoring.dashboards.boards import dashboards

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.fixes import cheapest, less_load, volume_fixes
+from burstwatch.ebs.fixes import volume_fixes
 from burstwatch.ebs.load import Load, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES, monthly_usd
 from burstwatch.ebs.volumes import volume_spec
+from burstwatch.fixes import cheapest, less_load
 from burstwatch.history.background import recent_rates
 
 US = EBS_PRICES["us-east-1"]

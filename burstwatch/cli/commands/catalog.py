@@ -3,7 +3,7 @@
 import json
 from argparse import ArgumentParser, Namespace
 
-from burstwatch.catalog import catalog, member_role, scan_policy
+from burstwatch.cli.catalog import catalog, member_role, scan_policy
 from burstwatch.cli.main import Terminal
 from burstwatch.ebs.volume_types import CATALOGUE, HddCredits, SsdCredits, VolumeType
 from burstwatch.formatting import table

@@ -1,0 +1,148 @@
+"""A kind of another dialect than EC2, which no engine code knows of. A short kind to read first."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from burstwatch import kinds
+from burstwatch.aws.look import look
+from burstwatch.aws.memory import Memory
+from burstwatch.cli.catalog import read_actions
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind
+from burstwatch.shards import shards_of
+from tests.aws.test_sweep import alarms
+from tests.conftest import NOW, Cloud
+from tests.kinds.playing import (
+    check_listing,
+    drain_and_recover,
+    put_examples,
+    put_levels,
+    sweep_kinds,
+)
+
+#: A kind that speaks another dialect than EC2: no filters, ``TagList``, small pages, two
+#: dimensions, rates, a level that is credits and not percent, names in upper and lower case.
+TOY = """
+from burstwatch.bucket import Bucket
+from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.points import DemandPoint
+from burstwatch.kinds.base import Cause, DemandMetric, Kind, Listing, Thing
+
+def identify(item):
+    tags = {tag["Key"]: tag["Value"] for tag in item.get("TagList", ())}
+    return Thing(id=item["DBInstanceIdentifier"], name=item["DBInstanceIdentifier"], tags=tags, item=item)
+
+def describe(thing, found, now):
+    # A credit is a minute of one vCPU; this counts in seconds. The node has an id of its own.
+    yield Resource(
+        kind="toy", id=f"{thing.id}.{thing.item['PromotionTier']}", level_metric="CPUCreditBalance",
+        name=thing.name, tags=thing.tags, unit=thing.unit, dimensions=(thing.id, thing.item["Engine"]),
+        bucket=Bucket(capacity=576.0 * 60, refill=24.0 * 60 / 3600, burst=2.0),
+        limit=Limit(rate=2.0, binding="cpu"), statistic="Average", rate_unit="vCPU",
+        is_documented=False, highest_verdict=thing.item.get("LicenseModel", "exhausted"),
+    )
+
+def spent(resource, totals, start_s, period_s):
+    used = totals.get("CPUUtilization")
+    if used is None:
+        return None
+    rate = 2.0 * used / 100.0 / period_s
+    return DemandPoint(start_s=start_s, period_s=period_s, least=rate, nominal=rate, most=rate)
+
+KIND = Kind(
+    name="toy", namespace="AWS/RDS", dimensions=("DBInstanceIdentifier", "EngineName"),
+    inventory=Listing(
+        service="rds", operation="DescribeDBInstances", items="DBInstances[]", page_size=20,
+        fields=("DBInstanceIdentifier", "Engine", "LicenseModel", "PromotionTier", "TagList[].Key", "TagList[].Value"),
+        identify=identify, iam_prefix="toys",
+    ),
+    level_metrics=("CPUCreditBalance",), to_ratio=lambda resource, value: value / 576.0,
+    demand_metrics=(DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),),
+    describe=describe, spent=spent, limits={"cpu": "the processor"},
+    cause=lambda resource, rates: Cause(text="much work", rate=2.0) if rates else None,
+    at_zero=lambda resource: "at zero it costs money by the vCPU",
+    fixes=lambda resource, level, demand, rates: (),
+)
+"""
+
+
+TOYS: list[dict[str, Any]] = [
+    {"DBInstanceIdentifier": "Orders-DB", "Engine": "Postgres", "PromotionTier": 3, "TagList": [{"Key": "Name", "Value": "db"}]},
+    *(
+        {"DBInstanceIdentifier": f"Other-{number}", "Engine": "MySQL", "PromotionTier": 15 - number % 16}
+        for number in range(30)
+    ),
+]  # fmt: skip
+
+
+def toy_examples(items: list[dict[str, Any]]) -> ModuleType:
+    """The worked examples of the toy."""
+    module = ModuleType("toy_examples")
+    module.__dict__.update(ITEMS=items, FOUND={}, VALUES={"CPUUtilization": 60.0})
+    return module
+
+
+@contextmanager
+def toy(tmp_path: Path, patch: pytest.MonkeyPatch) -> Iterator[Kind]:
+    (tmp_path / "toy.py").write_text(TOY)
+    patch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
+    yield find_kinds()["toy"]
+
+
+def test_a_toy_kind_of_another_dialect_is_found_swept_alarmed_and_recovered(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = find_kinds()
+    with toy(tmp_path, monkeypatch) as kind:
+        assert {*before, "toy"} == set(find_kinds())
+        check_listing(kind.inventory)
+        assert "toys:DescribeDBInstances" in read_actions([kind])
+        drain_and_recover(cloud, {kind.name: (kind, toy_examples(TOYS[:3]))})
+
+
+def test_resources_with_ids_of_their_own_are_alarmed_in_every_shard(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with toy(tmp_path, monkeypatch) as kind:
+        drain_and_recover(cloud, {kind.name: (kind, toy_examples(TOYS[:3]))}, shards=4)
+
+
+def test_a_toy_kind_without_filters_is_narrowed_by_the_engine_and_paged(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with toy(tmp_path, monkeypatch) as kind:
+        put_examples(cloud, kind, toy_examples(TOYS))
+
+        def ids(config: Config, memory: Memory) -> list[str]:
+            found = look(
+                cloud.unit, [kind], cloud.clients, config, memory, now=NOW, deadline=cloud.never()
+            )
+            assert found.problems == ()
+            return sorted(found.assessments)
+
+        everything = sorted(f"{one['DBInstanceIdentifier']}.{one['PromotionTier']}" for one in TOYS)
+        assert ids(Config(), Memory()) == everything
+        assert cloud.aws.counted["DescribeDBInstances"] == 2  # twenty on a page
+        assert ids(Config(tag_filter="Name=d*"), Memory()) == ["Orders-DB.3"]
+        parts = [ids(Config(), Memory(shard=shard)) for shard in shards_of(4)]
+        assert sorted(one for part in parts for one in part) == everything
+        assert all(parts)
+
+
+def test_a_bucket_whose_end_only_costs_money_never_pages(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with toy(tmp_path, monkeypatch) as kind:
+        cheap = {**TOYS[0], "LicenseModel": "warning"}
+        cloud.aws.add_item("rds", "DescribeDBInstances", cheap)
+        (victim,) = kind.describe(kind.inventory.identify(cheap), {}, NOW)
+        put_levels(cloud, kind, victim, [0.02 - 0.0002 * n for n in range(40)], until=NOW)
+        swept = sweep_kinds(cloud, [kind], Memory())
+        assert swept.found.assessments["Orders-DB.3"][1].verdict == "warning"
+        assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["warning"]
