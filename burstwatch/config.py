@@ -142,7 +142,7 @@ class Config:
     )
     budget_usd_per_month: str = declare(
         "",
-        "the most that asking for one unit's metrics may cost a month; beyond it volumes are unknown; nothing sets no limit",
+        "the monthly limit in USD for one unit's metric requests; resources beyond it are unknown; empty means no limit",
         pattern=r"((?!0*(\.0*)?$)\d{1,6}(\.\d{1,2})?)?",
         allowed="an amount in USD above 0 such as 25 or 7.50, or nothing",
     )
@@ -167,7 +167,7 @@ class Config:
     )
     tag_filter: str = declare(
         "",
-        "watch only resources with this tag, as key=value; nothing watches all",
+        "watch only resources with this tag, as key=value; empty watches all",
         pattern="([^=]+=.*)?",
         allowed="key=value, or nothing",
     )
@@ -181,7 +181,7 @@ class Config:
     notice_topic_arn: str = declare("", "topic for warnings", **_TOPIC)
     events_topic_arn: str = declare("", "topic for readable details", **_TOPIC)
     dashboard_url: str = declare(
-        "", "link to a dashboard in every message; the stack's own if not said", **_LINK
+        "", "link to a dashboard in every message; the default is the stack's own", **_LINK
     )
     runbooks_url: str = declare("", "where the runbooks are, in every message", **_LINK)
 

@@ -1,4 +1,4 @@
-"""Make the alarms there are the alarms that a look wants, in an order that may end anywhere."""
+"""Brings the alarms in line with the plan, in an order that is safe to interrupt."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +30,7 @@ class Reconciled:
 
 
 def reconcile(home: Clients, found: Look, config: Config, *, now: float) -> Reconciled:
-    """Publish the severities, then make, tell and delete alarms."""
+    """Publish the severities, then create alarms, send events and delete what is over."""
     problems: list[Problem] = []
     try:
         alarms = read_alarms(home, f"{alarm_prefix(config.deployment)}{found.unit}/")
@@ -41,12 +41,12 @@ def reconcile(home: Clients, found: Look, config: Config, *, now: float) -> Reco
     unpublished = publish_severities(home, found, plan)
     problems += unpublished
     if plan.postponed:
-        reason = f"{plan.postponed} wait for the next sweep, the most at once are made"
+        reason = f"{plan.postponed} alarms wait for the next sweep; this one made as many as it may"
         problems.append(Problem(part="alarms", error=reason))
     # An alarm must find its metric: none is made while that is not acknowledged, and
     # none is made or deleted without knowing which there are.
     if alarms is None or unpublished:
-        # Not knowing what was said, nothing is taken for unsaid.
+        # Without the list of alarms, everything is treated as announced.
         announced = frozenset(found.assessments) if alarms is None else plan.announced
         return Reconciled(announced=announced, problems=tuple(problems), is_complete=False)
     created, failed = create_alarms(home, found, plan, config)

@@ -49,7 +49,7 @@ def volume_fixes(
         if size is not None:
             then = monthly_usd(prices, volume_type, size) if prices else None
             yield fix(
-                f"{volume_type} of {number(size)} GiB", "never dry at the load that is seen", then
+                f"{volume_type} of {number(size)} GiB", "never runs dry at the current load", then
             )
 
 

@@ -1,4 +1,4 @@
-"""Prices EBS and CloudWatch by region: list prices on demand, without tax or discount, in USD.
+"""List prices of EBS and CloudWatch by region: list prices on demand, without tax or discount, in USD.
 
 One table, read once. A region that is not in it has no price here, and that is said:
 nobody is told the price of another region.

@@ -174,7 +174,7 @@ def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iter
     yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
     yield Fix(
         what=f"an instance type that sustains {number(demand)} {resource.rate_unit}",
-        effect="never dry at the load that is seen",
+        effect="never runs dry at the current load",
         usd_month=None,
     )
 

@@ -37,7 +37,7 @@ def in_batches(
     allowance: Allowance,
     near_to_come: int,
 ) -> tuple[Sequence[Sequence[Resource]], Sequence[Resource]]:
-    """The resources that are due in batches, and those that the allowance does not suffice for.
+    """The resources that are due in batches, and those that the allowance cannot pay for.
 
     Of each group, what could be within its margin soonest comes first, so that what had to
     wait comes nearer to its turn. Those never seen begin elsewhere at each sweep. Time is

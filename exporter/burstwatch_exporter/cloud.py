@@ -53,7 +53,7 @@ class Cloud:
         self._cloud = CloudAnswer(specs={}, balances={})
 
     def ask(self, now: float) -> CloudAnswer:
-        """Everything anew; what cannot be had stays as it was said last."""
+        """Ask for everything again. Where a call fails, the last answer stays."""
         with self._sources.attempt("ec2") as attempt:
             resources = self._describe(now, attempt.problems)
             self._cloud = replace(

@@ -1,7 +1,7 @@
 """Reads the configuration of the host's volumes: a YAML file, checked in full.
 
 A host cannot read a volume's type, and of its bucket nothing at all. So the owner says it,
-or EC2 does (the extra ``aws``); a volume of which nobody says it has rates and no time left.
+or EC2 does (the extra ``aws``); a volume of unknown type has rates, but no time left.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A host with everything that the exporter does with it, but serving."""
+"""Reads one host, keeps its accounts and its state, and renders its metrics."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from burstwatch_exporter.state import Saved, read_state, write_state
 
 
 class Exporter:
-    """A host with everything that an exporter does with it, but serving."""
+    """One host with its sources, its state and its page."""
 
     def __init__(self, options: Options, clock: Clock, *, extras: Sequence[Extra] = ()) -> None:
         """Reads the configuration and the state. ``extras`` are sources beside the kernel's files.

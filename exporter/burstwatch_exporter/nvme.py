@@ -12,9 +12,9 @@ from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
 
-#: A disk that has not answered by now does not answer.
+#: Timeout for one disk.
 PATIENCE_S = 1.0
-#: And so long all of them may take: Prometheus waits ten seconds.
+#: Timeout for all disks together: Prometheus waits ten seconds.
 ALL_S = 4.0
 GOOD = b"ok\n"
 

@@ -92,7 +92,7 @@ class Options:
     )
     config_file: Path | None = path("config.file", "what the volumes of this host are")
     state_file: Path | None = path(
-        "state.file", "where the intervals outlive the process; without it each start begins anew"
+        "state.file", "the file that keeps the intervals across restarts"
     )
     nvme_socket: Path | None = path(
         "nvme.socket", "where burstwatch-nvme-helper listens, for EBS's own statistics"
@@ -117,7 +117,7 @@ class Options:
     )
     refresh_period_s: float = declare(
         15.0,
-        "how often devices and mounts are looked for anew, beside when one comes or goes",
+        "how often devices and mounts are rescanned; one that comes or goes is noticed at once",
         name="refresh.period",
         low=1,
         high=3600,

@@ -66,7 +66,7 @@ def read_state(path: Path) -> dict[str, Saved]:
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        msg = f"{path} is no state of this program ({error}), so all begins anew"
+        msg = f"{path} is not a valid state file ({error}); starting without it"
         raise ValueError(msg) from error
     return {one.key: one for one in state.volumes}
 

@@ -75,7 +75,7 @@ def _place(target: Target, at: Circumstances) -> list[str]:
         reasons.append(f"directory {target.directory} is not allowed, allowed are {names}")
     if at.is_root and not at.allows_root:
         reasons.append(
-            "this is root, which needs no right to write anywhere: run it as another user, or with --allow-root"
+            "this is root, which may write anywhere: run it as another user, or with --allow-root"
         )
     if not os.access(target.directory, os.W_OK | os.X_OK):
         reasons.append(f"directory {target.directory} cannot be written to")

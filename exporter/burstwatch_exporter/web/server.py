@@ -18,7 +18,7 @@ from burstwatch_exporter.web.config import Tls
 LOG = logging.getLogger("burstwatch_exporter")
 #: A handshake and the headers of a request together take no longer than this.
 REQUEST_S = 5.0
-#: A connection ends this long after its begin, however slowly its client reads.
+#: A connection ends this long after it was opened, however slowly its client reads.
 CONNECTION_S = 30.0
 #: Connections at a time. One more closes the oldest idle one of the address that has the most.
 CONNECTIONS = 512
