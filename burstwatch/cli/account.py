@@ -2,8 +2,10 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from burstwatch.aws.session import Clients
+if TYPE_CHECKING:  # boto3 is an extra
+    from burstwatch.aws.session import Clients
 
 
 def add_account_arguments(parser: ArgumentParser) -> None:
@@ -12,7 +14,7 @@ def add_account_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--region", help="default: AWS_REGION or the profile's")
 
 
-def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = None) -> Clients:
+def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = None) -> "Clients":
     """Clients for one region: the one given, ``--region``, AWS_REGION or the profile's.
 
     AWS_REGION is read here because boto3 knows only AWS_DEFAULT_REGION.

@@ -2,18 +2,21 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from burstwatch.aws.look import Look
 from burstwatch.cli.output import to_json
 from burstwatch.config import Config
 from burstwatch.formatting import table
 from burstwatch.polling.cost import Cost, cost_of, usd
 
+if TYPE_CHECKING:  # boto3 is an extra
+    from burstwatch.aws.look import Look
+
 #: What a type costs together: its resources, and the cost of each of its buckets.
 Group = tuple[set[str], list[Cost]]
 
 
-def cost_report(looks: Sequence[Look], config: Config) -> str:
+def cost_report(looks: "Sequence[Look]", config: Config) -> str:
     """A table for people."""
     groups = _by_type(looks, config)
     rows = [
@@ -46,7 +49,7 @@ def cost_report(looks: Sequence[Look], config: Config) -> str:
     return "\n".join(lines)
 
 
-def cost_json(looks: Sequence[Look], config: Config) -> str:
+def cost_json(looks: "Sequence[Look]", config: Config) -> str:
     """One object a type."""
     return "\n".join(
         to_json(
@@ -63,7 +66,7 @@ def cost_json(looks: Sequence[Look], config: Config) -> str:
     )
 
 
-def _by_type(looks: Sequence[Look], config: Config) -> Mapping[str, Group]:
+def _by_type(looks: "Sequence[Look]", config: Config) -> Mapping[str, Group]:
     groups: dict[str, Group] = defaultdict(lambda: (set(), []))
     for found in looks:
         for resource, assessment in found.buckets:

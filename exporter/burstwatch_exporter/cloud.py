@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from burstwatch.aws.session import Clients
 from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import LevelPoint
@@ -20,6 +20,9 @@ from burstwatch.polling.unit import Unit
 from burstwatch_exporter.disk_spec import DiskSpec
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.sources import Sources
+
+if TYPE_CHECKING:  # boto3 is an extra
+    from burstwatch.aws.session import Clients
 
 #: Datapoints of so long are asked for: CloudWatch may be ten minutes late, and give one each five.
 LOOK_BACK_S = 1800.0
@@ -43,7 +46,7 @@ class Cloud:
         imds: str,
         with_balances: bool,
         sources: Sources,
-        make_clients: Callable[[str], Clients],
+        make_clients: "Callable[[str], Clients]",
     ) -> None:
         """``make_clients`` gives clients for a region."""
         self._imds, self._with_balances = imds, with_balances
@@ -127,7 +130,7 @@ class Cloud:
         }
 
 
-def make_clients(region: str) -> Clients:
+def make_clients(region: str) -> "Clients":
     """Clients by the environment's credentials.
 
     Raises:

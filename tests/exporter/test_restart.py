@@ -217,14 +217,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD.keys())
-def test_a_corrupt_state_is_named_and_all_begins_anew(
+def test_a_corrupt_state_is_named_and_it_starts_without_it(
     content: str | bytes, machine: Machine, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = machine.root / "state.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     exporter = machine.starts()
     assert seen(exporter)[2] == "appeared"
-    assert caplog.text.count("is no state of this program") == 1
+    assert caplog.text.count("is not a valid state file") == 1
     page = generate_latest(exporter.registry).decode()
     (up,) = [
         sample.value

@@ -9,14 +9,17 @@ import secrets
 import time
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from burstwatch.aws.drill import Hop
-from burstwatch.aws.session import Clients
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.config import ENV_PREFIX, Config, config_from_env
 from burstwatch.history.observations import Verdict
+
+if TYPE_CHECKING:  # boto3 is an extra
+    from burstwatch.aws.drill import Hop
+    from burstwatch.aws.session import Clients
 
 PARTIAL = 1
 OUTPUTS = {"page": "PageTopicArn", "notice": "NoticeTopicArn"}
@@ -74,7 +77,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def _with_topics(config: Config, clients: Clients, topic: str) -> Config:
+def _with_topics(config: Config, clients: "Clients", topic: str) -> Config:
     """The topics of the environment, or of the stack's outputs.
 
     Raises:
@@ -100,7 +103,7 @@ def _with_topics(config: Config, clients: Clients, topic: str) -> Config:
     return replace(config, notice_topic_arn=arns[0])
 
 
-def _line(hop: Hop) -> str:
+def _line(hop: "Hop") -> str:
     mark = {True: "ok", False: "FAILED", None: "-"}[hop.ok]
     seconds = "" if hop.seconds is None else f"{hop.seconds:.0f} s"
     return f"{hop.name:<20}{mark:<8}{seconds:<8}{hop.detail}"

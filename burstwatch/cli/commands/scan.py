@@ -4,9 +4,8 @@ import math
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from burstwatch.aws.look import Look
-from burstwatch.aws.session import Clients
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.costs import cost_json, cost_report
 from burstwatch.cli.main import Terminal
@@ -17,6 +16,10 @@ from burstwatch.formatting import span, table
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.ranking import urgency
+
+if TYPE_CHECKING:  # boto3 is an extra
+    from burstwatch.aws.look import Look
+    from burstwatch.aws.session import Clients
 
 PARTIAL = 1
 #: How long one region may take. A person waits for it.
@@ -64,7 +67,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
     return PARTIAL if problems else 0
 
 
-def _look(args: Namespace, home: Clients, region: str, config: Config, terminal: Terminal) -> Look:
+def _look(
+    args: Namespace, home: "Clients", region: str, config: Config, terminal: Terminal
+) -> "Look":
     from burstwatch.aws.look import look  # noqa: PLC0415
     from burstwatch.aws.memory import Memory  # noqa: PLC0415
     from burstwatch.aws.session import Deadline  # noqa: PLC0415
@@ -84,7 +89,7 @@ def _look(args: Namespace, home: Clients, region: str, config: Config, terminal:
     )
 
 
-def _regions(home: Clients) -> list[str]:
+def _regions(home: "Clients") -> list[str]:
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     try:
@@ -128,7 +133,7 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
     )
 
 
-def _report(entries: Sequence[tuple[Resource, Assessment]], looks: Sequence[Look]) -> str:
+def _report(entries: Sequence[tuple[Resource, Assessment]], looks: "Sequence[Look]") -> str:
     headings = ("resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case")
     rows = [
         (
