@@ -44,9 +44,10 @@ class Chart:
         y_text: Callable[[float], str],
         x_name: str = "",
         x_ticks: Sequence[float] | None = None,
+        y_ticks: Sequence[float] | None = None,
     ) -> None:
-        """Grid lines at round values, with their labels; on the x axis where ``x_ticks`` says."""
-        for value in ticks(*self.y_range):
+        """Grid lines and labels, at round values or where ``x_ticks`` and ``y_ticks`` say."""
+        for value in ticks(*self.y_range) if y_ticks is None else y_ticks:
             at = self.y(value)
             self.marks.append(
                 f'<path class="grid" d="M{LEFT:g} {at:.1f}H{self.width - self.right:g}"/>'
@@ -80,6 +81,21 @@ class Chart:
         self.marks.append(
             f'<circle cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius:g}" fill="{color}"/>'
         )
+
+    def triangle(self, x: float, y: float, color: str) -> None:
+        """A filled triangle."""
+        self.marks.append(
+            f'<path d="M{self.x(x):.1f} {self.y(y) - 7:.1f}l7 12h-14z" fill="{color}"/>'
+        )
+
+    def names(self, named: Iterable[tuple[float, str, str]]) -> None:
+        """Names at the right of the values that curves end with, in their colors, none over another."""
+        lowest = self.height - BOTTOM + 4.0
+        for value, text, color in sorted(named):
+            at = min(self.y(value) + 4, lowest)
+            lowest = at - 14
+            left = self.width - self.right + 8
+            self.text(left, at, text, anchor="start", small=True, color=color)
 
     def text(
         self, x: float, y: float, text: str, *, anchor: str = "middle", small: bool = False,

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,6 @@ from burstwatch.ebs.prices import METRIC_REQUEST
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 COLORS = {"burstwatch": RED, "yace": BLUE, "cloudwatch_exporter": GREY}
 CENTS = 100
-#: Pixels from one label to the next.
-LINE = 13.0
 SECONDS = 60
 #: The delay that the large table shows, as the month's.
 DELAY_S = 180.0
@@ -156,6 +155,10 @@ def cold_start_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _power(power: float, *, unit: str) -> str:
+    return f"{10.0**power:g}{unit}"
+
+
 def draw_growth() -> str:
     """CPU and metrics a volume, of each program, as the fleet grows."""
     records = _read("programs")
@@ -171,17 +174,13 @@ def draw_growth() -> str:
         low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
         chart = Chart(title=title, x_range=ends, y_range=(low, high), right=150.0)
         unit = " ms" if title.startswith("CPU") else ""
-        for power in range(low, high + 1):
-            at = chart.y(power)
-            chart.marks.append(
-                f'<path class="grid" d="M64 {at:.1f}H{chart.width - chart.right:g}"/>'
-            )
-            chart.text(56, at + 4, f"{10.0**power:g}{unit}", anchor="end", small=True)
-        for size in sizes:
-            chart.text(
-                chart.x(math.log10(size)), chart.height - 20, f"{size:,} volumes", small=True
-            )
-        labels: list[tuple[float, str]] = []
+        chart.axes(
+            x_text=lambda power: f"{10.0**power:,.0f} volumes",
+            x_ticks=[math.log10(size) for size in sizes],
+            y_text=partial(_power, unit=unit),
+            y_ticks=range(low, high + 1),
+        )
+        named: list[tuple[float, str, str]] = []
         for program, color in COLORS.items():
             points = [
                 (math.log10(one["volumes"]), math.log10(value_of(one)))
@@ -191,12 +190,8 @@ def draw_growth() -> str:
             chart.line(points, color)
             for x, y in points:
                 chart.dot(x, y, color, radius=3)
-            labels.append((chart.y(points[-1][1]) + 4, program))
-        lowest = -math.inf
-        for at, program in sorted(labels):
-            lowest = max(at, lowest + LINE)
-            left = chart.x(ends[1]) + 10
-            chart.text(left, lowest, program, anchor="start", small=True, color=COLORS[program])
+            named.append((points[-1][1], program, color))
+        chart.names(named)
         charts.append(chart)
     return picture(charts)
 

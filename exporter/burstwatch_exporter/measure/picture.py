@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 
 from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
@@ -141,20 +141,12 @@ def _scaling(title: str, curves: dict[str, list[tuple[int, float]]]) -> Chart:
         x_name="jobs",
         x_ticks=[place[jobs] for jobs in counts],
     )
-    heights: list[float] = []
+    named: list[tuple[float, str, str]] = []
     for (name, found), color in zip(curves.items(), COLORS * len(curves), strict=False):
         points = [(place[jobs], value) for jobs, value in found]
         chart.line(points, color)
         for x, value in points:
             chart.dot(x, value, color, radius=3)
-        heights.append(_free(chart.y(points[-1][1]) + 4, heights))
-        chart.text(chart.width - 124, heights[-1], name, anchor="start", small=True, color=color)
+        named.append((points[-1][1], name, color))
+    chart.names(named)
     return chart
-
-
-def _free(wanted: float, taken: Sequence[float]) -> float:
-    """The nearest height at or below ``wanted`` at which no other name stands."""
-    place = wanted
-    while any(abs(place - one) < 12 for one in taken):  # noqa: PLR2004 - a line of small text
-        place += 12
-    return place
