@@ -67,8 +67,8 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     bucket = resource.bucket
     if bucket is None:
         return Projection(state="not_applicable", reason=resource.no_bucket_reason, at=now)
-    if observation.missing is not None:
-        return _unknown(now, observation.missing.reason)
+    if observation.missing:
+        return _unknown(now, observation.missing)
     history = observation.history
     newest = history.newest_level() if history is not None else -1
     if history is None or newest < 0:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from burstwatch.bucket import Bucket
 from burstwatch.history.past import Past
 from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint, Statistic
-from burstwatch.history.spending import FIT_S, TOLERANCE, Rates, charge_ratio, disagree
+from burstwatch.history.spending import FIT_S, TOLERANCE, Rates, disagree
 from burstwatch.history.track import Track
 
 # What is too fast for the bucket must also be more than noise: a share of the capacity.
@@ -143,10 +143,6 @@ class History:
     def with_past(self, past: Past) -> "History":
         """The same with the days before: what was made of the hours is not made anew."""
         return History(self.track.with_past(past), self.size)
-
-    def charge_ratio(self) -> float | None:
-        """Credits spent per nominal credit over the last hour, or None where nothing shows it."""
-        return charge_ratio(self.track.fit, self.size, self.slots(FIT_S))
 
     def drain_began(self) -> tuple[float, float]:
         """When what drains it now began to, and how full it was then (0 to 1).

@@ -1,7 +1,7 @@
 """Defines what every source yields: resources, levels and demand, each with its time.
 
 Times are seconds since the epoch, UTC. What was measured is a point with its
-period; what could not be is ``Missing`` with the reason; what CloudWatch does not
+period; what could not be is ``missing`` with the reason; what CloudWatch does not
 have is no point at all. No number stands for "absent".
 """
 
@@ -17,13 +17,6 @@ from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
 Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Missing:
-    """No value, and why."""
-
-    reason: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,7 +96,7 @@ class Observation:
 
     ``unit_is_fresh`` says whether the unit's other resources have fresh data, which
     tells idle from blind. ``looked_back_s`` is how far back datapoints were asked for.
-    ``missing`` is why nothing is known, where a question failed.
+    ``missing`` is why nothing is known, where a question failed, or nothing.
     """
 
     resource: Resource
@@ -111,7 +104,7 @@ class Observation:
     history: History | None = None
     unit_is_fresh: bool = True
     looked_back_s: float = 0.0
-    missing: Missing | None = None
+    missing: str = ""
 
 
 def observe(

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Protocol
 
 from burstwatch.bucket import Bucket
 from burstwatch.history.points import DemandPoint
@@ -58,18 +59,17 @@ class Fit:
     slots: Sums
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Slots:
-    """One resource by slots of ``period_s``: levels (infinite where unknown), known I/O or None.
-
-    ``last_level`` is for each slot the newest one up to it with a level, or -1.
-    """
+class Slots(Protocol):
+    """One resource by slots of ``period_s``: levels (infinite where unknown), known I/O or None."""
 
     bucket: Bucket
     period_s: float
-    levels: Sequence[float]
-    known: Sequence[DemandPoint | None]
-    last_level: Sequence[int]
+    levels: list[float]
+    known: list[DemandPoint | None]
+
+    @property
+    def last_level(self) -> list[int]:
+        """For each slot the newest one up to it with a level, or -1."""
 
 
 def summed(by_slot: list[float]) -> Rates:
@@ -115,13 +115,6 @@ def fit_cost(
         most=sums_of(most),
         slots=sums_of(slots),
     )
-
-
-def charge_ratio(fit: Fit, end: int, slots: int) -> float | None:
-    """Credits spent per nominal credit over the ``slots`` before ``end``; None if nothing shows it."""
-    if not fit.slots.over(end, slots):
-        return None
-    return fit.spent.over(end, slots) / fit.nominal.over(end, slots)
 
 
 def disagree(fit: Fit, end: int, slots: int, bucket: Bucket) -> bool:

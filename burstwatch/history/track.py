@@ -8,7 +8,7 @@ from functools import cached_property
 from burstwatch.bucket import Bucket
 from burstwatch.history.past import Past
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
-from burstwatch.history.spending import TOLERANCE, Fit, Rates, Slots, fit_cost, rates_of, summed
+from burstwatch.history.spending import TOLERANCE, Fit, Rates, fit_cost, rates_of, summed
 
 #: Half of the smallest step that the console shows of a balance (0.1 %).
 EMPTY_RATIO = 0.0005
@@ -115,14 +115,7 @@ class Track:
     @cached_property
     def rates(self) -> tuple[Rates, Rates, Rates]:
         """Least, likely and most credits per second spent."""
-        slots = Slots(
-            bucket=self.bucket,
-            period_s=self.period_s,
-            levels=self.levels,
-            known=self.known,
-            last_level=self.last_level,
-        )
-        least, likely, most = rates_of(slots, self.fit)
+        least, likely, most = rates_of(self, self.fit)
         return summed(least), summed(likely), summed(most)
 
     @cached_property

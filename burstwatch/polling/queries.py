@@ -51,27 +51,22 @@ class Answers:
 
 def level_query(kind: Kind, resource: Resource) -> Query:
     """The query for how much is left."""
-    return Query(
-        namespace=kind.namespace,
-        metric=resource.level_metric,
-        dimensions=kind.dimensions_of(resource),
-        resource_id=resource.id,
-        statistic=resource.statistic,
-    )
+    return _query(kind, resource, resource.level_metric, resource.statistic)
 
 
 def demand_queries(kind: Kind, resource: Resource) -> list[Query]:
     """The queries for what is spent."""
-    return [
-        Query(
-            namespace=kind.namespace,
-            metric=metric.name,
-            dimensions=kind.dimensions_of(resource),
-            resource_id=resource.id,
-            statistic=metric.statistic,
-        )
-        for metric in kind.demand_metrics
-    ]
+    return [_query(kind, resource, one.name, one.statistic) for one in kind.demand_metrics]
+
+
+def _query(kind: Kind, resource: Resource, metric: str, statistic: str) -> Query:
+    return Query(
+        namespace=kind.namespace,
+        metric=metric,
+        dimensions=kind.dimensions_of(resource),
+        resource_id=resource.id,
+        statistic=statistic,
+    )
 
 
 def make_request(queries: Iterable[Query], *, back_s: float, period_s: int) -> Request:

@@ -8,7 +8,7 @@ from burstwatch.forecast.policy import BACK_RATIO
 from burstwatch.history.background import recent_rates
 from burstwatch.history.cadence import COARSE_S, FINE_S, cadence_s
 from burstwatch.history.levels import Levels, keep_levels
-from burstwatch.history.observations import Missing, Observation, Resource, observe
+from burstwatch.history.observations import Observation, Resource, observe
 from burstwatch.history.past import Past
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.history.track import look_back_s
@@ -128,9 +128,7 @@ class LevelSample:
     ) -> Observation:
         """The resource with what is known of it by now."""
         if self.failure:
-            return Observation(
-                resource=self.resource, at=self.now, missing=Missing(reason=self.failure)
-            )
+            return Observation(resource=self.resource, at=self.now, missing=self.failure)
         series = self.series or []
         period_s = cadence_s([start for start, _ in series])
         if newest_only:

@@ -26,7 +26,7 @@ from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.depth import is_full, is_near, worst_now_s
 from burstwatch.polling.queries import Answers, Request, demand_queries, level_query, make_request
 from burstwatch.polling.samples import Demand, LevelSample
-from burstwatch.polling.schedule import AskedPast, Judged, Schedule
+from burstwatch.polling.schedule import Judged, Schedule
 from burstwatch.polling.unit import Problem
 
 _Result = TypeVar("_Result")
@@ -166,7 +166,10 @@ class Batch:
                 past=None if past is None else with_recent(past, points),
             )
             judged.append(self._judged(sample, seen, demand=demand, unit_is_fresh=unit_is_fresh))
-        return [replace(one, past=new.get(one.resource.key)) for one in judged]
+        return [
+            replace(one, past=(new[one.resource.key],)) if one.resource.key in new else one
+            for one in judged
+        ]
 
     def _judged(
         self,
@@ -183,7 +186,7 @@ class Batch:
         if SEVERITY.get(assessment.verdict, 0) >= SEVERITY["warning"]:
             rates = demand.rates() if demand is not None else {}
             background = make_background(seen.history, rates, task.now)
-        failed = seen.missing is not None
+        failed = bool(seen.missing)
         near = sample.resource.key in self.near if failed else is_near(seen, task.config)
         return Judged(
             resource=sample.resource,
@@ -257,7 +260,7 @@ class Batch:
 
     def _pasts(
         self, resources: Sequence[Resource]
-    ) -> Steps[tuple[dict[str, Past], dict[str, AskedPast]]]:
+    ) -> Steps[tuple[dict[str, Past], dict[str, Past | None]]]:
         """The demand of the days before: asked for now and then, kept in between.
 
         Returns all that is known, and what is new of it, both by key.
@@ -268,14 +271,13 @@ class Batch:
         queries = (query for one in stale for query in demand_queries(kind, one))
         request = make_request(queries, back_s=PAST_S, period_s=int(PAST_PERIOD_S))
         answers = yield from self._read(request)
-        new: dict[str, AskedPast] = {}
+        new: dict[str, Past | None] = {}
         for one in stale:
             demand = Demand(kind, one, answers, PAST_PERIOD_S)
             if demand.is_whole:
-                new[one.key] = AskedPast(past=to_past(demand.points()))
+                new[one.key] = to_past(demand.points())
         found = {
-            one.key: new[one.key].past if one.key in new else schedule.past_of(one)
-            for one in resources
+            one.key: new[one.key] if one.key in new else schedule.past_of(one) for one in resources
         }
         return {key: past for key, past in found.items() if past is not None}, new
 

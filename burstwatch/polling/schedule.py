@@ -50,18 +50,12 @@ class SeenLevel:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AskedPast:
-    """The days before, as they were just asked for: None where nothing was spent in them."""
-
-    past: Past | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
     """One resource after a look: what to make of it, and what the next look need not ask for.
 
     ``is_near`` is whether the next look must know of hours, which are then in ``levels``.
-    ``past`` are the days before, if they were asked for at this look.
+    ``past`` are the days before, None in it where nothing was spent in them; it is empty
+    where they were not asked for at this look.
     ``failed`` is whether asking for it failed, which is why it is unknown.
     """
 
@@ -71,7 +65,7 @@ class Judged:
     is_near: bool = False
     seen: SeenLevel | None = None
     levels: Levels | None = None
-    past: AskedPast | None = None
+    past: tuple[Past | None, ...] = ()
     failed: bool = False
 
 
@@ -143,19 +137,14 @@ class Schedule:
         if seen is not None and seen.newest is not None:
             newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
             self.newest_s[resource.kind] = newest_s
-        if judged.past is not None:
-            self.pasts[resource.key] = (fingerprint(resource), now, judged.past.past)
+        for past in judged.past:
+            self.pasts[resource.key] = (fingerprint(resource), now, past)
+        documented = resource.is_documented
+        wait = wait_s(assessment, own, is_documented=documented, blind=blind, is_near=near)
         self.known[resource.key] = LastLook(
             fingerprint=fingerprint(resource),
             assessment=assessment,
-            due_at=now
-            + wait_s(
-                assessment,
-                own,
-                is_documented=resource.is_documented,
-                blind=blind,
-                is_near=near,
-            ),
+            due_at=now + wait,
             late_at=late_at,
             near=near,
             failed=judged.failed,

@@ -52,7 +52,6 @@ def test_a_cut_is_the_history_of_the_points_before_it(rates: list[float], size: 
     ):
         assert one.by_slot[:size] == other.by_slot
         assert one.mean(size, 5) == pytest.approx(other.mean(size, 5))
-    assert cut.charge_ratio() == alone.charge_ratio()
     assert cut.oddity() == alone.oddity()
     assert cut.since_empty() == alone.since_empty()
 

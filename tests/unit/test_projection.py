@@ -15,7 +15,7 @@ from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
 from burstwatch.forecast.projection import Projection, project
-from burstwatch.history.observations import Missing, Observation, Resource, observe
+from burstwatch.history.observations import Observation, Resource, observe
 from burstwatch.history.points import DemandPoint, LevelPoint
 
 AGE = 300.0
@@ -200,7 +200,7 @@ def test_the_charge_ratio_is_fitted_from_the_balance(charge_ratio: float) -> Non
     seen, level = watch(loads, ratio=0.9, charge_ratio=charge_ratio)
     history = seen.observation.history
     assert history is not None
-    assert history.charge_ratio() == pytest.approx(charge_ratio, rel=0.001)
+    assert history.likely.mean(history.size, 1) == pytest.approx(2_900 * charge_ratio, rel=0.001)
     projection = seen.project()
     assert projection.time_to_empty_s == pytest.approx(
         level * 5_400_000 / (2_900 * charge_ratio - 300), rel=0.03
@@ -246,7 +246,7 @@ def test_stale_data_is_idle_in_a_fresh_unit_and_unknown_in_a_blind_one() -> None
 
 def test_a_failed_series_is_unknown_whatever_else_is_known() -> None:
     resource = volume("gp2", 100)
-    seen = Observation(resource=resource, at=0.0, missing=Missing(reason="denied"))
+    seen = Observation(resource=resource, at=0.0, missing="denied")
     assert project(seen, max_data_age_s=AGE).state == "unknown"
     assert assess(seen, Config()).verdict == "unknown"
 
