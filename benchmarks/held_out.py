@@ -17,9 +17,9 @@ from pathlib import Path
 from benchmarks.recordings import RHOS, SIZES_GIB, machine_of, recordings
 from burstwatch.backtest.evaluate import FEEDS, Policy, score_trial
 from burstwatch.backtest.policies import find_policies
+from burstwatch.backtest.policies.baselines import static
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.policies.linear import linear
-from burstwatch.backtest.policies.static import static
 from burstwatch.backtest.score_chart import draw_scores
 from burstwatch.backtest.scores import Result, as_numbers, intervals, report, totals
 from burstwatch.backtest.trials import make_trial
