@@ -11,12 +11,17 @@ from botocore.client import ClientCreator
 from botocore.config import Config as ClientConfig
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
+from hypothesis import HealthCheck, settings
 
 from burstwatch.aws import session
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.polling.unit import Unit
 from tests.fake.aws import ACCOUNT, FakeAws
 from tests.fake.server import STALLS_S, FakeServer
+
+# A busy machine must fail no test: time is no limit of an example.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 NOW = 1_790_000_040.0  # a whole minute
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from burstwatch.aws.reading import Reader, ask
@@ -57,7 +57,7 @@ hostile = st.builds(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30)
 @given(hostile)
 @example(  # silent, then at full burst, of which the first datapoint is eight minutes late
     Hostile(
