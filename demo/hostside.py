@@ -34,7 +34,7 @@ MOUNTED = {
 MEASURED = ROOT / "demo" / "measured"
 MEASURED_VOLUME = "vol-0aaaaaaaaaaaaaaa1"
 MEASURED_AGO_S = 20 * 3600.0
-SCRAPE_S, START_S = 5.0, 60.0
+SCRAPE_S, START_S = 5.0, 180.0
 #: The rules are asked every half minute, those of the alerts after those that they are made of; and each scrape is late too.
 SAID_AFTER_S = 90.0
 
@@ -277,7 +277,7 @@ def _running(
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

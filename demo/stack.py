@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from demo.localcloud.cloud import ACCOUNT, ROOT, LocalCloud
 
-TIMEOUT_S = 300
+TIMEOUT_S = 900
 
 
 class StackError(RuntimeError):

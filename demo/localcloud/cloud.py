@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 LOCALSTACK_PYTHON = ROOT / ".cache" / "localstack" / "bin" / "python"
 RUNTIME_PYTHON = ROOT / ".cache" / "lambda-runtime" / "bin" / "python"
 ACCOUNT = "000000000000"
-START_TIMEOUT_S = 90.0
+START_TIMEOUT_S = 300.0
 #: Folders of local clouds begin with this, and name in a file the process that made them.
 PREFIX, OWNER = "burstwatch-", "owner.pid"
 STOP_TIMEOUT_S = 20.0

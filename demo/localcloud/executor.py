@@ -31,7 +31,7 @@ from demo.localcloud.emf import metric_data
 
 LOG = logging.getLogger("burstwatch.localcloud")
 API = "/2018-06-01/runtime"
-STARTUP_S = 20.0
+STARTUP_S = 60.0
 #: The interpreter that has awslambdaric and boto3, and nothing else.
 RUNTIME_PYTHON = os.environ.get("BURSTWATCH_LAMBDA_PYTHON", "python3")
 

@@ -327,4 +327,4 @@ def test_who_has_seen_enough_of_the_page_is_no_error(machine: Machine) -> None:
     assert process.stderr is not None
     said = process.stderr.read().decode()
     process.stderr.close()
-    assert (process.wait(timeout=10), "Error" in said, "pipe" in said) == (0, False, False)
+    assert (process.wait(timeout=120), "Error" in said, "pipe" in said) == (0, False, False)

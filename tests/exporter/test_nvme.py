@@ -225,13 +225,13 @@ def test_statistics_of_each_volume_join_by_its_id_and_one_that_fails_hides_no_ot
 def test_a_disk_that_hangs_is_named_and_hides_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.nvme.PATIENCE_S", 0.2)
+    monkeypatch.setattr("burstwatch_exporter.nvme.PATIENCE_S", 2.0)
     disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(), nvme2n1=a_page(), nvme4n1=a_page())
     read = disks.read
 
     def hangs(device: str) -> bytes:
         if device == "/dev/nvme1n1":
-            time.sleep(0.3)
+            time.sleep(2.5)
         return read(device)
 
     monkeypatch.setattr(disks, "read", hangs)

@@ -49,7 +49,7 @@ class Scrape:
 
 
 def page_of(name: str) -> Samples:
-    with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/metrics", timeout=60) as answer:
         text = answer.read().decode()
     wanted = ("bound", "state", "origin", "source", "constraint")
     return {
@@ -111,7 +111,7 @@ def exporter(folder: Path, disk: ThrottledDisk, made: datetime) -> Iterator[subp
             stderr=log, text=True,
         )  # fmt: skip
         try:
-            until = time.monotonic() + 30
+            until = time.monotonic() + 120
             while True:
                 try:
                     if page_of(disk.name):
@@ -123,7 +123,7 @@ def exporter(folder: Path, disk: ThrottledDisk, made: datetime) -> Iterator[subp
             yield process
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=120)
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def fio(program: str, disk: ThrottledDisk, *, kind: str) -> Iterator[None]:
         yield
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=20)
+        process.wait(timeout=120)
 
 
 def watch(disk: ThrottledDisk, until: Callable[[], bool], seconds: float) -> list[Scrape]:

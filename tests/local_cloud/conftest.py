@@ -125,7 +125,7 @@ def deployed(cloud: LocalCloud, demo: Future[Any]) -> Deployed:
         metrics = cloudwatch.list_metrics(Namespace="Burstwatch", MetricName="SweepCompleted")
         return bool(metrics["Metrics"])
 
-    eventually(has_beaten, seconds=120, what="a completed sweep")
+    eventually(has_beaten, seconds=600, what="a completed sweep")
     # Disabling a rule does not stop the local cloud from firing it; taking its targets does.
     targets = events.list_targets_by_rule(Rule=outputs["RuleName"])["Targets"]
     events.remove_targets(Rule=outputs["RuleName"], Ids=[target["Id"] for target in targets])

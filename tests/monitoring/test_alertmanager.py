@@ -36,7 +36,7 @@ def alertmanager(tmp_path: Path, program: Callable[[str], str]) -> Iterator[str]
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while True:
             try:
                 ask(f"http://{url}/-/ready")
@@ -48,13 +48,13 @@ def alertmanager(tmp_path: Path, program: Callable[[str], str]) -> Iterator[str]
         yield f"http://{url}"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(120)
 
 
 def ask(url: str, body: object = None) -> bytes:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=5) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return bytes(answer.read())
 
 
@@ -100,7 +100,7 @@ def muted(url: str) -> set[str]:
 
 
 def eventually_muted(url: str, expected: set[str]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while muted(url) != expected and time.monotonic() < deadline:
         time.sleep(0.2)
     assert muted(url) == expected
