@@ -12,7 +12,7 @@ from tests.local_cloud.episode import Episode, recoveries, told
 from tests.local_cloud.outside import Drilled, aws, burstwatch
 from tests.test_runbooks import every_command
 
-pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(1_500)]
+pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from demo.localcloud.cloud import ACCOUNT, ROOT, RUNTIME_PYTHON, LocalCloud, fre
 from tests.local_cloud.conftest import REGION, Deployed, eventually
 from tests.local_cloud.denied import Denied
 
-pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(1_500)]
+pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
 
 
 def test_a_monitor_whose_schedule_has_stopped_is_missed(

@@ -13,7 +13,7 @@ from demo.localcloud.cloud import LocalCloud
 from tests.local_cloud.conftest import Pages, client
 from tools.looks import look_at, pages_of
 
-pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(1_500)]
+pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
 REGION = "us-east-1"
 
 

@@ -8,7 +8,7 @@ from demo.localcloud.cloud import ACCOUNT
 from tests.local_cloud.conftest import QUEUE_REGION
 from tests.local_cloud.queued import NOT_A_UNIT, SHARDS, Queued
 
-pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(1_500)]
+pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
 
 UNIT = f"{ACCOUNT}/{QUEUE_REGION}"
 
