@@ -26,13 +26,13 @@ class Chart:
     marks: list[str] = field(default_factory=list)
 
     def x(self, value: float) -> float:
-        """Where ``value`` lies, in pixels; outside the axis at its end."""
+        """The place of ``value`` in pixels; outside the axis at its end."""
         low, high = self.x_range
         share = (min(high, max(low, value)) - low) / ((high - low) or 1.0)
         return LEFT + share * (self.width - LEFT - self.right)
 
     def y(self, value: float) -> float:
-        """Where ``value`` lies, in pixels; outside the axis at its end."""
+        """The place of ``value`` in pixels; outside the axis at its end."""
         low, high = self.y_range
         share = (min(high, max(low, value)) - low) / ((high - low) or 1.0)
         return self.height - BOTTOM - share * (self.height - TOP - BOTTOM)

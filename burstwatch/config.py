@@ -100,7 +100,7 @@ _LINK = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Links:
-    """Where to read on. ``runbooks`` is the folder's address, or empty for the repository's own."""
+    """Links to read on. ``runbooks`` is the folder's address, or empty for the repository's own."""
 
     dashboard: str = ""
     runbooks: str = ""
@@ -197,7 +197,7 @@ class Config:
 
     @property
     def links(self) -> Links:
-        """Where messages point to."""
+        """The links of messages."""
         return Links(dashboard=self.dashboard_url, runbooks=self.runbooks_url)
 
     @property

@@ -26,7 +26,7 @@ def cheapest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
 
 
 def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
-    """What always helps. ``level`` in credits, ``demand`` in credits per second."""
+    """The fix that always helps. ``level`` in credits, ``demand`` in credits per second."""
     under = f"{number(bucket.refill)} {unit}"
     if level <= 0:
         return Fix(what="less load", effect=f"refills only under {under}", usd_month=0.0)

@@ -31,7 +31,7 @@ class Window:
     ends: timedelta
 
     def until(self, at: float) -> float | None:
-        """When the window that is open at ``at`` ends, or None when none is."""
+        """The end of the window that is open at ``at``, or None when none is."""
         now = datetime.fromtimestamp(at, tz=UTC)
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
         lasts = (self.ends - self.begins) % timedelta(days=1) or timedelta(days=1)
@@ -44,7 +44,7 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnerTags:
-    """What the tags set. ``refused`` are invalid tags, with the value and what is allowed."""
+    """The settings in a resource's tags. ``refused`` are invalid tags, with the value and what is allowed."""
 
     watch: bool = True
     lead_s: float | None = None
@@ -79,7 +79,7 @@ def parse_windows(text: str) -> tuple[Window, ...]:
 
 
 def quiet_until(windows: tuple[Window, ...], at: float) -> float | None:
-    """When the last of the windows open at ``at`` ends, or None when none is open."""
+    """The end of the last of the windows open at ``at``, or None when none is open."""
     return max((end for window in windows if (end := window.until(at)) is not None), default=None)
 
 

@@ -40,7 +40,7 @@ class Shard:
 
     @property
     def digits(self) -> str:
-        """What the ids of this part end in."""
+        """The last digits of this part's ids."""
         return DIGITS[self.number - 1 :: self.count]
 
     def owns(self, resource_id: str) -> bool:

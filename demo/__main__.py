@@ -178,7 +178,7 @@ def _prepare(stack: Stack) -> dict[str, str]:
 
 
 def _scan(cloud: LocalCloud) -> dict[str, Mapping[str, Any]]:
-    """What the command line says of the fleet at the end, by volume."""
+    """Ask the command line about the fleet at the end, by volume."""
     lines = _burstwatch(cloud, "scan", "--json").splitlines()
     return {entry["id"]: entry for entry in map(json.loads, lines)}
 

@@ -24,7 +24,7 @@ NAMES = ("fleet", "volume", "host")
 
 @dataclass(frozen=True, kw_only=True)
 class Boards:
-    """Where the dashboards' data are; ``host`` is None where there is no Prometheus."""
+    """The dashboards and their data; ``host`` is None where there is no Prometheus."""
 
     cloudwatch: Any
     region: str
@@ -63,7 +63,7 @@ class Boards:
         return wrong
 
     def _asked(self, name: str, now_s: float) -> tuple[Source, Span, dict[str, str]]:
-        """Where a dashboard's data are, the range that is shown, and what is chosen."""
+        """The data of a dashboard, the range that is shown, and what is chosen."""
         if name == "host" and self.host is not None:
             source: Source = Prometheus(url=self.host.prometheus, scrape_s=SCRAPE_S)
             return source, Span(start_s=now_s - HOST_BEFORE_S, end_s=now_s), {}

@@ -44,7 +44,7 @@ class Spec:
 
     @property
     def spec(self) -> VolumeSpec:
-        """What its type and size give."""
+        """The promise of its type and size."""
         return volume_spec(self.volume_type, self.size_gib)
 
     @property

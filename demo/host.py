@@ -41,7 +41,7 @@ class Disk:
 
 @dataclass(kw_only=True)
 class _Counts:
-    """What the kernel and EBS have counted of a disk so far."""
+    """The counters of the kernel and EBS for a disk so far."""
 
     feed: Feed
     reads: float = 0.0

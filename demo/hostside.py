@@ -110,7 +110,7 @@ def alerts_of(host: HostSide) -> dict[str, set[str]]:
 
 
 def broken_on_host(host: HostSide, volumes: Sequence[Volume], *, now_s: float) -> list[str]:
-    """What the rules should have said of the host's disks by now, and have not.
+    """Name what the rules should have said of the host's disks by now, and have not.
 
     That a disk runs dry they say from half an hour on, and the demo has minutes.
     """
@@ -159,7 +159,7 @@ def _disks(volumes: Sequence[Volume], live_at: float, begun_at: float) -> list[D
 
 
 def _after(loads: Sequence[Phase], seconds: float) -> list[Phase]:
-    """What is left of loads when so much time is over."""
+    """The rest of loads when so much time is over."""
     left = []
     for load in loads:
         over = min(load.seconds, seconds)

@@ -47,7 +47,7 @@ class HttpSink(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Its address."""
         return f"http://127.0.0.1:{self.server_address[1]}/"
 
 

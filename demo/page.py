@@ -51,7 +51,7 @@ def report(
 
 
 def _urgency(volume: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[float, float, float]:
-    """What ran dry first, then what is paged, then what has least left."""
+    """The order: what ran dry, then what is paged, then what has least left."""
     dry_at = volume["exhausted_at"]
     raised = first_alarm(_alarm(volume, result))
     return (
@@ -67,7 +67,7 @@ def _alarm(volume: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str,
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """How many ran dry, how long before each of those was paged, who was paged in vain, and who came close."""
+    """The score of a fleet: how many ran dry, how long before each of those was paged, who was paged in vain, and who came close."""
 
     dry: int
     leads: tuple[float, ...]
@@ -209,7 +209,7 @@ def _messages(result: Mapping[str, Any]) -> str:
 
 
 def _folded(text: str) -> str:
-    """What a phone shows of it, and the rest on request."""
+    """The part that a phone shows, and the rest on request."""
     if len(text) <= SHOWN:
         return escape(text)
     cut = text.rfind(" ", 0, SHOWN)
@@ -217,7 +217,7 @@ def _folded(text: str) -> str:
 
 
 def _told(body: str) -> tuple[str, str]:
-    """What a message says, in short and in full."""
+    """A message in short and in full."""
     envelope = json.loads(body)
     inner = json.loads(envelope["Message"])
     if "AlarmName" in inner:

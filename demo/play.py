@@ -113,7 +113,7 @@ class Player(threading.Thread):
 
 
 def take_until(volume: Volume, end_s: float) -> list[Datapoint]:
-    """What happened to a volume by then, and has not been taken before; its balance is noted."""
+    """Take what happened to a volume by then, once; its balance is noted."""
     taken = volume.feed.until(end_s)
     for point in taken:
         volume.ratios.append((point.start_s + point.period_s, point.level_ratio))
@@ -123,7 +123,7 @@ def take_until(volume: Volume, end_s: float) -> list[Datapoint]:
 
 
 def entries(volume: Volume, points: Sequence[Datapoint], *, now: float) -> Iterator[dict[str, Any]]:
-    """What CloudWatch would have of these points: each datum with its ``namespace``."""
+    """The data that CloudWatch would have of these points, each datum with its ``namespace``."""
     if volume.spec.silent:
         return
     old = [point for point in points if point.start_s < now - FINE_S]
@@ -165,7 +165,7 @@ def _waiting(volume: Volume, point: Datapoint) -> Iterator[dict[str, Any]]:
 
 
 def _instance(volume: Volume, point: Datapoint) -> Iterator[dict[str, Any]]:
-    """What AWS publishes of an instance with this one volume."""
+    """The metrics that AWS publishes of an instance with this one volume."""
     values = {
         "EBSIOBalance%": INSTANCE_BALANCE,
         "EBSByteBalance%": INSTANCE_BALANCE,

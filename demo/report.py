@@ -48,7 +48,7 @@ def build_result(
 
 
 def broken_promises(result: Mapping[str, Any]) -> list[str]:
-    """What did not hold; nothing when all is as it should be."""
+    """Name what did not hold; nothing when all is as it should be."""
     broken = []
     alarms = {alarm["resource"]: alarm for alarm in result["alarms"]}
     for volume in result["volumes"]:
@@ -145,7 +145,7 @@ def _alarms(volumes: Sequence[Volume], messages: Sequence[Message]) -> list[dict
 
 
 def _said(messages: Sequence[Message]) -> dict[str, float]:
-    """When each volume was first said to run dry, from the events that the sweep sent."""
+    """The time at which each volume was first said to run dry, from the events that the sweep sent."""
     said: dict[str, float] = {}
     for message in messages:
         if message.through != "sqs:events":
@@ -166,7 +166,7 @@ def first_alarm(alarm: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 def error_of(raised: Mapping[str, Any]) -> float | None:
-    """How far what an alarm said was from the truth, as a share of the time that was left."""
+    """The distance of what an alarm said from the truth, as a share of the time that was left."""
     said, true = raised["time_to_empty_s"], raised["true_time_to_empty_s"]
     return None if said is None or not true else abs(said - true) / true
 

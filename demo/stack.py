@@ -47,7 +47,7 @@ class Stack:
         self._cdk("synth", "--quiet", "--output", str(self._assembly), *context)
 
     def bootstrap(self) -> None:
-        """What `cdk deploy` needs once per account and region."""
+        """Make what `cdk deploy` needs once per account and region."""
         self._cdk("bootstrap", "--app", str(self._assembly), f"aws://{ACCOUNT}/{self._region}")
 
     def deploy(self) -> dict[str, str]:

@@ -7,10 +7,10 @@ HELD_QUEUE = 32.0
 
 
 def latency_s(level_ratio: float) -> float:
-    """What an operation takes with so much of the bucket left."""
+    """The latency of an operation with so much of the bucket left."""
     return HELD_S if level_ratio <= 0 else CALM_S
 
 
 def queue_length(level_ratio: float, iops: float) -> float:
-    """How much waits, by Little's law where nothing is held back."""
+    """The operations that wait, by Little's law where nothing is held back."""
     return HELD_QUEUE if level_ratio <= 0 else iops * CALM_S

@@ -54,7 +54,7 @@ def watch(
 
 
 def _tell(inbox: Inbox, names: Mapping[str, str], shown: set[int]) -> None:
-    """What has arrived at the queues since the last time."""
+    """Say what has arrived at the queues since the last time."""
     for message in inbox.collect():
         alarm = message.alarm
         if alarm is None or id(message) in shown or message.through == "http":

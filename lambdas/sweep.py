@@ -74,7 +74,7 @@ def _failed(messages: Sequence[dict[str, Any]], ends: float) -> Iterator[str]:
 
 
 class BrokeBeforeError(Exception):
-    """What an earlier try of a message came to. It ends in the dead-letter queue."""
+    """An earlier try of a message failed. It ends in the dead-letter queue."""
 
 
 def _be_in_time_again(tries: int, sent_at: float, now: float) -> None:

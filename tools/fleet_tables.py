@@ -60,7 +60,7 @@ def grid_table() -> str:
 
 
 def delay_table() -> str:
-    """What late data costs a quiet volume."""
+    """The cost of late data for a quiet volume."""
     grid = [one for one in _read("month_grid") if one["lead_s"] == 900.0]  # noqa: PLR2004 - the default lead
     delays = sorted({one["delay_s"] for one in grid})
     lines = [
@@ -99,7 +99,7 @@ def programs_table() -> str:
 
 
 def balance_alone_table() -> str:
-    """What the operations behind a balance are worth to the pages."""
+    """The worth to the pages of the operations behind a balance."""
     lines = [
         "| seen | exhaustions | paged in time | needless pages a volume-week |",
         "| --- | --- | --- | --- |",
@@ -129,7 +129,7 @@ def shards_table() -> str:
 
 
 def spread_table() -> str:
-    """What it costs where several environments remember the same unit each for itself."""
+    """The cost where several environments remember the same unit each for itself."""
     found = _read("month_spread")
     rows = (
         ["environments", *(str(one["environments"]) for one in found)],

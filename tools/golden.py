@@ -92,7 +92,7 @@ def crowd() -> dict[str, Any]:
 
 
 def golden_path(name: str) -> Path:
-    """Where the golden file of a case is."""
+    """The path of a case's golden file."""
     return FOLDER / f"{name}.json"
 
 
@@ -103,7 +103,7 @@ def rendered(name: str) -> str:
 
 
 def golden_brief(name: str) -> Brief:
-    """What there is to say of one case."""
+    """The brief of one case."""
     volume_type, size_gib, loads, ratio = CASES[name]
     spec = volume_spec(volume_type, size_gib)
     if spec.bucket is None:

@@ -20,7 +20,7 @@ class BrowserError(RuntimeError):
 
 
 def pages_of(folder: Path) -> dict[str, Path]:
-    """What the demo wrote, by the names of the pictures."""
+    """The pages of the demo, by the names of the pictures."""
     names = ("fleet", "volume", "host")
     return {"report": folder / "report.html"} | {
         name: folder / "dashboards" / f"{name}.html" for name in names
@@ -28,7 +28,7 @@ def pages_of(folder: Path) -> dict[str, Path]:
 
 
 def look_at(pages: Mapping[str, Path], *, pictures: Path | None = None) -> list[str]:
-    """What is wrong with the pages, in light and dark, at 1,280 and 1,920 pixels.
+    """Name what is wrong with the pages, in light and dark, at 1,280 and 1,920 pixels.
 
     Raises:
         BrowserError: without a browser, or if it fails.

@@ -49,7 +49,7 @@ def profiles_table() -> str:
 
 
 def published_summary() -> str:
-    """How many figures there are, and how many of them are apart."""
+    """The number of figures, and how many of them are apart."""
     found = figures()
     lines = [
         "| table | figures | within a tenth | explained | nothing promised |",
@@ -74,7 +74,7 @@ def published_table() -> str:
 
 
 def plan_example() -> str:
-    """What a plan says."""
+    """An example of a plan."""
     given, credit = imagined(
         "gp2",
         100,
@@ -92,7 +92,7 @@ def plan_example() -> str:
 
 
 def example_text() -> str:
-    """What a measurement prints, as a disk that the kernel throttled gave it."""
+    """An example of a measurement's output, as a disk that the kernel throttled gave it."""
     return f"```\n{record_text(read_record(MEASURED / 'drain.json')).strip()}\n```\n"
 
 

@@ -55,7 +55,7 @@ def flags(root: Path, **more: str) -> dict[str, str]:
 
 
 def page(tree: Path) -> str:
-    """What is scraped a minute after the first reading."""
+    """The page that is scraped a minute after the first reading."""
     content = yaml.safe_load(tree.read_text(encoding="utf-8"))
     hands = Hands()
     with tempfile.TemporaryDirectory() as folder:

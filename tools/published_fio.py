@@ -110,7 +110,7 @@ def fio_16k_16jobs(row: Row) -> Iterator[Figure]:
 def _as_printed(
     base: Figure, row: Row, volume: VolumeSpec, *, has_credits: bool
 ) -> Iterator[Figure]:
-    """What the page says of the volume itself."""
+    """Read what the page says of the volume itself."""
     most = volume.limit_mib_s if has_credits else volume.limit_mib_s_when_empty
     if row["max_mb_s"]:
         yield replace(
@@ -137,7 +137,7 @@ def _as_printed(
 
 
 def dbench(row: Row) -> Iterator[Figure]:
-    """What a file system was given."""
+    """Read what a file system was given."""
     volume = _volume(row)
     yield Figure(
         table="dbench_mb_s",

@@ -122,7 +122,7 @@ def equal_recall_table() -> str:
 
 
 def calibration_table() -> str:
-    """How often the truth lay in the range."""
+    """The share of the time that the truth lay in the range."""
     record: Record = json.loads((RESULTS / "calibration.json").read_text(encoding="utf-8"))
     lines = [
         "| data | moments | truth within the range | ran dry before it | after it, or never | never ran dry | within, where said to run dry | within, in the last hour | median of likely / true, last hour |",
@@ -148,7 +148,7 @@ def _at_recall(policies: Mapping[str, Record], family: str, recall: float) -> st
 
 
 def alarm_text() -> str:
-    """What the alarm of a draining volume says, as its golden file has it."""
+    """The alarm of a draining volume, as its golden file has it."""
     golden = ROOT / "tests" / "golden" / "gp2_draining.json"
     text = json.loads(golden.read_text(encoding="utf-8"))["alarm"]["AlarmDescription"]
     return (

@@ -57,7 +57,7 @@ class Case:
 
 
 def load(minutes: float, iops: float) -> Phase:
-    """So many minutes at a rate."""
+    """A load of so many minutes at a rate."""
     return load_for(60 * minutes, iops=iops)
 
 

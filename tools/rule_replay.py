@@ -47,7 +47,7 @@ class Played:
 
     @property
     def results(self) -> Path:
-        """Where measurements are kept."""
+        """The folder of measurements."""
         return self.host.root / "results"
 
 

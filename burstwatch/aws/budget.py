@@ -39,7 +39,7 @@ class Budget:
         return now - self.opened_at >= HOUR_S
 
     def refill(self, now: float) -> float:
-        """What may be asked for now."""
+        """Add what may be asked for now."""
         self.left = min(self.rate * SAVED_S, self.left + self.rate * max(0.0, now - self.at))
         self.at = now
         return max(0.0, self.left)
@@ -88,7 +88,7 @@ def open_budget(
 
 
 def _check(result: Mapping[str, Any]) -> None:
-    """What is not answered in full is not "nothing was spent"."""
+    """Raise unless the answer is whole: an incomplete one is not "nothing was spent"."""
     if result["StatusCode"] != "Complete":
         msg = f"GetMetricData: {result['StatusCode']}"
         raise ValueError(msg)

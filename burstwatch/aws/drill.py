@@ -56,7 +56,7 @@ class HopError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Drill:
-    """What a drill needs: where, which severity's way, its own id, and its clock.
+    """One fire drill: where, which severity's way, its own id, and its clock.
 
     ``clock`` returns seconds since the epoch, ``sleep`` waits for some.
     """
@@ -132,7 +132,7 @@ class Drill:
         return Hop(name=name, ok=True, seconds=self.clock() - began, detail=detail)
 
     def _until(self, check: Callable[[], str], what: str) -> str:
-        """What ``check`` finds, as soon as it finds something."""
+        """Return what ``check`` finds, as soon as it finds something."""
         deadline = self.clock() + WAIT_S
         while not (found := check()):
             if self.clock() >= deadline:
@@ -183,7 +183,7 @@ class Drill:
         return self._until(check, f"the alarm was not {state}")
 
     def _subscribers(self) -> str:
-        """Who would hear it. An alarm without a subscriber is no alarm."""
+        """Check who would hear it. An alarm without a subscriber is no alarm."""
         pages = self.clients("sns").get_paginator("list_subscriptions_by_topic")
         all_of_them = [
             entry

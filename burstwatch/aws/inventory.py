@@ -185,7 +185,7 @@ def _look_up(lookup: Lookup, lists: Mapping[str, Sequence[Item]], reader: _Reade
 
 
 def _left_to_check(listing: Listing, scope: Scope) -> Scope:
-    """What of a scope the call does not narrow by. The shard is always checked, as it costs nothing."""
+    """The part of a scope that the call does not narrow by. The shard is always checked, as it costs nothing."""
     asked = listing.arguments(scope)
     by_tag = asked != listing.arguments(replace(scope, tag=None))
     by_parents = asked != listing.arguments(replace(scope, parents=()))

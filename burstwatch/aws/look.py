@@ -55,7 +55,7 @@ class Look:
     metrics_refused: int = 0
 
     def brief(self, resource_id: str) -> Brief:
-        """What there is to say of one of them."""
+        """Describe one of them in words."""
         resource, assessment = self.assessments[resource_id]
         background = self.backgrounds.get(resource_id, Background())
         return make_brief(resource, assessment, self.kinds[resource.kind], background)
@@ -76,7 +76,7 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class _KindLook:
-    """What one look found of one kind: its buckets by key, and what of that is new."""
+    """One look at one kind: its buckets by key, and what of that is new."""
 
     buckets: Mapping[str, Assessed]
     problems: tuple[Problem, ...]
@@ -210,7 +210,7 @@ def _merged(
 
 
 def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:
-    """What failed before and waits to be asked again has not ceased to fail. By reason."""
+    """The problems of looks that failed before and wait to be asked again, by reason."""
     by_reason: dict[str, list[str]] = {}
     for resource, assessment in kept:
         by_reason.setdefault(assessment.projection.reason, []).append(resource.id)
@@ -219,7 +219,7 @@ def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:
 
 
 def _without_asking(resource: Resource, config: Config, now: float) -> Judged:
-    """What to make of one that has no bucket, or that nothing can spend from now."""
+    """Judge a resource that has no bucket, or that nothing can spend from now."""
     seen = Observation(resource=resource, at=now)
     return Judged(resource=resource, assessment=assess(seen, config))
 

@@ -33,7 +33,7 @@ class Stock:
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read or understood."""
+        """The parts that could not be read or understood."""
         return [*self.inventory.problems, *self.watchlist.problems]
 
 
@@ -55,7 +55,7 @@ class Memory(Schedule):
         self.pace = Pace(shards=self.shard.count)
 
     def allowance(self, now: float) -> Allowance:
-        """How many metrics may be asked for at this look."""
+        """The number of metrics that may be asked for at this look."""
         return Allowance() if self.budget is None else Allowance(self.budget.refill(now))
 
     def stock(
@@ -68,7 +68,7 @@ class Memory(Schedule):
         now: float,
         deadline: Deadline,
     ) -> Stock:
-        """What there is of a kind: read anew, unless that takes long and was done just now."""
+        """The things of a kind: read again, unless that takes long and was done just now."""
         kept = self.stocks.get(kind.name)
         # Half a period's slack, as for everything that is due.
         if kept is not None and now - kept.at < INVENTORY_S - config.sweep_period_s / 2:

@@ -20,7 +20,7 @@ EVERY_ALARM = "burstwatch/"
 
 
 def alarm_prefix(deployment: str) -> str:
-    """What the names of all alarms that sweeps of this deployment make begin with."""
+    """The prefix of the names of all alarms that sweeps of this deployment make."""
     return f"{EVERY_ALARM}{deployment}/"
 
 
@@ -50,7 +50,7 @@ def unit_dimensions(unit: Unit, shard: Shard, config: Config) -> list[dict[str, 
 
 
 def where(unit: Unit, shard: Shard) -> str:
-    """What a look was at, for people."""
+    """Name what a look was at, for people."""
     return str(unit) if shard.is_whole else f"{unit} (shard {shard} of it)"
 
 

@@ -67,7 +67,7 @@ def publish_completed(clients: Clients, found: Look, config: Config) -> list[Pro
 
 
 def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem]:
-    """What a unit has asked for, where there is a budget: the next function begins with it."""
+    """Publish what a unit has asked for, where there is a budget: the next function begins with it."""
     of_unit = unit_dimensions(found.unit, found.shard, config)
     return _put(clients, [_datum(SPENT_METRIC, of_unit, found.at, float(found.metrics_requested))])
 

@@ -67,7 +67,7 @@ class Reader:
 
 @dataclass(kw_only=True)
 class Answered:
-    """What became of some resources.
+    """The outcome of asking about some resources.
 
     ``is_fresh`` is whether any of them had fresh data: what was not answered shows nothing.
     """
@@ -179,7 +179,7 @@ def _is_fresh(
 
 
 def _witness(reader: Reader, batch: Batch) -> Answered:
-    """What is to be made of a batch if any of it is fresh, and else nothing."""
+    """The judgement of a batch if any of it is fresh, else nothing."""
     done = _first(reader, batch)
     return Answered(problems=done.problems) if isinstance(done, Batch) else done
 

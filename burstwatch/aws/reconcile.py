@@ -17,7 +17,7 @@ from burstwatch.polling.unit import Problem
 
 @dataclass(frozen=True, kw_only=True)
 class Reconciled:
-    """What was made and deleted. ``announced`` are ids that an alarm has told of before.
+    """The alarms that were made and deleted. ``announced`` are ids that an alarm has told of before.
 
     ``is_complete`` is whether every metric was acknowledged and every planned alarm is there.
     """

@@ -178,7 +178,7 @@ def describe_error(error: Exception) -> str:
 
 
 class Deadline:
-    """How long this sweep may go on. ``clock`` returns seconds."""
+    """The end of a sweep's time. ``clock`` returns seconds."""
 
     def __init__(self, clock: Callable[[], float], *, at: float) -> None:
         """``at`` is the instant, on that clock, after which nothing new is begun."""
@@ -193,7 +193,7 @@ class Deadline:
         return max(0.0, self._at - self._clock())
 
     def wait_for(self, job: Callable[[], T]) -> T:
-        """What the job returns, if it does so in time. A call that hangs is left to itself.
+        """Return the job's result, if it comes in time. A call that hangs is left to itself.
 
         Raises:
             LateError: if the time is up.

@@ -21,7 +21,7 @@ from burstwatch.polling.unit import Problem, Unit
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """What a sweep found and did. ``problems`` are the parts that failed.
+    """The findings and actions of one sweep. ``problems`` are the parts that failed.
 
     ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that an
     alarm has told of before, ``reached`` is whether the unit could be asked at all.

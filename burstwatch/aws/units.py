@@ -75,7 +75,7 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
 
 @dataclass(kw_only=True)
 class Units:
-    """What is kept of each unit between sweeps: its clients and its memory.
+    """The clients and the memory of each unit, kept between sweeps.
 
     ``connect`` makes the clients of a unit and says until when they are good. Beyond
     ``most_known`` resources the units that were not swept for longest are forgotten.

@@ -27,7 +27,7 @@ REPEAT_S = 4 * 3_600.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Feed:
-    """How a rule sees the data: the period of its datapoints, and how late they come."""
+    """A rule's view of the data: the period of its datapoints, and how late they come."""
 
     name: str
     period_s: float
@@ -55,7 +55,7 @@ FEEDS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
-    """What a rule may use beside the observation. Only the oracle looks at ``events``."""
+    """The facts that a rule may use beside the observation. Only the oracle looks at ``events``."""
 
     config: Config
     events: Sequence[Event]
@@ -66,11 +66,11 @@ class Policy(Protocol):
 
     @property
     def name(self) -> str:
-        """What the tables call it."""
+        """Its name in tables."""
 
     @property
     def help(self) -> str:
-        """What it does, in a line."""
+        """Its description in a line."""
 
     def fires(self, seen: Observation, known: Known) -> bool:
         """Whether its alarm would be on."""

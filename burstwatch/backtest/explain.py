@@ -135,7 +135,7 @@ def _balance_panel(story: Story) -> Chart:
 
 
 def _fan(chart: Chart, page: Moment) -> None:
-    """From the balance of the page down to where it might reach 0: soonest, likely, latest."""
+    """Draw a page's projection: from the balance down to where it might reach 0: soonest, likely, latest."""
     if page.balance_ratio is None:
         return
     end_s = chart.x_range[1]
@@ -217,7 +217,7 @@ def _forecast(moment: Moment) -> str:
 
 
 def _truth(story: Story, page: Moment) -> str:
-    """What came after a page."""
+    """Say what came after a page."""
     if page.assessment == "exhausted":
         return "it was dry already"
     dry = next((at for at in story.emptied if at >= page.t_s), None)

@@ -86,7 +86,7 @@ class Played:
     """A series, and what of it is visible at each moment."""
 
     def __init__(self, rows: Sequence[Row], resource: Resource, period_s: float) -> None:
-        """What is asked of ``rows`` later is made once, here.
+        """Prepare once all that is asked of ``rows`` later.
 
         Raises:
             ValueError: if they span more periods than can sensibly be played.
@@ -108,7 +108,7 @@ class Played:
         )
 
     def at(self, now: float, delay_s: float, config: Config) -> Observation:
-        """What could be known at ``now``."""
+        """The observation that was possible at ``now``."""
         seen = bisect_right(self._row_ends, now - delay_s)
         # The recording itself is the witness: a row without values is a silent volume.
         age_s = now - self._row_ends[seen - 1] if seen else math.inf

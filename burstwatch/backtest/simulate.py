@@ -19,7 +19,7 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Phase:
-    """What a workload asks for, for ``seconds``: operations per second of one size."""
+    """A workload's demand for ``seconds``: operations per second of one size."""
 
     seconds: float
     read_iops: float

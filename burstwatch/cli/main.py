@@ -21,7 +21,7 @@ OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 
 @dataclass(frozen=True, kw_only=True)
 class Terminal:
-    """What a command may touch of the world: its streams, environment and clock."""
+    """The parts of the world that a command may touch: its streams, environment and clock."""
 
     stdout: TextIO
     stderr: TextIO

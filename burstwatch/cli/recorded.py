@@ -40,7 +40,7 @@ def add_series_arguments(parser: ArgumentParser, *, metavar: str = "SERIES.csv")
 
 
 def read_recorded(args: Namespace, *, command: str) -> Recorded:
-    """What the arguments name.
+    """Read what the arguments name.
 
     Raises:
         ValueError: naming what is missing or out of range.

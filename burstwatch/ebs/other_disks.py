@@ -35,7 +35,7 @@ class Ways(NamedTuple):
     write_mib_s: float = math.inf
 
     def times(self, count: float) -> "Ways":
-        """That of so many."""
+        """The limits of ``count`` such disks."""
         return Ways(*(value * count for value in self))
 
     def within(self, other: "Ways") -> "Ways":
@@ -61,14 +61,14 @@ class OtherDisk:
     caps: Sequence[tuple[int, Ways]] = ()
 
     def of_size(self, size_gib: float) -> Ways:
-        """What one disk of that size promises, whatever it is attached to."""
+        """The promise of one disk of that size, whatever it is attached to."""
         iops = self.iops_per_gb.value * size_gib if self.iops_per_gb else math.inf
         mib_s = self.mb_s_per_gb.value * MIB_PER_MB * size_gib if self.mb_s_per_gb else math.inf
         by_size = Ways(read_iops=iops, write_iops=iops, read_mib_s=mib_s, write_mib_s=mib_s)
         return self.each.within(by_size)
 
     def cap(self, vcpus: int) -> Ways:
-        """What an instance with so many vCPUs gets from all its disks of this type."""
+        """The limits of an instance with so many vCPUs over all its disks of this type."""
         held = UNLIMITED
         for least, ways in self.caps:
             if vcpus >= least:

@@ -83,7 +83,7 @@ def monthly_usd(
     paid_iops: float = 0.0,
     paid_mib_s: float = 0.0,
 ) -> float | None:
-    """What a volume costs a month, or None for a type that is not in the table.
+    """The price of a volume for a month, or None for a type that is not in the table.
 
     ``paid_iops`` and ``paid_mib_s`` are what gp3 is given beyond what is free.
     """

@@ -32,7 +32,7 @@ LARGEST_PIECES = 2**20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VolumeSpec:
-    """What one volume promises.
+    """The promise of one volume.
 
     ``bucket`` is None where the volume has no credits to run out of, and
     ``no_bucket_reason`` says why. ``baseline`` and ``burst`` are in ``unit`` per
@@ -59,7 +59,7 @@ def volume_spec(
     iops: float | None = None,
     mib_s: float | None = None,
 ) -> VolumeSpec:
-    """What a volume of this type and size promises.
+    """The promise of a volume of this type and size.
 
     ``iops`` and ``mib_s`` are the provisioned rates of gp3, io1 and io2 and are
     ignored elsewhere; where AWS did not say, the type's maximum stands in (gp3:
@@ -197,7 +197,7 @@ class InstanceLimits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Served:
-    """What a volume makes of a demand: rates, their credits, and what held it back."""
+    """A volume's answer to a demand: rates, their credits, and what held it back."""
 
     iops: float
     mib_s: float

@@ -17,7 +17,7 @@ CENSORED = 0.98
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lately:
-    """What was asked for lately, in credits per second.
+    """Recent demand, in credits per second.
 
     ``recent`` is what the last minutes asked for, or what the last two periods agree on if
     that is more: a step is seen after two periods, a single spike is not believed. Its low

@@ -148,14 +148,14 @@ def repeats(history: History, horizon_s: float) -> float:
 
 
 def _drawn_by_day(past: Past, slot: int, length: int, refill: float) -> list[float]:
-    """What each of the days before took beyond the refill in ``length`` slots from there on."""
+    """The credits beyond the refill that each of the days before took in ``length`` slots from there on."""
     firsts = (slot - day * DAY_SLOTS for day in range(1, DAYS_BACK + 1))
     runs = (past.rates[first : first + length] for first in firsts if first >= 0)
     return [drawn(run, refill) * past.period_s for run in runs if len(run) == length]
 
 
 def _fallen(history: History, slots: int, left: float) -> float:
-    """How much more there was ``slots`` ago, as a share of what is left."""
+    """The fall of the level over ``slots``, as a share of what is left."""
     newest = history.newest_level()
     before = history.cut(max(1, newest - slots + 1)).newest_level()
     if before < 0:

@@ -17,7 +17,7 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Level:
-    """What paging from one hazard on costs and brings, with data of the last minute.
+    """The cost and the benefit of paging from one hazard on, with data of the last minute.
 
     ``needless_per_week`` are pages of one busy volume with no exhaustion within two
     hours, ``recall`` the share of exhaustions announced 15 minutes before.

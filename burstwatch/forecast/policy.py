@@ -50,14 +50,14 @@ class Assessment:
 
 
 def not_known(reason: str, now: float) -> Assessment:
-    """What to make of a resource that could not be asked about."""
+    """The assessment of a resource that could not be asked about."""
     projection = Projection(state="unknown", reason=reason, at=now)
     return Assessment(verdict="unknown", reason=reason, projection=projection)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Danger:
-    """What one instant of a history deserves, and why."""
+    """The severity that one instant of a history deserves, and why."""
 
     verdict: Verdict
     why: str = ""
@@ -77,7 +77,7 @@ class Finding:
 def assess(
     observation: Observation, config: Config, models: Sequence[Model] = MODELS
 ) -> Assessment:
-    """What to make of one observation."""
+    """Assess one observation."""
     found = _assess(observation, config, models)
     highest = observation.resource.highest_verdict
     return (
@@ -155,7 +155,7 @@ class Judge:
 
     @property
     def near_s(self) -> float:
-        """What is left of the worst case must be more than this, or it is near."""
+        """The worst case at or under which a level is near."""
         return self.config.margin_s + self.lag_s
 
     @property
@@ -178,7 +178,7 @@ class Judge:
         return Danger(verdict="watch", why=near.why) if near else SAFE
 
     def held(self, now: Danger, *, ended_s: float) -> Danger:
-        """What the hold time adds to ``now``; the newest slot would have been seen ``ended_s`` ago.
+        """The severity that the hold time adds to ``now``; the newest slot would have been seen ``ended_s`` ago.
 
         Each past instant sees only what it could have seen then. Instants are the marks of
         the clock, some minutes apart: what was wrong for less than that is not held. Data
@@ -260,7 +260,7 @@ class Judge:
         return Finding(acts=False, why=why)
 
     def _why(self, history: History, horizon_s: float) -> str:
-        """What in the demand of the last hours speaks for danger, or nothing."""
+        """Say what in the demand of the last hours speaks for danger, or nothing."""
         threshold = threshold_for(self.config.needless_per_week)
         # Where nothing has drained it for an hour, only the days before can tell of danger.
         score = risk(history, horizon_s, self.models) if has_drained(history) else 0.0

@@ -31,7 +31,7 @@ ALIKE = 10
 
 
 def harmless_before(history: History, horizon_s: float) -> int:
-    """How many moments of the week before were like now, if none went on to spend what is left.
+    """Count the moments of the week before that were like now, if none went on to spend what is left.
 
     0 where one did so within ``horizon_s``, or where fewer than ``ALIKE`` were alike.
     """

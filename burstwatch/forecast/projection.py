@@ -27,7 +27,7 @@ STILL = Range(low=0.0, likely=0.0, high=0.0)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Projection:
-    """How long one resource's credits last, as of ``at``.
+    """The time that one resource's credits last, as of ``at``.
 
     Seconds are ``inf`` for never and None where nothing can be said. ``level`` is
     the share of the bucket (0 to 1) rolled forward to ``at``, ``demand`` is in
@@ -51,7 +51,7 @@ class Projection:
     is_published: bool = True
 
     def left_s(self, seconds: float | None, now: float) -> float | None:
-        """What is left at ``now`` of a time that began with this projection; a kept one grows old."""
+        """The rest at ``now`` of a time that began with this projection; a kept one grows old."""
         return None if seconds is None else max(0.0, seconds - max(0.0, now - self.at))
 
 
@@ -241,7 +241,7 @@ def project_level(
     held_at_zero: bool,
     binding: str,
 ) -> Projection:
-    """How long credits last that are known for ``at``, by whatever source.
+    """Project credits that are known for ``at``, by whatever source.
 
     ``level`` is in credits; none are fewer than ``worst_level``. ``held_at_zero`` is
     whether the bucket was seen empty under a demand that keeps it so.

@@ -23,7 +23,7 @@ class Background:
 
 
 def make_background(history: History | None, rates: Mapping[str, float], at: float) -> Background:
-    """What is known of the time before ``at``."""
+    """Describe the time before ``at``, as far as it is known."""
     rates_at = at if rates else None
     if history is None or history.newest_level() < 0:
         return Background(rates=rates, rates_at=rates_at)

@@ -54,7 +54,7 @@ class History:
 
     @property
     def statistic(self) -> Statistic:
-        """What the levels are of their periods."""
+        """The statistic of the levels."""
         return self.track.statistic
 
     @property
@@ -74,7 +74,7 @@ class History:
 
     @property
     def likely(self) -> Rates:
-        """What was spent, as far as is known."""
+        """The likely spending."""
         return self.track.rates[1]
 
     @property
@@ -83,7 +83,7 @@ class History:
         return self.track.rates[2]
 
     def slots(self, seconds: float) -> int:
-        """How many slots ``seconds`` are, at least one."""
+        """The number of slots in ``seconds``, at least one."""
         return max(1, round(seconds / self.track.period_s))
 
     def until(self, end_s: float) -> "History":
@@ -134,7 +134,7 @@ class History:
         )
 
     def newest_binding(self) -> str:
-        """What held the newest known I/O back."""
+        """The limit that held the newest known I/O back."""
         if not self.has_demand():
             return NO_LIMIT
         point = self.track.known[self.track.last_demand[self.size - 1]]
@@ -145,7 +145,7 @@ class History:
         return History(self.track.with_past(past), self.size)
 
     def drain_began(self) -> tuple[float, float]:
-        """When what drains it now began to, and how full it was then (0 to 1).
+        """The instant from which the current drain goes on, and how full the bucket was then (0 to 1).
 
         The last instant before which it was filling, by more than noise, or the fullest of
         the look-back. In seconds since the epoch; there must be a level.
@@ -175,7 +175,7 @@ class History:
         return empty >= first and empty > self.track.last_recovered[self.size - 1]
 
     def oddity(self) -> str:
-        """What within the last hour contradicts the bucket as it was stated, or nothing."""
+        """Name what contradicts the stated bucket within the last hour, or nothing."""
         first, track = self.first_slot(FIT_S), self.track
         bucket, seconds = self.bucket, self.period_s
         noise = JUMP_RATIO * bucket.capacity

@@ -86,7 +86,7 @@ class Resource:
 
     @property
     def key(self) -> str:
-        """What tells this bucket from every other of the unit."""
+        """The identity of this bucket within the unit."""
         return f"{self.id}/{self.level_metric}"
 
 

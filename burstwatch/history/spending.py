@@ -50,7 +50,7 @@ class Rates:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fit:
-    """What the balance says of the I/O's cost, where both are known: running sums in credits."""
+    """The I/O's cost as the balance shows it, where both are known: running sums in credits."""
 
     spent: Sums
     least: Sums

@@ -25,7 +25,7 @@ BEFORE_S = 3600.0
 
 
 def look_back_s(bucket: Bucket | None) -> float:
-    """How far back to look: six hours, or what an idle bucket needs to recover from empty."""
+    """The look-back: six hours, or what an idle bucket needs to recover from empty."""
     if bucket is None or bucket.refill <= 0:
         return LOOK_BACK_S
     recovery_s = RECOVERED_RATIO * bucket.capacity / bucket.refill
@@ -109,7 +109,7 @@ class Track:
 
     @cached_property
     def fit(self) -> Fit:
-        """What the balance says of the I/O's cost."""
+        """The I/O's cost as the balance shows it."""
         return fit_cost(self.bucket, self.levels, self.known, self.period_s)
 
     @cached_property

@@ -56,7 +56,7 @@ def instances(*fields: str) -> Listing:
 
 
 def limits_of(instance_type: Item) -> InstanceLimits | None:
-    """What an instance of a type moves to all its volumes at most, if AWS says it."""
+    """The limits of an instance of a type over all its volumes, if AWS says them."""
     info = instance_type.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     if not info:
         return None

@@ -30,7 +30,7 @@ Rates: TypeAlias = "Mapping[str, float]"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:
-    """What a read should return: items with a tag, of a shard, with these ids or parents.
+    """The items that a read should return: with a tag, of a shard, with these ids or parents.
 
     A listing narrows its call by as much of it as its API can. The engine checks the rest itself,
     on the described resources.
@@ -115,7 +115,7 @@ class DemandMetric:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
-    """What was asked for lately, in words, and how much of it counts against the limit.
+    """The recent demand in words, and how much of it counts against the limit.
 
     ``rate`` is in the resource's ``rate_unit``.
     """
@@ -130,7 +130,7 @@ def from_percent(_resource: Resource, value: float) -> float:
 
 
 def falls_to_baseline(resource: Resource) -> str:
-    """What happens at zero to a bucket that holds its resource back then."""
+    """Say what happens at zero to a bucket that holds its resource back then."""
     if resource.bucket is None:
         return ""
     burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)

@@ -98,7 +98,7 @@ MODIFICATIONS = Listing(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Volume:
-    """What ``spent`` needs of a volume: its promise and its instance's limits.
+    """A volume as ``spent`` needs it: its promise and its instance's limits.
 
     ``created_s`` is when it was made, which is when its bucket was full; ``is_changing``
     while a resize or retype is not settled.
@@ -211,7 +211,7 @@ def _instance(instance_id: str, found: Found) -> tuple[str, InstanceLimits | Non
 def on_instance(
     spec: VolumeSpec, bucket: Bucket | None, instance: InstanceLimits | None
 ) -> tuple[Bucket | None, Limit]:
-    """What an instance leaves of a volume's bucket, and the fastest spending with its cause."""
+    """The part of a volume's bucket that an instance leaves, and the fastest spending with its cause."""
     own: Binding = "volume_iops" if spec.unit == "io" else "volume_throughput"
     limits: list[tuple[float, Binding]] = [(spec.burst, own)]
     if instance is not None and spec.unit == "io":

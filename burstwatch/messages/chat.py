@@ -106,7 +106,7 @@ def _chat(  # noqa: PLR0913 - the schema's own fields
 
 
 def machine_context(brief: Brief) -> dict[str, str]:
-    """What programs read: the numbers behind the words, and what to do. Absent is not known."""
+    """The brief for programs: the numbers behind the words, and what to do. Absent is not known."""
     found = {
         **brief.numbers,
         "kind": brief.kind,

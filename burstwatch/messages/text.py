@@ -19,7 +19,7 @@ ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 
 
 def alarm_description(brief: Brief, links: Links) -> str:
-    """What is happening, what to do and what it means, most important first.
+    """Write what is happening, what to do and what it means, most important first.
 
     Everything that does not fit is left out whole, the least important first; the links stay.
     """
@@ -97,7 +97,7 @@ def plain_name(name: str) -> str:
 
 
 def fix_text(fix: Fix, brief: Brief) -> str:
-    """What to do, with its price and its effect."""
+    """Write one fix, with its price and its effect."""
     if fix.usd_month is None:
         price = f"price in {brief.prices_of} not known here"
     elif fix.usd_month == 0:

@@ -5,10 +5,10 @@ from threading import Lock
 
 
 class Allowance:
-    """What is left to be taken. First come, first served."""
+    """A number of metrics to share. First come, first served."""
 
     def __init__(self, left: float = math.inf) -> None:
-        """What is less than nothing is nothing."""
+        """Less than nothing counts as nothing."""
         self._left, self._lock = max(0.0, left), Lock()
         self.is_limited = left < math.inf
         #: What was asked for and there, and what was not.
@@ -16,7 +16,7 @@ class Allowance:
 
     @property
     def left(self) -> float:
-        """How much can still be taken, which may be infinite."""
+        """The number that can still be taken, which may be infinite."""
         return self._left
 
     def refuse(self, count: int) -> None:
@@ -34,7 +34,7 @@ class Allowance:
         return granted
 
     def give_back(self, count: int) -> None:
-        """What was taken and then not needed."""
+        """Return what was taken and then not needed."""
         with self._lock:
             self._left += count
             self.taken -= count

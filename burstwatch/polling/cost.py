@@ -34,12 +34,12 @@ NOTHING = Cost(full=0.0, now=0.0)
 
 
 def usd(metrics: float) -> float:
-    """What so many metric requests cost, by the list price."""
+    """The list price of so many metric requests."""
     return metrics * METRIC_REQUEST.value
 
 
 def cost_of(resource: Resource, assessment: Assessment, config: Config) -> Cost:
-    """What asking for one bucket costs."""
+    """The cost of asking for one bucket."""
     bucket = resource.bucket
     if bucket is None or not resource.in_use:
         return NOTHING

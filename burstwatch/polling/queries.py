@@ -23,7 +23,7 @@ class Query:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What the answer is found under."""
+        """The key of its answer."""
         return self.resource_id, self.metric
 
 

@@ -53,7 +53,7 @@ def with_parents(assessments: Mapping[str, Assessed]) -> dict[str, Assessed]:
 
 
 def urgency(entry: Assessed) -> tuple[int, float, float, str]:
-    """What is worst off sorts first."""
+    """The order of resources by danger: the worst off first."""
     resource, assessment = entry
     worst_s = assessment.projection.worst_s
     return (

@@ -42,7 +42,7 @@ class LevelSample:
 
     @property
     def level_key(self) -> tuple[str, str]:
-        """Where answers have its level."""
+        """The key of its level in answers."""
         return self.resource.id, self.resource.level_metric
 
     @property
@@ -66,12 +66,12 @@ class LevelSample:
 
     @property
     def fill_s(self) -> float:
-        """How long an empty bucket takes to fill."""
+        """The time that an empty bucket takes to fill."""
         bucket = self.resource.bucket
         return bucket.capacity / bucket.refill if bucket and bucket.refill else math.inf
 
     def depth_s(self, *, wants_all: bool) -> float:
-        """How far back to ask for its level first: on to what the last look saw, or a glance."""
+        """The depth to ask for its level at first: on to what the last look saw, or a glance."""
         glance_s = GLANCE_S + self.config.max_data_age_s
         if wants_all:
             return self.look_back_s
@@ -152,7 +152,7 @@ class LevelSample:
         )
 
     def seen(self, *, unit_is_fresh: bool) -> SeenLevel | None:
-        """What the next look need not ask for again."""
+        """The part that the next look need not ask for again."""
         if self.series:
             period_s = cadence_s([start for start, _ in self.series])
             newest = self._level(self.series[-1], period_s)
@@ -179,7 +179,7 @@ class LevelSample:
 
 
 class Demand:
-    """What was answered about the demand of one resource."""
+    """The answers about the demand of one resource."""
 
     def __init__(
         self, kind: Kind, resource: Resource, answers: Answers, period_s: float | None = None

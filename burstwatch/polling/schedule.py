@@ -38,7 +38,7 @@ ANNOUNCED = frozenset({"critical", "exhausted"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeenLevel:
-    """What one look saw of a resource's balance, for the next to begin where it ended.
+    """A resource's balance as one look saw it, for the next to begin where it ended.
 
     ``newest`` is the newest datapoint; ``since_s`` is from when on there was none after it,
     or none at all, ``until_s`` when that was asked.
@@ -155,7 +155,7 @@ class Schedule:
         )
 
     def background_of(self, resource: Resource) -> Background | None:
-        """What led up to the last look's verdict, if that was one to tell of."""
+        """The background of the last look's verdict, if that was one to tell of."""
         known = self.last_look(resource)
         return known.background if known is not None else None
 
@@ -165,7 +165,7 @@ class Schedule:
         return kept is None or kept[0] != fingerprint(resource) or now - kept[1] >= PAST_KEPT_S
 
     def past_of(self, resource: Resource) -> Past | None:
-        """What is remembered of the days before."""
+        """The days before, as far as they are remembered."""
         kept = self.pasts.get(resource.key)
         return kept[2] if kept else None
 
@@ -176,7 +176,7 @@ class Schedule:
 
 
 def fingerprint(resource: Resource) -> object:
-    """What makes an earlier look at a resource worthless when it changes."""
+    """The facts that make an earlier look at a resource worthless when they change."""
     return (
         resource.bucket,
         resource.in_use,
@@ -210,7 +210,7 @@ def wait_s(
 
 
 def _late_at(assessment: Assessment, config: Config, now: float) -> float:
-    """From when on it could be within its margin: what is not known could be by now."""
+    """The instant from which it could be within its margin: what is not known could be by now."""
     worst_s = assessment.projection.worst_s
     if worst_s is None:
         return now if assessment.verdict == "unknown" else math.inf

@@ -223,15 +223,15 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc]
             self._process.wait()
 
     def get_logs(self) -> str:
-        """What the process has printed since the last event began."""
+        """Return what the process has printed since the last event began."""
         return "\n".join(self._lines)
 
     def get_address(self) -> str:
-        """Where the environment is."""
+        """Return the environment's address."""
         return "127.0.0.1"
 
     def get_endpoint_from_executor(self) -> str:
-        """Where LocalStack is, seen from the function: on the same host."""
+        """Return LocalStack's address as the function sees it: on the same host."""
         return "127.0.0.1"
 
     def get_runtime_endpoint(self) -> str:

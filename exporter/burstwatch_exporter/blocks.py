@@ -40,7 +40,7 @@ class Disk:
 
     @property
     def key(self) -> str:
-        """What the disk is known by: its volume's id, or else its name."""
+        """The disk's identity: its volume's id, or else its name."""
         return self.volume_id or f"device:{self.name}"
 
 
@@ -131,7 +131,7 @@ def _disk(block: str, name: str, record: str, named: Mapping[str, str]) -> Disk 
 
 
 def _appeared(record: str) -> float | None:
-    """When udev first saw the device: the line ``I:`` with microseconds since the start."""
+    """The time at which udev first saw the device: the line ``I:`` with microseconds since the start."""
     for line in _text(record).splitlines():
         if line.startswith("I:") and line[2:].isdigit():
             return int(line[2:]) / USEC

@@ -31,7 +31,7 @@ PATIENCE_S = 30.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CloudAnswer:
-    """What AWS said: promises and the newest balances by volume id; empty where it said nothing."""
+    """AWS's answers: promises and the newest balances by volume id; empty where it said nothing."""
 
     specs: Mapping[str, DiskSpec]
     balances: Mapping[str, LevelPoint]

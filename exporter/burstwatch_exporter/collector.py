@@ -28,7 +28,7 @@ class Extra(Protocol):
         """As it is called in ``burstwatch_source_up``."""
 
     def add_to(self, page: Page, snapshot: Snapshot, attempt: Attempt) -> None:
-        """What it says now; what is odd goes to the attempt, or is raised if nothing is left."""
+        """Add its samples; what is odd goes to the attempt, or is raised if nothing is left."""
 
 
 class HostCollector(Collector):

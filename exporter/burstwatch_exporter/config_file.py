@@ -35,7 +35,7 @@ class CustomBucket:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VolumeConfig:
-    """What is said of one volume; None is not said. ``created_s`` is when it was new."""
+    """The statements about one volume; None is not said. ``created_s`` is when it was new."""
 
     volume_type: str | None = None
     size_gib: float | None = None
@@ -47,7 +47,7 @@ class VolumeConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeasureRules:
-    """Where ``measure`` may write, and the volumes that it may empty, by id or ``device:NAME``."""
+    """The directories that ``measure`` may write to, and the volumes that it may empty, by id or ``device:NAME``."""
 
     directories: tuple[Path, ...] = ()
     drain: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ class HostConfig:
     measure: MeasureRules = MeasureRules()
 
     def of(self, key: str) -> VolumeConfig | None:
-        """What is said of a volume by its id or ``device:NAME``, or of every volume."""
+        """The statements about a volume by its id or ``device:NAME``, or about every volume."""
         found = self.volumes.get(key)
         if found is None and not key.startswith("device:"):
             found = self.volumes.get(EVERY)

@@ -64,7 +64,7 @@ def specs_of(
     *,
     instance: InstanceLimits | None,
 ) -> tuple[dict[str, DiskSpec], list[str]]:
-    """What each disk is, by key, and what is odd about it. ``answers`` are EC2's, by key."""
+    """The spec of each disk, by key, and what is odd about it. ``answers`` are EC2's, by key."""
     specs: dict[str, DiskSpec] = {}
     problems: list[str] = []
     for disk in disks:
@@ -92,7 +92,7 @@ def specs_of(
 def disk_spec_of(
     config: VolumeConfig, *, size_bytes: int, instance: InstanceLimits | None
 ) -> tuple[DiskSpec | None, str]:
-    """What the configuration says is promised, or None with nothing to go by; and what is odd about it, or nothing.
+    """The spec that the configuration states, or None with nothing to go by; and what is odd about it, or nothing.
 
     The device knows its size: what is said of it only serves to be compared.
 

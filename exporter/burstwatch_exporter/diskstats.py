@@ -43,7 +43,7 @@ class Counters:
         return self.read_bytes + self.write_bytes
 
     def since(self, earlier: "Counters") -> "Counters | None":
-        """What was done after ``earlier``, or None if the counters began anew in between."""
+        """The work done after ``earlier``, or None if the counters were reset in between."""
         read_ops = _step(earlier.read_ops, self.read_ops, 1)
         read_bytes = _step(earlier.read_bytes, self.read_bytes, SECTOR_BYTES)
         write_ops = _step(earlier.write_ops, self.write_ops, 1)

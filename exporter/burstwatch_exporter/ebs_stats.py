@@ -24,7 +24,7 @@ USEC = 1e6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Latencies:
-    """How many I/O took at most so many seconds: bounds and cumulative counts."""
+    """A histogram of latencies in seconds: upper bounds and cumulative counts."""
 
     buckets: tuple[tuple[float, int], ...]
     count: int

@@ -90,7 +90,7 @@ class Exporter:
         return outcome is not None and not outcome.has_failed
 
     def problems(self) -> list[str]:
-        """What is not well now, for people."""
+        """The problems of now, for people."""
         return [
             f"{name}: {problem}"
             for name, outcome in sorted(self.sources.outcomes.items())
@@ -110,7 +110,7 @@ class Exporter:
         return self._cloud.alarms_up()
 
     def _instance(self, config: HostConfig) -> InstanceLimits | None:
-        """What the whole instance may move: as the configuration says, or by its type."""
+        """The limits of the whole instance: as the configuration says, or by its type."""
         if config.instance is not None or not self._options.instance_type:
             return config.instance
         limits = None

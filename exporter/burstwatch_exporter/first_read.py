@@ -21,7 +21,7 @@ from burstwatch_exporter.state import Saved
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeviceAge:
-    """When a volume is first read: in which start of the host.
+    """The moment at which a volume is first read: in which start of the host.
 
     ``age_s`` is how long the device has been there, or None where nobody knows.
     """
@@ -98,7 +98,7 @@ def _changed(spec: DiskSpec, reading: Reading, moment: DeviceAge, saved: Saved |
 
 @dataclass(frozen=True, slots=True)
 class _Since:
-    """What can be said of the time until ``reading``."""
+    """The time until ``reading``, and what can be said of it."""
 
     bucket: Bucket
     disk: Disk
@@ -107,7 +107,7 @@ class _Since:
     age_s: float | None
 
     def appeared(self, start: Interval) -> Interval:
-        """From when the device appeared: all that its counters say.
+        """The interval from the moment the device appeared: all that its counters say.
 
         udev notes a device late, and not while the host sleeps: so long it has been there at
         least. At most it has been there since the host was started.
@@ -118,14 +118,14 @@ class _Since:
         return Interval(low=later.low, high=max(later.high, earlier.high), likely=later.likely)
 
     def gap(self, start: Interval, seconds: float) -> Interval:
-        """From so many seconds ago: unseen until the device appeared, counted from then on."""
+        """The interval from so many seconds ago: unseen until the device appeared, counted from then on."""
         if self.age_s is None or self.age_s > seconds:
             return iv.after_unseen(self.bucket, start, seconds=seconds)
         unseen = iv.after_unseen(self.bucket, start, seconds=seconds - self.age_s)
         return self.appeared(unseen)
 
     def counted(self, saved: Saved) -> tuple[Interval, Charge] | None:
-        """From what was saved of the very device, or None if the counters began anew."""
+        """The interval from what was saved of the very device, or None if the counters were reset."""
         seconds = self.reading.at - saved.at
         done = self.reading.counters.since(saved.counters)
         if seconds < 0 or done is None:

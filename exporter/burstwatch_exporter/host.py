@@ -96,7 +96,7 @@ class Host:
                 self._take(devices)
 
     def saved(self) -> list[Saved]:
-        """What a later process needs, as of the newest reading."""
+        """The state that a later process needs, as of the newest reading."""
         with self._lock:
             wall_s = self._clock.wall()
             self._gone = {
@@ -163,7 +163,7 @@ class Host:
         return wall_s
 
     def _note_rates(self, stats: DiskStats, *, at: float) -> None:
-        """How fast each disk moves now; what has just come moves nothing yet."""
+        """Note how fast each disk moves now; what has just come moves nothing yet."""
         rates: dict[Disk, Rate] = {}
         for name, disk in self._devices.blocks.disks.items():
             counters = stats.counters.get(name)
@@ -214,7 +214,7 @@ class Host:
         )
 
     def _find_specs(self, attempt: Attempt) -> None:
-        """What each volume is, as EC2 and the configuration say."""
+        """Find each volume's spec, as EC2 and the configuration say."""
         disks = self._devices.blocks.disks.values()
         self._specs, problems = specs_of(
             disks, self._config, self._cloud.specs, instance=self._instance

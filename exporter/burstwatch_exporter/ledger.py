@@ -190,7 +190,7 @@ class Ledger:
         return self._likely(self.seen())[0]
 
     def project(self, load: Load, instance_binding: Binding) -> Projection:
-        """How long the credits last.
+        """Project how long the credits last.
 
         ``load`` is what the volume moves now, ``instance_binding`` what holds all volumes back.
         """
@@ -284,7 +284,7 @@ class Ledger:
         self._overdrawn = self._beyond = 0.0
 
     def _tally(self, cost: Charge, seconds: float) -> None:
-        """What was charged beyond all that there can have been, at the least and as is likely."""
+        """Note what was charged beyond all that there can have been, at the least and as is likely."""
         there = self.own_bucket.refill * seconds
         over = cost.least - self.interval.high - there
         self._overdrawn = self._overdrawn + over if over > 0 else 0.0

@@ -27,7 +27,7 @@ OK, WRONG_INPUT = 0, 2
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """What the program may touch: its streams, environment, clocks, and when to end."""
+    """The parts of the world that the program may touch: its streams, environment, clocks, and when to end."""
 
     stdout: TextIO
     stderr: TextIO
@@ -128,7 +128,7 @@ def _measure(args: Sequence[str], world: World) -> int:
 
 
 def _given(parsed: Mapping[str, str | None], settings: Iterable[Setting]) -> dict[str, str]:
-    """What was said on the command line, by setting."""
+    """The settings of the command line, by name."""
     return {
         setting.name: text for setting in settings if (text := parsed[setting.name]) is not None
     }

@@ -32,7 +32,7 @@ def read_mountinfo(procfs: Path) -> str:
 
 
 def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
-    """Where what is mounted, and the lines that are not understood.
+    """Read the mounts, and the lines that are not understood.
 
     Raises:
         OSError: if neither can be read.

@@ -66,7 +66,7 @@ class Helper:
         self._pages: dict[bytes, tuple[float, bytes]] = {}
 
     def answer(self, line: bytes) -> bytes:
-        """What to send for a line."""
+        """The answer to a line."""
         name = line.strip()
         if NAME.fullmatch(name) is None:
             return b"error: no name of an NVMe disk\n"

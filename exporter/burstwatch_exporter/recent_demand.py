@@ -38,7 +38,7 @@ class RecentDemand:
         return self._now[0] > self._slots[0][0]
 
     def note(self, at: float, charge: Charge) -> None:
-        """So much was spent since the last time."""
+        """Note what was spent since the last time."""
         _, least, nominal, most = self._now
         now = self._now = (
             at,
@@ -59,7 +59,7 @@ class RecentDemand:
             self._hour_high = quantile(sorted(self._minutes), MINUTES, HIGH_QUANTILE)
 
     def lately(self, *, limit: float) -> Lately:
-        """What to go by now, where ``limit`` is the most that can be served."""
+        """The demand to go by now, where ``limit`` is the most that can be served."""
         least, nominal, most = _rates(self._slots[0], self._now)
         hour_mean = nominal
         if self._minutes:

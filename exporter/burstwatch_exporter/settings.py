@@ -37,7 +37,7 @@ OF_HOST = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Roots:
-    """Where the kernel's and udev's files are."""
+    """The folders of the kernel's and udev's files."""
 
     procfs: Path
     sysfs: Path
@@ -125,7 +125,7 @@ class Options:
 
     @property
     def roots(self) -> Roots:
-        """Where the kernel's and udev's files are."""
+        """The folders of the kernel's and udev's files."""
         return Roots(procfs=self.procfs, sysfs=self.sysfs, udev=self.udev)
 
     @property

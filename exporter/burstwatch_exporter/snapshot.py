@@ -23,7 +23,7 @@ class Published:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
-    """What is known of a volume's credits at one instant."""
+    """A volume's credits at one instant."""
 
     interval: Interval
     likely: float | None

@@ -24,7 +24,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceStatus:
-    """How the newest attempt went: seconds that it took, and what was odd.
+    """The newest attempt's outcome: seconds that it took, and what was odd.
 
     ``has_failed`` is whether it ended early, so that there is nothing to go by.
     """

@@ -55,7 +55,7 @@ class State:
 
 
 def read_state(path: Path) -> dict[str, Saved]:
-    """What was saved, by key; nothing where there is no file.
+    """Read what was saved, by key; nothing where there is no file.
 
     Raises:
         ValueError: if it is not what ``write_state`` writes.

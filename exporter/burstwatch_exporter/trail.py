@@ -52,7 +52,7 @@ class Trail:
             steps.popleft()
 
     def drift(self, bucket: Bucket, point: LevelPoint) -> float | None:
-        """How far the published balance lies outside the interval of its time, as a share.
+        """The distance of the published balance from the interval of its time, as a share.
 
         0 inside, above 0 if more is published than the host thought possible. None where the
         host did not look then.

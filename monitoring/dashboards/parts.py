@@ -47,7 +47,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a series or a column looks, by its name or by a pattern between slashes.
+    """The look of a series or a column, by its name or by a pattern between slashes.
 
     ``stepped`` cells have the colour of the threshold that they have reached; ``link`` is a title and an URL.
     """

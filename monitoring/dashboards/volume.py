@@ -253,7 +253,7 @@ def _ebs(
 def _said(
     name: str, metric_name: str, statistic: str = "Minimum", *, hidden: bool = False
 ) -> MetricsQuery:
-    """What the sweep has published of the volume."""
+    """The values that the sweep has published of the volume."""
     dimensions = {"Kind": EBS_VOLUME.name, "ResourceId": "$volume"}
     return metric(name, NAMESPACE, metric_name, statistic, dimensions, label=name, hidden=hidden)
 

@@ -28,7 +28,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
 
     def column(self, name: str) -> int | None:
-        """Where a column is."""
+        """The place of a column."""
         return list(self.columns).index(name) if name in self.columns else None
 
 
@@ -45,5 +45,5 @@ class Span:
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
+        """Its length."""
         return self.end_s - self.start_s

@@ -32,7 +32,7 @@ class Looked:
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What to look at: the range, when *now* is, and values for variables that are not to be the first found."""
+    """The range to look at, when *now* is, and values for variables that are not to be the first found."""
 
     span: Span
     now_s: float
@@ -171,7 +171,7 @@ def _place(panel: Mapping[str, Any]) -> str:
 
 
 def seconds_of(text: str) -> int:
-    """How long ``15m`` is."""
+    """The length of ``15m``."""
     match = _RANGE.fullmatch(text)
     if match is None:
         msg = f"not a range: {text}"

@@ -20,12 +20,12 @@ _LABEL_VALUES = re.compile(r"label_values\((.+), (\w+)\)")
 
 
 class Source(Protocol):
-    """What a panel asks."""
+    """A source of a panel's data."""
 
     def query(
         self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
     ) -> list[Frames]:
-        """What its targets give, in their order; hidden ones give nothing."""
+        """The answers to its targets, in their order; hidden ones give nothing."""
 
     def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
         """The values that a variable's query finds."""

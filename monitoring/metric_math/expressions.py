@@ -35,7 +35,7 @@ SQL = re.compile(r"\s*SELECT\s", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a query gave: one result for each of its series, in order."""
+    """A query's answer: one result for each of its series, in order."""
 
     id: str
     series: Sequence[Series]

@@ -12,10 +12,10 @@ Value = float | Series | list[Series]
 
 
 class Request(Protocol):
-    """What a function may ask of the request that it stands in."""
+    """The request that a function stands in."""
 
     def search(self, text: str, statistic: str, period_s: int) -> list[Series]:
-        """What a SEARCH finds."""
+        """Find the metrics of a SEARCH."""
 
     def grid(self, period_s: int) -> range:
         """The start of every period of the range."""

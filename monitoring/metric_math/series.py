@@ -60,7 +60,7 @@ class Series:
 
 
 class Store(Protocol):
-    """Where metrics are."""
+    """A store of metrics."""
 
     def metrics(self, namespace: str | None) -> Iterable[Metric]:
         """Every metric of a namespace, or of all."""

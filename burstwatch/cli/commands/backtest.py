@@ -43,7 +43,7 @@ class Job:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What is played, on which volumes, seen how, and judged by which rules."""
+    """The workloads, the volumes, the views of the data and the rules."""
     parser.add_argument("series", nargs="*", metavar="FILE", help="workloads or recorded series")
     parser.add_argument("--from-account", nargs="+", metavar="VOLUME", help="or volumes by id")
     add_account_arguments(parser)

@@ -10,7 +10,7 @@ from burstwatch.formatting import table
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What to print."""
+    """The forms of output."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="everything, for machines")
     form.add_argument(

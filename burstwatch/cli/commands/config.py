@@ -9,7 +9,7 @@ from burstwatch.formatting import table
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """How to print."""
+    """The form of output."""
     parser.add_argument("--json", action="store_true", help="one object for machines")
 
 

@@ -17,7 +17,7 @@ MOST_HOURS = 15 * 24.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What to explain, and where to draw it."""
+    """The subject, and the file to draw it into."""
     add_series_arguments(parser, metavar="SERIES.csv|vol-...")
     add_account_arguments(parser)
     parser.add_argument("--hours", type=float, default=24.0, help="of a volume's past, default 24")

@@ -27,7 +27,7 @@ BUDGET_S = 120.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Where to look, and how to print."""
+    """The regions, and the form of output."""
     add_account_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
     parser.add_argument(

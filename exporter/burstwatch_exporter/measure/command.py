@@ -175,7 +175,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _check_places(folders: Iterable[Path]) -> None:
-    """That the result has where to go, before it is paid for.
+    """Check that the result has a place to go, before it is paid for.
 
     Raises:
         OSError: naming the place that it could not go to.

@@ -24,7 +24,7 @@ SETTLING_S = 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample:
-    """What was served in the ``seconds`` that ended at ``at``, in credits a second."""
+    """The rate served in the ``seconds`` that ended at ``at``, in credits a second."""
 
     at: float
     seconds: float
@@ -33,7 +33,7 @@ class Sample:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Knee:
-    """When it fell, and the rates on either side."""
+    """The time of the fall, and the rates on either side."""
 
     at: float
     burst: float
@@ -112,7 +112,7 @@ def refill_after(samples: Sequence[Sample], knee: Knee, *, rested_s: float) -> f
 
 
 def _best_split(rates: Sequence[float]) -> int:
-    """Where two means, one for each side, leave the least squares; 0 for too few."""
+    """The place where two means, one for each side, leave the least squares; 0 for too few."""
     totals = [0.0, *accumulate(rates)]
     squares = [0.0, *accumulate(rate * rate for rate in rates)]
 

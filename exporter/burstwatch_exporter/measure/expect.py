@@ -24,7 +24,7 @@ Holds = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IoPattern:
-    """What a run asks of a disk. ``rate_iops`` is the most it asks for, if that is limited."""
+    """A run's demand on a disk. ``rate_iops`` is the most it asks for, if that is limited."""
 
     block_kib: float
     in_flight: int
@@ -35,7 +35,7 @@ class IoPattern:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DiskLimits:
-    """What a disk is: the volume's promise, or the limits by direction of what is none.
+    """A disk's limits: the volume's promise, or the limits by direction of what is none.
 
     ``members`` is over how many alike a stripe goes, ``cap`` what all together get.
     ``largest_kib`` is the most that one request carries: what is larger is split by the kernel.
@@ -71,7 +71,7 @@ class Expectation:
 
 
 def expect(pattern: IoPattern, disk: DiskLimits, *, merged: bool = False) -> Expectation:
-    """What is promised for a run; ``merged`` is as if all of it in sequence were.
+    """The promise for a run; ``merged`` is as if all of it in sequence were.
 
     On SSD each operation counts: direct I/O that is small and sequential is not merged, as
     the published runs show (3,064 IOPS of 4 KiB, and not sixteen times as many). AWS's own

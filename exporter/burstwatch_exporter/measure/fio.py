@@ -27,7 +27,7 @@ MOST = 1e18
 
 
 def check_version(text: str) -> str:
-    """What ``fio --version`` prints, if it is new enough.
+    """Check what ``fio --version`` prints.
 
     Raises:
         OutputError: naming the version and the oldest that will do.
@@ -69,7 +69,7 @@ class _Job(Struct):
 
 
 class _Output(Struct, rename={"version": "fio version"}):
-    """What is read of fio's JSON."""
+    """The parts of fio's JSON that are read."""
 
     version: str
     jobs: Annotated[list[_Job], Meta(min_length=1, max_length=1)]

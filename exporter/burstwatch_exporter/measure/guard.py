@@ -22,7 +22,7 @@ KEPT_FREE = 0.1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Circumstances:
-    """What else there is to know: who runs it, what the configuration allows, and which alarms are up.
+    """The other facts that decide: who runs it, what the configuration allows, and which alarms are up.
 
     ``alarms`` are the names of those that are in ALARM, by volume id.
     """

@@ -51,7 +51,7 @@ class Step:
 
     @property
     def in_flight(self) -> int:
-        """How much is asked for at a time, by all jobs."""
+        """The number of operations asked for at a time, by all jobs."""
         return self.jobs * self.depth
 
     @property
@@ -81,7 +81,7 @@ class Step:
 
 
 def read_jobs(path: Traversable) -> tuple[str, tuple[Step, ...]]:
-    """What a job file is for, from its first line, and its steps in order.
+    """Read a job file: its purpose, from its first line, and its steps in order.
 
     Raises:
         ValueError: naming the file, the section and what is wrong in it.

@@ -28,7 +28,7 @@ class OutputError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Way:
-    """What was done in one direction; latencies are in seconds, percentiles by percent, as text."""
+    """The work of one direction; latencies are in seconds, percentiles by percent, as text."""
 
     iops: float
     mib_s: float
@@ -38,7 +38,7 @@ class Way:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """What a program measured. ``latencies`` are seconds from its start with the mean latency then.
+    """A program's measurement. ``latencies`` are seconds from its start with the mean latency then.
 
     ``files_mib_s`` is what a file system was given, which is not what its disk did.
     """
@@ -98,7 +98,7 @@ def parse_dbench(text: str) -> Outcome:
 
 
 def parse_dd(text: str, *, block_bytes: int, seconds: float) -> Outcome:
-    """What all runs of all copies of dd printed, together, in ``seconds``.
+    """Parse what all runs of all copies of dd printed, together, in ``seconds``.
 
     Raises:
         OutputError: if not one of them says what it copied.

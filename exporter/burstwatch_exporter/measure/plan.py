@@ -62,7 +62,7 @@ class StepPlan:
 
     @property
     def last_ones_s(self) -> float:
-        """How long what it has on the way takes where it is served the slowest."""
+        """The time that its last operations take where they are served the slowest."""
         slowest = self.expected.empty or self.expected.best
         in_flight_mib = self.step.in_flight * self.step.block_kib * KIB / MIB
         return min(LONGEST_S, in_flight_mib / slowest.mib_s)
@@ -89,7 +89,7 @@ class Plan:
 
 
 def make_plan(steps: Sequence[Step], disk: DiskLimits, credit: CreditBudget | None) -> Plan:
-    """What is to be expected of ``steps`` one after the other.
+    """Plan ``steps`` one after the other.
 
     Each gets an even share of what is left of the budget, so that the last one is run too;
     what one does not need the others have.
@@ -136,7 +136,7 @@ def price_of(disk: DiskLimits, *, block_kib: float) -> float:
 
 
 def pattern_of(step: Step) -> IoPattern:
-    """What a step asks of the disk."""
+    """The demand of a step on the disk."""
     return IoPattern(
         block_kib=step.block_kib,
         in_flight=step.in_flight,
@@ -171,7 +171,7 @@ def _step(step: Step, disk: DiskLimits, credit: CreditBudget | None, *, share: f
 
 
 def _spent(credit: CreditBudget | None, rate: float, seconds: float) -> float:
-    """What a full bucket is charged in that time: once it is empty, no more than comes in."""
+    """The charge of a full bucket in that time: once it is empty, no more than comes in."""
     if credit is None:
         return 0.0
     bucket = credit.bucket
@@ -193,7 +193,7 @@ def _with_effect(plan: Plan, credit: CreditBudget) -> Plan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds:
-    """What no volume may pass: credits to spend in all, and credits that stay, by device.
+    """The bounds that no volume may pass: credits to spend in all, and credits that stay, by device.
 
     ``budget`` is ``inf`` where there are no credits to spend.
     """
@@ -231,7 +231,7 @@ def credit_budget_of(target: Target, *, budget_ratio: float) -> CreditBudget | N
 
 
 def bounds_of(target: Target, *, budget_ratio: float, floor_ratio: float) -> Bounds:
-    """What no volume may pass."""
+    """The bounds that no volume may pass."""
     buckets = _capacities(target)
     if not buckets or math.isinf(budget_ratio):
         return NO_BOUNDS

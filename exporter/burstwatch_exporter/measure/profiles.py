@@ -60,7 +60,7 @@ def profiles() -> Mapping[str, Profile]:
 
 
 def _dbench() -> Profile:
-    """What a file server does, by one client and by four.
+    """A file server's work, by one client and by four.
 
     Its loads come from memory for the most part; what reaches the disk is its flushes. The
     figures of a step are what is assumed of that: small writes, one at a time.

@@ -22,7 +22,7 @@ SHORTEST_DBENCH_S = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a step runs: the file without a name, the directory it is in, and room for notes elsewhere."""
+    """The place of a step: the file without a name, the directory it is in, and room for notes elsewhere."""
 
     fd: int
     directory: Path
@@ -30,7 +30,7 @@ class Place:
 
     @property
     def scratch(self) -> str:
-        """How a program finds the file."""
+        """The path by which a program finds the file."""
         return f"/proc/self/fd/{self.fd}"
 
 
@@ -53,7 +53,7 @@ class Program(ABC):
 
     @abstractmethod
     def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:
-        """What it measured.
+        """Return what it measured.
 
         Raises:
             OutputError: if it did not.
@@ -61,7 +61,7 @@ class Program(ABC):
 
 
 def find_programs(names: set[str]) -> dict[str, str]:
-    """Where the programs are.
+    """Find the programs.
 
     Raises:
         ValueError: naming each that is not there, or is too old.
@@ -161,7 +161,7 @@ class _Dbench(Program):
 
 
 class _Dd(Program):
-    """So many copies of dd, each over its own part of the file, begun again when it is through."""
+    """Several copies of dd, each over its own part of the file, started again when it is through."""
 
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
         folder = place.folder / step.name

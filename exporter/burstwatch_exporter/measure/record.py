@@ -91,7 +91,7 @@ class VolumeRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrainRecord:
-    """What a drain says of the bucket, beside what the catalogue has; None where it cannot be said."""
+    """The bucket as a drain shows it, beside the catalogue's; None where it cannot be said."""
 
     knee_s: float
     burst: float
@@ -139,7 +139,7 @@ class Record:
 
     @property
     def filename(self) -> str:
-        """What the newest result of a profile on a volume is called."""
+        """The name of the newest result of a profile on a volume."""
         key = self.volumes[0].key if self.volumes else self.device
         return f"{self.profile}-{key.replace(':', '-').replace('/', '-')}.json"
 

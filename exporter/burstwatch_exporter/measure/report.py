@@ -15,7 +15,7 @@ HEADINGS = ("step", "IOPS", "MiB/s", "mean", "p95", "promised", "verdict")
 
 
 def plan_text(profile: Profile, plan: Plan, what: str) -> str:
-    """What it would cost, and what that leaves."""
+    """Write what it would cost, and what that leaves."""
     lines = [f"{profile.name} on {what}: {profile.help}"]
     headings = ["step", "at most", "MiB/s", "needs", "runs", "credits", "full bucket lasts"]
     rows = [
@@ -107,7 +107,7 @@ def record_markdown(record: Record) -> str:
 
 
 def remarks(record: Record) -> list[str]:
-    """What there is to say beside the table, line by line: the verdicts' reasons first."""
+    """The remarks beside the table, line by line: the verdicts' reasons first."""
     lines = [*_reasons(record), *(line for step in record.steps for line in minutes(step))]
     if record.drain is not None:
         lines += _drain_lines(record.drain, record.volumes[0].unit if record.volumes else "io")
@@ -115,7 +115,7 @@ def remarks(record: Record) -> list[str]:
 
 
 def heading(record: Record) -> str:
-    """What was measured where."""
+    """Name what was measured, and where."""
     what = ", ".join(
         f"{one.key} ({one.volume_type or 'type unknown'} {one.size_gib:.4g} GiB)"
         for one in record.volumes
@@ -169,7 +169,7 @@ def minutes(step: StepRecord) -> list[str]:
 
 
 def _drain_lines(drain: DrainRecord, unit: str) -> list[str]:
-    """What the run says of the bucket, beside the catalogue."""
+    """Write the bucket as the run shows it, beside the catalogue's."""
 
     def beside(name: str, found: float | None, said: float) -> str:
         if found is None:
@@ -187,7 +187,7 @@ def _drain_lines(drain: DrainRecord, unit: str) -> list[str]:
 
 
 def _spent_line(volume: VolumeRecord) -> str:
-    """What it cost one volume."""
+    """Write what it cost one volume."""
     credit = volume.credit
     if credit is None:
         return f"{volume.key}: no credits to spend"
@@ -200,7 +200,7 @@ def _spent_line(volume: VolumeRecord) -> str:
 
 
 def ends(record: Record) -> list[str]:
-    """How it ended, if not at its end."""
+    """Say how it ended, if not at its end."""
     return [
         f"{name}: {text}"
         for name, text in (("stopped", record.stopped), ("failed", record.failed))

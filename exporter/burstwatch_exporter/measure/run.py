@@ -23,7 +23,7 @@ HUNG, HELD = "it did not end", "the kernel holds it"
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What came of a step. ``stopped`` is why it did not run its time, ``failed`` what went wrong."""
+    """The outcome of a step. ``stopped`` is why it did not run its time, ``failed`` what went wrong."""
 
     ran_s: float
     spent: float
@@ -91,7 +91,7 @@ def run_step(
 def _run(
     step: Step, watch: Watch, samples: Sequence[ServedSample], *, ran_s: float, stopped: str
 ) -> Run:
-    """What the watch saw of a step that has ended."""
+    """The watch's view of a step that has ended."""
     was_about_to_end = stopped == BUDGET_SPENT and ran_s >= step.runtime_s
     iops, mib_s = watch.rates
     return Run(

@@ -35,7 +35,7 @@ LATE = 1.5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class About:
-    """Where it is measured, for whoever reads the record."""
+    """The place of the measurement, for whoever reads the record."""
 
     host: str
     kernel: str
@@ -174,7 +174,7 @@ class Session:
         return True
 
     def _settle(self) -> None:
-        """What was asked for is charged even if nobody waits for it."""
+        """Wait for the I/O still under way: it is charged even if nobody waits for it."""
         before = self._watch.began.counters.in_flight
         for _ in range(LOOKS):
             self._watch.look()
@@ -193,7 +193,7 @@ class Session:
         self._steps.append(step_record(step, run, verdict))
 
     def _credits(self) -> Credits | None:
-        """What is left of the volume that has the least."""
+        """The rest of the volume that has the least."""
         shares = [
             Credits(
                 low=left.low / view.spec.own_bucket.capacity,
@@ -234,7 +234,7 @@ class Session:
 
 
 def disk_limits_of(target: Target, *, vcpus: int) -> DiskLimits:
-    """What the volumes under a directory promise together. Those of a stripe are alike.
+    """The joint promise of the volumes under a directory. Those of a stripe are alike.
 
     Over several in another layout nobody knows it; what one promises is what it costs at the most.
     """

@@ -28,7 +28,7 @@ class Target:
 
 
 def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
-    """What lies under a directory.
+    """Find the volumes under a directory.
 
     Raises:
         ValueError: if it is no directory, or on nothing that this host has a volume under.

@@ -44,7 +44,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Credits:
-    """What was left by count when a run ended, as shares of the bucket."""
+    """The rest by count when a run ended, as shares of the bucket."""
 
     low: float
     high: float
@@ -53,7 +53,7 @@ class Credits:
 def judge(
     pattern: IoPattern, disk: DiskLimits, *, iops: float, ran_s: float, left: Credits | None
 ) -> Verdict:
-    """What to make of ``iops`` in ``ran_s`` seconds; ``left`` is None for a disk without a bucket."""
+    """Judge ``iops`` in ``ran_s`` seconds; ``left`` is None for a disk without a bucket."""
     expected = expect(pattern, disk)
     best = expected.best
     if ran_s < LEAST_S:

@@ -19,7 +19,7 @@ INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServedSample:
-    """What the devices did in the ``seconds`` that ended ``at`` seconds after the step began.
+    """The devices' work in the ``seconds`` that ended ``at`` seconds after the step began.
 
     ``credits_per_s`` is what is likely of that volume that was charged the most.
     """

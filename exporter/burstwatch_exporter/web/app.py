@@ -41,7 +41,7 @@ Answer = tuple[str, str, bytes]
 
 
 class Site(Protocol):
-    """What there is to serve."""
+    """The content to serve."""
 
     def scrape(self, accept: str, /) -> tuple[str, bytes]:
         """The content type and the metrics, in the format that is accepted."""
@@ -50,7 +50,7 @@ class Site(Protocol):
         """Whether the counters could be read when that was last tried."""
 
     def problems(self) -> Iterable[str]:
-        """What is not well now, for people."""
+        """The problems of now, for people."""
 
 
 class App(Application):

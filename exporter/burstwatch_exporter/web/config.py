@@ -44,7 +44,7 @@ class Tls:
         return tuple(path for path in some if path is not None)
 
     def context(self) -> ssl.SSLContext:
-        """What the server speaks.
+        """Make the server's TLS context.
 
         Raises:
             OSError, ssl.SSLError: if a file cannot be read, or holds no certificate or key.
@@ -60,7 +60,7 @@ class Tls:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WebConfig:
-    """How to serve: over TLS or not, and to whom. ``users`` are bcrypt hashes by name."""
+    """The way to serve: over TLS or not, and to whom. ``users`` are bcrypt hashes by name."""
 
     tls: Tls | None = None
     users: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

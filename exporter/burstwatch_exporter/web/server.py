@@ -112,7 +112,7 @@ class _Http(HTTPServer):
 
     @property
     def ssl_options(self) -> ssl.SSLContext | None:
-        """What the next connection speaks."""
+        """The TLS context of the next connection."""
         return None if self._tls is None else self._tls.context()
 
     @ssl_options.setter
