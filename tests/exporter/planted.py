@@ -103,13 +103,18 @@ class Planted:
         return sorted(path.name for path in self.data.iterdir())
 
     @contextmanager
-    def load(self, ops_per_s: float) -> Iterator[None]:
+    def load(
+        self, ops_per_s: float, *, while_true: Callable[[], bool] = lambda: True
+    ) -> Iterator[None]:
         """Somebody else uses the volume, from now on, as much on a machine that is busy."""
-        end, before, began = threading.Event(), self.ops, time.monotonic()
+        end, before, began = threading.Event(), float(self.ops), time.monotonic()
 
         def go_on() -> None:
+            done, at = before, began
             while not end.wait(0.02):
-                self.ops = before + round(ops_per_s * (time.monotonic() - began))
+                now = time.monotonic()
+                done += ops_per_s * (now - at) if while_true() else 0.0
+                at, self.ops = now, round(done)
                 self.write()
 
         thread = threading.Thread(target=go_on)

@@ -31,7 +31,7 @@ def test_a_fio_that_fails_is_an_error_and_what_was_spent_is_counted(
     assert code == 1
     assert FAILURES[does] in step(host)["failed"]
     volumes: Any = host.record()["volumes"]
-    assert 100 < volumes[0]["credit"]["spent_most"] < 2_000
+    assert 100 < volumes[0]["credit"]["spent_most"] <= 1.1 * host.ops
     assert host.left_behind() == []
 
 
@@ -104,7 +104,7 @@ def test_it_stops_within_two_seconds_when_others_take_the_balance_under_the_floo
     assert "may be under its floor" in record["stopped"]
     credit = record["volumes"][0]["credit"]
     seconds_late = (0.993 - credit["after_low"]) * 5_400_000 / 20_000
-    assert 0 < seconds_late < 1
+    assert 0 < seconds_late < 2
 
 
 def test_a_result_that_cannot_be_kept_is_not_paid_for(host: Planted) -> None:
