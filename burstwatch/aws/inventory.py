@@ -124,10 +124,14 @@ def take_inventory(
     excluded = 0
     for thing in things:
         try:
-            some = [one for one in kind.describe(thing, found, now) if _is_in(left, one)]
+            some = [
+                one
+                for one in kind.describe(thing, found, now)
+                if _is_in(left, one.id, one.tags) and _is_child(left, one)
+            ]
             resources += [one if one.is_documented else _estimated(one) for one in some]
         except NOT_UNDERSTOOD as error:
-            if not _is_in(replace(left, parents=()), thing):
+            if not _is_in(left, thing.id, thing.tags):
                 continue
             if read_owner_tags(thing.tags).watch:
                 refused[thing.id] = describe_error(error)
@@ -196,19 +200,21 @@ def _left_to_check(listing: Listing, scope: Scope) -> Scope:
     )
 
 
-def _is_in(scope: Scope, one: Resource | Thing) -> bool:
-    """Whether a resource, or a thing without parents, belongs to a scope.
+def _is_in(scope: Scope, own_id: str, tags: Mapping[str, str]) -> bool:
+    """Whether something with this id and these tags is in a scope.
 
-    The resource's own id decides the shard: its alarm is found again by that id alone.
+    A resource's own id decides the shard: its alarm is found again by that id alone.
     """
-    if not scope.shard.owns(one.id):
-        return False
-    if scope.parents and isinstance(one, Resource) and not {*scope.parents} & {*one.parents}:
+    if not scope.shard.owns(own_id):
         return False
     if scope.tag is None:
         return True
     key, value = scope.tag
-    return key in one.tags and _pattern(value).fullmatch(one.tags[key]) is not None
+    return key in tags and _pattern(value).fullmatch(tags[key]) is not None
+
+
+def _is_child(scope: Scope, resource: Resource) -> bool:
+    return not scope.parents or bool({*scope.parents} & {*resource.parents})
 
 
 @lru_cache(maxsize=16)

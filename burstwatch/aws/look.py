@@ -28,10 +28,10 @@ from burstwatch.shards import WHOLE, Shard
 class Look:
     """Every resource of one unit with its assessment, and what it cost to know.
 
-    Without more than unit, time and shard nothing was found, as the unit could not be asked.
+    If the unit could not be asked, there is only the unit, the time and the shard.
     ``buckets`` are all of them, where a resource has several; ``backgrounds`` tell of those
-    that are not well what led up to it, by id. ``kinds`` are those looked at, by name:
-    those ``incomplete`` have no whole inventory. ``quiet`` are ids
+    that are not well what led up to it, by id. ``kinds`` are those looked at, by name; for the
+    ``incomplete`` ones the inventory was not read in full. ``quiet`` are ids
     for which no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or

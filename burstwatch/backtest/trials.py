@@ -22,6 +22,18 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Truth:
+    """Every instant at which the level turned 0, and the ends of the steps that ended there."""
+
+    emptied: list[float]
+    empty_ends: frozenset[float]
+
+    def is_empty(self, at: float) -> bool:
+        """Whether the step that ends at ``at`` ended with nothing left."""
+        return at in self.empty_ends
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
     """One volume over time: what is shown of it by period, and when it really ran dry.
 
@@ -36,19 +48,7 @@ class Trial:
     rows: list[Row]
     step_s: float
     events: list[Event]
-    truth: "Truth"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Truth:
-    """Every instant at which the level turned 0, and the ends of the steps that ended there."""
-
-    emptied: list[float]
-    empty_ends: frozenset[float]
-
-    def is_empty(self, at: float) -> bool:
-        """Whether the step that ends at ``at`` ended with nothing left."""
-        return at in self.empty_ends
+    truth: Truth
 
 
 def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: float) -> Trial:

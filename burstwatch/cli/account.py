@@ -20,8 +20,7 @@ def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = N
     AWS_REGION is read here because boto3 knows only AWS_DEFAULT_REGION.
 
     Raises:
-        ValueError: if boto3 is not installed.
-        ValueError: if ``--region`` names none that there is.
+        ValueError: if boto3 is not installed, or ``--region`` names no region.
         AwsError: if the profile does not exist.
     """
     try:

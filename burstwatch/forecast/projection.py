@@ -51,7 +51,7 @@ class Projection:
     is_published: bool = True
 
     def left_s(self, seconds: float | None, now: float) -> float | None:
-        """The rest at ``now`` of a time that began with this projection; a kept one grows old."""
+        """Seconds left at ``now`` of a time that is counted from this projection on."""
         return None if seconds is None else max(0.0, seconds - max(0.0, now - self.at))
 
 
@@ -84,7 +84,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     if age > max_data_age_s + period_s:
         if resource.reports_when_idle:
             reason = f"the newest datapoint is {age:.0f} s old, although this metric is published without demand too"
-            return replace(_unknown(now, reason), data_age_s=age)
+            return _unknown(now, reason, age=age)
         if observation.unit_is_fresh:
             reason = f"no datapoint for {age:.0f} s while others of the unit have some: no I/O"
             # Datapoints of five minutes begin at every fifth, so one that does not is of a minute.
@@ -93,7 +93,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
             found = _idle(bucket, ended, reason, now=now, age=age, late_s=late_s)
             return replace(found, data_age_s=age)
         reason = f"the newest datapoint is {age:.0f} s old and nothing else in the unit is fresh"
-        return replace(_unknown(now, reason), data_age_s=age)
+        return _unknown(now, reason, age=age)
     demand = demand_now(history, limit=resource.limit.rate)
     held_back = history.newest_binding()
     binding = resource.limit.binding if held_back == NO_LIMIT else held_back
@@ -162,8 +162,8 @@ def _never_reported(resource: Resource, now: float) -> Projection:
     return replace(never, is_published=False)
 
 
-def _unknown(now: float, reason: str) -> Projection:
-    return Projection(state="unknown", reason=reason, at=now)
+def _unknown(now: float, reason: str, *, age: float | None = None) -> Projection:
+    return Projection(state="unknown", reason=reason, at=now, data_age_s=age)
 
 
 def _idle(

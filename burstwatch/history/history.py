@@ -145,7 +145,7 @@ class History:
         return History(self.track.with_past(past), self.size)
 
     def drain_began(self) -> tuple[float, float]:
-        """The instant from which the current drain goes on, and how full the bucket was then (0 to 1).
+        """When the current drain began, and how full the bucket was then (0 to 1).
 
         The last instant before which it was filling, by more than noise, or the fullest of
         the look-back. In seconds since the epoch; there must be a level.

@@ -66,7 +66,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     if engine.startswith(OTHER_STORAGE):
         return
     storage_type, size_gib = item["StorageType"], item["AllocatedStorage"]
-    whole = Resource(
+    resource = Resource(
         kind=KIND.name,
         id=thing.id,
         level_metric=KIND.level_metrics[0],
@@ -91,19 +91,19 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
             item["InstanceCreateTime"].timestamp() if "InstanceCreateTime" in item else None
         ),
     )
-    if storage_type != "gp2":  # RDS has other limits of size for those than EBS
-        yield whole
+    if storage_type != "gp2":  # their sizes have other limits on RDS than on EBS
+        yield resource
         return
     stripes = _stripes(engine, size_gib)
     volume = volume_spec(storage_type, size_gib / stripes)
     burst = stripes * volume.burst
     yield replace(
-        whole,
+        resource,
         bucket=None if volume.bucket is None else _striped(volume.bucket, stripes),
         no_bucket_reason=volume.no_bucket_reason,
         is_documented=stripes == 1,
         limit=Limit(rate=burst, binding="volume_iops"),
-        facts={**whole.facts, **rate_facts(stripes * volume.baseline, burst)},
+        facts={**resource.facts, **rate_facts(stripes * volume.baseline, burst)},
         detail=volume,
     )
 

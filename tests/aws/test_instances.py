@@ -34,18 +34,19 @@ def take_look(cloud: Cloud, schedule: Memory | None = None) -> Look:
 
 def balances(
     cloud: Cloud, instance: str, *, io: float, io_per_5min: float = 0.0, byte: float = 99.0,
-    iops: float = 1_000.0,
+    byte_per_5min: float = 0.0, iops: float = 1_000.0, io_bytes: float = 4_096,
 ) -> None:  # fmt: skip
     """Two hours of five-minute datapoints, the newest of which has just ended."""
+    now = cloud.clock.now
     for back in range(24):
-        at = NOW - NOW % 300 - 300 * (back + 1)
+        at = now - now % 300 - 300 * (back + 1)
         for name, value in {
             "EBSIOBalance%": min(100.0, io + io_per_5min * back),
-            "EBSByteBalance%": byte,
+            "EBSByteBalance%": min(100.0, byte + byte_per_5min * back),
             "EBSReadOps": iops * 150,
             "EBSWriteOps": iops * 150,
-            "EBSReadBytes": iops * 150 * 4_096,
-            "EBSWriteBytes": iops * 150 * 4_096,
+            "EBSReadBytes": iops * 150 * io_bytes,
+            "EBSWriteBytes": iops * 150 * io_bytes,
         }.items():
             cloud.aws.put("AWS/EC2", name, {"InstanceId": instance}, at, value)
 
@@ -221,3 +222,20 @@ def test_an_instance_is_looked_at_every_five_minutes_whatever_its_estimate_says(
 def test_an_unknown_kind_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="'rds', allowed are ebs_volume"):
         find_kinds("ebs_volume,rds")
+
+
+def test_the_demand_that_one_bucket_is_asked_for_is_the_cause_of_both(cloud: Cloud) -> None:
+    instance, memory = cloud.aws.add_instance("m5.large"), Memory()
+    large = {"byte_per_5min": 14.0, "io_bytes": 32_768.0}
+    balances(cloud, instance, io=40, io_per_5min=0.1, byte=60, iops=18_000, **large)
+    take_look(cloud, memory)
+    cloud.clock.now += 600
+    balances(cloud, instance, io=20, io_per_5min=10, byte=45, iops=17_000, **large)
+    found = [one for one, _ in take_look(cloud, memory).buckets if one.id == instance]
+    reads = {
+        one.level_metric: background.rates["EBSReadOps"]
+        for one in found
+        if (background := memory.background_of(one)) is not None
+    }
+    # Only the balance of operations is news, and so only its demand is asked for.
+    assert reads == {"EBSIOBalance%": 8_500, "EBSByteBalance%": 8_500}

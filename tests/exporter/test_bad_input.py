@@ -4,6 +4,7 @@ import io
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -225,6 +226,27 @@ def test_a_mistake_in_the_configuration_is_named_with_what_is_allowed(
         read_config_file(path)
     assert named in str(error.value)
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["0", "false", "[]", "''"])
+def test_a_configuration_that_is_no_object_is_not_taken_for_an_empty_one(
+    text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.yml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="the file is"):
+        read_config_file(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-21", "'2026-11-21'", "2026-11-21T00:00", "2026-11-21T02:00:00+02:00"]
+)
+def test_a_date_and_a_time_are_read_with_a_zone_or_without(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.yml"
+    path.write_text(f"volumes: {{vol-0123456789abcdef0: {{created: {text}}}}}")
+    found = read_config_file(path).of("vol-0123456789abcdef0")
+    assert found is not None
+    assert found.created_s == datetime(2026, 11, 21, tzinfo=UTC).timestamp()
 
 
 def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_a_result_of_fio_is_read() -> None:
 
 
 def test_words_before_and_after_the_json_do_not_matter() -> None:
-    wrapped = f"\nfio: terminating on signal 2\n{GOOD}\nfio: done\n"
+    wrapped = f"\nfio: terminating on signal 2\n{GOOD}\nfio: {{done}}\n"
     assert fio.parse_output(wrapped).iops == fio.parse_output(GOOD).iops
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -183,6 +184,16 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     assert read_state(path) == {}
     write_state(path, [some(3.0)])
     assert read_state(path) == {"vol-0123456789abcdef0": some(3.0)}
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_a_file_may_be_read_by_whom_the_umask_lets(tmp_path: Path, mask: int, mode: int) -> None:
+    path, before = tmp_path / "state.json", os.umask(mask)
+    try:
+        write_state(path, [some(1.0)])
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 def test_a_state_is_on_the_disk_before_it_takes_the_place_of_the_one_before(

@@ -278,7 +278,7 @@ def test_only_the_right_password_of_the_right_user_is_let_in() -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ["", "Basic", "Basic !!", "Bearer abc", "Basic cHJvbQ==", "Basic /w=="]
+    "header", ["", "Basic", "Basic !!", "Bearer abc", "Basic cHJvbQ==", "Basic /w==", "Basic é"]
 )
 def test_a_header_that_is_none_is_refused(header: str) -> None:
     assert not allowed(header)

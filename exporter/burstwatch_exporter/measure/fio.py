@@ -5,6 +5,7 @@ Other text may stand before the JSON ("fio: terminating on signal 2"), an exit s
 only a whole answer with I/O in it is taken.
 """
 
+import json
 import math
 import re
 from collections import defaultdict
@@ -81,13 +82,14 @@ def parse_output(text: str) -> Outcome:
     Raises:
         OutputError: if it is not whole, or tells of an error or of no I/O.
     """
-    start, end = text.find("{"), text.rfind("}")
+    start = text.find("{")
     if start < 0:
         printed = " ".join(text.split())[:200]
         msg = f"fio printed no result{f', but: {printed}' if printed else ''}"
         raise OutputError(msg)
     try:
-        whole = msgspec.json.decode(text[start : end + 1].encode())
+        _, end = json.JSONDecoder().raw_decode(text, start)  # words with braces may follow
+        whole = msgspec.json.decode(text[start:end].encode())
         output = msgspec.convert(whole, _Output)
         read, write = _way(output.jobs[0].read), _way(output.jobs[0].write)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:

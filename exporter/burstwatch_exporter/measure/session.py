@@ -193,7 +193,7 @@ class Session:
         self._steps.append(step_record(step, run, verdict))
 
     def _credits(self) -> Credits | None:
-        """The rest of the volume that has the least."""
+        """The credits left on the volume that has the fewest."""
         shares = [
             Credits(
                 low=left.low / view.spec.own_bucket.capacity,

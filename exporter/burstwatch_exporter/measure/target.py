@@ -12,6 +12,20 @@ from burstwatch_exporter.snapshot import Snapshot, View
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Stripe:
+    """An md array: its level, and how many devices it is made of."""
+
+    name: str
+    level: str
+    members: int
+
+    @property
+    def is_even(self) -> bool:
+        """Whether each member gets an equal share of what is asked."""
+        return self.level == "raid0"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
     """A directory on a device that lies on volumes of this host."""
 
@@ -19,7 +33,7 @@ class Target:
     fstype: str
     device: str
     views: tuple[View, ...]
-    stripe: "Stripe | None" = None
+    stripe: Stripe | None = None
 
     @property
     def members(self) -> int:
@@ -86,20 +100,6 @@ def _mounted(directory: Path, roots: Roots) -> tuple[str, str]:
 
 #: A device on a device on a device: more would be a circle.
 DEEPEST = 16
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stripe:
-    """An md array: its level, and how many devices it is made of."""
-
-    name: str
-    level: str
-    members: int
-
-    @property
-    def is_even(self) -> bool:
-        """Whether each member gets an equal share of what is asked."""
-        return self.level == "raid0"
 
 
 def read_stripe(sysfs: Path, name: str) -> Stripe | None:

@@ -44,7 +44,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Credits:
-    """The rest by count when a run ended, as shares of the bucket."""
+    """The credits left by count when a run ended, as shares of the bucket."""
 
     low: float
     high: float
