@@ -130,8 +130,8 @@ screenshots: demo ## the demo's pages and dashboards as pictures for the docs (n
 	@$(BIN)/python -m tools.looks demo/out
 
 .PHONY: backtest
-backtest: setup ## every policy on the recordings, in about half an hour (SETS="fresh stale")
-	@$(BIN)/python -m benchmarks.held_out $(SETS)
+backtest: setup ## every policy on the recordings, in about an hour (SETS="servers-fresh nab", VM=DIR for those that are not here)
+	@$(BIN)/python -m benchmarks.held_out $(SETS) $(if $(VM),--vm $(VM))
 
 .PHONY: bench
 bench: setup .cache/localcloud.stamp ## what the model costs a sweep, how often its range holds, a month of a fleet, the sweep and the exporter beside others
@@ -146,6 +146,6 @@ bench: setup .cache/localcloud.stamp ## what the model costs a sweep, how often 
 	@$(BIN)/python -m benchmarks.cold_start
 
 .PHONY: fit
-fit: setup ## fit the weights of the risk score anew, with numpy in an environment of its own
+fit: setup ## fit the hazard anew, with numpy and scipy in an environment of their own (VM=DIR, or ARGS=--without-vm)
 	@UV_PROJECT_ENVIRONMENT=.cache/fit $(UV) sync --quiet --frozen --group fit --python $(PYTHON)
-	@.cache/fit/bin/python -m benchmarks.fit
+	@.cache/fit/bin/python -m benchmarks.fit $(if $(VM),--vm $(VM)) $(ARGS)

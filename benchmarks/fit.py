@@ -1,267 +1,366 @@
-"""Fit the weights of the risk score on the recorded workloads, and say on what.
+"""Fits the parts of the hazard on several families of recordings, and says on what.
 
-Writes ``burstwatch/forecast/hazard_weights.json`` (fitted on all machines) and
-``benchmarks/folds.json`` (one set for each machine, fitted without it).
+Writes ``burstwatch/forecast/hazard.json`` (fitted on everything) and ``benchmarks/folds.json``
+(one model without each family, one without each server, and one without each fifth of the VMs).
 """
 
+import argparse
 import json
+import sys
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.optimize import minimize
 
-from benchmarks.recordings import machine_of, recordings, trials_of
-from burstwatch.backtest.evaluate import FEEDS, Feed, score_firing
+from benchmarks.recordings import Recording, made_up, servers, vms
+from burstwatch.backtest.evaluate import FEEDS, score_firing
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import Score
 from burstwatch.backtest.series import at_period
 from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
-from burstwatch.forecast.hazard import FEATURES, features
-from burstwatch.forecast.policy import OFTEN
-from burstwatch.forecast.precedents import harmless_before
+from burstwatch.forecast.hazard import FEATURES, evidence
+from burstwatch.forecast.policy import BACK_RATIO, WARNING_MARGINS
 
-LEAD_S = 900.0
-DAY_S = 86_400.0
-#: What each set of weights looks at. With data every five minutes the shape of the last
-#: quarter of an hour says more; with data every minute it only repeats the short windows.
-PLAIN = (
-    "mean_1", "mean_3", "mean_5", "mean_15", "mean_60", "mean_180", "quantile_90_of_hour",
-    "highest_5_of_hour", "highest_15_of_day", "refill_of_burst", "repeats",
-)  # fmt: skip
-FITS: dict[str, tuple[str, ...]] = {"fresh": PLAIN, "stale": FEATURES}
+LEAD_S, DAY_S, WEEK_S = 900.0, 86_400.0, 604_800.0
+VIEWS = ("fresh", "stale")
+#: How much a family counts beside the others: what is made up counts for less.
+SHARES = {"servers": 1.0, "vm": 1.0, "made-up": 0.3}
+DEMAND = (-1.0, -0.4, -0.15, 0.0, 0.2)
+#: Between these values each part is linear.
+KNOTS: dict[str, tuple[float, ...]] = dict.fromkeys(FEATURES[:4], DEMAND) | {
+    "at_limit": (0.0, 1.0),
+    "nearness": (0.0, 0.3, 0.7, 1.2, 2.0, 4.0),
+    "alike": (-8.0, -6.0, -4.5, -3.0, -1.5, 0.0, 2.0),
+    "same_hours": (0.0, 0.1, 0.3, 0.6, 0.9),
+}
 #: The inverse of the ridge penalty.
-STRENGTH = {"fresh": 0.02, "stale": 0.1}
-#: A moment counts as a hit if the bucket runs dry between the lead and so much later: these
-#: are the last moments at which a page is still in time.
-HIT_S = {"fresh": 108.0, "stale": 432.0}
-HIT_WEIGHT = 0.1
-#: Added to the score, so that one threshold announces about as many exhaustions with both.
-SHIFT = {"fresh": 0.0, "stale": 0.4}
+RIDGE = 1e-4
+#: A page is of use until so long before the end; then nothing is learnt from a moment any more.
+IN_TIME_S = LEAD_S - 60
+#: A page is right if the end comes within this, and so such a moment teaches neither.
+FORESIGHT_S = 7_200.0
 #: One visit of the danger zone counts as one, however long it lasts; this much of its length.
-VISIT_POWER = 0.8
-VISIT_GAP_S = 1_800.0
-#: Where the curve of thresholds is measured. At 0 only the worst case decides.
-THRESHOLDS = (0.0, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.115, 0.13, 0.145, 0.16, 0.2, 0.25, 0.32)
-CONVERGED = 1e-8
+VISIT_POWER, VISIT_GAP_S = 0.8, 1_800.0
+#: Where the curve of thresholds is measured.
+THRESHOLDS = (0.0, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.13, 0.2, 0.3, 0.4, 0.5, 0.6)
+#: A tenth of the hazard with fewer moments says nothing.
+FEWEST = 50
 ROOT = Path(__file__).parent.parent
 
-
 Array: TypeAlias = "np.ndarray[Any, Any]"
-Weights: TypeAlias = tuple[float, list[float]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fitted:
-    """One view's weights, on all machines and without each, and its curve by THRESHOLDS."""
-
-    whole: Weights
-    folds: dict[str, Weights]
-    curve: list[Score]
-    moments: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Moments:
-    """One trial's moments with the worst case near, outside incidents."""
+    """One trial in one view: every moment, and the evidence of those with the worst case near.
 
-    machine: str
-    scenario: str
-    at: Array  # seconds
-    rows: Array  # by FEATURES
-    harmless: Array  # whether the week before says so
+    ``near`` are places in ``at``; ``holds`` is whether a page that came before goes on there,
+    ``broken`` whether an incident is seen there.
+    """
+
+    recording: Recording
+    view: str
+    at: Array
+    near: Array
+    holds: Array
+    broken: Array
+    rows: Array
     to_empty_s: Array
+    horizon_s: float
+    period_s: float
     span: tuple[float, float]
     events: list[Event]
-    period_s: float
 
 
-def gather(args: tuple[Path, str]) -> list[Moments]:
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """A model by segments of ``KNOTS``: the log-odds without any, and the slope of each."""
+
+    intercept: float
+    slopes: Array
+
+    def risks_of(self, rows: Array) -> Array:
+        """The hazard at each moment."""
+        found: Array = 1 / (1 + np.exp(-(self.intercept + segments(rows) @ self.slopes)))
+        return found
+
+    def as_data(self) -> dict[str, object]:
+        """The model as it is kept."""
+        parts: dict[str, object] = {}
+        slopes = iter(self.slopes.tolist())
+        for name, at in KNOTS.items():
+            adds = [0.0]
+            for low, high in pairwise(at):
+                adds.append(round(adds[-1] + next(slopes) * (high - low), 4))
+            parts[name] = {"at": list(at), "adds": adds}
+        return {"intercept": round(self.intercept, 4), "parts": parts}
+
+
+def gather(args: tuple[Recording, str]) -> list[Moments]:
     """The moments of one recording in every scenario."""
-    path, view_name = args
-    return [_moments(trial, FEEDS[view_name], machine_of(path)) for trial in trials_of(path)]
+    recording, view = args
+    return [_moments(trial, recording, view) for trial in recording.trials()]
 
 
-def _moments(trial: Trial, view: Feed, machine: str) -> Moments:
+def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
+    view = FEEDS[view_name]
     rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
-    config = view.config(LEAD_S)
-    played = Played(rows, trial.resource, period_s)
-    horizon_s = config.margin_s + view.delay_s
-    found, times, lefts, harmless = [], [], [], []
+    config = Config(lead_s=LEAD_S, sweep_period_s=max(60.0, period_s), alarm_path_s=60.0)
+    played, horizon_s = Played(rows, trial.resource, period_s), config.margin_s + view.delay_s
+    wide_s = WARNING_MARGINS * config.margin_s + view.delay_s
+    at, near, holds, broken, found, lefts = [], [], [], [], [], []
     upcoming = 0
-    for row in rows:
+    for place, row in enumerate(rows):
         now = row.t_s + period_s + view.delay_s
-        while upcoming < len(trial.events) and trial.events[upcoming].recovered_s <= now:
-            upcoming += 1
-        event = trial.events[upcoming] if upcoming < len(trial.events) else None
-        if (event and event.empty_s <= now) or now < DAY_S:
-            continue
         history = played.at(now, view.delay_s, config).history
-        if history is None or history.newest_level() < 0:
-            continue
-        if history.worst_s() >= horizon_s:
-            continue
-        found.append(features(history, horizon_s))
-        harmless.append(harmless_before(history, horizon_s) > 0)
-        times.append(now)
-        lefts.append(event.empty_s - now if event else np.inf)
+        is_known = history is not None and history.newest_level() >= 0
+        worst_s = history.worst_s() if history and is_known else np.inf
+        ratio = history.levels[history.newest_level()] if history and is_known else 1.0
+        is_broken = history is not None and is_known and history.since_empty() is not None
+        at.append(now)
+        holds.append(worst_s < wide_s and ratio < BACK_RATIO)
+        broken.append(is_broken)
+        while upcoming < len(trial.events) and trial.events[upcoming].empty_s < now:
+            upcoming += 1
+        if history and worst_s < horizon_s and ratio < BACK_RATIO and not is_broken and now > DAY_S:
+            near.append(place)
+            found.append(evidence(history, horizon_s))
+            is_last = upcoming == len(trial.events)
+            lefts.append(np.inf if is_last else trial.events[upcoming].empty_s - now)
     return Moments(
-        machine=machine,
-        scenario=trial.scenario,
-        at=np.array(times),
+        recording=recording,
+        view=view_name,
+        at=np.array(at),
+        near=np.array(near, dtype=int),
+        holds=np.array(holds, dtype=bool),
+        broken=np.array(broken, dtype=bool),
         rows=np.array(found).reshape(len(found), len(FEATURES)),
-        harmless=np.array(harmless, dtype=bool),
         to_empty_s=np.array(lefts),
-        span=(rows[0].t_s + 7 * DAY_S, rows[-1].t_s + period_s),
-        events=trial.events,
+        horizon_s=config.margin_s,
         period_s=period_s,
+        span=(rows[0].t_s + WEEK_S, rows[-1].t_s + period_s),
+        events=trial.events,
+    )
+
+
+def segments(rows: Array) -> Array:
+    """Each value as the lengths of the segments of ``KNOTS`` that it covers."""
+    return np.column_stack(
+        [
+            np.clip(rows[:, place], low, high) - low
+            for place, at in enumerate(KNOTS.values())
+            for low, high in pairwise(at)
+        ]
     )
 
 
 def visit_weights(moments: Moments) -> Array:
     """Each visit of the danger zone weighs its length in minutes to the power of 1 - VISIT_POWER."""
-    weights: Array = np.ones(len(moments.at))
-    ends = np.flatnonzero(np.diff(moments.at) > VISIT_GAP_S) + 1
-    for some in np.split(np.arange(len(moments.at)), ends):
+    at = moments.at[moments.near]
+    weights: Array = np.ones(len(at))
+    ends = np.flatnonzero(np.diff(at) > VISIT_GAP_S) + 1
+    for some in np.split(np.arange(len(at)), ends):
         minutes = len(some) * moments.period_s / 60
         if len(some):
             weights[some] = minutes**-VISIT_POWER * moments.period_s / 60
     return weights
 
 
-def fit(view_name: str, some: list[Moments]) -> Weights:
-    """Intercept and weights by FEATURES, of a ridge logistic regression (Newton's method)."""
-    rows = np.vstack([m.rows for m in some])
-    left = np.concatenate([m.to_empty_s for m in some])
-    weights = np.concatenate([visit_weights(m) for m in some])
-    usable = left >= LEAD_S - 60
-    hit = left <= LEAD_S + HIT_S[view_name]
-    weights = np.where(hit, HIT_WEIGHT * some[0].period_s / 60, weights)[usable]
-    chosen = [FEATURES.index(name) for name in FITS[view_name]]
-    x, y = rows[usable][:, chosen], hit[usable].astype(float)
-    mean, spread = x.mean(0), x.std(0) + 1e-12
-    z = np.column_stack([np.ones(len(x)), (x - mean) / spread])
-    penalty = np.diag([0.0] + [1 / STRENGTH[view_name]] * len(chosen))
-    beta = np.zeros(len(chosen) + 1)
-    for _ in range(30):
-        p = 1 / (1 + np.exp(-z @ beta))
-        gradient = z.T @ (weights * (p - y)) + penalty @ beta
-        hessian = (z * (weights * p * (1 - p))[:, None]).T @ z + penalty
-        step = np.linalg.solve(hessian, gradient)
-        beta -= step
-        if np.abs(step).max() < CONVERGED:
-            break
-    slopes = beta[1:] / spread
-    by_feature = [0.0] * len(FEATURES)
-    for index, slope in zip(chosen, slopes, strict=True):
-        by_feature[index] = float(slope)
-    return SHIFT[view_name] + float(beta[0] - (slopes * mean).sum()), by_feature
+def fit(some: Sequence[Moments]) -> Fitted:
+    """Fit without a negative slope, so that nothing that is worse can lower the hazard."""
+    rows = np.vstack([one.rows for one in some])
+    left = np.concatenate([one.to_empty_s for one in some])
+    ends = np.concatenate([one.to_empty_s <= one.horizon_s for one in some]).astype(float)
+    teaches = (left >= IN_TIME_S) & (ends > 0) | (left > FORESIGHT_S)
+    weights = np.concatenate([visit_weights(one) for one in some])
+    x = segments(rows)
+    intercept, slopes = _logistic(
+        x[teaches], ends[teaches], _balanced(some, weights, teaches), is_free=False
+    )
+    # What was left out of the lesson counts for what a probability is.
+    score = (intercept + x @ slopes)[:, None]
+    seconds = np.concatenate([np.full(len(one.rows), one.period_s) for one in some])
+    shift, scale = _logistic(score, ends, _balanced(some, seconds, ends >= 0), is_free=True)
+    return Fitted(intercept=float(shift + scale[0] * intercept), slopes=scale[0] * slopes)
 
 
-def risks_of(model: Weights, moments: Moments) -> Array:
-    """The risk at each moment."""
-    found: Array = 1 / (1 + np.exp(-(model[0] + moments.rows @ np.array(model[1]))))
+def _balanced(some: Sequence[Moments], weights: Array, chosen: Array) -> Array:
+    """The weights of the chosen rows; each family counts by its share in each view."""
+    names = np.concatenate([np.full(len(m.rows), f"{m.recording.family}/{m.view}") for m in some])
+    found: Array = weights[chosen].copy()
+    for name in np.unique(names):
+        of = names[chosen] == name
+        found[of] *= SHARES[str(name).partition("/")[0]] / found[of].sum()
+    return found / found.sum()
+
+
+def _logistic(x: Array, y: Array, weights: Array, *, is_free: bool) -> tuple[float, Array]:
+    """Intercept and slopes by maximum likelihood; none is negative, and small ones are preferred."""
+    mean, spread = x.mean(0), x.std(0) + 1e-9
+    z, ridge = (x - mean) / spread, 0.0 if is_free else RIDGE
+
+    def loss(beta: Array) -> tuple[float, Array]:
+        score = beta[0] + z @ beta[1:]
+        error = weights * (1 / (1 + np.exp(-score)) - y)
+        value = (weights * (np.logaddexp(0, score) - y * score)).sum()
+        slope = np.concatenate([[error.sum()], z.T @ error + 2 * ridge * beta[1:]])
+        return value + ridge * (beta[1:] ** 2).sum(), slope
+
+    bounds = [(None, None), *[(0.0, None)] * x.shape[1]]
+    found = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, bounds=bounds, method="L-BFGS-B")
+    slopes = found.x[1:] / spread
+    return float(found.x[0] - (slopes * mean).sum()), slopes
+
+
+def score_at(args: tuple[Moments, Array]) -> list[Score]:
+    """The counts at each threshold, paging as the policy does: held, and while an incident lasts."""
+    moments, risks = args
+    place = np.arange(len(moments.at))
+    incident = np.maximum.accumulate(np.where(moments.broken, place, -1))
+    found = []
+    for threshold in THRESHOLDS:
+        acted = np.full(len(place), -len(place) * 10)
+        acted[moments.near[risks >= threshold]] = moments.near[risks >= threshold]
+        last = np.maximum.accumulate(acted)
+        is_held = (place - last) * moments.period_s < Config().hold_s
+        on = (place == last) | is_held & moments.holds & (last > incident) | moments.broken
+        times = moments.at[on].tolist()
+        found.append(
+            score_firing(times, moments.period_s, moments.events, span=moments.span, lead_s=LEAD_S)
+        )
     return found
 
 
-def score_at(threshold: float, risks: Array, moments: Moments) -> Score:
-    """The counts at one threshold, paging as the policy does: held, and while an incident lasts."""
-    on = (risks >= threshold) & ~moments.harmless | (
-        moments.rows[:, FEATURES.index("repeats")] >= OFTEN
-    )
-    period_s = moments.period_s
-    firing: set[float] = set()
-    for at in moments.at[on].tolist():
-        firing.update(at + period_s * n for n in range(int(Config().hold_s / period_s)))
-    first = moments.at[0] % period_s if len(moments.at) else 0.0
-    for event in moments.events:
-        end_s = min(event.recovered_s, moments.span[1])
-        at = np.ceil((event.empty_s - first) / period_s) * period_s + first
-        firing.update(np.arange(at, end_s, period_s).tolist())
-    return score_firing(sorted(firing), period_s, moments.events, span=moments.span, lead_s=LEAD_S)
+def fit_all(found: Sequence[Moments], families: Sequence[str]) -> Iterator[tuple[str, Fitted]]:
+    """The models by what they have not seen; the whole one has an empty name."""
+    seen = [one for one in found if len(one.rows)]
+    yield "", fit(seen)
+    for family in families:
+        yield family, fit([one for one in seen if one.recording.family != family])
+    for name in sorted({one.recording.fold for one in seen} - set(families)):
+        yield name, fit([one for one in seen if one.recording.fold != name])
 
 
-def fit_view(view_name: str) -> Fitted:
-    """Gather, fit with and without each machine, and measure the curve of thresholds."""
+def curves(
+    found: Sequence[Moments], models: dict[str, Fitted], *, by_family: bool
+) -> dict[str, list[Score]]:
+    """The counts by family and view at each threshold, each machine judged by who has not seen it."""
+    jobs = [
+        (
+            one,
+            models[one.recording.family if by_family else one.recording.fold].risks_of(one.rows),
+        )
+        if len(one.rows)
+        else (one, np.zeros(0))
+        for one in found
+    ]
+    summed: dict[str, list[Score]] = {}
     with ProcessPoolExecutor() as pool:
-        jobs = [(path, view_name) for path in recordings("smd")]
-        found = [moments for some in pool.map(gather, jobs) for moments in some]
-    machines = sorted({one.machine for one in found})
-    folds = {m: fit(view_name, [one for one in found if one.machine != m]) for m in machines}
-    curves = {
-        machine: [
-            sum(
-                (
-                    score_at(threshold, risks_of(folds[machine], one), one)
-                    for one in found
-                    if one.machine == machine
-                ),
-                Score(),
-            )
-            for threshold in THRESHOLDS
-        ]
-        for machine in machines
-    }
-    pooled = [sum(scores, Score()) for scores in zip(*curves.values(), strict=True)]
-    return Fitted(
-        whole=fit(view_name, found), folds=folds, curve=pooled,
-        moments=sum(len(one.at) for one in found),
-    )  # fmt: skip
+        for (one, _), scores in zip(jobs, pool.map(score_at, jobs, chunksize=8), strict=True):
+            key = f"{one.recording.family} {one.view}"
+            before = summed.get(key, [Score()] * len(THRESHOLDS))
+            summed[key] = [a + b for a, b in zip(before, scores, strict=True)]
+    return summed
+
+
+def calibration(found: Sequence[Moments], models: dict[str, Fitted]) -> dict[str, object]:
+    """What was said and what came true by family and view, for each tenth with enough moments."""
+    tenths: dict[str, object] = {}
+    names = dict.fromkeys((one.recording.family, one.view) for one in found)
+    for family, view in names:
+        some = [m for m in found if (m.recording.family, m.view) == (family, view) and len(m.rows)]
+        said = np.concatenate([models[one.recording.fold].risks_of(one.rows) for one in some])
+        true = np.concatenate([one.to_empty_s <= one.horizon_s for one in some])
+        by_tenth = {}
+        for n in range(10):
+            of = (said >= n / 10) & (said < (n + 1) / 10)
+            if of.sum() >= FEWEST:
+                by_tenth[f"{n / 10:.1f}"] = {
+                    "moments": int(of.sum()),
+                    "said": round(float(said[of].mean()), 3),
+                    "true": round(float(true[of].mean()), 3),
+                }
+        tenths[f"{family} {view}"] = by_tenth
+    return tenths
 
 
 def main() -> None:
-    """Fit both sets of weights, write them, and print the curve that the settings are made of."""
-    fitted = {name: fit_view(name) for name in FITS}
-    rows = [
-        tuple(
-            round(value or 0.0, 3)
-            for name in FITS
-            for value in (fitted[name].curve[i].false_per_week, fitted[name].curve[i].recall)
+    """Fit everything, write it, and print the curves that the settings are made of."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--vm", type=Path, metavar="DIR", help="the folder rnd: see vm_disks.py")
+    parser.add_argument("--without-vm", action="store_true", help="fit on fewer families")
+    args = parser.parse_args()
+    if args.vm is None and not args.without_vm:
+        parser.error(
+            "the committed parts were fitted on the disks of VMs too, which may not be kept here: get them as "
+            "benchmarks/vm_disks.py says and name their folder with --vm, or fit on less with --without-vm"
         )
-        for i in range(len(THRESHOLDS))
-    ]
-    print("threshold  fresh: false/week, recall  stale: false/week, recall")
-    for threshold, row in zip(THRESHOLDS, rows, strict=True):
-        print(f"{threshold:9.3f}  {row[0]:.3f} {row[1]:.3f}  {row[2]:.3f} {row[3]:.3f}")
-    folds = {
-        machine: {
-            name: {
-                "period_s": FEEDS[name].period_s,
-                "intercept": fitted[name].folds[machine][0],
-                "weights": fitted[name].folds[machine][1],
-            }
-            for name in FITS
-        }
-        for machine in fitted["fresh"].folds
+    chosen = [*servers(), *made_up(), *(vms(args.vm) if args.vm else ())]
+    with ProcessPoolExecutor() as pool:
+        jobs = [(one, view) for view in VIEWS for one in chosen]
+        found = []
+        for number, some in enumerate(pool.map(gather, jobs), start=1):
+            found += some
+            if sys.stderr.isatty():
+                print(f"\r{number}/{len(jobs)}\033[K", end="", file=sys.stderr)
+    learn(found)
+
+
+def learn(found: Sequence[Moments]) -> None:
+    """Fit with and without each family and machine, and write what came of it."""
+    families = sorted({one.recording.family for one in found})
+    models = dict(fit_all(found, families))
+    left_out = {
+        "machine": curves(
+            [one for one in found if one.recording.family != "made-up"], models, by_family=False
+        ),
+        "family": curves(found, models, by_family=True),
     }
-    (ROOT / "benchmarks" / "folds.json").write_text(json.dumps(folds, indent=1) + "\n")
-    weights = ROOT / "burstwatch" / "forecast" / "hazard_weights.json"
-    weights.write_text(json.dumps(_data(fitted, rows), indent=1) + "\n")
+    for what, by_name in left_out.items():
+        print(f"left out by {what}: announced, paged in time, needless a volume-week")
+        for name, scores in by_name.items():
+            cells = (f"{s.recall:.3f} {s.strict_recall:.2f} {s.false_per_week:.2f}" for s in scores)
+            print(f"{name:14}", *(f"| {t:g}: {c}" for t, c in zip(THRESHOLDS, cells, strict=True)))
+    tenths = calibration(found, models)
+    (ROOT / "benchmarks" / "results" / "hazard.json").write_text(
+        json.dumps(tenths, indent=1) + "\n"
+    )
+    whole = models.pop("")
+    folds = {name: model.as_data() for name, model in models.items()}
+    (ROOT / "benchmarks" / "folds.json").write_text(json.dumps(folds) + "\n")
+    weights = ROOT / "burstwatch" / "forecast" / "hazard.json"
+    weights.write_text(json.dumps(_data(whole, found, left_out["machine"]), indent=1) + "\n")
 
 
-def _data(fitted: dict[str, Fitted], rows: list[tuple[float, ...]]) -> dict[str, object]:
-    moments = " and ".join(f"{fitted[name].moments:,} ({name})" for name in FITS)
+def _data(
+    whole: Fitted, found: Sequence[Moments], curve: dict[str, list[Score]]
+) -> dict[str, object]:
+    fresh = [scores for name, scores in curve.items() if name.endswith("fresh")]
+    families = {one.recording.family: set[str]() for one in found}
+    for one in found:
+        families[one.recording.family].add(one.recording.machine)
+    counted = ", ".join(f"{len(names)} of {family}" for family, names in sorted(families.items()))
+    moments = sum(len(one.rows) for one in found)
     return {
-        "note": "Written by `make fit`, never by hand. Fitted on the server recordings in "
-        f"demo/workloads/smd: {len(fitted['fresh'].folds)} machines; sizes 100, 200 and 500 GiB; mean "
-        f"load 0.5, 0.8 and 0.95 of the baseline; {moments} moments. The levels are what the weights "
-        "did on machines that they were not fitted on.",
-        "models": [
-            {
-                "period_s": FEEDS[name].period_s,
-                "intercept": round(fitted[name].whole[0], 4),
-                "weights": {
-                    feature: round(weight, 4)
-                    for feature, weight in zip(FEATURES, fitted[name].whole[1], strict=True)
-                },
-            }
-            for name in FITS
-        ],
+        "note": f"Written by `make fit`, never by hand. Fitted on {moments:,} moments of machines by family: "
+        f"{counted}. The levels are what the fit did with fresh data on machines that it has not seen: the mean of "
+        "the families' needless pages, and the lowest share announced.",
+        **whole.as_data(),
         "levels": [
-            {"threshold": threshold, "needless_per_week": row[0], "recall": row[1]}
-            for threshold, row in zip(THRESHOLDS, rows, strict=True)
+            {
+                "threshold": threshold,
+                "needless_per_week": round(
+                    sum(one[place].false_per_week or 0.0 for one in fresh) / len(fresh), 3
+                ),
+                "recall": round(min(one[place].recall or 0.0 for one in fresh), 3),
+            }
+            for place, threshold in enumerate(THRESHOLDS)
         ],
     }
 

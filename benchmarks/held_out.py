@@ -1,20 +1,20 @@
-"""The backtest of the README: every policy on the recordings, ours on machines it has not seen.
+"""The backtest of the README: every policy on the recordings, ours on machines and families it has not seen.
 
-Each machine is played with weights that were fitted without it (``folds.json``, from
-`make fit`). The few constants of the policy and its threshold are the same for all, and were
-chosen on all server disks together. Nothing is
-sampled: every recording, every scenario, every moment. `make backtest` prints the tables
-and keeps them in ``benchmarks/results``.
+Each machine is played with a model that was fitted without it and with one that was fitted without
+its whole family (``folds.json``, from `make fit`). Nothing is sampled: every recording, every
+scenario, every moment. `make backtest` prints the tables and keeps them in ``benchmarks/results``.
 """
 
+import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.recordings import RHOS, SIZES_GIB, machine_of, recordings
+from benchmarks.recordings import Recording, made_up, servers, vms
+from benchmarks.rules import RULES
 from burstwatch.backtest.evaluate import FEEDS, Policy, score_trial
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.policies.baselines import static
@@ -23,102 +23,101 @@ from burstwatch.backtest.policies.linear import linear
 from burstwatch.backtest.score_chart import draw_scores
 from burstwatch.backtest.scores import Result, as_numbers, intervals, report, totals
 from burstwatch.backtest.trials import make_trial
-from burstwatch.backtest.workloads import read_workload
-from burstwatch.forecast.hazard_weights import MODELS, Model
+from burstwatch.forecast.hazard import MODEL, Model, parse_model
 
 LEAD_S = 900.0
 HERE = Path(__file__).parent
 FOLDS = HERE / "folds.json"
 RESULTS = HERE / "results"
 DOCS = HERE.parent / "docs"
+VIEWS = ("fresh", "stale")
 #: Beside the policies that ship: the curves of the two baselines, to compare at equal recall.
-STATIC_CURVE = (10, 15, 25, 30, 35, 45, 60)
-LINEAR_CURVE = (30, 90, 360, 720, 1_440)
+STATIC_CURVE = (15, 25, 30, 60)
+LINEAR_CURVE = (90, 720)
+UNSEEN = "burstwatch, family left out"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Play:
-    """One recording at one size and load, in one view."""
+    """One recording at one size and load, in one view, with the models that have not seen it."""
 
-    path: Path
+    recording: Recording
     view: str
-    size_gib: float
     rho: float
-    models: tuple[Model, ...]
+    size_gib: float
+    machine_out: Model
+    family_out: Model
 
 
-def main(sets: Sequence[str]) -> None:
-    """Play the sets named, or those of the docs: fresh and stale server disks, and both of nab."""
-    RESULTS.mkdir(exist_ok=True)
-    folds = json.loads(FOLDS.read_text(encoding="utf-8"))
-    for name in sets or ("fresh", "stale", *_nab()):
-        paths = recordings("nab") if name.startswith("nab") else recordings("smd")
-        chosen = [path for path in paths if not name.startswith("nab") or machine_of(path) == name]
-        view = "stale" if name.startswith("nab") else name
-        plays = list(_plays(chosen, view, folds))
-        with ProcessPoolExecutor() as pool:
-            results = []
-            for number, result in enumerate(pool.map(play, plays), start=1):
-                results.append(result)
-                if sys.stderr.isatty():
-                    print(f"\r{name} {number}/{len(plays)}\033[K", end="", file=sys.stderr)
-        _publish(name, results)
+def main() -> None:
+    """Play each set that is named, in both views."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "sets", nargs="*", help="servers, vm, made-up, nab or one with a view: vm-stale"
+    )
+    parser.add_argument("--vm", type=Path, metavar="DIR", help="the folder rnd: see vm_disks.py")
+    args = parser.parse_args()
+    known = {"servers": servers(), "nab": servers("nab"), "made-up": made_up()}
+    if args.vm is not None:
+        known["vm"] = vms(args.vm)
+    names = args.sets or [*known]
+    for name in names:
+        family, _, view = name.partition("-") if name != "made-up" else (name, "", "")
+        if family not in known or view not in {"", *VIEWS}:
+            parser.error(f"unknown set {name!r}, allowed are {', '.join(known)} (vm needs --vm)")
+        for one in VIEWS if not view else (view,):
+            _publish(f"{family}-{one}", _played(known[family], one), view=one)
 
 
 def play(one: Play) -> Result:
     """One trial under every policy."""
-    trial = make_trial(
-        read_workload(one.path), volume_type="gp2", size_gib=one.size_gib, rho=one.rho
-    )
+    trial = make_trial(one.recording.read(), volume_type="gp2", size_gib=one.size_gib, rho=one.rho)
     policies: list[Policy] = [
-        Burstwatch(models=one.models),
+        Burstwatch(model=one.machine_out),
+        Burstwatch(name=UNSEEN, model=one.family_out),
+        *RULES,
         *(policy for name, policy in find_policies().items() if name != "burstwatch"),
         *map(static, STATIC_CURVE),
         *map(linear, LINEAR_CURVE),
     ]
     scores = score_trial(trial, FEEDS[one.view], policies, lead_s=LEAD_S)
-    return Result(name=trial.name, group=trial.group, scenario=trial.scenario, scores=scores)
-
-
-def fold_models(fold: dict[str, dict[str, object]]) -> tuple[Model, ...]:
-    """The weights that were fitted without one machine."""
-    return tuple(
-        Model(
-            period_s=float(str(one["period_s"])),
-            intercept=float(str(one["intercept"])),
-            weights=tuple(one["weights"]),  # type: ignore[arg-type]  # a list of numbers
-        )
-        for one in fold.values()
+    return Result(
+        name=trial.name, group=one.recording.machine, scenario=trial.scenario, scores=scores
     )
 
 
-def _nab() -> list[str]:
-    return [machine_of(path) for path in recordings("nab")]
-
-
-def _plays(
-    paths: Sequence[Path], view: str, folds: dict[str, dict[str, dict[str, object]]]
-) -> Iterator[Play]:
-    for path in paths:
-        # The two of nab were never fitted on; a server without its fold is an error.
-        is_server = path.parent.name == "smd"
-        models = fold_models(folds[machine_of(path)]) if is_server else MODELS
-        for rho in RHOS:
-            for size_gib in SIZES_GIB:
-                yield Play(path=path, view=view, size_gib=size_gib, rho=rho, models=models)
-
-
-def _publish(name: str, results: Sequence[Result]) -> None:
-    summed = totals(results)
-    shown = {key: score for key, score in summed.items() if key in find_policies()}
-    print(f"\n{name}\n{report(shown, results)}")
-    machines = sorted({result.group for result in results})
-    for machine in machines:
-        score = totals([result for result in results if result.group == machine])["burstwatch"]
-        recall = "-" if score.recall is None else f"{score.recall:.2f}"
-        print(
-            f"  {machine}: {score.events} events, {recall} in time, {score.false_per_week:.2f} false/week"
+def _played(chosen: Sequence[Recording], view: str) -> list[Result]:
+    """Every recording in every scenario. The two of nab were never fitted on."""
+    folds = {name: parse_model(one) for name, one in json.loads(FOLDS.read_text("utf-8")).items()}
+    plays = [
+        Play(
+            recording=one,
+            view=view,
+            rho=rho,
+            size_gib=size_gib,
+            machine_out=MODEL if one.family == "nab" else folds[one.fold],
+            family_out=MODEL if one.family == "nab" else folds[one.family],
         )
+        for one in chosen
+        for rho, size_gib in one.scenarios
+    ]
+    results = []
+    with ProcessPoolExecutor() as pool:
+        for number, result in enumerate(pool.map(play, plays), start=1):
+            results.append(result)
+            if sys.stderr.isatty():
+                print(f"\r{view} {number}/{len(plays)}\033[K", end="", file=sys.stderr)
+    return results
+
+
+def _publish(name: str, results: Sequence[Result], *, view: str) -> None:
+    summed = totals(results)
+    shown = {
+        key: score
+        for key, score in summed.items()
+        if key in find_policies() or key in {UNSEEN, "R", "R8"}
+    }
+    print(f"\n{name}\n{report(shown, results)}", flush=True)
     record = {
         "set": name,
         "lead_s": LEAD_S,
@@ -126,25 +125,23 @@ def _publish(name: str, results: Sequence[Result]) -> None:
             key: {**as_numbers(score), "intervals": intervals(results, key)}
             for key, score in summed.items()
         },
-        "machines": {
-            machine: as_numbers(
-                totals([result for result in results if result.group == machine])["burstwatch"]
-            )
-            for machine in machines
-        },
-        "scenarios": {
-            scenario: as_numbers(
-                totals([result for result in results if result.scenario == scenario])["burstwatch"]
-            )
-            for scenario in dict.fromkeys(result.scenario for result in results)
-        },
+        "machines": _ours(results, lambda one: one.group),
+        "scenarios": _ours(results, lambda one: one.scenario),
     }
     (RESULTS / f"backtest-{name}.json").write_text(json.dumps(record, indent=1) + "\n")
-    if name in FEEDS:
-        (DOCS / f"backtest-{name}.svg").write_text(
-            draw_scores(shown, title=f"{name} data, lead 15 min"), encoding="utf-8"
+    if name.startswith("servers"):
+        (DOCS / f"backtest-{view}.svg").write_text(
+            draw_scores(shown, title=f"{view} data, lead 15 min"), encoding="utf-8"
         )
 
 
+def _ours(results: Sequence[Result], part: Callable[[Result], str]) -> dict[str, object]:
+    """The policy's own figures by machine or by scenario."""
+    return {
+        name: as_numbers(totals([one for one in results if part(one) == name])["burstwatch"])
+        for name in dict.fromkeys(map(part, results))
+    }
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

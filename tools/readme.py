@@ -4,6 +4,7 @@ import json
 import textwrap
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,10 @@ OF_THE_STACK = {
 }
 #: What the README shows of the policies.
 SHOWN = (
-    "oracle", "burstwatch", "guarantee", "naive 30 min", "predict_linear 60 min",
-    "predict_linear 240 min", "static 20 %", "static 40 %", "static 50 %",
+    "oracle", "burstwatch", "burstwatch, family left out", "guarantee", "R8", "R", "naive 30 min",
+    "predict_linear 60 min", "predict_linear 240 min", "static 20 %", "static 40 %", "static 50 %",
 )  # fmt: skip
+FAMILIES, VIEWS = ("servers", "vm", "made-up"), ("fresh", "stale")
 Record = dict[str, Any]
 
 
@@ -101,23 +103,64 @@ def parts_table(name: str, parts: str, heading: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def equal_recall_table() -> str:
-    """The needless pages of the two baselines at the recall of ours, or at the best they reach."""
+def families_table() -> str:
+    """Our own policy on families and on machines that it was not fitted on, beside R8."""
     lines = [
-        "| data | burstwatch: in time, needless | static threshold | predict_linear |",
-        "| --- | --- | --- | --- |",
+        "| recordings | data | exhaustions | family left out: announced, page in time, needless | machine left out | R8 |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
-    for name in ("fresh", "stale"):
-        policies = _record(name)["policies"]
-        ours = policies["burstwatch"]
-        cells = [name, f"{_plain(ours['recall'])}, {_plain(ours['false_pages_per_volume_week'])}"]
-        for family in ("static", "predict_linear"):
-            chosen = _at_recall(policies, family, ours["recall"])
-            one = policies[chosen]
-            cells.append(
-                f"{chosen}: {_plain(one['recall'])}, {_plain(one['false_pages_per_volume_week'])}"
-            )
+    for family, view in product(FAMILIES, VIEWS):
+        policies = _record(f"{family}-{view}")["policies"]
+        shown = ["burstwatch, family left out", "burstwatch", "R8"]
+        cells = [family, view, str(policies["R8"]["events"])]
+        for name in shown:
+            of_machine = name == "burstwatch" and family == "made-up"
+            cells.append("-" if of_machine else _three(policies[name]))
         lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def equal_recall_table() -> str:
+    """The needless pages of each rule at the recall of ours, or at the best that it reaches."""
+    families = ("static", "predict_linear", "R8", "R", "guarantee")
+    lines = [
+        f"| recordings | data | burstwatch: announced, needless | {' | '.join(families)} |",
+        f"| --- | --- | --- |{' --- |' * len(families)}",
+    ]
+    for name, view in product(FAMILIES, VIEWS):
+        policies = _record(f"{name}-{view}")["policies"]
+        ours = policies["burstwatch, family left out" if name == "made-up" else "burstwatch"]
+        cells = [name, view, _two(ours)]
+        for family in families:
+            chosen = _at_recall(policies, family, ours["recall"])
+            prefix = "" if chosen == family else f"{chosen}: "
+            cells.append(f"{prefix}{_two(policies[chosen])}")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _two(one: Record) -> str:
+    return f"{_plain(one['recall'])}, {_plain(one['false_pages_per_volume_week'])}"
+
+
+def _three(one: Record) -> str:
+    needless = _plain(one["false_pages_per_volume_week"])
+    return f"{_plain(one['recall'])}, {_plain(one['strict_recall'])}, {needless}"
+
+
+def hazard_table() -> str:
+    """The share of the moments of each tenth of the hazard that ran dry within the horizon."""
+    record: Record = json.loads((RESULTS / "hazard.json").read_text(encoding="utf-8"))
+    tenths = [f"{n / 10:.1f}" for n in range(10)]
+    lines = [
+        f"| recordings | data | {' | '.join(f'from {one}' for one in tenths)} |",
+        f"| --- | --- |{' --- |' * len(tenths)}",
+    ]
+    for name, by_tenth in record.items():
+        family, _, view = name.rpartition(" ")
+        found = (by_tenth.get(one) for one in tenths)
+        cells = (f"{one['said']:.2f}: {one['true']:.2f}" if one else "-" for one in found)
+        lines.append(f"| {family} | {view} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -140,7 +183,7 @@ def calibration_table() -> str:
 
 def _at_recall(policies: Mapping[str, Record], family: str, recall: float) -> str:
     """The member of a family with that recall and the fewest needless pages, or the nearest to it."""
-    members = [name for name in policies if name.startswith(family)]
+    members = [name for name in policies if name == family or name.startswith(f"{family} ")]
     reached = [name for name in members if policies[name]["recall"] >= recall]
     if reached:
         return min(reached, key=lambda name: policies[name]["false_pages_per_volume_week"])
@@ -197,7 +240,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "kinds": kinds_table,
         "settings": settings_table,
         "alarm": alarm_text,
-        "backtest-fresh": lambda: backtest_table("fresh"),
+        "backtest-fresh": families_table,
     },
     EXPORTER: {
         "flags": flags_table,
@@ -223,15 +266,14 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "cold-start": fleet_tables.cold_start_table,
     },
     BACKTEST: {
-        "fresh": lambda: backtest_table("fresh"),
-        "stale": lambda: backtest_table("stale"),
+        "families": families_table,
         "equal-recall": equal_recall_table,
-        "nab_1ef3de": lambda: backtest_table("nab_1ef3de"),
-        "nab_c0d644": lambda: backtest_table("nab_c0d644"),
-        "fresh-machines": lambda: parts_table("fresh", "machines", "machine left out"),
-        "stale-machines": lambda: parts_table("stale", "machines", "machine left out"),
-        "fresh-scenarios": lambda: parts_table("fresh", "scenarios", "scenario"),
-        "stale-scenarios": lambda: parts_table("stale", "scenarios", "scenario"),
+        "hazard": hazard_table,
+        "fresh": lambda: backtest_table("servers-fresh"),
+        "stale": lambda: backtest_table("servers-stale"),
+        "nab": lambda: backtest_table("nab-stale"),
+        "fresh-machines": lambda: parts_table("servers-fresh", "machines", "machine left out"),
+        "stale-machines": lambda: parts_table("servers-stale", "machines", "machine left out"),
         "calibration": calibration_table,
     },
 }

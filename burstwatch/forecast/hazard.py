@@ -1,209 +1,157 @@
-"""Estimates how likely a bucket runs dry within a horizon. The page is decided on this.
+"""Estimates how likely a bucket is to be empty within a horizon. The page is decided on this.
 
-Two witnesses. The *risk* is a logistic score of how the demand of several windows, from
-the last minute to the last day, compares with the demand that would empty the bucket
-within the horizon; its weights are fitted on recorded workloads (``hazard_weights.json``).
-The *repetition* asks the same hours of the days before: on what share of them would what
-was spent from this time of the day on have emptied what is left now?
+Each piece of evidence adds its part to the log-odds: the demand of several windows beside the
+demand that would empty the bucket in time, how near the worst case is, and what the volume did
+in the week before. No part ever falls when less is left, more is asked for or the horizon is
+longer, and so neither does the hazard. The parts are fitted on recordings (`make fit`).
 """
 
+import json
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from importlib.resources import files
+from itertools import accumulate, pairwise
 from math import log
-from operator import mul
 
-from burstwatch.bucket import time_to_empty
-from burstwatch.forecast.demand import CENSORED, quantile
-from burstwatch.forecast.hazard_weights import MODELS, Model
+from burstwatch.forecast.demand import CENSORED
+from burstwatch.forecast.own_past import HOUR_S, OwnPast, look_at_past
 from burstwatch.history.history import History
-from burstwatch.history.past import PAST_PERIOD_S, Past, drawn
 from burstwatch.history.spending import Sums
 
 MINUTE_S = 60.0
-HOUR_S = 3600.0
-DAY_S = 86_400.0
 #: Windows whose mean demand is compared, in minutes.
-MEANS = (1, 3, 5, 15, 30, 60, 180)
+MEANS = (1, 5, 15)
 FEATURES = (
     *(f"mean_{minutes}" for minutes in MEANS),
-    "quantile_90_of_hour",
-    "median_of_hour",
-    "highest_5_of_hour",
     "highest_15_of_day",
-    "at_limit_5",
-    "at_limit_15",
-    "refill_of_burst",
-    "near",
-    "fallen_30",
-    "repeats",
+    "at_limit",
+    "nearness",
+    "alike",
+    "same_hours",
 )
-# The logarithm of a ratio is of interest around 0: far below is "no danger" whatever it is.
-LOWEST_LOG, HIGHEST_LOG = -1.0, 0.2
-LOWEST, HIGHEST = math.exp(LOWEST_LOG), math.exp(HIGHEST_LOG)
 # Added to every rate, as a share of the refill, so that nothing spent has a logarithm.
 FLOOR = 0.02
-DAYS_BACK = 7
-FEWEST_DAYS = 2
-#: Slots of the past to a day.
-DAY_SLOTS = round(DAY_S / PAST_PERIOD_S)
-#: Slots of the past beyond the horizon that are looked at too: jobs are not punctual.
-SLACK_SLOTS = 3
-#: The fine slots cover the last hours of the day that the past is asked for.
+#: The longest window; where a past is known, it covers what is older.
 RECENT_S = 3 * HOUR_S
 
 
-def risk(history: History, horizon_s: float, models: Sequence[Model] = MODELS) -> float:
-    """The score, 0 to 1, that what is left at the newest level is spent within ``horizon_s``."""
-    model = model_for(history.period_s, models)
-    found = features(history, horizon_s)
-    score = model.intercept + sum(map(mul, model.weights, found))
-    return 1.0 / (1.0 + math.exp(-score))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """The log-odds that one piece of evidence ``adds`` ``at`` a value; linear in between."""
+
+    at: tuple[float, ...]
+    adds: tuple[float, ...]
+
+    def of(self, value: float) -> float:
+        """The part of a value; outside of ``at`` that of the nearest end."""
+        above = bisect_right(self.at, value)
+        if above in {0, len(self.at)}:
+            return self.adds[min(above, len(self.at) - 1)]
+        low, high = self.at[above - 1 : above + 1]
+        before, after = self.adds[above - 1 : above + 1]
+        return before + (after - before) * (value - low) / (high - low)
 
 
-def has_drained(history: History, *, within_s: float = HOUR_S) -> bool:
-    """Whether any five minutes of the last hour, or of another time, spent more than came in."""
-    end, slots = history.size, history.slots(within_s)
-    five = _means(history, 5 * MINUTE_S)
-    return max(five[max(0, end - slots) : end]) > history.bucket.refill
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Model:
+    """The parts in the order of ``FEATURES``, and the log-odds without any."""
+
+    intercept: float
+    parts: tuple[Part, ...]
+
+    def probability(self, found: Sequence[float]) -> float:
+        """The hazard of some evidence."""
+        odds = self.intercept + sum(
+            part.of(value) for part, value in zip(self.parts, found, strict=True)
+        )
+        return 1.0 / (1.0 + math.exp(-odds))
 
 
-def time_at_last_rate(history: History) -> float:
-    """Seconds from the newest level to empty at the mean rate of the last five minutes.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Level:
+    """The cost and the benefit of paging from one hazard on, on machines and families not fitted on.
 
-    Of two datapoints at least: a single one is not believed.
+    ``needless_per_week`` are pages of one busy volume with no exhaustion within two
+    hours, ``recall`` the share of exhaustions announced 15 minutes before.
     """
-    seconds = max(5 * MINUTE_S, 2 * history.period_s)
-    mean = _means(history, seconds)[history.size - 1]
-    return time_to_empty(history.bucket, level=history.level_floor(), demand=mean)
+
+    threshold: float
+    needless_per_week: float
+    recall: float
 
 
-def model_for(period_s: float, models: Sequence[Model] = MODELS) -> Model:
-    """The weights for data of this period: those of the nearest period there is."""
-    return min(models, key=lambda model: abs(math.log(model.period_s / period_s)))
+def parse_model(fitted: dict[str, object]) -> Model:
+    """The model that ``make fit`` wrote."""
+    parts = [fitted["parts"][name] for name in FEATURES]  # type: ignore[index]
+    return Model(
+        intercept=float(str(fitted["intercept"])),
+        parts=tuple(Part(at=tuple(one["at"]), adds=tuple(one["adds"])) for one in parts),
+    )
 
 
-def features(history: History, horizon_s: float) -> list[float]:
-    """The values of ``FEATURES``, each without a unit.
+_FITTED = json.loads((files(__package__) / "hazard.json").read_text(encoding="utf-8"))
+MODEL = parse_model(_FITTED)
+#: By rising threshold.
+LEVELS = tuple(Level(**one) for one in _FITTED["levels"])
+
+
+def threshold_for(needless_per_week: float) -> float:
+    """The hazard to page from, for so many needless pages; linear between the levels."""
+    if needless_per_week >= LEVELS[0].needless_per_week:
+        return LEVELS[0].threshold
+    for low, high in pairwise(LEVELS):
+        if high.needless_per_week <= needless_per_week:
+            span = low.needless_per_week - high.needless_per_week
+            share = (low.needless_per_week - needless_per_week) / span
+            return low.threshold + share * (high.threshold - low.threshold)
+    return LEVELS[-1].threshold
+
+
+def hazard(history: History, horizon_s: float, model: Model = MODEL) -> float:
+    """The probability, 0 to 1, that what is left at the newest level is spent within ``horizon_s``."""
+    if history.worst_s() >= horizon_s:
+        return 0.0  # no demand is as fast as that
+    return model.probability(evidence(history, horizon_s))
+
+
+def evidence(history: History, horizon_s: float) -> list[float]:
+    """The values of ``FEATURES``, each without a unit. There must be a level.
 
     What a window reaches before the first slot counts as no I/O, for which CloudWatch has
     no datapoint either: one datapoint at full burst is no hour of it.
     """
-    bucket, end, windows = history.bucket, history.size, _windows(history)
-    left = history.level_floor()
-    floor = FLOOR * bucket.refill
+    bucket, end, past = history.bucket, history.size, look_at_past(history, horizon_s)
+    left, floor = history.level_floor(), FLOOR * bucket.refill
     need = bucket.refill + left / horizon_s
-    rates, sums = history.likely.by_slot, history.likely.sums.of
-    total, hour_slots = sums[end], windows.hour
-    hour = rates[max(0, end - hour_slots) : end]
-    five = _means(history, 5 * MINUTE_S)
-    ordered = sorted(hour)
-    compared = [(total - sums[max(0, end - slots)]) / slots for slots in windows.means]
-    compared += (
-        quantile(ordered, hour_slots, 0.9),
-        quantile(ordered, hour_slots, 0.5),
-        max(five[max(0, end - hour_slots) : end]),
-        _highest_of_day(history),
-    )
-    found = []
-    for rate in compared:
-        ratio = (rate + floor) / need
-        found.append(
-            LOWEST_LOG if ratio < LOWEST else HIGHEST_LOG if ratio > HIGHEST else log(ratio)
-        )
-    at_limit = _at_limit(history).of
+    sums, total = history.likely.sums.of, history.likely.sums.of[end]
+    means = [
+        (total - sums[max(0, end - slots)]) / slots
+        for slots in (history.slots(minutes * MINUTE_S) for minutes in MEANS)
+    ]
+    means.append(_highest_of_day(history, past))
+    at_limit, five = _at_limit(history).of, history.slots(5 * MINUTE_S)
+    net = bucket.burst - bucket.refill
     return [
-        *found,
-        *((at_limit[end] - at_limit[max(0, end - slots)]) / slots for slots in windows.at_limit),
-        bucket.refill / bucket.burst,
-        min(1.0, left / (bucket.burst - bucket.refill) / horizon_s),
-        _fallen(history, windows.half_hour, left),
-        repeats(history, horizon_s),
+        *(log((mean + floor) / need) for mean in means),
+        (at_limit[end] - at_limit[max(0, end - five)]) / five,
+        -log(max(0.02, left / net / horizon_s)),
+        log(past.alike / (1 - past.alike)),
+        past.same_hours,
     ]
 
 
-def repeats(history: History, horizon_s: float) -> float:
-    """The share of the last days on which this time of day would have emptied what is left.
-
-    0 where fewer than two such days are known.
-    """
-    past = history.track.past
-    if past is None:
-        return 0.0
-    length = int(horizon_s / past.period_s) + SLACK_SLOTS
-    level_end_s = history.start_s + (history.newest_level() + 1) * history.period_s
-    slot = math.floor((level_end_s - past.start_s) / past.period_s + 1e-6)
-    # A horizon of a day would reach into what is still to come.
-    if slot - DAY_SLOTS + length > (history.end_s - past.start_s) / past.period_s:
-        return 0.0
-    key = ("drawn", slot, length)
-    by_day = history.track.memory.get(key)
-    if not isinstance(by_day, list):
-        by_day = history.track.memory[key] = _drawn_by_day(
-            past, slot, length, history.bucket.refill
-        )
-    left = history.level_floor()
-    return sum(one >= left for one in by_day) / len(by_day) if len(by_day) >= FEWEST_DAYS else 0.0
-
-
-def _drawn_by_day(past: Past, slot: int, length: int, refill: float) -> list[float]:
-    """The credits beyond the refill that each of the days before took in ``length`` slots from there on."""
-    firsts = (slot - day * DAY_SLOTS for day in range(1, DAYS_BACK + 1))
-    runs = (past.rates[first : first + length] for first in firsts if first >= 0)
-    return [drawn(run, refill) * past.period_s for run in runs if len(run) == length]
-
-
-def _fallen(history: History, slots: int, left: float) -> float:
-    """The fall of the level over ``slots``, as a share of what is left."""
-    newest = history.newest_level()
-    before = history.cut(max(1, newest - slots + 1)).newest_level()
-    if before < 0:
-        return 0.0
-    capacity = history.bucket.capacity
-    fallen = (history.levels[before] - history.levels[newest]) * capacity
-    return min(2.0, max(-1.0, fallen / max(left, FLOOR * capacity)))
-
-
-def _highest_of_day(history: History) -> float:
+def _highest_of_day(history: History, past: OwnPast) -> float:
     """The highest mean over 15 minutes in the day before."""
-    means, end = _means(history, 15 * MINUTE_S), history.size
-    highest = max(means[max(0, end - _windows(history).recent) : end])
-    past = history.track.past
-    if past is None:
-        return highest
-    last = int((history.end_s - RECENT_S / 2 - past.start_s) // past.period_s)
-    key = ("highest", last)
-    before = history.track.memory.get(key)
-    if not isinstance(before, float):
-        before = max(past.means[max(0, last - DAY_SLOTS) : max(0, last)], default=0.0)
-        history.track.memory[key] = before
-    return max(highest, before)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Windows:
-    """The windows in slots of one period."""
-
-    means: tuple[int, ...]
-    at_limit: tuple[int, ...]
-    half_hour: int
-    hour: int
-    recent: int
-
-
-def _windows(history: History) -> _Windows:
-    known = history.track.memory.get("windows")
-    if not isinstance(known, _Windows):
-        slots = history.slots
-        known = history.track.memory["windows"] = _Windows(
-            means=tuple(slots(minutes * MINUTE_S) for minutes in MEANS),
-            at_limit=(slots(5 * MINUTE_S), slots(15 * MINUTE_S)),
-            half_hour=slots(30 * MINUTE_S),
-            hour=slots(HOUR_S),
-            recent=slots(RECENT_S),
-        )
-    return known
+    means = history.track.means.get(15 * MINUTE_S)
+    if means is None:
+        slots, sums = history.slots(15 * MINUTE_S), history.likely.sums.of
+        lead = [0.0] * slots + sums
+        means = [(b - a) / slots for a, b in zip(lead[1:], sums[1:], strict=False)]
+        history.track.means[15 * MINUTE_S] = means
+    recent = means[max(0, history.size - history.slots(RECENT_S)) : history.size]
+    return max(*recent, past.highest_of_day)
 
 
 def _at_limit(history: History) -> Sums:
@@ -213,15 +161,4 @@ def _at_limit(history: History) -> Sums:
         limit = CENSORED * history.bucket.burst
         counts = accumulate((rate >= limit for rate in history.likely.by_slot), initial=0.0)
         known = history.track.memory["at_limit"] = Sums(list(counts))
-    return known
-
-
-def _means(history: History, seconds: float) -> list[float]:
-    """The mean over ``seconds`` up to each slot."""
-    known = history.track.means.get(seconds)
-    if known is None:
-        slots, sums = history.slots(seconds), history.likely.sums.of
-        lead = [0.0] * slots + sums
-        known = [(b - a) / slots for a, b in zip(lead[1:], sums[1:], strict=False)]
-        history.track.means[seconds] = known
     return known

@@ -3,23 +3,18 @@
 A pure function of (resource, history, now): hysteresis and episodes are computed from
 the history at each call, and nothing has to be remembered between two of them.
 
-The rule: somebody is woken when the worst case is near *and* the demand is likely to
-empty the bucket soon, by the risk score of the last hours or by the same hours of the
-days before. The first alone pages for disks that nobody uses, the second alone for every
-short burst. The week before has a veto: demand as there was often, and that never spent
-what is left now, wakes nobody. What was so bad within the last ``hold_s`` still counts, and
-a bucket that ran dry is an incident until it is back at 20 % (or six hours have passed,
-which is as far as a look goes back), so that one incident is one page.
+The rule: somebody is woken when the bucket can be empty within the margin *and* the hazard of
+that is high enough. What was so bad within the last ``hold_s`` still counts, and a bucket that
+ran dry is an incident until it is back at 20 % (or six hours have passed, which is as far as a
+look goes back), so that one incident is one page.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from burstwatch.config import Config
-from burstwatch.forecast.hazard import HOUR_S, has_drained, repeats, risk, time_at_last_rate
-from burstwatch.forecast.hazard_weights import MODELS, Model, threshold_for
-from burstwatch.forecast.precedents import harmless_before
+from burstwatch.forecast.hazard import MODEL, Model, hazard, threshold_for
+from burstwatch.forecast.own_past import look_at_past
 from burstwatch.forecast.projection import Projection, project
 from burstwatch.formatting import span
 from burstwatch.history.history import History
@@ -27,15 +22,10 @@ from burstwatch.history.observations import Observation, Verdict
 
 #: Published as the metric ``Severity``. Unknown is never published: it has no number.
 SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3, "exhausted": 4}
-#: On this share of the days before, the same hours must have emptied what is left.
-OFTEN = 0.4
 #: With so much in the bucket there is no danger, and none is held.
 BACK_RATIO = 0.95
 #: The hold time is searched for pages and for warnings at these marks of the clock.
 PAGE_STEP_S, WARNING_STEP_S = 60.0, 300.0
-#: Emptying within this share of the margin at the rate of the last five minutes is paged
-#: whatever the hours before looked like.
-IMMINENT = 0.7
 #: A warning is what would be critical with so many times the margin.
 WARNING_MARGINS = 2
 
@@ -66,19 +56,9 @@ class Danger:
 SAFE = Danger(verdict="ok")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
-    """Whether something should be done about an instant, and what speaks for or against it."""
-
-    acts: bool
-    why: str = ""
-
-
-def assess(
-    observation: Observation, config: Config, models: Sequence[Model] = MODELS
-) -> Assessment:
+def assess(observation: Observation, config: Config, model: Model = MODEL) -> Assessment:
     """Assess one observation."""
-    found = _assess(observation, config, models)
+    found = _assess(observation, config, model)
     highest = observation.resource.highest_verdict
     return (
         replace(found, verdict=_at_most(found.verdict, highest))
@@ -87,7 +67,7 @@ def assess(
     )
 
 
-def _assess(observation: Observation, config: Config, models: Sequence[Model]) -> Assessment:
+def _assess(observation: Observation, config: Config, model: Model) -> Assessment:
     projection = project(observation, max_data_age_s=config.max_data_age_s)
     if projection.state in {"unknown", "exhausted"}:
         verdict: Verdict = "unknown" if projection.state == "unknown" else "exhausted"
@@ -96,7 +76,7 @@ def _assess(observation: Observation, config: Config, models: Sequence[Model]) -
     if history is None or history.newest_level() < 0:
         return Assessment(verdict="ok", reason=projection.reason, projection=projection)
     own = config.with_lead(observation.resource.lead_s)
-    danger = _danger(history, projection, own, models)
+    danger = _danger(history, projection, own, model)
     reason = _reason(projection)
     if danger.why:
         reason = f"{reason}; {danger.why}"
@@ -108,9 +88,7 @@ def _at_most(verdict: Verdict, highest: Verdict) -> Verdict:
     return verdict if verdict == "unknown" or SEVERITY[verdict] <= SEVERITY[highest] else highest
 
 
-def _danger(
-    history: History, projection: Projection, config: Config, models: Sequence[Model]
-) -> Danger:
+def _danger(history: History, projection: Projection, config: Config, model: Model) -> Danger:
     """The worst of now, of what is held from before, and of an incident that is not over."""
     if not history.bucket.can_drain:
         return SAFE
@@ -127,7 +105,8 @@ def _danger(
         return Danger(verdict="critical", why=why)
     # Longer silence than late data can make is an end of I/O, and no lag of the past.
     lag_s = min(silent_s, config.max_data_age_s + history.period_s)
-    judge = Judge(history=history, config=config, models=models, lag_s=lag_s)
+    threshold = threshold_for(config.needless_per_week)
+    judge = Judge(history=history, config=config, model=model, lag_s=lag_s, threshold=threshold)
     now = SAFE if projection.state == "idle" else judge.at(history.size)
     return now if now.verdict == "critical" else judge.held(now, ended_s=silent_s - lag_s)
 
@@ -146,12 +125,16 @@ def is_far(history: History, now: float, config: Config) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judge:
-    """Judges the instants of one history, each as if it were now: seen ``lag_s`` after its end."""
+    """Judges the instants of one history, each as if it were now: seen ``lag_s`` after its end.
+
+    ``threshold`` is the hazard from which somebody is told.
+    """
 
     history: History
     config: Config
-    models: Sequence[Model]
+    model: Model
     lag_s: float
+    threshold: float
 
     @property
     def near_s(self) -> float:
@@ -169,13 +152,11 @@ class Judge:
         if worst_s >= self.wide_s:
             return SAFE
         is_near = worst_s < self.near_s
-        near = self.find(size, self.near_s) if is_near else None
-        if near and near.acts:
-            return Danger(verdict="critical", why=near.why)
-        wide = self.find(size, self.wide_s)
-        if wide.acts:
-            return Danger(verdict="warning", why=wide.why)
-        return Danger(verdict="watch", why=near.why) if near else SAFE
+        if is_near and self.acts(size, self.near_s):
+            return Danger(verdict="critical", why=self.why(size, self.near_s))
+        if self.acts(size, self.wide_s):
+            return Danger(verdict="warning", why=self.why(size, self.wide_s))
+        return Danger(verdict="watch", why=self.why(size, self.near_s)) if is_near else SAFE
 
     def held(self, now: Danger, *, ended_s: float) -> Danger:
         """The severity that the hold time adds to ``now``; the newest slot would have been seen ``ended_s`` ago.
@@ -190,8 +171,6 @@ class Judge:
         is_back = history.levels[history.newest_level()] >= BACK_RATIO
         if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
             return now
-        if not self._could_have_acted():
-            return now
         warned_at: int | None = None
         known_from = history.first_slot(history.track.look_back_s)
         for back in range(1 if ended_s == 0 else 0, slots):
@@ -204,72 +183,45 @@ class Judge:
             is_mark = end_s % PAGE_STEP_S < period_s
             is_warning_mark = warned_at is None and end_s % WARNING_STEP_S < period_s
             worst_s = self.worst_s(size) if is_mark or is_warning_mark else math.inf
-            if is_mark and worst_s < self.near_s and self.find(size, self.near_s).acts:
+            if is_mark and worst_s < self.near_s and self.acts(size, self.near_s):
                 return _was("critical", ended_s + back * period_s + self.lag_s)
-            if is_warning_mark and worst_s < self.wide_s and self.find(size, self.wide_s).acts:
+            if is_warning_mark and worst_s < self.wide_s and self.acts(size, self.wide_s):
                 warned_at = back
         if warned_at is None or now.verdict == "warning":
             return now
         return _was("warning", ended_s + warned_at * period_s + self.lag_s)
 
-    def _could_have_acted(self) -> bool:
-        """Whether anything at all within the hold time can have spoken for danger."""
-        history = self.history
-        if history.track.past is not None or self.config.page_on == "worst":
-            return True
-        return has_drained(history, within_s=self.config.hold_s + self.lag_s + HOUR_S)
-
     def worst_s(self, size: int) -> float:
         """Seconds from the level at the end of the first ``size`` slots to empty at full burst."""
         return self.history.cut(size).worst_s()
 
-    def find(self, size: int, horizon_s: float) -> Finding:
-        """Whether the bucket is likely to be empty within ``horizon_s``."""
-        memory = self.history.track.memory
-        config = self.config
-        key = (
-            size,
-            horizon_s,
-            self.lag_s,
-            config.margin_s,
-            config.needless_per_week,
-            config.page_on,
-            id(self.models),
-        )
-        known = memory.get(key)
-        if not isinstance(known, Finding):
-            known = memory[key] = self._find(self.history.cut(size), horizon_s)
-        return known
-
-    def _find(self, history: History, horizon_s: float) -> Finding:
+    def acts(self, size: int, horizon_s: float) -> bool:
+        """Whether the bucket is likely enough to be empty within ``horizon_s``."""
+        history = self.history.cut(size)
         if history.levels[history.newest_level()] >= BACK_RATIO:
-            return Finding(acts=False)  # a full bucket outlasts what anybody can foresee
+            return False  # a full bucket outlasts what anybody can foresee
         if self.config.page_on == "worst" and horizon_s <= self.near_s:
-            return Finding(acts=True, why=_worst_is_near(self.config))
-        share = repeats(history, horizon_s)
-        if share >= OFTEN:
-            why = f"on {share:.0%} of the days before, the same hours spent more than is left"
-            return Finding(acts=True, why=why)
-        why = self._why(history, horizon_s)
-        if not why:
-            return Finding(acts=False)
-        harmless = harmless_before(history, horizon_s)
-        if not harmless:
-            return Finding(acts=True, why=why)
-        why = f"{why}, but none of {harmless} such moments of the last week spent what is left"
-        return Finding(acts=False, why=why)
+            return True
+        return self._hazard(history, horizon_s) >= self.threshold
 
-    def _why(self, history: History, horizon_s: float) -> str:
-        """Say what in the demand of the last hours speaks for danger, or nothing."""
-        threshold = threshold_for(self.config.needless_per_week)
-        # Where nothing has drained it for an hour, only the days before can tell of danger.
-        score = risk(history, horizon_s, self.models) if has_drained(history) else 0.0
-        if score >= threshold:
-            return f"risk {score:.2f} of 1, acted on from {threshold:.2f}"
-        soon_s = time_at_last_rate(history)
-        if soon_s < IMMINENT * self.config.margin_s + self.lag_s:
-            return f"empty {span(soon_s)} after its datapoint at the last rate"
-        return ""
+    def why(self, size: int, horizon_s: float) -> str:
+        """Say how likely the end is, and what the week before has to do with it."""
+        if self.config.page_on == "worst" and horizon_s <= self.near_s:
+            return _worst_is_near(self.config)
+        history = self.history.cut(size)
+        found = self._hazard(history, horizon_s)
+        why = f"{found:.0%} likely to be empty within {span(horizon_s)}, paged from {self.threshold:.0%}"
+        past = look_at_past(history, horizon_s)
+        if not past.moments:
+            return why
+        return f"{why}; {past.spent} of {past.moments} moments like this of the last week spent what is left"
+
+    def _hazard(self, history: History, horizon_s: float) -> float:
+        memory, key = history.track.memory, (history.size, horizon_s, id(self.model))
+        known = memory.get(key)
+        if not isinstance(known, float):
+            known = memory[key] = hazard(history, horizon_s, self.model)
+        return known
 
 
 def _was(verdict: Verdict, ago_s: float) -> Danger:

@@ -24,7 +24,7 @@ def is_full(seen: Observation) -> bool:
 
 
 def is_near(seen: Observation, config: Config) -> bool:
-    """Whether what was before the newest level can matter: a hold, a risk, an incident."""
+    """Whether what was before the newest level can matter: a hold, a hazard, an incident."""
     if seen.history is None or is_full(seen):
         return False
     own = config.with_lead(seen.resource.lead_s)

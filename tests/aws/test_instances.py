@@ -227,7 +227,7 @@ def test_an_unknown_kind_is_refused_by_name() -> None:
 def test_the_demand_that_one_bucket_is_asked_for_is_the_cause_of_both(cloud: Cloud) -> None:
     instance, memory = cloud.aws.add_instance("m5.large"), Memory()
     large = {"byte_per_5min": 14.0, "io_bytes": 32_768.0}
-    balances(cloud, instance, io=40, io_per_5min=0.1, byte=60, iops=18_000, **large)
+    balances(cloud, instance, io=85, io_per_5min=0.1, byte=60, iops=18_000, **large)
     take_look(cloud, memory)
     cloud.clock.now += 600
     balances(cloud, instance, io=20, io_per_5min=10, byte=45, iops=17_000, **large)

@@ -137,7 +137,7 @@ def test_while_a_mass_is_held_nobody_gets_one_of_their_own_and_no_warning_ends_i
     hot = draining(cloud, 8, percent=20)
     run_sweep(cloud, config=config)
     cloud.aws.evaluate_alarms()
-    draining(cloud, 6, percent=45)
+    draining(cloud, 6, percent=70)
     for disk in hot[:6]:
         cloud.aws.failing_series[disk.id] = "InternalError"
     for _ in range(3):
@@ -183,7 +183,7 @@ def test_a_maintenance_window_that_opens_ends_no_mass(cloud: Cloud) -> None:
 
 
 def test_many_warnings_are_one_notice(cloud: Cloud) -> None:
-    draining(cloud, 6, percent=45)
+    draining(cloud, 6, percent=70)
     run_sweep(cloud, config=with_mass(5))
     cloud.aws.evaluate_alarms()
     assert cloud.aws.notifications == [(NOTICE, f"{PREFIX}/mass/warning", "ALARM")]
@@ -191,7 +191,7 @@ def test_many_warnings_are_one_notice(cloud: Cloud) -> None:
 
 def test_no_sweep_makes_more_than_fifty_alarms_and_the_next_makes_the_rest(cloud: Cloud) -> None:
     draining(cloud, 30, percent=20)
-    draining(cloud, 30, percent=45)
+    draining(cloud, 30, percent=70)
     first = run_sweep(cloud, config=with_mass(50))
     assert len(first.created) == 50
     assert {severity for _, severity in first.created[:30]} == {"critical"}

@@ -85,7 +85,7 @@ def put(cloud: Cloud, rows: list[Row], size: int) -> str:
 @pytest.mark.parametrize(
     ("story", "size", "worst", "said"),
     [
-        (recorded, 100, "critical", "risk "),
+        (recorded, 100, "critical", "likely to be empty"),
         (recorded, 400, "warning", "was warning "),
         (bursts, 100, "warning", "such moments of the last week"),
     ],

@@ -82,8 +82,8 @@ def test_it_is_critical_before_the_lead_and_exhausted_at_the_end(drain: Path) ->
     assert all(m["assessment"] == "ok" for m in moments if 300 < m["t_s"] < 3_600)
 
 
-def test_at_100_gib_a_full_burst_is_acted_on_at_64_percent_of_the_datapoint(tmp_path: Path) -> None:
-    """The figure of the README: 15 minutes of lead, 4 of sweep and alarm path, 5 of data age."""
+def test_at_100_gib_a_full_burst_is_acted_on_as_soon_as_it_can_be_too_late(tmp_path: Path) -> None:
+    """Lead, sweep, alarm path and data age together are 25 minutes of the 33 that it lasts."""
     rows = [f"{60 * n},100,3000,3000,1e6,1e6" for n in range(60)]
     rows += [f"{3_600 + 60 * n},{97 - 3 * n},90000,90000,1e9,1e9" for n in range(32)]
     path = tmp_path / "burst.csv"
@@ -91,7 +91,7 @@ def test_at_100_gib_a_full_burst_is_acted_on_at_64_percent_of_the_datapoint(tmp_
     _, moments, _ = replay(str(path), *GP2, "--delay-s", "300")
     first = next(moment for moment in moments if moment["assessment"] == "critical")
     newest = [row.split(",") for row in rows if float(row.split(",")[0]) + 360 <= first["t_s"]][-1]
-    assert float(newest[1]) == pytest.approx(64, abs=3)  # it falls by 3 a minute
+    assert float(newest[1]) == pytest.approx(70, abs=3)  # it falls by 3 a minute
 
 
 def test_a_row_without_values_is_silence_and_a_missing_row_is_blindness(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 """Pages as the sweep does: when the verdict is critical or exhausted."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burstwatch.backtest.evaluate import Known
-from burstwatch.forecast.hazard_weights import MODELS, Model
+from burstwatch.forecast.hazard import MODEL, Model
 from burstwatch.forecast.policy import assess, is_far
 from burstwatch.history.observations import Observation
 
@@ -15,13 +14,13 @@ class Burstwatch:
 
     name: str = "burstwatch"
     help: str = "worst case near, and the demand likely to empty it"
-    models: Sequence[Model] = MODELS
+    model: Model = MODEL
 
     def fires(self, seen: Observation, known: Known) -> bool:
         """Whether a page would be on."""
         if seen.history is not None and is_far(seen.history, seen.at, known.config):
             return False  # as assess would find, in a tenth of the time
-        return assess(seen, known.config, self.models).verdict in {"critical", "exhausted"}
+        return assess(seen, known.config, self.model).verdict in {"critical", "exhausted"}
 
 
 POLICIES = (Burstwatch(),)

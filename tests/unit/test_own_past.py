@@ -1,4 +1,6 @@
-"""The week before: what it says of a burst that came many times, and of one that did not."""
+"""The week before: what it says of a burst that came many times, and of one that is new."""
+
+from copy import copy
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,8 +8,9 @@ from hypothesis import strategies as st
 from burstwatch.backtest.replay import Played, volume
 from burstwatch.backtest.series import Row
 from burstwatch.config import Config
+from burstwatch.forecast.hazard import hazard
+from burstwatch.forecast.own_past import UNKNOWN, OwnPast, look_at_past
 from burstwatch.forecast.policy import assess
-from burstwatch.forecast.precedents import ALIKE, harmless_before
 from burstwatch.history.history import History
 from burstwatch.history.past import Past, to_past, with_recent
 from burstwatch.history.points import DemandPoint
@@ -19,9 +22,9 @@ MARGIN_S = Config().margin_s
 BURST = [*steady(3_000, 8), *steady(100, 112)]
 
 
-def burst_at_half(*, bursts: int, last_minutes: int = 8, size: float = 100) -> list[Row]:
-    """So many bursts, a load that leaves 40 %, and a burst of so many minutes."""
-    ebb = [*steady(1_200, 55), *steady(295, 100)]
+def burst_at_half(*, bursts: int, last_minutes: int = 5, size: float = 100) -> list[Row]:
+    """So many bursts, a load that leaves 70 %, and a burst of so many minutes."""
+    ebb = [*steady(1_200, 30), *steady(295, 100)]
     return rows_of([*BURST * bursts, *ebb, *steady(3_000, last_minutes)], size=size)
 
 
@@ -37,39 +40,44 @@ def past_of(history: History) -> Past:
     return past
 
 
-def test_a_burst_as_there_were_many_wakes_nobody_and_the_reason_says_so() -> None:
-    rows = burst_at_half(bursts=12)
-    assert harmless_before(seen(rows), MARGIN_S) >= ALIKE
+def of_now(rows: list[Row]) -> OwnPast:
+    return look_at_past(seen(rows), MARGIN_S)
+
+
+def test_a_burst_as_there_were_many_is_less_likely_to_be_the_end_than_a_new_one() -> None:
+    often, new = burst_at_half(bursts=40), burst_at_half(bursts=1)
+    assert hazard(seen(often), MARGIN_S) < hazard(seen(new), MARGIN_S)
+    found = of_now(often)
+    assert found.moments > 0 == found.spent
+
+
+def test_the_reason_says_what_became_of_moments_like_this_one() -> None:
+    rows = burst_at_half(bursts=40)
     now = rows[-1].t_s + 60
     found = assess(Played(rows, volume("gp2", 100), 60.0).at(now, 0.0, Config()), Config())
-    assert found.verdict == "watch"
-    assert "such moments of the last week spent what is left" in found.reason
+    assert "moments like this of the last week spent what is left" in found.reason
 
 
-def test_the_same_burst_wakes_somebody_where_it_is_new() -> None:
-    rows = burst_at_half(bursts=1)
-    assert harmless_before(seen(rows), MARGIN_S) == 0
-    now = rows[-1].t_s + 60
-    found = assess(Played(rows, volume("gp2", 100), 60.0).at(now, 0.0, Config()), Config())
-    assert found.verdict == "critical"
-
-
-def test_a_burst_that_lasts_longer_than_any_before_wakes_somebody() -> None:
-    rows = burst_at_half(bursts=12, last_minutes=12)
-    assert harmless_before(seen(rows), MARGIN_S) == 0
-
-
-def test_one_that_spent_as_much_as_is_left_now_is_enough_to_wake_somebody() -> None:
+def test_one_that_spent_as_much_as_is_left_now_is_remembered() -> None:
     # The bucket was full then, and so it did not run dry.
-    ebb = [*steady(1_200, 55), *steady(295, 100)]
+    ebb = [*steady(1_200, 30), *steady(295, 100)]
     long = [*steady(100, 240), *steady(3_000, 30), *steady(100, 240)]
-    rows = rows_of([*BURST * 6, *long, *BURST * 6, *ebb, *steady(3_000, 8)])
-    assert harmless_before(seen(rows), MARGIN_S) == 0
+    rows = rows_of([*BURST * 6, *long, *BURST * 6, *ebb, *steady(3_000, 5)])
+    assert of_now(rows).spent > 0
+    assert hazard(seen(rows), MARGIN_S) > hazard(seen(burst_at_half(bursts=40)), MARGIN_S)
 
 
 def test_a_week_ago_is_too_long_ago() -> None:
-    rows = rows_of([*BURST * 12, *steady(100, 7 * 24 * 60), *steady(1_200, 55), *steady(3_000, 8)])
-    assert harmless_before(seen(rows), MARGIN_S) == 0
+    long = [*steady(3_000, 30), *steady(100, 7 * 24 * 60)]
+    rows = rows_of([*long, *steady(1_200, 30), *steady(3_000, 5)])
+    assert of_now(rows).spent == 0
+
+
+def test_of_a_volume_without_a_past_few_moments_are_assumed() -> None:
+    history = seen(burst_at_half(bursts=1))
+    alone = History(copy(history.track), history.size)
+    alone.track.past = None
+    assert look_at_past(alone, MARGIN_S) == UNKNOWN
 
 
 @given(
@@ -92,11 +100,11 @@ def test_a_kept_past_with_what_was_seen_since_is_the_past_as_it_would_be_asked_n
 
 
 def test_a_moment_of_the_future_changes_nothing() -> None:
-    rows = burst_at_half(bursts=12, last_minutes=30)
+    rows = burst_at_half(bursts=40, last_minutes=30)
     whole = Played(rows, volume("gp2", 100), 60.0)
     for minutes in (22, 16, 8):
         now = rows[-1].t_s + 60 - 60 * minutes
         cut, alone = whole.at(now, 0.0, Config()).history, seen(rows[: len(rows) - minutes])
         assert cut is not None
         assert past_of(cut).rates != past_of(alone).rates
-        assert harmless_before(cut, MARGIN_S) == harmless_before(alone, MARGIN_S)
+        assert look_at_past(cut, MARGIN_S) == look_at_past(alone, MARGIN_S)
