@@ -194,9 +194,9 @@ def test_a_shard_that_does_not_run_ends_no_alarm_and_the_others_end_theirs(cloud
         a_minute(cloud, hot, iops=0)
         sweep_all(cloud, units, 4, config=config)
     assert alarms(cloud) == {}
-    states = [state for _, _, state in cloud.aws.notifications]
+    # Those that are not back yet are warnings for a while, which page nobody.
+    states = [state for topic, _, state in cloud.aws.notifications if topic == TOPIC]
     assert (states.count("ALARM"), states.count("OK")) == (4, 4)
-    assert {topic for topic, _, _ in cloud.aws.notifications} == {TOPIC}
 
 
 @pytest.mark.slow
@@ -206,7 +206,7 @@ def test_another_number_of_shards_takes_the_alarms_over_and_ends_the_mass_of_the
 ) -> None:
     config = replace(with_mass(5), hold_s=600.0)
     spread(cloud, 20, percent=20)
-    warned = spread(cloud, 4, percent=45)
+    warned = spread(cloud, 4, percent=70)
     sweep_all(cloud, Units(home=cloud.clients, connect=connect), before, config=config)
     old = set(alarms(cloud))
     units = Units(home=cloud.clients, connect=connect)
