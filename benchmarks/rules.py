@@ -34,7 +34,7 @@ class Rule:
         history = seen.history
         if history is None or history.newest_level() < 0:
             return False
-        is_stale = known.config.max_data_age_s >= 300 and history.level_age_s(seen.at) > 0  # noqa: PLR2004
+        is_stale = history.level_age_s(seen.at) > 0
         near_s = known.config.margin_s + history.level_age_s(seen.at)
         before = history.track.memory.get(self.name)
         was_on, since = before if isinstance(before, tuple) else (False, math.inf)

@@ -71,7 +71,7 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Level:
-    """The cost and the benefit of paging from one hazard on, on machines and families not fitted on.
+    """The cost and the benefit of paging from one hazard on, on machines that it was not fitted on.
 
     ``needless_per_week`` are pages of one busy volume with no exhaustion within two
     hours, ``recall`` the share of exhaustions announced 15 minutes before.
