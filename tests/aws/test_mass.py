@@ -95,7 +95,7 @@ def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -
         run_sweep(cloud, schedule, config=config)
         cloud.aws.evaluate_alarms()
     assert set(alarms(cloud)) == {f"{PREFIX}/ebs_volume/{hot[0].id}/critical"}
-    mass = [change[2] for change in cloud.aws.notifications if "/mass/critical" in change[1]]
+    mass = [change[2] for change in cloud.aws.notifications if "/mass/" in change[1]]
     assert mass == ["ALARM", "OK"]
 
 
@@ -160,7 +160,7 @@ def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud)
     run_sweep(cloud, schedule, config=config)
     cloud.aws.evaluate_alarms()
     assert set(alarms(cloud)) == {f"{PREFIX}/mass/critical"}
-    for _ in range(20):
+    for _ in range(30):
         a_minute(cloud, hot, iops=0)
         swept = run_sweep(cloud, schedule, config=config)
         cloud.aws.evaluate_alarms()
@@ -235,7 +235,8 @@ def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_
 def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cloud) -> None:
     config, schedule = CONFIG, Memory()
     disk = Disk(cloud, percent=90)
-    for minute in range(130):
+    draining(cloud, 1, percent=70)  # which is only warned of
+    for minute in range(140):
         disk.minute(iops=3_000 if minute < 25 else 50)
         run_sweep(cloud, schedule, config=config)
         names = {alarm.name for alarm in read_alarms(cloud.clients, "burstwatch/burstwatch/")}
@@ -248,6 +249,7 @@ def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cl
     assert all(states == ["ALARM", "OK"] for states in told.values())
     published = [json.loads(event["Message"]) for event in cloud.aws.published]
     kinds = [event["metadata"]["eventType"] for event in published]
-    assert kinds == ["burstwatch.episode", "burstwatch.episode", "burstwatch.recovery"]
+    assert sorted(kinds) == ["burstwatch.episode"] * 2 + ["burstwatch.recovery"] * 2
     assert {event["TopicArn"] for event in cloud.aws.published} == {EVENTS}
-    assert published[-1]["content"]["title"] == f"Recovered: db {disk.id}"
+    titles = [event["content"]["title"] for event in published]
+    assert titles.count(f"Recovered: db {disk.id}") == 1

@@ -76,7 +76,7 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
     disk = Disk(cloud, percent=90)
     schedule = Memory()
     deepest = 100.0
-    for minute in range(130):
+    for minute in range(140):
         disk.minute(iops=3_000 if minute < 25 else 50)
         deepest = min(deepest, disk.percent)
         run_sweep(cloud, schedule)
@@ -86,8 +86,13 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
     assert deepest < 20
     prefix = f"burstwatch/burstwatch/123456789012/us-east-1/ebs_volume/{disk.id}"
     paged = [change for change in cloud.aws.notifications if change[0] == TOPIC]
+    noticed = [change for change in cloud.aws.notifications if change[0] == NOTICE]
     assert paged == [(TOPIC, f"{prefix}/critical", state) for state in ("ALARM", "OK")]
+    assert (
+        noticed == []
+    )  # it was not looked at while it was only a warning, and none follows a page
     assert alarms(cloud) == {}
+    assert operations(cloud).count("PutMetricAlarm") == 1
 
 
 def test_between_two_looks_the_time_left_goes_on_falling(cloud: Cloud) -> None:
