@@ -235,7 +235,7 @@ def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_
 def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cloud) -> None:
     config, schedule = CONFIG, Memory()
     disk = Disk(cloud, percent=90)
-    draining(cloud, 1, percent=70)  # which is only warned of
+    draining(cloud, 1, percent=70)  # warned of at first; then its data ends, late or for good
     for minute in range(140):
         disk.minute(iops=3_000 if minute < 25 else 50)
         run_sweep(cloud, schedule, config=config)
@@ -249,7 +249,7 @@ def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cl
     assert all(states == ["ALARM", "OK"] for states in told.values())
     published = [json.loads(event["Message"]) for event in cloud.aws.published]
     kinds = [event["metadata"]["eventType"] for event in published]
-    assert sorted(kinds) == ["burstwatch.episode"] * 2 + ["burstwatch.recovery"] * 2
+    assert sorted(kinds) == ["burstwatch.episode"] * 3 + ["burstwatch.recovery"] * 2
     assert {event["TopicArn"] for event in cloud.aws.published} == {EVENTS}
     titles = [event["content"]["title"] for event in published]
     assert titles.count(f"Recovered: db {disk.id}") == 1
