@@ -7,7 +7,7 @@ Writes ``burstwatch/forecast/hazard.json`` (fitted on everything) and ``benchmar
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.recordings import Recording, made_up, servers, vms
-from burstwatch.backtest.evaluate import FEEDS, score_firing
+from burstwatch.backtest.evaluate import FEEDS, Judged
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import Score
 from burstwatch.backtest.series import at_period
@@ -35,10 +35,13 @@ DEMAND = (-1.0, -0.4, -0.15, 0.0, 0.2)
 #: Between these values each part is linear.
 KNOTS: dict[str, tuple[float, ...]] = dict.fromkeys(FEATURES[:4], DEMAND) | {
     "at_limit": (0.0, 1.0),
-    "nearness": (0.0, 0.3, 0.7, 1.2, 2.0, 4.0),
     "alike": (-8.0, -6.0, -4.5, -3.0, -1.5, 0.0, 2.0),
     "same_hours": (0.0, 0.1, 0.3, 0.6, 0.9),
 }
+#: And between these sums of the parts the log-odds are.
+SUMS = (0.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0)
+#: Of two sums the larger always has the higher probability, by this much of a slope at least.
+LEAST_SLOPE = 0.25
 #: The inverse of the ridge penalty.
 RIDGE = 1e-4
 #: A page is of use until so long before the end; then nothing is learnt from a moment any more.
@@ -48,7 +51,24 @@ FORESIGHT_S = 7_200.0
 #: One visit of the danger zone counts as one, however long it lasts; this much of its length.
 VISIT_POWER, VISIT_GAP_S = 0.8, 1_800.0
 #: Where the curve of thresholds is measured.
-THRESHOLDS = (0.0, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.13, 0.2, 0.3, 0.4, 0.5, 0.6)
+THRESHOLDS = (
+    0.0,
+    0.01,
+    0.02,
+    0.03,
+    0.035,
+    0.04,
+    0.05,
+    0.06,
+    0.08,
+    0.1,
+    0.13,
+    0.2,
+    0.3,
+    0.4,
+    0.5,
+    0.6,
+)
 #: A tenth of the hazard with fewer moments says nothing.
 FEWEST = 50
 ROOT = Path(__file__).parent.parent
@@ -80,26 +100,33 @@ class Moments:
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """A model by segments of ``KNOTS``: the log-odds without any, and the slope of each."""
+    """A model: the slope of each segment of ``KNOTS``, the log-odds without any, and a slope for each of ``SUMS``."""
 
-    intercept: float
     slopes: Array
+    intercept: float
+    log_slopes: Array
 
     def risks_of(self, rows: Array) -> Array:
         """The hazard at each moment."""
-        found: Array = 1 / (1 + np.exp(-(self.intercept + segments(rows) @ self.slopes)))
+        sums = (segments(rows) @ self.slopes)[:, None]
+        log_odds = self.intercept + segments(sums, [SUMS]) @ self.log_slopes
+        found: Array = 1 / (1 + np.exp(-log_odds))
         return found
 
     def as_data(self) -> dict[str, object]:
         """The model as it is kept."""
-        parts: dict[str, object] = {}
         slopes = iter(self.slopes.tolist())
-        for name, at in KNOTS.items():
-            adds = [0.0]
-            for low, high in pairwise(at):
-                adds.append(round(adds[-1] + next(slopes) * (high - low), 4))
-            parts[name] = {"at": list(at), "adds": adds}
-        return {"intercept": round(self.intercept, 4), "parts": parts}
+        return {
+            "parts": {name: _part(at, slopes) for name, at in KNOTS.items()},
+            "log_odds": _part(SUMS, iter(self.log_slopes.tolist()), first=self.intercept),
+        }
+
+
+def _part(at: Sequence[float], slopes: Iterator[float], first: float = 0.0) -> dict[str, object]:
+    adds = [round(first, 4)]
+    for low, high in pairwise(at):
+        adds.append(round(adds[-1] + next(slopes) * (high - low), 4))
+    return {"at": list(at), "adds": adds}
 
 
 def gather(args: tuple[Recording, str]) -> list[Moments]:
@@ -149,12 +176,12 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
     )
 
 
-def segments(rows: Array) -> Array:
-    """Each value as the lengths of the segments of ``KNOTS`` that it covers."""
+def segments(rows: Array, knots: Iterable[Sequence[float]] = tuple(KNOTS.values())) -> Array:
+    """Each value as the lengths of the segments between the ``knots`` of its column that it covers."""
     return np.column_stack(
         [
             np.clip(rows[:, place], low, high) - low
-            for place, at in enumerate(KNOTS.values())
+            for place, at in enumerate(knots)
             for low, high in pairwise(at)
         ]
     )
@@ -180,14 +207,13 @@ def fit(some: Sequence[Moments]) -> Fitted:
     teaches = (left >= IN_TIME_S) & (ends > 0) | (left > FORESIGHT_S)
     weights = np.concatenate([visit_weights(one) for one in some])
     x = segments(rows)
-    intercept, slopes = _logistic(
-        x[teaches], ends[teaches], _balanced(some, weights, teaches), is_free=False
-    )
+    _, slopes = _logistic(x[teaches], ends[teaches], _balanced(some, weights, teaches), least=0.0)
     # What was left out of the lesson counts for what a probability is.
-    score = (intercept + x @ slopes)[:, None]
+    sums = segments((x @ slopes)[:, None], [SUMS])
     seconds = np.concatenate([np.full(len(one.rows), one.period_s) for one in some])
-    shift, scale = _logistic(score, ends, _balanced(some, seconds, ends >= 0), is_free=True)
-    return Fitted(intercept=float(shift + scale[0] * intercept), slopes=scale[0] * slopes)
+    weights = _balanced(some, seconds, ends >= 0)
+    intercept, log_slopes = _logistic(sums, ends, weights, least=LEAST_SLOPE)
+    return Fitted(slopes=slopes, intercept=intercept, log_slopes=log_slopes)
 
 
 def _balanced(some: Sequence[Moments], weights: Array, chosen: Array) -> Array:
@@ -200,20 +226,21 @@ def _balanced(some: Sequence[Moments], weights: Array, chosen: Array) -> Array:
     return found / found.sum()
 
 
-def _logistic(x: Array, y: Array, weights: Array, *, is_free: bool) -> tuple[float, Array]:
-    """Intercept and slopes by maximum likelihood; none is negative, and small ones are preferred."""
+def _logistic(x: Array, y: Array, weights: Array, *, least: float) -> tuple[float, Array]:
+    """Intercept and slopes by maximum likelihood; no slope is under ``least``, and small ones are preferred."""
     mean, spread = x.mean(0), x.std(0) + 1e-9
-    z, ridge = (x - mean) / spread, 0.0 if is_free else RIDGE
+    z = (x - mean) / spread
 
     def loss(beta: Array) -> tuple[float, Array]:
         score = beta[0] + z @ beta[1:]
         error = weights * (1 / (1 + np.exp(-score)) - y)
         value = (weights * (np.logaddexp(0, score) - y * score)).sum()
-        slope = np.concatenate([[error.sum()], z.T @ error + 2 * ridge * beta[1:]])
-        return value + ridge * (beta[1:] ** 2).sum(), slope
+        slope = np.concatenate([[error.sum()], z.T @ error + 2 * RIDGE * beta[1:]])
+        return value + RIDGE * (beta[1:] ** 2).sum(), slope
 
-    bounds = [(None, None), *[(0.0, None)] * x.shape[1]]
-    found = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, bounds=bounds, method="L-BFGS-B")
+    lowest = least * spread
+    bounds = [(None, None), *((one, None) for one in lowest)]
+    found = minimize(loss, [0.0, *lowest], jac=True, bounds=bounds, method="L-BFGS-B")
     slopes = found.x[1:] / spread
     return float(found.x[0] - (slopes * mean).sum()), slopes
 
@@ -221,19 +248,31 @@ def _logistic(x: Array, y: Array, weights: Array, *, is_free: bool) -> tuple[flo
 def score_at(args: tuple[Moments, Array]) -> list[Score]:
     """The counts at each threshold, paging as the policy does: held, and while an incident lasts."""
     moments, risks = args
+    judged = Judged(
+        period_s=moments.period_s,
+        events=moments.events,
+        span=moments.span,
+        lead_s=LEAD_S,
+        fastest_s=0.0,
+    )
     place = np.arange(len(moments.at))
-    incident = np.maximum.accumulate(np.where(moments.broken, place, -1))
+    is_near = np.isin(place, moments.near)
+    incident = np.maximum.accumulate(np.where(moments.broken, place, -len(place) * 10))
     found = []
     for threshold in THRESHOLDS:
         acted = np.full(len(place), -len(place) * 10)
         acted[moments.near[risks >= threshold]] = moments.near[risks >= threshold]
         last = np.maximum.accumulate(acted)
         is_held = (place - last) * moments.period_s < Config().hold_s
-        on = (place == last) | is_held & moments.holds & (last > incident) | moments.broken
-        times = moments.at[on].tolist()
-        found.append(
-            score_firing(times, moments.period_s, moments.events, span=moments.span, lead_s=LEAD_S)
+        # An incident that ended within the lead, on a bucket that is not far from empty.
+        is_fresh = is_near & ((place - incident) * moments.period_s < LEAD_S)
+        on = (
+            (place == last)
+            | is_held & moments.holds & (last > incident)
+            | moments.broken
+            | is_fresh
         )
+        found.append(judged.score(moments.at[on].tolist()))
     return found
 
 
@@ -325,7 +364,9 @@ def learn(found: Sequence[Moments]) -> None:
     for what, by_name in left_out.items():
         print(f"left out by {what}: announced, paged in time, needless a volume-week")
         for name, scores in by_name.items():
-            cells = (f"{s.recall:.3f} {s.strict_recall:.2f} {s.false_per_week:.2f}" for s in scores)
+            cells = (
+                f"{s.announced:.3f} {s.paged_in_time:.2f} {s.needless_per_week:.2f}" for s in scores
+            )
             print(f"{name:14}", *(f"| {t:g}: {c}" for t, c in zip(THRESHOLDS, cells, strict=True)))
     tenths = calibration(found, models)
     (ROOT / "benchmarks" / "results" / "hazard.json").write_text(
@@ -356,9 +397,9 @@ def _data(
             {
                 "threshold": threshold,
                 "needless_per_week": round(
-                    sum(one[place].false_per_week or 0.0 for one in fresh) / len(fresh), 3
+                    sum(one[place].needless_per_week or 0.0 for one in fresh) / len(fresh), 3
                 ),
-                "recall": round(min(one[place].recall or 0.0 for one in fresh), 3),
+                "announced": round(min(one[place].announced or 0.0 for one in fresh), 3),
             }
             for place, threshold in enumerate(THRESHOLDS)
         ],

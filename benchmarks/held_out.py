@@ -31,7 +31,7 @@ FOLDS = HERE / "folds.json"
 RESULTS = HERE / "results"
 DOCS = HERE.parent / "docs"
 VIEWS = ("fresh", "stale")
-#: Beside the policies that ship: the curves of the two baselines, to compare at equal recall.
+#: Beside the policies that ship: the curves of the two baselines, to compare where they announce as much.
 STATIC_CURVE = (15, 25, 30, 60)
 LINEAR_CURVE = (90, 720)
 UNSEEN = "burstwatch, family left out"

@@ -13,7 +13,7 @@ from burstwatch.backtest.evaluate import Known
 from burstwatch.bucket import time_to_empty
 from burstwatch.forecast.demand import quantile
 from burstwatch.history.history import History
-from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Observation, Verdict
 
 SOON_S, SOON_STALE_S = 1_200.0, 1_800.0
 FLOOR_S, FLOOR_STALE_S = 480.0, 720.0
@@ -29,8 +29,11 @@ class Rule:
     help: str
     has_floor: bool
 
-    def fires(self, seen: Observation, known: Known) -> bool:
-        """Whether its alarm would be on. It is asked moment by moment, in order."""
+    def judge(self, seen: Observation, known: Known) -> Verdict:
+        """Critical, where its alarm is on. It is asked moment by moment, in order."""
+        return "critical" if self._is_on(seen, known) else "ok"
+
+    def _is_on(self, seen: Observation, known: Known) -> bool:
         history = seen.history
         if history is None or history.newest_level() < 0:
             return False

@@ -128,7 +128,7 @@ class Config:
         5400.0, "how long nothing may have been wrong before an alarm ends", low=60, high=5400
     )
     needless_per_week: float = declare(
-        0.85,
+        0.76,
         "how often a week one busy volume may wake somebody needlessly",
         low=0.1,
         high=2,

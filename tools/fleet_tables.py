@@ -106,7 +106,7 @@ def balance_alone_table() -> str:
     ]
     for one in _read("balance_alone"):
         cells = (
-            one["seen"], f"{one['events']:,}", f"{one['recall']:.1%}", f"{one['false_pages_per_volume_week']:.2f}",
+            one["seen"], f"{one['events']:,}", f"{one['announced']:.1%}", f"{one['needless_per_week']:.2f}",
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

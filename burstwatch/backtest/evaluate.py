@@ -1,8 +1,9 @@
 """Evaluates a paging rule on recorded workloads.
 
 An *event* is a bucket that turns empty; its incident lasts until the level is back at
-20 %. A *page* is the onset of a rule's firing, and a repeat every four hours while it
-goes on, so that a stuck alarm is not free. The first week warms up and is not counted.
+20 %. A *page* is the onset of a rule's alarm, and a repeat every four hours while it
+goes on, so that a stuck alarm is not free; a *warning* is an onset alone. The first week
+warms up and is not counted.
 """
 
 import math
@@ -17,12 +18,15 @@ from burstwatch.backtest.series import at_period
 from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
 from burstwatch.formatting import DAY
-from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Observation, Verdict
 
 WARM_UP_S = WEEK_S
 #: A page says nothing of an exhaustion that is further away than this.
 FORESIGHT_S = 7_200.0
 REPEAT_S = 4 * 3_600.0
+#: A warning is of use if it was on this long before the page.
+WARNED_S = 1_800.0
+PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,8 +76,8 @@ class Policy(Protocol):
     def help(self) -> str:
         """Its description in a line."""
 
-    def fires(self, seen: Observation, known: Known) -> bool:
-        """Whether its alarm would be on."""
+    def judge(self, seen: Observation, known: Known) -> Verdict:
+        """The verdict: critical or exhausted is a page, and warning a warning."""
 
 
 def score_trial(
@@ -95,61 +99,92 @@ def score_trial(
     played = Played(rows, trial.resource, period_s)
     config = replace(view, period_s=max(view.period_s, period_s)).config(lead_s)
     known = Known(config=config, events=trial.events)
-    firing: dict[str, list[float]] = {policy.name: [] for policy in policies}
+    paging: dict[str, list[float]] = {policy.name: [] for policy in policies}
+    warning: dict[str, list[float]] = {policy.name: [] for policy in policies}
     first = rows[0].t_s + period_s + view.delay_s
     for moment in range(round((rows[-1].t_s - rows[0].t_s) / period_s) + 1):
         now = first + moment * period_s
         seen = played.at(now, view.delay_s, config)
         for policy in policies:
-            if policy.fires(seen, known):
-                firing[policy.name].append(now)
-    return {
-        name: score_firing(times, period_s, trial.events, span=span, lead_s=lead_s)
-        for name, times in firing.items()
-    }
-
-
-def score_firing(
-    times: Sequence[float],
-    period_s: float,
-    events: Sequence[Event],
-    *,
-    span: tuple[float, float],
-    lead_s: float,
-) -> Score:
-    """Counts from the moments at which an alarm was on; each holds until the next moment."""
-    start_s, end_s = span
-    runs = _runs(times, period_s)
-    pages = [at for first, last in runs for at in _pages(first, last)]
-    counted = [event for event in events if start_s <= event.empty_s < end_s]
-    leads = []
-    for event in counted:
-        since = [first for first, last in runs if first <= event.empty_s < last]
-        leads.append(event.empty_s - since[-1] if since else 0.0)
-    false = true = 0
-    empties = [event.empty_s for event in events]
-    for page in pages:
-        if not start_s <= page < end_s or _in_incident(events, page):
-            continue
-        following = bisect_left(empties, page)
-        if following < len(empties) and empties[following] - page <= FORESIGHT_S:
-            true += 1
-        elif page + FORESIGHT_S <= end_s:  # what comes after the recording is not known
-            false += 1
-    return Score(
-        events=len(counted),
-        in_time=sum(_is_on(runs, event.empty_s - lead_s) for event in counted),
-        paged_in_time=sum(
-            any(event.empty_s - FORESIGHT_S <= page <= event.empty_s - lead_s for page in pages)
-            for event in counted
-        ),
-        one_episode=sum(_is_one_episode(runs, event) for event in counted),
-        true_pages=true,
-        false_pages=false,
-        firing_s=sum(max(0.0, min(last, end_s) - max(first, start_s)) for first, last in runs),
-        seconds=end_s - start_s,
-        leads_s=tuple(leads),
+            verdict = policy.judge(seen, known)
+            if verdict in PAGED:
+                paging[policy.name].append(now)
+            elif verdict == "warning":
+                warning[policy.name].append(now)
+    judged = Judged(
+        period_s=period_s,
+        events=trial.events,
+        span=span,
+        lead_s=lead_s,
+        fastest_s=config.margin_s + view.delay_s,
     )
+    return {name: judged.score(paging[name], warning[name]) for name in paging}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """What a policy is scored against, in seconds.
+
+    ``fastest_s`` is the least time from full to empty in which a page can come ``lead_s`` before.
+    """
+
+    period_s: float
+    events: Sequence[Event]
+    span: tuple[float, float]
+    lead_s: float
+    fastest_s: float
+
+    def score(self, paging: Sequence[float], warning: Sequence[float] = ()) -> Score:
+        """Counts from the moments at which a page or a warning was on; each holds until the next moment."""
+        start_s, end_s = self.span
+        runs = _runs(paging, self.period_s)
+        told = _runs(sorted([*paging, *warning]), self.period_s)
+        pages = [at for first, last in runs for at in _pages(first, last)]
+        counted = [event for event in self.events if start_s <= event.empty_s < end_s]
+        leads = [_lead_s(runs, event) for event in counted]
+        right, needless = self._sorted(pages)
+        return Score(
+            events=len(counted),
+            announced_events=sum(_is_on(runs, event.empty_s - self.lead_s) for event in counted),
+            paged_events=sum(
+                any(event.empty_s - FORESIGHT_S <= p <= event.empty_s - self.lead_s for p in pages)
+                for event in counted
+            ),
+            one_page_events=sum(_is_one_episode(runs, event) for event in counted),
+            right_pages=len(right),
+            needless_pages=len(needless),
+            warned_pages=sum(_is_on(told, page - WARNED_S) for page in right + needless),
+            needless_warnings=len(self._sorted([first for first, _ in told])[1]),
+            warning_s=len(warning) * self.period_s,
+            alarm_s=sum(max(0.0, min(last, end_s) - max(first, start_s)) for first, last in runs),
+            seconds=end_s - start_s,
+            leads_s=tuple(leads),
+            fast_leads_s=tuple(
+                lead
+                for lead, event in zip(leads, counted, strict=True)
+                if event.empty_s - event.full_s < self.fastest_s
+            ),
+        )
+
+    def _sorted(self, onsets: Sequence[float]) -> tuple[list[float], list[float]]:
+        """Those outside incidents: before an exhaustion within two hours, and needless ones."""
+        start_s, end_s = self.span
+        empties = [event.empty_s for event in self.events]
+        right, needless = [], []
+        for at in onsets:
+            if not start_s <= at < end_s or _in_incident(self.events, at):
+                continue
+            following = bisect_left(empties, at)
+            if following < len(empties) and empties[following] - at <= FORESIGHT_S:
+                right.append(at)
+            elif at + FORESIGHT_S <= end_s:  # what comes after the recording is not known
+                needless.append(at)
+        return right, needless
+
+
+def _lead_s(runs: Sequence[tuple[float, float]], event: Event) -> float:
+    since = [first for first, last in runs if first <= event.empty_s < last]
+    return event.empty_s - since[-1] if since else 0.0
 
 
 def _runs(times: Sequence[float], period_s: float) -> list[tuple[float, float]]:

@@ -10,17 +10,13 @@ COLORS = {"burstwatch": RED, "oracle": GREEN, "guarantee": BLUE}
 
 
 def draw_scores(totals: Mapping[str, Score], *, title: str) -> str:
-    """Recall over false pages a volume-week, one dot a policy, as SVG."""
-    known = {
-        name: (score.false_per_week, score.recall)
-        for name, score in totals.items()
-        if score.recall is not None and score.false_per_week is not None
-    }
+    """Exhaustions announced over needless pages a volume-week, one dot a policy, as SVG."""
+    known = {name: (score.needless_per_week, score.announced) for name, score in totals.items()}
     points = {n: (x, y) for n, (x, y) in known.items() if x is not None and y is not None}
     right = max((x for x, _ in points.values()), default=1.0)
     low = min((y for _, y in points.values()), default=0.0)
     chart = Chart(
-        title=f"Announced in time, against needless pages: {title}",
+        title=f"Announced, against needless pages: {title}",
         x_range=(0.0, max(0.5, math.ceil(right * 5) / 5)),
         y_range=(max(0.0, math.floor(low * 10) / 10), 1.0),
         height=420.0,

@@ -13,17 +13,25 @@ DRAWS, SEED = 500, 1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Score:
-    """Counts of one policy over some trials. They add up."""
+    """Counts of one policy over some trials. They add up.
+
+    ``leads_s`` has for each event the seconds from the beginning of its alarm, ``fast_leads_s`` only
+    those of events that went from full to empty faster than a page can come the lead before.
+    """
 
     events: int = 0
-    in_time: int = 0
-    paged_in_time: int = 0
-    one_episode: int = 0
-    true_pages: int = 0
-    false_pages: int = 0
-    firing_s: float = 0.0
+    announced_events: int = 0
+    paged_events: int = 0
+    one_page_events: int = 0
+    right_pages: int = 0
+    needless_pages: int = 0
+    warned_pages: int = 0
+    needless_warnings: int = 0
+    warning_s: float = 0.0
+    alarm_s: float = 0.0
     seconds: float = 0.0
     leads_s: tuple[float, ...] = ()
+    fast_leads_s: tuple[float, ...] = ()
 
     def __add__(self, other: "Score") -> "Score":
         """Both together."""
@@ -35,40 +43,110 @@ class Score:
         )
 
     @property
-    def recall(self) -> float | None:
-        """Share of events for which it was firing the lead before."""
-        return self.in_time / self.events if self.events else None
+    def announced(self) -> float | None:
+        """The share of ``COLUMNS`` of this name, like the others below; None is "not defined"."""
+        return _share(self.announced_events, self.events)
 
     @property
-    def strict_recall(self) -> float | None:
-        """Share of events with a page between two hours and the lead before."""
-        return self.paged_in_time / self.events if self.events else None
+    def paged_in_time(self) -> float | None:
+        """Share of the events."""
+        return _share(self.paged_events, self.events)
 
     @property
-    def episodes_once(self) -> float | None:
-        """Share of events with exactly one onset and one resolve."""
-        return self.one_episode / self.events if self.events else None
+    def one_page(self) -> float | None:
+        """Share of the events."""
+        return _share(self.one_page_events, self.events)
 
     @property
     def precision(self) -> float | None:
-        """Share of the pages outside incidents after which the bucket ran dry within 2 h."""
-        pages = self.true_pages + self.false_pages
-        return self.true_pages / pages if pages else None
+        """Share of the pages."""
+        return _share(self.right_pages, self.right_pages + self.needless_pages)
 
     @property
-    def pages_per_event(self) -> float | None:
-        """Pages outside incidents, for each event."""
-        return (self.true_pages + self.false_pages) / self.events if self.events else None
+    def warned(self) -> float | None:
+        """Share of the pages; not defined for a rule that never warns."""
+        pages = self.right_pages + self.needless_pages
+        return _share(self.warned_pages, pages) if self.warning_s else None
 
     @property
-    def false_per_week(self) -> float | None:
-        """Pages outside incidents with no exhaustion within two hours, per volume and week."""
-        return self.false_pages * WEEK_S / self.seconds if self.seconds else None
+    def needless_per_week(self) -> float | None:
+        """Pages in a week of one volume."""
+        return _share(self.needless_pages * WEEK_S, self.seconds)
 
     @property
-    def firing_share(self) -> float | None:
-        """Share of the time in alarm."""
-        return self.firing_s / self.seconds if self.seconds else None
+    def needless_warnings_per_week(self) -> float | None:
+        """Warnings in a week of one volume; not defined for a rule that never warns."""
+        return _share(self.needless_warnings * WEEK_S, self.seconds) if self.warning_s else None
+
+    @property
+    def in_alarm(self) -> float | None:
+        """Share of the time."""
+        return _share(self.alarm_s, self.seconds)
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Column:
+    """One figure of a policy: the property of ``Score`` that it is, and its name and meaning in tables."""
+
+    key: str
+    name: str
+    help: str
+    has_interval: bool = False
+
+    def of(self, score: Score) -> float | None:
+        """The figure of one policy."""
+        found: float | None = getattr(score, self.key)
+        return found
+
+
+#: The figures of `burstwatch backtest` and of docs/backtest.md, with the same names in both.
+COLUMNS = (
+    Column(
+        key="announced",
+        name="announced",
+        help="share of the exhaustions for which the page's alarm was on the lead (15 minutes) before",
+        has_interval=True,
+    ),
+    Column(
+        key="paged_in_time",
+        name="paged in time",
+        help="share of the exhaustions with a page (an alarm that begins, or its repeat every four hours) "
+        "between two hours and the lead before: an alarm that has been on since yesterday is no news",
+        has_interval=True,
+    ),
+    Column(
+        key="needless_per_week",
+        name="needless/week",
+        help="pages outside incidents with no exhaustion within two hours, for each volume and week",
+        has_interval=True,
+    ),
+    Column(
+        key="precision",
+        name="precision",
+        help="share of the pages outside incidents that were not needless",
+    ),
+    Column(
+        key="one_page",
+        name="one page",
+        help="share of the exhaustions with one alarm, begun and ended once, from two hours before to the recovery",
+        has_interval=True,
+    ),
+    Column(
+        key="warned",
+        name="warned",
+        help="share of the pages outside incidents with a warning 30 minutes before",
+    ),
+    Column(
+        key="needless_warnings_per_week",
+        name="needless warnings/week",
+        help="warnings outside incidents with no exhaustion within two hours, for each volume and week",
+    ),
+    Column(key="in_alarm", name="in alarm", help="share of the time with the page's alarm on"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,50 +166,46 @@ def totals(results: Sequence[Result]) -> dict[str, Score]:
 
 
 def report(summed: Mapping[str, Score], results: Sequence[Result]) -> str:
-    """The table for people, one row a policy."""
+    """The table for people, one row a policy, and a line for each of its columns."""
     rows = []
     for name, score in summed.items():
-        groups = _by_group(results, name)
-        rows.append(
-            (
-                name,
-                _ranged(score.recall, resample(groups, lambda s: s.recall)),
-                _share(score.strict_recall),
-                _ranged(
-                    score.false_per_week,
-                    resample(groups, lambda s: s.false_per_week),
-                ),
-                _share(score.precision),
-                "-" if score.pages_per_event is None else f"{score.pages_per_event:.1f}",
-                *(span(_quantile(score.leads_s, q)) for q in (0.1, 0.5, 0.9)),
-                _share(score.episodes_once),
-                "-" if score.firing_share is None else f"{score.firing_share:.1%}",
-            )
-        )
-    events = max((score.events for score in summed.values()), default=0)
-    weeks = max((score.seconds for score in summed.values()), default=0.0) / (7 * 86_400)
-    heading = (
-        "policy", "in time", "strict", "false/week", "precision", "pages/event",
-        "lead p10", "p50", "p90", "one page", "in alarm",
-    )  # fmt: skip
-    return f"{table(heading, rows)}\n{events} exhaustions in {weeks:.0f} volume-weeks"
+        ranges = intervals(results, name)
+        cells = (_cell(column.of(score), ranges.get(column.key)) for column in COLUMNS)
+        rows.append((name, *cells, span(_quantile(score.leads_s, 0.5))))
+    score = max(summed.values(), key=lambda one: one.events, default=Score())
+    lines = [
+        table(("policy", *(column.name for column in COLUMNS), "lead"), rows),
+        f"{score.events} exhaustions in {score.seconds / WEEK_S:.0f} volume-weeks",
+        *_fast(summed),
+        "",
+        *(f"{column.name}: {column.help}" for column in COLUMNS),
+        "lead: median time from the beginning of the alarm to the exhaustion",
+    ]
+    return "\n".join(lines)
+
+
+def _fast(summed: Mapping[str, Score]) -> list[str]:
+    """Say how early the pages of those came for which nobody can page the lead before."""
+    known = {name: score.fast_leads_s for name, score in summed.items() if score.fast_leads_s}
+    if not known:
+        return []
+    number = max(len(leads) for leads in known.values())
+    medians = ", ".join(f"{name} {span(_quantile(leads, 0.5))}" for name, leads in known.items())
+    text = "of them went from full to empty faster than a page can come the lead before; median lead there:"
+    return [f"{number} {text} {medians}"]
 
 
 def as_numbers(score: Score) -> dict[str, object]:
     """A score with its ratios, for machines. None is "not defined"."""
     return {
         "events": score.events,
-        "recall": score.recall,
-        "strict_recall": score.strict_recall,
-        "one_episode": score.episodes_once,
-        "true_pages": score.true_pages,
-        "false_pages": score.false_pages,
-        "false_pages_per_volume_week": score.false_per_week,
-        "precision": score.precision,
-        "pages_per_event": score.pages_per_event,
-        "firing_share": score.firing_share,
-        "volume_weeks": score.seconds / (7 * 86_400),
+        **{column.key: column.of(score) for column in COLUMNS},
+        "right_pages": score.right_pages,
+        "needless_pages": score.needless_pages,
+        "volume_weeks": score.seconds / WEEK_S,
         "lead_s": {str(q): _quantile(score.leads_s, q) for q in (0.1, 0.5, 0.9)},
+        "fast_events": len(score.fast_leads_s),
+        "fast_lead_s": _quantile(score.fast_leads_s, 0.5),
     }
 
 
@@ -140,25 +214,18 @@ def _quantile(values: Sequence[float], q: float) -> float | None:
     return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else None
 
 
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
-
-
-def _ranged(value: float | None, interval: tuple[float, float] | None) -> str:
-    if value is None or interval is None:
-        return _share(value)
-    return f"{value:.2f} ({interval[0]:.2f}-{interval[1]:.2f})"
+def _cell(value: float | None, interval: tuple[float, float] | None) -> str:
+    if value is None:
+        return "-"
+    return (
+        f"{value:.2f}" if interval is None else f"{value:.2f} ({interval[0]:.2f}-{interval[1]:.2f})"
+    )
 
 
 def intervals(results: Sequence[Result], name: str) -> dict[str, tuple[float, float] | None]:
     """The 90 % intervals of one policy's ratios, from drawing machines anew."""
     groups = _by_group(results, name)
-    return {
-        "recall": resample(groups, lambda score: score.recall),
-        "strict_recall": resample(groups, lambda score: score.strict_recall),
-        "one_episode": resample(groups, lambda score: score.episodes_once),
-        "false_pages_per_volume_week": resample(groups, lambda score: score.false_per_week),
-    }
+    return {column.key: resample(groups, column.of) for column in COLUMNS if column.has_interval}
 
 
 def _by_group(results: Sequence[Result], name: str) -> list[Score]:

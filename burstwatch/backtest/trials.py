@@ -12,13 +12,20 @@ from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO, RECOVERED_RATIO
 
+#: A bucket with so much is as good as full.
+FULL_RATIO = 0.95
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One exhaustion: from empty until back at 20 %, in seconds; infinite if not in the data."""
+    """One exhaustion: from empty until back at 20 %, in seconds; infinite if not in the data.
+
+    ``full_s`` is when the bucket was last as good as full before.
+    """
 
     empty_s: float
     recovered_s: float
+    full_s: float = -math.inf
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,12 +147,13 @@ def _events(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:
     An event's time is the end of its step: that is when a datapoint first shows it.
     """
     found: list[Event] = []
-    is_open = False
+    is_open, full_s = False, -math.inf
     for end_s, turned_empty, ratio in steps:
+        full_s = end_s if ratio >= FULL_RATIO else full_s
         if is_open and ratio >= RECOVERED_RATIO:
             found[-1] = replace(found[-1], recovered_s=end_s)
             is_open = False
         elif not is_open and turned_empty:
-            found.append(Event(empty_s=end_s, recovered_s=math.inf))
+            found.append(Event(empty_s=end_s, recovered_s=math.inf, full_s=full_s))
             is_open = True
     return found

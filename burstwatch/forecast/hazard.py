@@ -1,8 +1,7 @@
 """Estimates how likely a bucket is to be empty within a horizon. The page is decided on this.
 
-Each piece of evidence adds its part to the log-odds: the demand of several windows beside the
-demand that would empty the bucket in time, how near the worst case is, and what the volume did
-in the week before. No part ever falls when less is left, more is asked for or the horizon is
+Each piece of evidence adds its part to a sum, and each sum has its probability: the demand of several windows beside the
+demand that would empty the bucket in time, and what the volume did in the week before. No part ever falls when less is left, more is asked for or the horizon is
 longer, and so neither does the hazard. The parts are fitted on recordings (`make fit`).
 """
 
@@ -27,7 +26,6 @@ FEATURES = (
     *(f"mean_{minutes}" for minutes in MEANS),
     "highest_15_of_day",
     "at_limit",
-    "nearness",
     "alike",
     "same_hours",
 )
@@ -39,7 +37,7 @@ RECENT_S = 3 * HOUR_S
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """The log-odds that one piece of evidence ``adds`` ``at`` a value; linear in between."""
+    """The amount that one piece of evidence ``adds`` ``at`` a value; linear in between."""
 
     at: tuple[float, ...]
     adds: tuple[float, ...]
@@ -56,17 +54,15 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Model:
-    """The parts in the order of ``FEATURES``, and the log-odds without any."""
+    """The parts in the order of ``FEATURES``, and what their sum means: the ``log_odds`` of each sum."""
 
-    intercept: float
     parts: tuple[Part, ...]
+    log_odds: Part
 
     def probability(self, found: Sequence[float]) -> float:
         """The hazard of some evidence."""
-        odds = self.intercept + sum(
-            part.of(value) for part, value in zip(self.parts, found, strict=True)
-        )
-        return 1.0 / (1.0 + math.exp(-odds))
+        total = sum(part.of(value) for part, value in zip(self.parts, found, strict=True))
+        return 1.0 / (1.0 + math.exp(-self.log_odds.of(total)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,21 +70,21 @@ class Level:
     """The cost and the benefit of paging from one hazard on, on machines that it was not fitted on.
 
     ``needless_per_week`` are pages of one busy volume with no exhaustion within two
-    hours, ``recall`` the share of exhaustions announced 15 minutes before.
+    hours, ``announced`` the share of exhaustions announced 15 minutes before.
     """
 
     threshold: float
     needless_per_week: float
-    recall: float
+    announced: float
 
 
 def parse_model(fitted: dict[str, object]) -> Model:
     """The model that ``make fit`` wrote."""
-    parts = [fitted["parts"][name] for name in FEATURES]  # type: ignore[index]
-    return Model(
-        intercept=float(str(fitted["intercept"])),
-        parts=tuple(Part(at=tuple(one["at"]), adds=tuple(one["adds"])) for one in parts),
+    *parts, log_odds = (
+        Part(at=tuple(one["at"]), adds=tuple(one["adds"]))
+        for one in ((fitted["parts"] | fitted)[name] for name in (*FEATURES, "log_odds"))  # type: ignore[operator]
     )
+    return Model(parts=tuple(parts), log_odds=log_odds)
 
 
 _FITTED = json.loads((files(__package__) / "hazard.json").read_text(encoding="utf-8"))
@@ -132,11 +128,9 @@ def evidence(history: History, horizon_s: float) -> list[float]:
     ]
     means.append(_highest_of_day(history, past))
     at_limit, five = _at_limit(history).of, history.slots(5 * MINUTE_S)
-    net = bucket.burst - bucket.refill
     return [
         *(log((mean + floor) / need) for mean in means),
         (at_limit[end] - at_limit[max(0, end - five)]) / five,
-        -log(max(0.02, left / net / horizon_s)),
         log(past.alike / (1 - past.alike)),
         past.same_hours,
     ]

@@ -4,9 +4,10 @@ A pure function of (resource, history, now): hysteresis and episodes are compute
 the history at each call, and nothing has to be remembered between two of them.
 
 The rule: somebody is woken when the bucket can be empty within the margin *and* the hazard of
-that is high enough. What was so bad within the last ``hold_s`` still counts, and a bucket that
-ran dry is an incident until it is back at 20 % (or six hours have passed, which is as far as a
-look goes back), so that one incident is one page.
+that is high enough. What was so bad within the last ``hold_s`` still counts. A bucket that ran
+dry is an incident until it is back at 20 % (or six hours have passed, which is as far as a look
+goes back), and while it can be empty within the margin for ``lead_s`` more: what emptied it
+often comes back.
 """
 
 import math
@@ -179,6 +180,9 @@ class Judge:
                 break  # what was wrong until the hold time began is looked at to its beginning
             size = history.size - back
             if history.cut(size).is_recovering(known_from):
+                since_s = ended_s + back * period_s
+                if since_s < self.config.lead_s and self.worst_s(history.size) < self.near_s:
+                    return Danger(verdict="critical", why=self._only_back_for(since_s))
                 break  # what was before the end of an incident ended with it
             if history.levels[size - 1] == math.inf:
                 continue
@@ -194,6 +198,10 @@ class Judge:
         if warned_at is None or now.verdict == "warning":
             return now
         return _was("warning", ended_s + warned_at * period_s + self.lag_s)
+
+    def _only_back_for(self, seconds: float) -> str:
+        back_at = self.history.track.recovered_ratio
+        return f"ran dry, and has been back at {back_at:.0%} for only {span(seconds)}"
 
     def worst_s(self, size: int) -> float:
         """Seconds from the level at the end of the first ``size`` slots to empty at full burst."""

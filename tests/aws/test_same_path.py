@@ -159,7 +159,7 @@ def test_a_volume_of_the_account_is_scored_from_its_own_metrics(cloud: Cloud) ->
     found = json.loads(out)
     assert found["trials"][0]["name"] == volume_id
     assert found["trials"][0]["scenario"] == "as recorded"
-    assert found["policies"]["static 40 %"]["false_pages"] == 1
+    assert found["policies"]["static 40 %"]["needless_pages"] == 1
 
 
 def test_a_volume_that_is_younger_than_the_warm_up_cannot_be_scored(cloud: Cloud) -> None:

@@ -10,8 +10,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from burstwatch.backtest.evaluate import FEEDS, FORESIGHT_S, REPEAT_S, score_firing, score_trial
+from burstwatch.backtest.evaluate import (
+    FEEDS,
+    FORESIGHT_S,
+    REPEAT_S,
+    WARNED_S,
+    Judged,
+    score_trial,
+)
 from burstwatch.backtest.policies import find_policies
+from burstwatch.backtest.scores import COLUMNS as FIGURES
 from burstwatch.backtest.scores import WEEK_S, Score, resample
 from burstwatch.backtest.series import Row, at_period
 from burstwatch.backtest.trials import Event, make_trial
@@ -23,8 +31,9 @@ HOUR = 3_600.0
 SPAN = (0.0, WEEK_S)
 
 
-def score(times: list[float], events: list[Event]) -> Score:
-    return score_firing(times, 60.0, events, span=SPAN, lead_s=900.0)
+def score(times: list[float], events: list[Event], warnings: list[float] | None = None) -> Score:
+    judged = Judged(period_s=60.0, events=events, span=SPAN, lead_s=900.0, fastest_s=1_200.0)
+    return judged.score(times, warnings or [])
 
 
 def minutes(first: float, last: float) -> list[float]:
@@ -35,59 +44,85 @@ EVENT = Event(empty_s=100 * HOUR, recovered_s=101 * HOUR)
 
 
 def test_an_alarm_that_is_on_at_the_lead_is_in_time() -> None:
-    assert score(minutes(EVENT.empty_s - 960, EVENT.recovered_s), [EVENT]).recall == 1.0
-    assert score(minutes(EVENT.empty_s - 840, EVENT.recovered_s), [EVENT]).recall == 0.0
+    assert score(minutes(EVENT.empty_s - 960, EVENT.recovered_s), [EVENT]).announced == 1.0
+    assert score(minutes(EVENT.empty_s - 840, EVENT.recovered_s), [EVENT]).announced == 0.0
 
 
-def test_a_page_that_is_old_news_is_not_a_strict_success() -> None:
+def test_a_page_that_is_old_news_is_no_page_in_time() -> None:
     # On since five hours: the repeat after four is 60 minutes before, and counts.
-    assert score(minutes(EVENT.empty_s - 5 * HOUR, EVENT.recovered_s), [EVENT]).strict_recall == 1.0
+    assert score(minutes(EVENT.empty_s - 5 * HOUR, EVENT.recovered_s), [EVENT]).paged_in_time == 1.0
     # On since three hours: its page is too long ago, and the repeat is still to come.
     late = score(minutes(EVENT.empty_s - 3 * HOUR, EVENT.recovered_s), [EVENT])
-    assert (late.recall, late.strict_recall) == (1.0, 0.0)
+    assert (late.announced, late.paged_in_time) == (1.0, 0.0)
 
 
 def test_a_stuck_alarm_pages_again_every_four_hours() -> None:
     stuck = score(minutes(0.0, 12 * HOUR), [])
-    assert stuck.false_pages == 12 * HOUR / REPEAT_S
-    assert stuck.false_per_week == 3.0
-    assert stuck.firing_share == pytest.approx(12 / (7 * 24))
+    assert stuck.needless_pages == 12 * HOUR / REPEAT_S
+    assert stuck.needless_per_week == 3.0
+    assert stuck.in_alarm == pytest.approx(12 / (7 * 24))
 
 
-def test_a_page_is_false_where_nothing_runs_dry_within_two_hours() -> None:
+def test_a_page_is_needless_where_nothing_runs_dry_within_two_hours() -> None:
     near = score(minutes(EVENT.empty_s - FORESIGHT_S, EVENT.empty_s), [EVENT])
-    assert (near.true_pages, near.false_pages) == (1, 0)
+    assert (near.right_pages, near.needless_pages) == (1, 0)
     far = score(minutes(EVENT.empty_s - FORESIGHT_S - 60, EVENT.empty_s - FORESIGHT_S), [EVENT])
-    assert (far.true_pages, far.false_pages) == (0, 1)
+    assert (far.right_pages, far.needless_pages) == (0, 1)
 
 
-def test_pages_within_an_incident_are_neither_true_nor_false() -> None:
+def test_pages_within_an_incident_are_neither_right_nor_needless() -> None:
     inside = score(minutes(EVENT.empty_s, EVENT.recovered_s), [EVENT])
-    assert (inside.true_pages, inside.false_pages, inside.events) == (0, 0, 1)
+    assert (inside.right_pages, inside.needless_pages, inside.events) == (0, 0, 1)
 
 
-def test_two_alarms_for_one_exhaustion_are_not_one_episode() -> None:
+def test_two_alarms_for_one_exhaustion_are_not_one_page() -> None:
     flapping = minutes(EVENT.empty_s - 3_000, EVENT.empty_s - 2_000)
     flapping += minutes(EVENT.empty_s - 1_200, EVENT.recovered_s)
-    assert score(flapping, [EVENT]).episodes_once == 0.0
-    assert score(minutes(EVENT.empty_s - 1_200, EVENT.recovered_s), [EVENT]).episodes_once == 1.0
+    assert score(flapping, [EVENT]).one_page == 0.0
+    assert score(minutes(EVENT.empty_s - 1_200, EVENT.recovered_s), [EVENT]).one_page == 1.0
+
+
+def test_a_page_is_warned_of_where_a_warning_was_on_thirty_minutes_before() -> None:
+    page = minutes(EVENT.empty_s - 1_200, EVENT.recovered_s)
+    early = minutes(page[0] - WARNED_S, page[0])
+    assert score(page, [EVENT], early).warned == 1.0
+    assert score(page, [EVENT], early[1:]).warned == 0.0
+    assert score(page, [EVENT]).warned is None  # a rule that never warns
+
+
+def test_a_warning_is_needless_where_nothing_runs_dry_within_two_hours() -> None:
+    alone = score([], [], minutes(HOUR, 2 * HOUR))
+    assert (alone.needless_warnings_per_week, alone.needless_pages) == (1.0, 0)
+    page = minutes(EVENT.empty_s - 1_200, EVENT.recovered_s)
+    escalated = minutes(page[0] - WARNED_S, page[0])
+    # One that becomes a page is one warning, and the page that ends in a warning is none.
+    after = minutes(EVENT.recovered_s, EVENT.recovered_s + HOUR)
+    assert score(page, [EVENT], [*escalated, *after]).needless_warnings == 0
+
+
+def test_an_exhaustion_that_no_page_can_announce_is_reported_with_the_lead_it_left() -> None:
+    fast = Event(empty_s=100 * HOUR, recovered_s=101 * HOUR, full_s=100 * HOUR - 1_140)
+    page = minutes(fast.empty_s - 600, fast.recovered_s)
+    assert score(page, [fast]).fast_leads_s == (600.0,)
+    slow = Event(empty_s=100 * HOUR, recovered_s=101 * HOUR, full_s=100 * HOUR - 1_200)
+    assert score(page, [slow, EVENT]).fast_leads_s == ()
 
 
 def test_what_began_before_the_span_is_not_counted() -> None:
     before = Event(empty_s=-HOUR, recovered_s=HOUR)
     found = score([], [before])
     assert found.events == 0
-    assert found.recall is None
+    assert found.announced is None
 
 
 def test_scores_add_up_and_intervals_come_from_whole_groups() -> None:
-    one, none = Score(events=4, in_time=4), Score(events=4, in_time=0)
-    assert (one + none).recall == 0.5
-    interval = resample([one] * 5 + [none] * 5, lambda total: total.recall)
+    one, none = Score(events=4, announced_events=4), Score(events=4, announced_events=0)
+    assert (one + none).announced == 0.5
+    interval = resample([one] * 5 + [none] * 5, lambda total: total.announced)
     assert interval is not None
     low, high = interval
     assert 0.1 <= low < 0.5 < high <= 0.9
-    assert resample([one] * 5, lambda total: total.recall) == (1.0, 1.0)
+    assert resample([one] * 5, lambda total: total.announced) == (1.0, 1.0)
 
 
 def test_minutes_become_five_as_cloudwatch_sums_them_up() -> None:
@@ -125,7 +160,7 @@ def test_the_guarantee_misses_no_exhaustion_of_any_workload(
     found = score_trial(trial, FEEDS[view], [find_policies()["guarantee"]], lead_s=900.0)[
         "guarantee"
     ]
-    assert found.in_time == found.events
+    assert found.announced_events == found.events
 
 
 # The command
@@ -163,10 +198,19 @@ def as_json(*args: str) -> dict[str, Any]:
 def test_a_table_has_a_row_for_each_policy(workload: Path) -> None:
     code, out, err = backtest(str(workload), "--size-gib", "100", "--rho", "0.8")
     assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[0].split()[:3] == ["policy", "in", "time"]
-    assert {line.split("  ")[0] for line in lines[1:-1]} == set(find_policies())
-    assert lines[-1] == "1 exhaustions in 0 volume-weeks"
+    head, *lines = out.splitlines()
+    names = [column.name for column in FIGURES]
+    assert [cell.strip() for cell in head.split("  ") if cell] == ["policy", *names, "lead"]
+    end = lines.index("1 exhaustions in 0 volume-weeks")
+    assert {line.split("  ")[0] for line in lines[:end]} == set(find_policies())
+    assert [line.partition(": ")[0] for line in lines[end + 2 :]] == [*names, "lead"]
+
+
+@pytest.mark.slow
+def test_exhaustions_faster_than_the_lead_are_said_apart(workload: Path) -> None:
+    args = (str(workload), "--size-gib", "100", "--rho", "0.8", "--policy", "guarantee")
+    assert "faster" not in backtest(*args)[1]
+    assert "1 of them went from full to empty faster than" in backtest(*args, "--lead-s", "7200")[1]
 
 
 @pytest.mark.slow
@@ -177,8 +221,8 @@ def test_the_oracle_is_perfect_and_burstwatch_in_time(workload: Path, tmp_path: 
         "--policy", "oracle", "--policy", "burstwatch",
     )  # fmt: skip
     oracle, ours = found["policies"]["oracle"], found["policies"]["burstwatch"]
-    assert (oracle["recall"], oracle["false_pages"], oracle["one_episode"]) == (1.0, 0, 1.0)
-    assert (ours["recall"], ours["one_episode"]) == (1.0, 1.0)
+    assert (oracle["announced"], oracle["needless_pages"], oracle["one_page"]) == (1.0, 0, 1.0)
+    assert (ours["announced"], ours["one_page"]) == (1.0, 1.0)
     assert found["trials"][0]["scenario"] == "100 GiB at 0.8"
     assert ">burstwatch</text>" in picture.read_text()
 

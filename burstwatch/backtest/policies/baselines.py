@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from burstwatch.backtest.evaluate import Known, Policy
-from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Observation, Verdict
 
 WINDOW_S = 300.0
 SOON_S = 1_800.0
@@ -18,9 +18,9 @@ class Rule:
     help: str
     rule: Callable[[Observation, Known], bool]
 
-    def fires(self, seen: Observation, known: Known) -> bool:
-        """Whether its alarm would be on."""
-        return self.rule(seen, known)
+    def judge(self, seen: Observation, known: Known) -> Verdict:
+        """Critical, where the rule holds."""
+        return "critical" if self.rule(seen, known) else "ok"
 
 
 def naive(seen: Observation, _known: Known) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from burstwatch.backtest.evaluate import Known
 from burstwatch.forecast.hazard import MODEL, Model
 from burstwatch.forecast.policy import assess, is_far
-from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Observation, Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,11 +16,11 @@ class Burstwatch:
     help: str = "worst case near, and the demand likely to empty it"
     model: Model = MODEL
 
-    def fires(self, seen: Observation, known: Known) -> bool:
-        """Whether a page would be on."""
+    def judge(self, seen: Observation, known: Known) -> Verdict:
+        """The sweep's verdict."""
         if seen.history is not None and is_far(seen.history, seen.at, known.config):
-            return False  # as assess would find, in a tenth of the time
-        return assess(seen, known.config, self.model).verdict in {"critical", "exhausted"}
+            return "ok"  # as assess would find, in a tenth of the time
+        return assess(seen, known.config, self.model).verdict
 
 
 POLICIES = (Burstwatch(),)

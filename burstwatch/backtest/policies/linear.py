@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from burstwatch.backtest.evaluate import Known
 from burstwatch.history.history import History
-from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Observation, Verdict
 
 WINDOW_S = 3_600.0
 
@@ -22,14 +22,14 @@ class Linear:
     help: str
     ahead_s: float
 
-    def fires(self, seen: Observation, known: Known) -> bool:
-        """Whether the line has crossed zero by then."""
+    def judge(self, seen: Observation, known: Known) -> Verdict:
+        """Critical, where the line has crossed zero by then."""
         del known
         history = seen.history
         if history is None or not history.size:
-            return False
+            return "ok"
         mean_at, mean, slope = line(history)
-        return mean + slope * (seen.at + self.ahead_s - mean_at) < 0
+        return "critical" if mean + slope * (seen.at + self.ahead_s - mean_at) < 0 else "ok"
 
 
 def line(history: History) -> tuple[float, float, float]:

@@ -58,7 +58,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--policy", action="append", help="only these; default all")
     parser.add_argument("--lead-s", type=float, default=900.0, help="default 900")
     parser.add_argument("--jobs", type=int, default=0, help="processes, default one a core")
-    parser.add_argument("--picture", metavar="FILE.svg", help="draw recall against needless pages")
+    parser.add_argument(
+        "--picture", metavar="FILE.svg", help="draw what is announced against needless pages"
+    )
     parser.add_argument("--json", action="store_true")
 
 
