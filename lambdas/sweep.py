@@ -19,12 +19,13 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.names import NAMESPACE, part_name
 from burstwatch.aws.session import Clients, Deadline
+from burstwatch.aws.sweep import PUBLISH_S
 from burstwatch.aws.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
 
-#: Time kept back to publish what was found before the function is stopped.
-RESERVE_S = 10.0
+#: Time kept back to publish what was found, and to end, before the function is stopped.
+RESERVE_S = PUBLISH_S + 1.0
 
 config = config_from_env(os.environ)
 units = Units(
@@ -46,6 +47,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     ``batchItemFailures``, and costs no other.
     """
     now = time.time()
+    # The minute in which it began: one that ends late must not count twice in the next.
+    metrics.set_timestamp(int(now * 1000))
     ends = now + context.get_remaining_time_in_millis() / 1000 - RESERVE_S
     messages = event.get("Records")
     if messages is None:

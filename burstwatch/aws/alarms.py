@@ -18,7 +18,7 @@ from burstwatch.aws.names import (
     alarm_name,
     resource_dimensions,
 )
-from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.aws.session import AWS_ERRORS, Clients, CutError, describe_error
 from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
@@ -51,6 +51,8 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
     paginator = clients("cloudwatch").get_paginator("describe_alarms")
     alarms = []
     for page in paginator.paginate(AlarmNamePrefix=prefix, AlarmTypes=["MetricAlarm"]):
+        if "MetricAlarms" not in page:
+            raise CutError(operation="DescribeAlarms")
         for item in page["MetricAlarms"]:
             severity = next((s for s in ALARMED if item["AlarmName"].endswith(f"/{s}")), None)
             if severity is None:

@@ -1,13 +1,13 @@
 """Reads a kind's listing and lookups, page by page, in full."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from botocore import xform_name
 
-from burstwatch.aws.session import AWS_ERRORS, Clients, Deadline, LateError, describe_error
+from burstwatch.aws.session import AWS_ERRORS, Clients, CutError, describe_error
 from burstwatch.formatting import first_of
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Scope, Thing
@@ -58,7 +58,6 @@ class _Reader:
     """Reads listings. What fails is a problem, and the rest goes on."""
 
     clients: Clients
-    deadline: Deadline | None
     problems: list[Problem] = field(default_factory=list)
     calls: int = 0
 
@@ -66,11 +65,10 @@ class _Reader:
         """The items, and whether that is all of them."""
         items: list[Item] = []
         try:
-            pages = self._pages(listing, scope)
-            while page := self._next(pages):
+            for page in self._pages(listing, scope):
                 self.calls += 1
-                items += _at_path(page, listing.items)
-        except (*AWS_ERRORS, LateError) as error:
+                items += _at_path(page, listing)
+        except AWS_ERRORS as error:
             self.problems.append(Problem(part=listing.operation, error=describe_error(error)))
             return items, False
         return items, True
@@ -85,10 +83,6 @@ class _Reader:
             paginator.paginate(PaginationConfig={"PageSize": listing.page_size}, **arguments)
         )
 
-    def _next(self, pages: Iterator[Item]) -> Item | None:
-        turn: Callable[[], Item | None] = partial(next, pages, None)
-        return turn() if self.deadline is None else self.deadline.wait_for(turn)
-
 
 def take_inventory(
     kind: Kind,
@@ -97,14 +91,10 @@ def take_inventory(
     *,
     now: float,
     scope: Scope | None = None,
-    deadline: Deadline | None = None,
 ) -> Inventory:
-    """Everything of one kind in ``scope``. A failed part is a problem, and the rest goes on.
-
-    What is not answered before the ``deadline`` is such a part.
-    """
+    """Everything of one kind in ``scope``. A failed part is a problem, and the rest goes on."""
     scope = scope or Scope()
-    reader = _Reader(clients=clients, deadline=deadline)
+    reader = _Reader(clients=clients)
     items, complete = _read_inventory(kind.inventory, scope, reader)
     things, refused = _things(kind.inventory, items, unit)
     if scope.shard.number > 1:  # what has no id is of the first shard
@@ -238,9 +228,16 @@ def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:
         yield Problem(part=f"{kind.name} {names}", error=reason)
 
 
-def _at_path(page: Item, path: str) -> list[Item]:
-    """The items at a path such as ``Reservations[].Instances[]``."""
+def _at_path(page: Item, listing: Listing) -> list[Item]:
+    """The items at a path such as ``Reservations[].Instances[]``.
+
+    Raises:
+        CutError: if the page has no list at all, which is not the same as an empty one.
+    """
+    first, *_ = steps = listing.items.split(".")
+    if first.removesuffix("[]") not in page:
+        raise CutError(operation=listing.operation)
     found = [page]
-    for step in path.split("."):
+    for step in steps:
         found = [inner for outer in found for inner in outer.get(step.removesuffix("[]"), ())]
     return found

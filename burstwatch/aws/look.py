@@ -23,6 +23,9 @@ from burstwatch.polling.schedule import Judged
 from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import WHOLE, Shard
 
+#: Where asking fails for so many of those that have a bucket, nobody is watching.
+BLIND_SHARE = 0.5
+
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
@@ -31,7 +34,9 @@ class Look:
     If the unit could not be asked, there is only the unit, the time and the shard.
     ``buckets`` are all of them, where a resource has several; ``backgrounds`` tell of those
     that are not well what led up to it, by id. ``kinds`` are those looked at, by name; for the
-    ``incomplete`` ones the inventory was not read in full. ``quiet`` are ids
+    ``incomplete`` ones the inventory was not read in full, for the ``unsettled`` ones not often
+    enough for what it lacks to be gone. ``is_blind`` is whether asking failed for half or more of
+    those that have a bucket: silence is no failure. ``quiet`` are ids
     for which no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
@@ -48,6 +53,8 @@ class Look:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     incomplete: frozenset[str] = frozenset()
+    unsettled: frozenset[str] = frozenset()
+    is_blind: bool = False
     quiet: frozenset[str] = frozenset()
     excluded: int = 0
     evaluated: int = 0
@@ -183,6 +190,8 @@ def _merged(
     buckets = {key: entry for one in looked for key, entry in one.buckets.items()}
     if not incomplete:
         memory.forget_all_but(set(buckets))
+    asked = [key for key, (resource, _) in buckets.items() if resource.bucket is not None]
+    failed = sum(key in memory.known and memory.known[key].failed for key in asked)
     found = worst_of_each(buckets.values())
     problems = [problem for stock in stocks for problem in stock.problems]
     problems += [problem for one in looked for problem in one.problems]
@@ -200,6 +209,8 @@ def _merged(
         # Two kinds may ask the same of AWS, and be refused it in the same words.
         problems=tuple(dict.fromkeys(problems)),
         incomplete=incomplete,
+        unsettled=frozenset(p.kind.name for p in parts if not memory.is_settled(p.kind)),
+        is_blind=0 < len(asked) <= failed / BLIND_SHARE,
         quiet=frozenset(one for part in parts for one in part.quiet),
         excluded=sum(stock.watchlist.excluded + stock.inventory.excluded for stock in stocks),
         evaluated=sum(one.evaluated for one in looked),

@@ -1,7 +1,8 @@
 """Remembers a unit from sweep to sweep. Everything in it only saves requests."""
 
 import math
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
 from burstwatch.aws.budget import Budget
 from burstwatch.aws.inventory import Inventory, take_inventory
@@ -9,6 +10,7 @@ from burstwatch.aws.pace import Pace
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.watchlist import Watchlist, make_watchlist
 from burstwatch.config import Config
+from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind, Scope
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.schedule import Schedule
@@ -19,6 +21,8 @@ from burstwatch.shards import WHOLE, Shard
 #: calls than this is read so often, and not at every sweep.
 FEW_CALLS = 10
 INVENTORY_S = 300.0
+#: So many inventories in a row must lack what is gone.
+GONE_AFTER = 3
 #: So long an inventory stands in for what a later one could not read.
 WHOLE_KEPT_S = 2 * INVENTORY_S
 
@@ -38,6 +42,31 @@ class Stock:
 
 
 @dataclass(kw_only=True)
+class Presence:
+    """The resources that the last inventories of a kind had, by id: one that lacks some proves little.
+
+    ``missing`` is how many inventories in a row lacked them.
+    """
+
+    listings: int = 0
+    known: dict[str, tuple[Resource, ...]] = field(default_factory=dict)
+    missing: Counter[str] = field(default_factory=Counter)
+
+    def confirmed(self, inventory: Inventory) -> Inventory:
+        """The inventory with what it lacks, until ``GONE_AFTER`` in a row have lacked it."""
+        self.listings += 1
+        listed: dict[str, tuple[Resource, ...]] = {}
+        for resource in inventory.resources:
+            listed[resource.id] = (*listed.get(resource.id, ()), resource)
+        gone = self.known.keys() - listed.keys() - inventory.refused.keys()
+        self.missing = Counter({one: self.missing[one] + 1 for one in gone})
+        kept = {one: self.known[one] for one in gone if self.missing[one] < GONE_AFTER}
+        self.known = listed | kept
+        more = (resource for some in kept.values() for resource in some)
+        return replace(inventory, resources=(*inventory.resources, *more))
+
+
+@dataclass(kw_only=True)
 class Memory(Schedule):
     """The schedule of a unit, its inventories by kind, how fast it may be asked and for how much.
 
@@ -48,11 +77,19 @@ class Memory(Schedule):
     pace: Pace = field(init=False)
     budget: Budget | None = None
     stocks: dict[str, Stock] = field(default_factory=dict)
+    presences: dict[str, Presence] = field(default_factory=dict)
     #: The last inventory of each kind of which every call was answered, and when.
     _whole: dict[str, tuple[float, Inventory]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pace = Pace(shards=self.shard.count)
+
+    def is_settled(self, kind: Kind) -> bool:
+        """Whether enough inventories of a kind were read for what is in none of them to be gone."""
+        return self._presence(kind).listings >= GONE_AFTER
+
+    def _presence(self, kind: Kind) -> Presence:
+        return self.presences.setdefault(kind.name, Presence())
 
     def allowance(self, now: float) -> Allowance:
         """The number of metrics that may be asked for at this look."""
@@ -73,14 +110,10 @@ class Memory(Schedule):
         # Half a period's slack, as for everything that is due.
         if kept is not None and now - kept.at < INVENTORY_S - config.sweep_period_s / 2:
             return kept
-        inventory = take_inventory(
-            kind,
-            clients,
-            unit,
-            now=now,
-            scope=Scope(tag=config.tag, shard=self.shard),
-            deadline=deadline,
-        )
+        scope = Scope(tag=config.tag, shard=self.shard)
+        inventory = take_inventory(kind, clients.until(deadline), unit, now=now, scope=scope)
+        if inventory.complete:
+            inventory = self._presence(kind).confirmed(inventory)
         if inventory.is_answered:
             self._whole[kind.name] = (now, inventory)
         else:

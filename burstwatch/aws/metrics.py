@@ -5,11 +5,12 @@ billed per query, not per datapoint. Pages, partial data and errors of a single
 series are all seen; a series that failed is reported, never empty.
 """
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from burstwatch.aws.pace import Pace
-from burstwatch.aws.session import AWS_ERRORS, LATE, Clients, Deadline, describe_error
+from burstwatch.aws.session import AWS_ERRORS, LATE, Clients, CutError, Deadline, describe_error
 from burstwatch.formatting import first_of
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.queries import Answers, Query
@@ -112,18 +113,25 @@ def _read_batch(
         page = clients("cloudwatch").get_metric_data(**request)
         if "MetricDataResults" not in page:
             # So botocore passes on a body that was cut, or is of somebody in between.
-            _fail(answers, batch, "GetMetricData: the answer is not whole")
-            return
+            raise CutError(operation="GetMetricData")
         for result in page["MetricDataResults"]:
             status[result["Id"]] = result.get("StatusCode", "Complete")
             times = [time.timestamp() for time in result["Timestamps"]]
             found[result["Id"]].update(zip(times, result["Values"], strict=True))
         if not page.get("NextToken"):
             break
+        if page["NextToken"] == request.get("NextToken"):
+            _fail(answers, batch, "GetMetricData: a page's token came again")
+            return
         request["NextToken"] = page["NextToken"]
     for query_id, query in by_id.items():
         code = status.get(query_id, "missing from the answer")
-        if code == "Complete":
+        wrong = [one for one in found[query_id].values() if not 0 <= one < math.inf]
+        if wrong:
+            _fail(
+                answers, [query], f"GetMetricData: {query.metric} is {wrong[0]:g}, which cannot be"
+            )
+        elif code == "Complete":
             answers.series[query.key] = sorted(found[query_id].items())
         else:
             _fail(answers, [query], f"GetMetricData: {code}")

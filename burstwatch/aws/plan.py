@@ -78,7 +78,8 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
     """Compare what should be with what is.
 
     An *unknown* resource is left exactly as it is: nothing published, nothing
-    deleted. A resource that is gone ends its alarm only if the inventory is whole.
+    deleted. A resource that is gone ends its alarm only if the inventory is whole, and
+    others before it lacked it too.
     """
     by_resource: dict[str, list[Alarm]] = {}
     own_mass = part_name(found.unit, found.shard)
@@ -129,7 +130,7 @@ def _plan_orphans(
         is_under_way = kind == DRILL and now - some[0].made_at <= DRILL_LASTS_S
         if not kind or is_under_way:
             continue
-        if kind not in found.incomplete:
+        if kind not in found.incomplete | found.unsettled:
             draft.severities[kind, some[0].resource_id] = 0
             draft.end(some, 0, now)
 

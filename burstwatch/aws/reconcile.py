@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from burstwatch.aws.alarms import alarm_request, check_topics, delete_alarms, read_alarms
+from burstwatch.aws.alarms import (
+    Alarm,
+    alarm_request,
+    check_topics,
+    delete_alarms,
+    read_alarms,
+)
 from burstwatch.aws.look import Look
 from burstwatch.aws.names import MASS, alarm_prefix, part_name, where
 from burstwatch.aws.plan import AlarmPlan, plan_alarms
@@ -29,14 +35,20 @@ class Reconciled:
     is_complete: bool
 
 
-def reconcile(home: Clients, found: Look, config: Config, *, now: float) -> Reconciled:
-    """Publish the severities, then create alarms, send events and delete what is over."""
-    problems: list[Problem] = []
+def list_alarms(home: Clients, found: Look, config: Config) -> list[Alarm] | Problem:
+    """The alarms that a unit has, or why that is not known."""
     try:
-        alarms = read_alarms(home, f"{alarm_prefix(config.deployment)}{found.unit}/")
+        return read_alarms(home, f"{alarm_prefix(config.deployment)}{found.unit}/")
     except AWS_ERRORS as error:
-        problems.append(Problem(part="DescribeAlarms", error=describe_error(error)))
-        alarms = None
+        return Problem(part="DescribeAlarms", error=describe_error(error))
+
+
+def reconcile(
+    home: Clients, found: Look, there: list[Alarm] | Problem, config: Config, *, now: float
+) -> Reconciled:
+    """Publish the severities, then create alarms, send events and delete what is over."""
+    problems = [there] if isinstance(there, Problem) else []
+    alarms = None if isinstance(there, Problem) else there
     plan = plan_alarms(found, alarms or (), config, now=now)
     unpublished = publish_severities(home, found, plan)
     problems += unpublished

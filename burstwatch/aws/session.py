@@ -1,8 +1,11 @@
 """Clients with bounded retries, and errors in words that name the thing."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import boto3
@@ -13,9 +16,6 @@ from botocore.parsers import ResponseParserError
 from botocore.utils import parse_timestamp
 
 from burstwatch.polling.unit import Unit
-
-#: What an AWS call can raise. A response cut off in the middle is neither of botocore's own two.
-AWS_ERRORS = (BotoCoreError, ClientError, ResponseParserError)
 
 #: What AWS answers when there are too many calls, by service.
 THROTTLED = frozenset(
@@ -47,6 +47,17 @@ class LateError(Exception):
 
     def __init__(self) -> None:
         super().__init__(LATE)
+
+
+class CutError(Exception):
+    """An answer without the part that was asked for, as botocore passes on a body that was cut."""
+
+    def __init__(self, *, operation: str) -> None:
+        super().__init__(f"{operation}: the answer is not whole")
+
+
+#: What an AWS call can raise. A response cut off in the middle is neither of botocore's own two.
+AWS_ERRORS = (BotoCoreError, ClientError, ResponseParserError, LateError, CutError)
 
 
 class AwsError(ValueError):
@@ -89,24 +100,36 @@ class Clients:
             msg = "no region: pass --region or set AWS_REGION"
             raise AwsError(msg)
         self._endpoint_url = endpoint_url
-        #: Answers so far that asked for fewer calls, those among them that were tried again.
-        self.throttled = 0
+        self._answers = Counter[str]()
         self._clients: dict[str, Any] = {}
+        self._deadline: Deadline | None = None
+
+    @property
+    def throttled(self) -> int:
+        """Answers so far that asked for fewer calls, those among them that were tried again."""
+        return self._answers["throttled"]
+
+    def until(self, deadline: "Deadline") -> "Clients":
+        """The same clients, of which nobody waits for an answer after the deadline."""
+        bounded = copy(self)
+        bounded._deadline = deadline  # noqa: SLF001 - a copy of its own
+        return bounded
 
     def __call__(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
-        """The client of one service."""
+        """The client of one service. Its calls raise one of ``AWS_ERRORS``."""
         if service not in self._clients:
             client = self._session.client(
                 service, config=CLIENT_CONFIG, endpoint_url=self._endpoint_url
             )
             client.meta.events.register("needs-retry", self._note_throttling)
             self._clients[service] = client
-        return self._clients[service]
+        client = self._clients[service]
+        return client if self._deadline is None else _Bounded(client, self._deadline)
 
     def _note_throttling(self, response: Any = None, **_: object) -> None:  # noqa: ANN401 - botocore's own pair
         """Count answers that say "slower". botocore tries those again by itself."""
         code = response[1].get("Error", {}).get("Code") if response else None
-        self.throttled += code in THROTTLED
+        self._answers["throttled"] += code in THROTTLED
 
     def assume(
         self, role_arn: str, *, external_id: str, session_name: str, region: str
@@ -177,12 +200,38 @@ def describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
+class _Bounded:
+    """A client or paginator, of which nobody waits for an answer after the deadline."""
+
+    def __init__(self, inner: Any, deadline: "Deadline") -> None:  # noqa: ANN401 - as boto3 made it
+        self._inner, self._deadline = inner, deadline
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """A call, which raises LateError if the time is up."""
+        call = getattr(self._inner, name)
+        return lambda **params: self._deadline.wait_for(partial(call, **params))
+
+    def get_paginator(self, name: str) -> "_Bounded":
+        """A paginator each of whose pages is such a call."""
+        return _Bounded(self._inner.get_paginator(name), self._deadline)
+
+    def paginate(self, **params: object) -> Iterator[Any]:
+        """The pages."""
+        pages = iter(self._inner.paginate(**params))
+        while page := self._deadline.wait_for(partial(next, pages, None)):
+            yield page
+
+
 class Deadline:
     """The end of a sweep's time. ``clock`` returns seconds."""
 
     def __init__(self, clock: Callable[[], float], *, at: float) -> None:
         """``at`` is the instant, on that clock, after which nothing new is begun."""
         self._clock, self._at = clock, at
+
+    def plus(self, seconds: float) -> "Deadline":
+        """One that is so much later."""
+        return Deadline(self._clock, at=self._at + seconds)
 
     def passed(self) -> bool:
         """Whether to stop with what there is."""

@@ -11,12 +11,17 @@ from burstwatch.aws.publish import (
     publish_completed,
     publish_spent,
 )
-from burstwatch.aws.reconcile import reconcile
+from burstwatch.aws.reconcile import list_alarms, reconcile
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds.base import Kind
 from burstwatch.polling.unit import Problem, Unit
+
+#: Time after the deadline to publish what was found.
+PUBLISH_S = 9.0
+#: DescribeAlarms may take so much of it: what is found can be published without its answer.
+READ_ALARMS_S = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,26 +57,29 @@ def sweep(
     """Sweep once. Harmless when it overlaps with another, or dies at any point.
 
     ``clients`` reach the unit, which is only looked at; ``home`` has the alarms and topics.
+    Nothing is asked of the unit after the ``deadline``, and nothing of home ``PUBLISH_S`` later.
     """
     throttled_before = _throttled(clients, home)
+    publisher = home.until(deadline.plus(PUBLISH_S))
     problems: list[Problem] = []
     if not math.isinf(config.budget_metrics_per_s) and (
         memory.budget is None or memory.budget.is_stale(now)
     ):
-        opened, problems = open_budget(home, unit, memory.shard, config, now=now)
+        opened, problems = open_budget(home.until(deadline), unit, memory.shard, config, now=now)
         memory.budget = memory.budget if memory.budget and problems else opened
     found = look(unit, kinds, clients, config, memory, now=now, deadline=deadline)
     problems += found.problems
     if memory.budget is not None:
         memory.budget.spend(found.metrics_requested)
-        problems += publish_spent(home, found, config)
-    alarms = reconcile(home, found, config, now=now)
+        problems += publish_spent(publisher, found, config)
+    there = list_alarms(home.until(deadline.plus(READ_ALARMS_S)), found, config)
+    alarms = reconcile(publisher, found, there, config, now=now)
     problems += alarms.problems
     # A sweep that could not see everything, or could not make an alarm, is not complete,
     # and its silence must alarm.
-    completed = alarms.is_complete and not found.incomplete
+    completed = alarms.is_complete and not found.incomplete and not found.is_blind
     if completed:
-        beat = publish_completed(home, found, config)
+        beat = publish_completed(publisher, found, config)
         problems += beat
         completed = not beat
     return Sweep(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from burstwatch.config import Config
 from burstwatch.forecast.policy import BACK_RATIO
+from burstwatch.formatting import clock_time
 from burstwatch.history.background import recent_rates
 from burstwatch.history.cadence import COARSE_S, FINE_S, cadence_s
 from burstwatch.history.levels import Levels, keep_levels
@@ -18,6 +19,8 @@ from burstwatch.polling.schedule import LATEST_S, LastLook, Schedule, SeenLevel
 
 #: Five datapoints of the slowest cadence: what tells it, and how late the newest is.
 GLANCE_S = 5.0 * COARSE_S
+#: A full bucket may be said to hold this share of its size: AWS rounds.
+HIGHEST_RATIO = 1.01
 #: So many datapoints of a full bucket tell what it spends at most.
 FULL_POINTS = 6
 
@@ -93,6 +96,7 @@ class LevelSample:
             self.failure = answers.failed[self.level_key]
         self.series = answers.series.get(self.level_key, self.series)
         self.from_s = self.now - back_s
+        self.failure = self.failure or self._doubt()
         kept = self.known.levels if self.known is not None and self.known.near else None
         if kept is None or self.series is None or back_s >= self.look_back_s:
             return
@@ -100,6 +104,22 @@ class LevelSample:
         older = kept.before(self.from_s // FINE_S * FINE_S)
         self.series = [*(point for point in older if point[0] >= first_s), *self.series]
         self.from_s = max(first_s, kept.start_s)
+
+    def _doubt(self) -> str:
+        """Why an answer cannot be believed: CloudWatch takes no datapoint away, and no bucket overflows."""
+        if self.series is None:
+            return ""
+        wrong = next((v for _, v in self.series if self._ratio(v) > HIGHEST_RATIO), None)
+        if wrong is not None:
+            return f"{self.resource.level_metric} is {wrong:g}, more than the bucket holds"
+        seen = None if self.known is None or self.known.seen is None else self.known.seen.newest
+        newest_s = self.series[-1][0] if self.series else -math.inf
+        if seen is not None and self.from_s <= seen.start_s and newest_s < seen.start_s:
+            return f"the datapoint of {clock_time(seen.start_s)} that was there before is gone"
+        return ""
+
+    def _ratio(self, value: float) -> float:
+        return self.kind.to_ratio(self.resource, value)
 
     def recall(self) -> None:
         """If it is silent, what the last look knew: unless something can have come in between."""
@@ -153,6 +173,8 @@ class LevelSample:
 
     def seen(self, *, unit_is_fresh: bool) -> SeenLevel | None:
         """The part that the next look need not ask for again."""
+        if self.failure:
+            return None  # what an earlier look has seen is still true
         if self.series:
             period_s = cadence_s([start for start, _ in self.series])
             newest = self._level(self.series[-1], period_s)
@@ -173,7 +195,7 @@ class LevelSample:
         return LevelPoint(
             start_s=point[0],
             period_s=period_s,
-            ratio=min(1.0, max(0.0, self.kind.to_ratio(self.resource, point[1]))),
+            ratio=min(1.0, max(0.0, self._ratio(point[1]))),
             statistic=self.resource.statistic,
         )
 

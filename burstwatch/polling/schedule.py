@@ -141,6 +141,8 @@ class Schedule:
             self.pasts[resource.key] = (fingerprint(resource), now, past)
         documented = resource.is_documented
         wait = wait_s(assessment, own, is_documented=documented, blind=blind, is_near=near)
+        if judged.failed and now >= late_at:
+            wait = SOONEST_S - own.sweep_period_s / 2  # it may be too late already
         self.known[resource.key] = LastLook(
             fingerprint=fingerprint(resource),
             assessment=assessment,

@@ -11,12 +11,16 @@ import type { Sweeps } from './sweeps.ts';
 import type { Topics } from './topics.ts';
 
 const MINUTE = Duration.minutes(1);
+/** So many periods in a row must be calm before an alarm on the fleet ends. */
+const CALM_PERIODS = 15;
 
 interface Watch {
   readonly metric: IMetric;
   readonly threshold: number;
   readonly comparison?: ComparisonOperator;
   readonly periods?: number;
+  /** How many of the periods must be so; default all. Fewer make it slow to end, and not slower to begin. */
+  readonly datapoints?: number;
   readonly missing?: TreatMissingData;
   readonly topic: Topic;
   readonly description: string;
@@ -65,16 +69,24 @@ export class HealthAlarms extends Construct {
       this.add(`burstwatch-${props.deployment}-${full}`, full, { ...watch, description });
     };
 
+    // These two say how the fleet is. Whoever must get up has been woken by an alarm of the volume, or of many.
     add('volumes-exhausted', {
       metric: fleet('ResourcesExhausted'),
       threshold: 1,
-      topic: page,
+      periods: CALM_PERIODS,
+      datapoints: 1,
+      missing: TreatMissingData.IGNORE,
+      topic: notice,
       description: 'At least one volume has no burst credits left and is held to its baseline. The per-volume alarms name it; `burstwatch scan` lists the fleet.',
     });
     add('volumes-critical', {
       metric: fleet('ResourcesCritical', Stats.SUM),
       threshold: 10,
-      topic: page,
+      // Two sweeps within one minute count everything twice, once.
+      periods: CALM_PERIODS,
+      datapoints: 2,
+      missing: TreatMissingData.IGNORE,
+      topic: notice,
       description: 'Ten or more volumes run dry within the lead time at once: look for one cause (a deployment, a backup, a shared job).',
     });
     // By unit and shard: the heartbeats of the others must not hide that one has stopped.
@@ -190,6 +202,7 @@ export class HealthAlarms extends Construct {
       threshold: watch.threshold,
       comparisonOperator: watch.comparison ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: watch.periods ?? 1,
+      datapointsToAlarm: watch.datapoints ?? watch.periods ?? 1,
       treatMissingData: watch.missing ?? TreatMissingData.NOT_BREACHING,
     });
     alarm.addAlarmAction(new SnsAction(watch.topic));

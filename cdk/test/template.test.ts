@@ -120,6 +120,23 @@ test('only the heartbeat takes missing data for bad news', () => {
   assert.deepEqual(breaching.map(([, alarm]) => alarm.Properties.MetricName), ['SweepCompleted']);
 });
 
+test('on page are only alarms that no alarm of a volume stands for: nothing is watched, or nothing arrives', () => {
+  const onPage = ofType('AWS::CloudWatch::Alarm')
+    .filter(([, alarm]) => JSON.stringify(alarm.Properties.AlarmActions).includes('Page'))
+    .map(([, alarm]) => alarm.Properties.AlarmName)
+    .toSorted();
+  assert.deepEqual(onPage, ['no-completed-sweep', 'undelivered-events', 'undelivered-notice'].map((name) => `burstwatch-burstwatch-${name}`));
+});
+
+test('an alarm on the fleet begins at once, ends after a quarter of an hour, and missing data ends nothing', () => {
+  for (const metric of ['ResourcesExhausted', 'ResourcesCritical']) {
+    const [[, alarm]] = ofType('AWS::CloudWatch::Alarm').filter(([, one]) => one.Properties.MetricName === metric) as any;
+    const { DatapointsToAlarm: needed, EvaluationPeriods: periods, TreatMissingData: missing } = alarm.Properties;
+    assert.ok(needed <= 2 && periods >= 15, metric);
+    assert.equal(missing, 'ignore');
+  }
+});
+
 test('alarms of the stack are outside the prefix of those that sweeps make', () => {
   for (const [, alarm] of ofType('AWS::CloudWatch::Alarm')) assert.doesNotMatch(alarm.Properties.AlarmName, /^burstwatch\//);
 });

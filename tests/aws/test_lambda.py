@@ -119,6 +119,26 @@ def answer_messages(
     return answer
 
 
+def test_the_numbers_of_a_sweep_are_of_the_minute_in_which_it_began(
+    cloud: Cloud, aws_env: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Disk(cloud, percent=100)
+    aws_env.setenv("BURSTWATCH_DEPLOYMENT", "test")
+    function = load("lambdas.sweep")
+    began, real = cloud.clock.now, function._sweep
+
+    def slow(*args: object, **more: object) -> object:
+        found = real(*args, **more)
+        cloud.clock.now += 58
+        return found
+
+    aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
+    aws_env.setattr(function, "_sweep", slow)
+    function.handler({}, Context())
+    (line,) = (one for one in capsys.readouterr().out.splitlines() if '"_aws"' in one)
+    assert json.loads(line)["_aws"]["Timestamp"] == int(began * 1000)
+
+
 def test_a_message_that_names_nothing_fails_alone(
     cloud: Cloud, answer_messages: Callable[[list[dict[str, Any]]], Answered]
 ) -> None:

@@ -228,15 +228,15 @@ def test_a_repeated_or_overlapping_sweep_changes_nothing(cloud: Cloud) -> None:
 
 
 def test_the_alarm_of_a_deleted_volume_ends_cleanly(cloud: Cloud) -> None:
-    disk = Disk(cloud, percent=40)
+    disk, memory = Disk(cloud, percent=40), Memory()
     for _ in range(5):
         disk.minute(iops=3_000)
-    run_sweep(cloud)
+    run_sweep(cloud, memory)
     cloud.aws.evaluate_alarms()
     del cloud.aws.regions["us-east-1"].volumes[disk.id]
-    for _ in range(5):
+    for _ in range(7):
         cloud.clock.now += 60
-        run_sweep(cloud)
+        run_sweep(cloud, memory)
         cloud.aws.evaluate_alarms()
     assert [state for _, _, state in cloud.aws.notifications] == ["ALARM", "OK"]
     assert alarms(cloud) == {}

@@ -35,6 +35,7 @@ class FakeAws(Messaging, Peers):
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``throttled_pages`` of GetMetricData after a first are; the next call of a
     ``stalled`` operation is answered once its event is set; ``cut`` is how many answers of one end in the middle;
+    ``unlisted`` volumes are missing from every listing; ``repeats_tokens`` makes GetMetricData answer the same page for ever;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
     ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota of those;
@@ -55,6 +56,8 @@ class FakeAws(Messaging, Peers):
     throttled_pages: int = 0
     stalled: dict[str, threading.Event] = field(default_factory=dict)
     cut: dict[str, int] = field(default_factory=dict)
+    unlisted: set[str] = field(default_factory=set)
+    repeats_tokens: bool = False
     failing_series: dict[str, str] = field(default_factory=dict)
     failing_metrics: dict[str, str] = field(default_factory=dict)
     partial_after: int | None = None
@@ -205,6 +208,7 @@ class FakeAws(Messaging, Peers):
 
     def _DescribeVolumes(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         found = _filtered(region.volumes, params, "volume-id", wild=self.takes_wildcards)
+        found = [one for one in found if one["VolumeId"] not in self.unlisted]
         items, token = self._page(found, params, least=5, most=1_000)
         return {"Volumes": items, "NextToken": token}
 
@@ -249,7 +253,7 @@ class FakeAws(Messaging, Peers):
         if self.quotas is not None and not self.quotas.takes_datapoints(points, back_s=back_s):
             raise WireError("Throttling", "Rate exceeded: datapoints")
         descending = params.get("ScanBy", "TimestampDescending") == "TimestampDescending"
-        skip = int(params.get("NextToken", "0"))
+        skip = 0 if self.repeats_tokens else int(params.get("NextToken", "0"))
         size = self.partial_after or DATAPOINTS
         rows, more = [], False
         for query_id, label, times, values, status in results:

@@ -1,0 +1,206 @@
+"""A monitor that cannot see says so, and never takes what it cannot see for well."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from burstwatch.aws import sweep as sweeping
+from burstwatch.aws.alarms import read_alarms
+from burstwatch.aws.memory import Memory
+from burstwatch.aws.session import Deadline
+from burstwatch.aws.sweep import sweep
+from burstwatch.kinds import find_kinds
+from tests.aws.test_sweep import CONFIG, TOPIC, Disk, alarms, run_sweep
+from tests.conftest import Cloud
+
+
+def burning(cloud: Cloud, memory: Memory, *, percent: float = 25) -> Disk:
+    """A volume at its limit, paged for."""
+    disk = Disk(cloud, percent=percent)
+    for _ in range(4):
+        disk.minute(iops=3_000)
+        run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+    assert cloud.aws.notifications == [(TOPIC, *alarms(cloud), "ALARM")]
+    return disk
+
+
+def sweeps(cloud: Cloud, memory: Memory, disk: Disk, count: int) -> Iterator[None]:
+    """So many minutes at the limit, each swept."""
+    for _ in range(count):
+        disk.minute(iops=3_000)
+        run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+        yield
+
+
+def states(cloud: Cloud) -> list[str]:
+    return [state for _, _, state in cloud.aws.notifications]
+
+
+def test_where_every_question_is_refused_the_heartbeat_stops(cloud: Cloud) -> None:
+    Disk(cloud, percent=100)
+    assert run_sweep(cloud).completed
+    cloud.aws.denied = {"GetMetricData"}
+    assert not run_sweep(cloud).completed
+
+
+def test_where_half_of_the_buckets_cannot_be_asked_the_heartbeat_stops(cloud: Cloud) -> None:
+    disks = [Disk(cloud, percent=50) for _ in range(4)]
+    cloud.aws.failing_series[disks[0].id] = "InternalError"
+    assert run_sweep(cloud).completed
+    cloud.aws.failing_series[disks[1].id] = "InternalError"
+    assert not run_sweep(cloud).completed
+
+
+def test_silence_is_no_failed_question(cloud: Cloud) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    for _ in range(3):
+        cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    found = run_sweep(cloud)
+    assert {a.verdict for r, a in found.found.assessments.values() if r.bucket} == {"unknown"}
+    assert found.completed
+
+
+def test_a_volume_that_is_missing_from_one_listing_is_not_recovered(cloud: Cloud) -> None:
+    memory = Memory()
+    disk = burning(cloud, memory)
+    cloud.aws.unlisted = {disk.id}
+    for _ in sweeps(cloud, memory, disk, 2):
+        assert states(cloud) == ["ALARM"]
+    cloud.aws.unlisted = set()
+    for _ in sweeps(cloud, memory, disk, 5):
+        assert states(cloud) == ["ALARM"]
+
+
+def test_a_listing_that_is_empty_for_once_recovers_nothing(cloud: Cloud) -> None:
+    memory = Memory()
+    disk = burning(cloud, memory)
+    volumes = dict(cloud.aws.regions["us-east-1"].volumes)
+    cloud.aws.unlisted = set(volumes)
+    for _ in sweeps(cloud, memory, disk, 1):
+        assert states(cloud) == ["ALARM"]
+
+
+def test_a_function_that_has_just_started_believes_no_absence(cloud: Cloud) -> None:
+    disk = burning(cloud, Memory())
+    cloud.aws.unlisted = {disk.id}
+    for _ in sweeps(cloud, Memory(), disk, 2):
+        assert states(cloud) == ["ALARM"]
+
+
+def test_a_volume_that_is_deleted_ends_its_alarm_within_minutes(cloud: Cloud) -> None:
+    memory = Memory()
+    disk = burning(cloud, memory)
+    del cloud.aws.regions["us-east-1"].volumes[disk.id]
+    for _ in sweeps(cloud, memory, disk, 7):
+        pass
+    assert states(cloud) == ["ALARM", "OK"]
+    assert alarms(cloud) == {}
+
+
+def test_datapoints_that_were_there_a_minute_ago_and_are_gone_are_no_calm(cloud: Cloud) -> None:
+    memory = Memory()
+    disk = burning(cloud, memory)
+    witness = Disk(cloud, percent=50)
+    for _ in range(3):
+        now = cloud.clock.now
+        witness.minute(iops=600)
+        cloud.clock.now = now
+        disk.minute(iops=3_000)
+        run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+    kept = cloud.aws.regions["us-east-1"].metrics
+    hidden = {key: kept.pop(key) for key in list(kept) if ("VolumeId", disk.id) in key[2]}
+    for _ in range(4):
+        witness.minute(iops=600)
+        found = run_sweep(cloud, memory).found.assessments[disk.id][1]
+        assert found.verdict == "unknown"
+        assert "gone" in found.reason
+        cloud.aws.evaluate_alarms()
+    kept.update(hidden)
+    assert states(cloud) == ["ALARM"]
+
+
+def test_a_volume_that_may_be_late_is_asked_at_every_sweep(cloud: Cloud) -> None:
+    memory = Memory()
+    disk, _ = Disk(cloud, percent=60), Disk(cloud, percent=100)
+    for _ in sweeps(cloud, memory, disk, 2):
+        pass
+    cloud.aws.failing_series[disk.id] = "InternalError"
+    for _ in sweeps(cloud, memory, disk, 6):
+        asked = [
+            params["MetricDataQueries"]
+            for _, operation, params in cloud.aws.calls
+            if operation == "GetMetricData"
+        ]
+        assert disk.id in str(asked)
+        cloud.aws.calls.clear()
+
+
+def test_an_answer_of_describe_alarms_that_is_cut_costs_no_look(cloud: Cloud) -> None:
+    memory = Memory()
+    disk = burning(cloud, memory)
+    cloud.aws.cut["DescribeAlarms"] = 1
+    disk.minute(iops=3_000)
+    found = run_sweep(cloud, memory)
+    assert not found.completed
+    assert found.found.assessments[disk.id][1].verdict == "critical"
+    assert any(problem.part == "DescribeAlarms" for problem in found.problems)
+
+
+def test_a_token_that_comes_again_ends_the_question(cloud: Cloud) -> None:
+    Disk(cloud, percent=50)
+    cloud.aws.partial_after = 5
+    cloud.aws.repeats_tokens = True
+    swept = run_sweep(cloud)
+    assert any("token" in problem.error for problem in swept.problems)
+
+
+@pytest.mark.parametrize("value", [float("nan"), -5.0, 1e9])
+def test_a_balance_that_no_bucket_can_have_is_unknown_and_hides_no_other(
+    cloud: Cloud, value: float
+) -> None:
+    disk, other = Disk(cloud, percent=50), Disk(cloud, percent=0)
+    disk.percent = value
+    disk._put(cloud.clock.now, value, iops=100)
+    cloud.clock.now += 60
+    found = run_sweep(cloud).found.assessments
+    assert found[disk.id][1].verdict == "unknown"
+    assert found[other.id][1].verdict in {"critical", "exhausted"}
+
+
+def test_a_sum_below_zero_costs_its_volume_alone(cloud: Cloud) -> None:
+    disks = [Disk(cloud, percent=30) for _ in range(4)]
+    for _ in range(4):
+        now = cloud.clock.now
+        for disk in disks:
+            cloud.clock.now = now
+            disk.minute(iops=3_000)
+    cloud.aws.put("AWS/EBS", "VolumeReadOps", {"VolumeId": disks[0].id}, cloud.clock.now - 60, -1e9)
+    found = run_sweep(cloud).found.assessments
+    assert {found[disk.id][1].verdict for disk in disks[1:]} == {"critical"}
+    assert found[disks[0].id][1].verdict in {"unknown", "critical"}
+
+
+def test_a_call_home_that_hangs_is_not_waited_for_beyond_the_deadline(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeping, "READ_ALARMS_S", 0.2)
+    monkeypatch.setattr(sweeping, "PUBLISH_S", 0.5)
+    disk = Disk(cloud, percent=20)
+    disk.minute(iops=3_000)
+    for operation in ("DescribeAlarms", "PutMetricData"):
+        with cloud.stalling(operation):  # which is not answered before the sweep has ended
+            swept = sweep(
+                cloud.unit, find_kinds(CONFIG.kinds).values(), cloud.clients, cloud.clients, CONFIG,
+                Memory(), now=cloud.clock.now,
+                deadline=Deadline(time.monotonic, at=time.monotonic() + 3),
+            )  # fmt: skip
+        assert not swept.completed
+        assert any(
+            problem.part == operation and "time was up" in problem.error
+            for problem in swept.problems
+        )
+    assert read_alarms(cloud.clients, "burstwatch/") == []
