@@ -49,7 +49,7 @@ CROWD = "crowd"
 CONFIG = Config(
     page_topic_arn="arn:aws:sns:eu-central-1:123456789012:page",
     notice_topic_arn="arn:aws:sns:eu-central-1:123456789012:notice",
-    dashboard_url="https://console.aws.amazon.com/cloudwatch/home?region=eu-central-1#dashboards/dashboard/burstwatch-burstwatch",
+    dashboard_url="https://console.aws.amazon.com/cloudwatch/home?region=eu-central-1#dashboards/dashboard/burstwatch-burstwatch-eu-central-1",
     runbooks_url="https://wiki.example.org/runbooks",
 )
 

@@ -1,6 +1,6 @@
 """Per-resource alarms: made when needed, ended cleanly, reconciled with what is there.
 
-An alarm watches ``Severity{Kind,ResourceId}``, which the sweep itself publishes, so
+An alarm watches ``Severity{Deployment,Kind,ResourceId}``, which the sweep itself publishes, so
 that alarm and policy cannot disagree. The order matters: first the metric, then the
 alarm, of the severity reached: *warning* to the topic ``notice``, *critical* to ``page``.
 What is wanted of the alarms is decided in ``plan.py``; here it is asked and carried out.
@@ -87,7 +87,7 @@ def alarm_request(
         "OKActions": actions,
         "Namespace": NAMESPACE,
         "MetricName": SEVERITY_METRIC,
-        "Dimensions": resource_dimensions(*subject),
+        "Dimensions": resource_dimensions(config, *subject),
         "Statistic": "Maximum",
         "Period": ALARM_PERIOD_S,
         "EvaluationPeriods": 1,

@@ -150,7 +150,7 @@ class Drill:
             MetricData=[
                 {
                     "MetricName": SEVERITY_METRIC,
-                    "Dimensions": resource_dimensions(*self.subject),
+                    "Dimensions": resource_dimensions(self.config, *self.subject),
                     "Timestamp": datetime.fromtimestamp(at, tz=UTC),
                     "Value": float(severity),
                 }

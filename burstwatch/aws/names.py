@@ -36,9 +36,13 @@ def alarm_name(config: Config, unit: Unit, subject: tuple[str, str], severity: V
     return f"{alarm_prefix(config.deployment)}{unit}/{what}/{severity}"
 
 
-def resource_dimensions(kind: str, resource_id: str) -> list[dict[str, str]]:
-    """The dimensions of everything published about one resource."""
-    return [{"Name": "Kind", "Value": kind}, {"Name": "ResourceId", "Value": resource_id}]
+def resource_dimensions(config: Config, kind: str, resource_id: str) -> list[dict[str, str]]:
+    """The dimensions of everything that a deployment publishes about one resource.
+
+    Two deployments may watch the same resource, each with settings of its own.
+    """
+    values = {"Deployment": config.deployment, "Kind": kind, "ResourceId": resource_id}
+    return [{"Name": name, "Value": value} for name, value in values.items()]
 
 
 def unit_dimensions(unit: Unit, shard: Shard, config: Config) -> list[dict[str, str]]:

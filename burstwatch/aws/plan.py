@@ -95,7 +95,7 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         if assessment.verdict == "unknown":
             continue
         severity = SEVERITY[assessment.verdict]
-        if severity > 0 or there:
+        if severity >= SEVERITY["warning"] or there:
             draft.severities[resource.kind, resource.id] = severity
         reached = next((one for one in ALARMED if severity >= SEVERITY[one]), None)
         # In a maintenance window nothing new is said; what was said before stays true.

@@ -31,8 +31,12 @@ from burstwatch.polling.unit import Problem
 DATA_PER_CALL = 1000
 
 
-def publish_severities(clients: Clients, found: Look, plan: AlarmPlan) -> list[Problem]:
-    """The metrics of every resource that is not ok, stamped with the sweep's start.
+def publish_severities(
+    clients: Clients, found: Look, plan: AlarmPlan, config: Config
+) -> list[Problem]:
+    """The metrics of every resource that an alarm is about, stamped with the sweep's start.
+
+    Each is billed by the hour in which it is published, so of the others there is none.
 
     A severity that gets its alarm now is published for the minute before as well: the
     datapoints behind it are older than that, and an alarm looks at whole minutes. One that
@@ -45,12 +49,8 @@ def publish_severities(clients: Clients, found: Look, plan: AlarmPlan) -> list[P
         values = {SEVERITY_METRIC: float(number)}
         entry = found.assessments.get(resource_id)
         if entry is not None:
-            resource, assessment = entry
-            values |= _times(assessment, found.at)
-            if resource.bucket is not None:
-                values["BaselineRate"] = resource.bucket.refill
-                values["LimitRate"] = resource.limit.rate
-        of_it = resource_dimensions(kind, resource_id)
+            values |= _times(entry[1], found.at)
+        of_it = resource_dimensions(config, kind, resource_id)
         for name, value in values.items():
             unit = "Seconds" if name.startswith("TimeToExhaustion") else "None"
             data.append(_datum(name, of_it, found.at, value, unit))

@@ -50,7 +50,7 @@ def reconcile(
     problems = [there] if isinstance(there, Problem) else []
     alarms = None if isinstance(there, Problem) else there
     plan = plan_alarms(found, alarms or (), config, now=now)
-    unpublished = publish_severities(home, found, plan)
+    unpublished = publish_severities(home, found, plan, config)
     problems += unpublished
     if plan.postponed:
         reason = f"{plan.postponed} alarms wait for the next sweep; this one made as many as it may"

@@ -5,7 +5,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { fleetMetric } from './health-alarms.ts';
-import { NAMESPACE } from './props.ts';
+import { NAMESPACE, dashboardName } from './props.ts';
 import type { Sweeps } from './sweeps.ts';
 
 /** Each unit publishes its own: what is counted adds up, and the worst is the smallest. */
@@ -25,11 +25,11 @@ export class FleetDashboard extends Construct {
     const fleet = (name: string, options: { color?: string; label?: string } = {}): Metric =>
       fleetMetric(name, props.deployment, STATISTICS[name] ?? Stats.SUM).with(options);
     const search = (metric: string, statistic: string) =>
-      `SEARCH('{${NAMESPACE},Kind,ResourceId} MetricName="${metric}"', '${statistic}', 60)`;
+      `SEARCH('{${NAMESPACE},Deployment,Kind,ResourceId} Deployment="${props.deployment}" MetricName="${metric}"', '${statistic}', 60)`;
     const left = `SORT(${search('TimeToExhaustion', 'Minimum')}, MIN, ASC, ${WORST})`;
     const lowest = `SORT(SEARCH('{AWS/EBS,VolumeId} MetricName="BurstBalance"', 'Minimum', 300), MIN, ASC, ${WORST})`;
     const dashboard = new Dashboard(this, 'Dashboard', {
-      dashboardName: `burstwatch-${props.deployment}`,
+      dashboardName: dashboardName(this, props.deployment),
       defaultInterval: Duration.hours(8),
       periodOverride: PeriodOverride.INHERIT,
     });

@@ -1,6 +1,7 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type { Architecture } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
 
 /** What a deployment of burstwatch can be told. Everything has a default. */
 export interface BurstWatchProps {
@@ -60,4 +61,9 @@ export const MEMORY_MIB = 512;
  */
 export function sweepTimeout(props: Pick<ResolvedProps, 'schedule'>): Duration {
   return Duration.seconds(Math.min(110, props.schedule.toSeconds() - 10));
+}
+
+/** The name of a deployment's dashboard: CloudWatch has one list of them for all regions of an account. */
+export function dashboardName(scope: Construct, deployment: string): string {
+  return `burstwatch-${deployment}-${Stack.of(scope).region}`;
 }

@@ -11,7 +11,7 @@ import {
   acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms,
 } from './functions.ts';
 import { memberRoleArn, type Part, partEvent, partId, partName, partsOf } from './parts.ts';
-import { NAMESPACE, sweepTimeout } from './props.ts';
+import { NAMESPACE, dashboardName, sweepTimeout } from './props.ts';
 
 const EVENT_AGE = Duration.seconds(60);
 /** As many as EventBridge takes. */
@@ -231,6 +231,6 @@ function dashboardUrl(scope: Construct, deployment: string): string {
   const host = known.startsWith('cn-')
     ? 'console.amazonaws.cn'
     : known.startsWith('us-gov-') ? 'console.amazonaws-us-gov.com' : 'console.aws.amazon.com';
-  return `https://${host}/cloudwatch/home?region=${region}#dashboards/dashboard/burstwatch-${deployment}`;
+  return `https://${host}/cloudwatch/home?region=${region}#dashboards/dashboard/${dashboardName(scope, deployment)}`;
 }
 

@@ -6,6 +6,7 @@ from grafana_foundation_sdk.builders import cloudwatch
 from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.models import cloudwatch as cm
 
+from burstwatch.aws.names import NAMESPACE
 from monitoring.dashboards.parts import query_variable, source
 
 KIND = "cloudwatch"
@@ -81,6 +82,14 @@ def values_of(
         "dimensionFilters": dict(of or {}),
     }
     return query_variable(name, label, text, kind=KIND, query=query)
+
+
+def deployment() -> d.QueryVariable:
+    """The deployment whose metrics are shown."""
+    return values_of(
+        "deployment", "Deployment", "The deployment of burstwatch that watches.",
+        namespace=NAMESPACE, metric_name="ResourcesSeen", dimension="Deployment",
+    )  # fmt: skip
 
 
 def _query(name: str, label: str, period_s: int, *, hidden: bool) -> cloudwatch.MetricsQuery:

@@ -6,7 +6,15 @@ from grafana_foundation_sdk.models import dashboard as dm
 from burstwatch.aws.names import NAMESPACE
 from burstwatch.ebs.prices import METRIC_REQUEST
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
-from monitoring.dashboards.cloudwatch import EBS, KIND, insights, math, metric, region, values_of
+from monitoring.dashboards.cloudwatch import (
+    EBS,
+    KIND,
+    deployment,
+    insights,
+    math,
+    metric,
+    region,
+)
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
@@ -40,7 +48,7 @@ RESOURCE = "${PROP('Dim.ResourceId')}"
 #: How many the tables and graphs of the worst show.
 WORST = 10
 VOLUME_URL = (
-    f"/d/{VOLUME}?var-datasource=${{datasource}}&var-region=${{region}}&var-volume=${{__value.text}}"
+    f"/d/{VOLUME}?var-datasource=${{datasource}}&var-region=${{region}}&var-deployment=${{deployment}}&var-volume=${{__value.text}}"
     "&from=now-3h&to=now%2B1h"
 )
 TO_VOLUME = ("look at this volume", VOLUME_URL)
@@ -57,19 +65,13 @@ def build() -> dm.Dashboard:
         variables=[
             data_source(KIND),
             region(),
-            values_of(
-                "deployment",
-                "Deployment",
-                "The deployment of burstwatch that watches.",
-                namespace=NAMESPACE,
-                metric_name="ResourcesSeen",
-                dimension="Deployment",
-            ),
+            deployment(),
         ],
         links=[
             link("alarms", f"{CONSOLE}alarmsV2:?~(search~'burstwatch/${{deployment}})"),
             link(
-                "CloudWatch dashboard", f"{CONSOLE}dashboards/dashboard/burstwatch-${{deployment}}"
+                "CloudWatch dashboard",
+                f"{CONSOLE}dashboards/dashboard/burstwatch-${{deployment}}-${{region}}",
             ),
         ],
         rows=[
@@ -124,14 +126,14 @@ def _now() -> list[Panel]:
 
 def _worst() -> list[Panel]:
     by_time = (
-        f"SELECT MIN(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Kind, ResourceId) "
-        f"WHERE Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY MIN() ASC LIMIT {WORST}"
+        f"SELECT MIN(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
+        f"WHERE Deployment = '$deployment' AND Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY MIN() ASC LIMIT {WORST}"
     )
     return [
         _table(
             "Least time left",
-            "Volumes that burstwatch watches closely, in the last quarter of an hour, as it expects them to go on. "
-            "Open one for its balance, its demand and its baseline.",
+            "Volumes that burstwatch warns of, in the last quarter of an hour, as it expects them to go on. "
+            "Open one for its balance and its demand.",
             unit="s", steps=TIME_LEFT, heading="time left", since=NOW,
             target=insights("left", by_time),
         ),
@@ -237,9 +239,8 @@ def _fleet(
 
 
 def _search(metric_name: str, statistic: str) -> str:
-    return (
-        f"SEARCH('{{{NAMESPACE},Kind,ResourceId}} MetricName=\"{metric_name}\"', '{statistic}', 60)"
-    )
+    of_resources = f'{{{NAMESPACE},Deployment,Kind,ResourceId}} Deployment="$deployment"'
+    return f"SEARCH('{of_resources} MetricName=\"{metric_name}\"', '{statistic}', 60)"
 
 
 def _table(

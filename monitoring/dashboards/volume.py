@@ -6,7 +6,16 @@ from grafana_foundation_sdk.models import dashboard as dm
 from burstwatch.aws.names import NAMESPACE
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
-from monitoring.dashboards.cloudwatch import EBS, EC2, KIND, math, metric, region, values_of
+from monitoring.dashboards.cloudwatch import (
+    EBS,
+    EC2,
+    KIND,
+    deployment,
+    math,
+    metric,
+    region,
+    values_of,
+)
 from monitoring.dashboards.fleet import NOW
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
@@ -49,6 +58,7 @@ def build() -> dm.Dashboard:
         variables=[
             data_source(KIND),
             region(),
+            deployment(),
             values_of(
                 "volume", "Volume", "The volume that is looked at.",
                 namespace=EBS, metric_name="VolumeReadOps", dimension="VolumeId",
@@ -73,7 +83,7 @@ def _now() -> list[Panel]:
             targets=[_ebs("balance", "BurstBalance", "Minimum")],
         ),
         number(
-            "Time left", "Until no credits are left, at the demand that is expected. Published only while it drains and is watched closely.",
+            "Time left", "Until no credits are left, at the demand that is expected. Published only while burstwatch warns of it.",
             kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none="none published",
             targets=[_said("likely", "TimeToExhaustion")],
         ),
@@ -83,8 +93,8 @@ def _now() -> list[Panel]:
             targets=[_said("soonest", "TimeToExhaustionLow")],
         ),
         number(
-            "State", "What burstwatch makes of it, published from the moment that it is no longer ok. Whether it looks at all, the dashboard Fleet says.",
-            kind=KIND, unit="short", steps=((None, GREEN),), since=NOW, width=4, none="not watched closely", names=WORDS,
+            "State", "What burstwatch makes of it, published from a warning on until it is over. Whether it looks at all, the dashboard Fleet says.",
+            kind=KIND, unit="short", steps=((None, GREEN),), since=NOW, width=4, none="no warning", names=WORDS,
             targets=[_said("severity", "Severity", "Maximum")],
         ),
         number(
@@ -102,7 +112,7 @@ def _left() -> list[Panel]:
         graph(
             "Balance, and where it goes",
             "What AWS has published, drawn on to where the projection takes it: likely, at the soonest and at the latest. "
-            "The lines ahead are there while burstwatch watches the volume closely, and if the range reaches into the future.",
+            "The lines ahead are there while burstwatch warns of the volume, and if the range reaches into the future.",
             kind=KIND, unit="percent", most=100, steps=BALANCE_PERCENT, width=14, height=10,
             targets=[
                 _ebs("balance", "BurstBalance", "Minimum"),
@@ -152,22 +162,17 @@ def _load() -> list[Panel]:
     ]
     return [
         graph(
-            "Load against baseline and limit",
-            "gp2 counts I/O: its IOPS lie against the lines. st1 and sc1 count MiB: their MiB/s do. Above the baseline credits are "
-            "spent. The lines are published while burstwatch watches the volume closely.",
+            "Load",
+            "gp2 counts I/O: its IOPS spend credits above the baseline. st1 and sc1 count MiB: their MiB/s do.",
             kind=KIND, unit="short", width=12, label="IOPS or MiB/s",
             targets=[
                 *parts,
                 math("iops", ops, label="IOPS"),
                 math("mib", f"{moved} / {MIB}", label="MiB/s"),
-                _said("baseline", "BaselineRate", "Maximum"),
-                _said("limit", "LimitRate", "Maximum"),
             ],
             looks={
                 "IOPS": Look(color=BLUE),
                 "MiB/s": Look(color=GREEN),
-                "baseline": Look(color=ORANGE, dashed=True),
-                "limit": Look(color=RED, dashed=True),
             },
         ),
         graph(
@@ -254,7 +259,11 @@ def _said(
     name: str, metric_name: str, statistic: str = "Minimum", *, hidden: bool = False
 ) -> MetricsQuery:
     """The values that the sweep has published of the volume."""
-    dimensions = {"Kind": EBS_VOLUME.name, "ResourceId": "$volume"}
+    dimensions = {
+        "Deployment": "$deployment",
+        "Kind": EBS_VOLUME.name,
+        "ResourceId": "$volume",
+    }
     return metric(name, NAMESPACE, metric_name, statistic, dimensions, label=name, hidden=hidden)
 
 

@@ -22,9 +22,9 @@ AWS = {
     kind.namespace: import_module(f"tests.kinds.{kind.name}").DOCUMENTED_METRICS
     for kind in find_kinds().values()
 }
-#: Published for a resource while it is watched closely (see burstwatch.aws.publish).
+#: Published for a resource while it is warned of (see burstwatch.aws.publish).
 OF_RESOURCES = {
-    "Severity", "TimeToExhaustion", "TimeToExhaustionLow", "TimeToExhaustionHigh", "BaselineRate", "LimitRate",
+    "Severity", "TimeToExhaustion", "TimeToExhaustionLow", "TimeToExhaustionHigh",
 }  # fmt: skip
 #: What Grafana itself fills in.
 BUILT_IN = {"__rate_interval", "__value", "__all"}
