@@ -13,7 +13,8 @@ const stack = new Stack(app, props.deployment === 'burstwatch' ? 'Burstwatch' : 
   ...(process.env.CDK_DEFAULT_ACCOUNT && region ? { env: { account: process.env.CDK_DEFAULT_ACCOUNT, region } } : {}),
 });
 new BurstWatch(stack, 'BurstWatch', props);
-Tags.of(stack).add('application', 'burstwatch');
+// China's CloudFormation knows no tags of dashboards.
+Tags.of(stack).add('application', 'burstwatch', { excludeResourceTypes: ['AWS::CloudWatch::Dashboard'] });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
 
 console.error(estimateFixedCost(stack, props));

@@ -25,6 +25,9 @@ from burstwatch.history.observations import Verdict
 from burstwatch.polling.unit import Problem, Unit
 
 DELETE_BATCH = 100
+#: As many as a page may have. All functions together may ask for nine pages a second.
+#: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html (2026-11)
+ALARMS_PER_PAGE = 100
 #: What CloudWatch says of the alarm that is to be deleted and is not there.
 GONE = "ResourceNotFound"
 
@@ -50,7 +53,12 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
     """
     paginator = clients("cloudwatch").get_paginator("describe_alarms")
     alarms = []
-    for page in paginator.paginate(AlarmNamePrefix=prefix, AlarmTypes=["MetricAlarm"]):
+    pages = paginator.paginate(
+        AlarmNamePrefix=prefix,
+        AlarmTypes=["MetricAlarm"],
+        PaginationConfig={"PageSize": ALARMS_PER_PAGE},
+    )
+    for page in pages:
         if "MetricAlarms" not in page:
             raise CutError(operation="DescribeAlarms")
         for item in page["MetricAlarms"]:

@@ -4,9 +4,14 @@ import math
 from collections.abc import Mapping
 
 from burstwatch.aws.sweep import Sweep
+from burstwatch.history.observations import Resource
 
 #: How many run dry, likely, within so many seconds.
 DRY_WITHIN_S = {"ResourcesDryWithin1h": 3_600.0, "ResourcesDryWithin6h": 21_600.0}
+#: Data comes late by minutes. A unit with nothing newer than this is asleep.
+ASLEEP_S = 3_600.0
+#: The first datapoints of what was started come within so long.
+YOUNG_S = 900.0
 
 
 def fleet_metrics(result: Sweep) -> Mapping[str, float]:
@@ -20,7 +25,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     silent = found.quiet - result.announced
     verdicts = [a.verdict for r, a in found.assessments.values() if r.id not in silent]
     ages = [a.projection.data_age_s for a in assessments if a.projection.state != "idle"]
-    known_ages = [age for age in ages if age is not None]
+    known_ages = [age for age in ages if age is not None and age < ASLEEP_S]
     left = [a.projection.left_s(a.projection.time_to_empty_s, found.at) for a in assessments]
     times = [seconds for seconds in left if seconds is not None and math.isfinite(seconds)]
     ahead = [seconds for seconds in times if seconds > 0]  # what is dry already is counted as that
@@ -30,8 +35,10 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         "ResourcesExcluded": found.excluded,
         "ResourcesInMaintenance": len(found.quiet),
         # What AWS publishes nothing of is unknown for good: seen, counted, and no alarm.
+        # What has just been started has no datapoint yet: it is unknown, and no alarm either.
         "ResourcesUnknown": sum(
-            a.verdict == "unknown" and a.projection.is_published for a in assessments
+            a.verdict == "unknown" and a.projection.is_published and not _is_young(r, found.at)
+            for r, a in found.assessments.values()
         ),
         "ResourcesUnpublished": sum(not a.projection.is_published for a in assessments),
         "ResourcesWarning": verdicts.count("warning"),
@@ -49,3 +56,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     if times:
         numbers["MinTimeToExhaustion"] = min(times)
     return numbers
+
+
+def _is_young(resource: Resource, now: float) -> bool:
+    return resource.in_use_since_s is not None and now - resource.in_use_since_s < YOUNG_S

@@ -27,7 +27,7 @@ KNOWN_PER_MIB = 60
 #: What an event may say of a unit, and what it may look like.
 PATTERNS = {
     "account": r"\d{12}",
-    "region": r"[a-z]{2}(-[a-z]+)+-\d",
+    "region": r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}",
     "role_arn": r"arn:[a-z-]+:iam::\d{12}:role/[\w+=,.@/-]+",
     "external_id": r"[\w+=,.@:/-]{2,1224}",
     "shard": r"\d{1,2}/\d{1,2}",

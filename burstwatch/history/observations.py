@@ -43,7 +43,8 @@ class Resource:
 
     Reporting: ``statistic`` is what its level metric is read with. ``reports_when_idle`` says
     that its level is published without any demand too, so that silence is blindness.
-    ``in_use`` is whether it can spend at all now (a detached volume cannot).
+    ``in_use`` is whether it can spend at all now (a detached volume cannot), and
+    ``in_use_since_s`` since when it can, where that is known.
 
     Words: ``rate_unit`` is the unit of its rates, ``place`` where it is within the unit,
     ``facts`` more of it (type, size). ``caveats`` name what could not be learned. ``tags``
@@ -63,6 +64,7 @@ class Resource:
     highest_verdict: Verdict = "exhausted"
     statistic: Statistic = "Minimum"
     in_use: bool = True
+    in_use_since_s: float | None = None
     reports_when_idle: bool = False
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     lead_s: float | None = None

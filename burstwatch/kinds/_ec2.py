@@ -9,6 +9,8 @@ from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Thing
 #: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
 FILTER_VALUES = 200
 PAGE_SIZE = 500
+#: The states of an instance in which it does I/O.
+RUNNING = frozenset({"running", "stopping", "shutting-down"})
 
 
 def identified_by(id_field: str) -> Callable[[Item], Thing]:
@@ -53,6 +55,16 @@ def instances(*fields: str) -> Listing:
         ids_per_call=FILTER_VALUES,
         page_size=PAGE_SIZE,
     )
+
+
+def is_running(instance: Item) -> bool:
+    """Whether an instance can do I/O now; one whose state is not known may."""
+    return instance.get("State", {}).get("Name", "running") in RUNNING
+
+
+def started_at(instance: Item) -> float | None:
+    """When an instance was last started, in seconds since the epoch, where that is known."""
+    return instance["LaunchTime"].timestamp() if "LaunchTime" in instance else None
 
 
 def limits_of(instance_type: Item) -> InstanceLimits | None:

@@ -26,7 +26,9 @@ from burstwatch.kinds._ec2 import (
     identified_by,
     instance_types,
     instances,
+    is_running,
     limits_of,
+    started_at,
     types_in,
 )
 from burstwatch.kinds.base import (
@@ -70,7 +72,7 @@ VOLUMES = Listing(
         "Tags[].Value",
     ),
 )
-INSTANCES = instances("InstanceId", "InstanceType")
+INSTANCES = instances("InstanceId", "InstanceType", "LaunchTime", "State.Name")
 INSTANCE_TYPES = instance_types(
     "InstanceType",
     "Hypervisor",
@@ -118,7 +120,8 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     )
     attachment = _attachment(item)
     instance_id = attachment.get("InstanceId", "")
-    instance_type, limits, statistic = _instance(instance_id, found)
+    instance = found["instances"].get(instance_id, {})
+    instance_type, limits, statistic = _type_of(instance, found)
     change = found["modifications"].get(thing.id, {})
     bucket, history_from_s = _settling(spec, change, now)
     bucket, limit = on_instance(spec, bucket, limits)
@@ -133,7 +136,8 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         no_bucket_reason=spec.no_bucket_reason,
         limit=limit,
         statistic=statistic,
-        in_use=bool(attachment),
+        in_use=bool(attachment) and is_running(instance),
+        in_use_since_s=started_at(instance),
         parents=(instance_id,) if instance_id else (),
         rate_unit=RATE_UNITS[spec.unit],
         place=f"{attachment.get('Device') or 'attached'} of {instance_id}" if instance_id else "",
@@ -199,8 +203,7 @@ def _attachment(item: Item) -> Item:
     return next(attached, {})
 
 
-def _instance(instance_id: str, found: Found) -> tuple[str, InstanceLimits | None, Statistic]:
-    instance = found["instances"].get(instance_id, {})
+def _type_of(instance: Item, found: Found) -> tuple[str, InstanceLimits | None, Statistic]:
     instance_type = instance.get("InstanceType", "")
     spec = found["instance_types"].get(instance_type, {})
     # Only Nitro publishes a Minimum. Asking for it on Xen would look like silence.

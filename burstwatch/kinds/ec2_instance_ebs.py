@@ -18,7 +18,7 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, rate_facts
-from burstwatch.kinds._ec2 import instance_types, instances, types_in
+from burstwatch.kinds._ec2 import instance_types, instances, is_running, started_at, types_in
 from burstwatch.kinds.base import DemandMetric, Found, Item, Kind, Lookup, Rates, Thing, Totals
 from burstwatch.sources import Figure, Source
 
@@ -131,10 +131,11 @@ def _resource(
         limit=Limit(rate=maximum, binding=binding),
         rate_unit=RATE_UNITS[of],
         statistic="Average",
-        in_use=item.get("State", {}).get("Name", "running") == "running",
+        in_use=is_running(item),
+        in_use_since_s=started_at(item),
         reports_when_idle=True,
         # What was before its last start is no sign of now, and its silence no late data.
-        history_from_s=item["LaunchTime"].timestamp() if "LaunchTime" in item else None,
+        history_from_s=started_at(item),
         facts={
             "type": item["InstanceType"],
             "instance_type": item["InstanceType"],

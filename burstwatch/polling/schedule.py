@@ -222,7 +222,7 @@ def _late_at(assessment: Assessment, config: Config, now: float) -> float:
 def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented: bool) -> float:
     projection = assessment.projection
     if not projection.is_published and not is_documented:
-        return ESTIMATED_S
+        return min(LATEST_S, ESTIMATED_S * max(1, blind))  # AWS may never publish it
     if assessment.verdict == "unknown":
         return min(MOST_UNKNOWN_S, UNKNOWN_S * max(1, blind))
     if assessment.verdict in ANNOUNCED:

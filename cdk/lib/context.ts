@@ -25,7 +25,7 @@ export function propsFromContext(lookup: Lookup): ResolvedProps {
     alarmEmail: text(lookup, 'alarmEmail', '', /^([^@\s]+@[^@\s]+)?$/, 'an e-mail address, or nothing'),
     floor: flag(lookup, 'floor'),
     floorPercent: whole(lookup, 'floorPercent', 10, 1, 99),
-    ...unitsInShards(lookup),
+    ...reachable(unitsInShards(lookup), lookup),
     memoryMib: whole(lookup, 'memoryMib', MEMORY_MIB, 256, 10_240),
     fanOut: text(lookup, 'fanOut', 'functions', /^(functions|queue)$/, 'functions or queue') === 'queue' ? 'queue' : 'functions',
     concurrency: whole(lookup, 'concurrency', 5, 2, 1_000),
@@ -36,6 +36,17 @@ export function propsFromContext(lookup: Lookup): ResolvedProps {
   };
 }
 
+/** Units of other accounts are reached through a role there, which asks for an external id. */
+function reachable<T extends Pick<ResolvedProps, 'units'>>(props: T, lookup: Lookup): T {
+  const other = props.units.find((unit) => unit.account !== undefined);
+  if (other && !lookup('externalId')) {
+    throw new ContextError(
+      `context externalId is empty and units has ${other.account}/${other.region}, allowed is the external id that the role there asks for`,
+    );
+  }
+  return props;
+}
+
 /** `eu-west-1,222222222222/us-east-1`, or the same as a list in cdk.json. */
 function units(given: unknown): WatchedUnit[] {
   const names = typeof given === 'string' ? given.split(',').filter(Boolean) : (given ?? []);
@@ -43,7 +54,7 @@ function units(given: unknown): WatchedUnit[] {
     throw new ContextError(`context units is ${JSON.stringify(given)}, allowed is a list of region or account/region`);
   }
   return names.map((name: unknown) => {
-    const match = /^(?:(\d{12})\/)?([a-z]{2}(?:-[a-z]+)+-\d)$/.exec(String(name));
+    const match = /^(?:(\d{12})\/)?([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})$/.exec(String(name));
     if (match === null) {
       throw new ContextError(`context units has ${JSON.stringify(name)}, allowed is region or account/region`);
     }

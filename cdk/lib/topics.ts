@@ -20,7 +20,7 @@ export class Topics extends Construct {
   constructor(scope: Construct, id: string, props: { readonly deployment: string; readonly alarmEmail: string }) {
     super(scope, id);
     this.key = new Key(this, 'Key', {
-      description: `burstwatch ${props.deployment}: topics and dead letters`,
+      description: `burstwatch ${props.deployment}: topics`,
       enableKeyRotation: true,
       removalPolicy: RemovalPolicy.DESTROY,
     });

@@ -32,7 +32,7 @@ function targetsOf(made: Template): any[] {
   return Object.values(made.findResources('AWS::Events::Rule')).flatMap((rule) => rule.Properties.Targets);
 }
 
-const HUGE = { units: 'eu-west-1,222222222222/us-east-1', shards: 'home=2,222222222222/us-east-1=4' };
+const HUGE = { units: 'eu-west-1,222222222222/us-east-1', shards: 'home=2,222222222222/us-east-1=4', externalId: 'watch-me' };
 const IDS = ['1of2', '2of2', 'eu-west-1', ...[1, 2, 3, 4].map((number) => `222222222222-us-east-1-${number}of4`)];
 
 test('each shard has a function of its own, as only one that always sweeps the same remembers it', () => {
@@ -70,7 +70,7 @@ test('a queue lets the schedules send by one statement, however many they are', 
     const units = regions.flatMap((name) =>
       Array.from({ length: accounts }, (_, number) => `${222222222222 + number}/us-east${name}-1`),
     ).map((unit) => unit.replace(/us-east(.)/, 'us-$1east'));
-    const { template: made } = synthesise({ fanOut, units: units.join(',') });
+    const { template: made } = synthesise({ fanOut, units: units.join(','), externalId: 'watch-me' });
     assert.equal(targetsOf(made).length, units.length + 1);
     const policies = Object.values(made.findResources('AWS::SQS::QueuePolicy'));
     assert.equal(policies.length, fanOut === 'queue' ? 2 : 1);

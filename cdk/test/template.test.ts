@@ -232,7 +232,7 @@ for (const [name, value, allowed] of [
   });
 }
 
-for (const context of [{}, { shards: 4 }, { fanOut: 'queue', shards: 4, units: 'eu-west-1,222222222222/us-east-1' }]) {
+for (const context of [{}, { shards: 4 }, { fanOut: 'queue', shards: 4, units: 'eu-west-1,222222222222/us-east-1', externalId: 'watch-me' }]) {
 test(`cdk-nag has nothing to say, and every acknowledgement takes effect (${JSON.stringify(context)})`, () => {
   const { app, stack: checked } = build(context);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
@@ -287,6 +287,15 @@ test('the sweep may assume the member roles that it is told of, by name and once
   assert.equal(flat(assume[0].Resource), 'arn:aws:iam::222222222222:role/burstwatch-member');
   const plain = ofType('AWS::IAM::Policy').flatMap(([, policy]) => statements(policy));
   assert.ok(!plain.some((statement) => list(statement.Action).includes('sts:AssumeRole')), 'none without a member');
+});
+
+test('units of other accounts need the external id that their role asks for', () => {
+  assert.throws(() => synthesise({ units: 'eu-west-1,222222222222/us-east-1' }), /context externalId is empty and units has 222222222222\/us-east-1/);
+  synthesise({ units: 'eu-west-1' });
+});
+
+test('a region of any partition is one', () => {
+  synthesise({ units: 'eusc-de-east-1,cn-north-1,us-gov-west-1' });
 });
 
 for (const units of ['mars', '12/us-east-1', 'us-east-1/222222222222']) {

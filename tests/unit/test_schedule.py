@@ -57,6 +57,30 @@ def test_what_cannot_be_known_is_asked_for_less_and_less_often() -> None:
     assert schedule.known[disk.key].blind == 0
 
 
+def test_what_aws_may_never_publish_is_asked_for_once_an_hour_in_the_end() -> None:
+    schedule, disk = Schedule(), replace(volume("gp2", 100), is_documented=False)
+    waits = []
+    for now in range(14):
+        silent = assessed("unknown", state="unknown", is_published=False)
+        schedule.note(Judged(resource=disk, assessment=silent), CONFIG, float(now))
+        waits.append(schedule.known[disk.key].due_at - now + SLACK_S)
+    assert waits[:3] == [300, 600, 900]
+    assert waits[-1] == LATEST_S
+
+
+def test_what_may_be_too_late_is_asked_for_at_every_sweep_while_asking_fails() -> None:
+    schedule, disk = Schedule(), volume("gp2", 100)
+    schedule.note(
+        Judged(resource=disk, assessment=assessed(worst_s=CONFIG.margin_s + 120)), CONFIG, 0.0
+    )
+    waits = []
+    for now in (60.0, 120.0, 180.0, 240.0, 300.0):
+        failed = Judged(resource=disk, assessment=assessed("unknown", state="unknown"), failed=True)
+        schedule.note(failed, CONFIG, now)
+        waits.append(schedule.known[disk.key].due_at - now + SLACK_S)
+    assert waits == [60, 60, 60, 60, 60]
+
+
 def test_a_look_that_could_not_tell_forgets_nothing() -> None:
     schedule, disk = Schedule(), volume("gp2", 100)
     schedule.note(

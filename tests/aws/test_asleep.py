@@ -1,0 +1,68 @@
+"""Fleets that sleep or have just been started are no alarms, and hide no others."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.memory import Memory
+from tests.aws.test_sweep import Disk, alarms, run_sweep
+from tests.conftest import Cloud
+
+
+def instance_of(cloud: Cloud, disk: Disk) -> dict[str, Any]:
+    region = cloud.aws.regions["us-east-1"]
+    (attachment,) = region.volumes[disk.id]["Attachments"]
+    found: dict[str, Any] = region.instances[attachment["InstanceId"]]
+    return found
+
+
+def test_a_volume_of_a_stopped_instance_is_not_in_use_and_is_not_asked_for(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=50)
+    instance_of(cloud, disk)["State"] = {"Name": "stopped"}
+    cloud.clock.now += 8 * 3_600
+    swept = run_sweep(cloud)
+    assert swept.found.assessments[disk.id][1].verdict == "ok"
+    numbers = fleet_metrics(swept)
+    assert numbers["ResourcesUnknown"] == 0
+    assert "DataAge" not in numbers
+    assert "GetMetricData" not in [operation for _, operation, _ in cloud.aws.calls]
+
+
+def test_a_page_ends_when_the_instance_is_stopped_and_the_volume_is_asked_for_when_it_starts(
+    cloud: Cloud,
+) -> None:
+    disk, memory = Disk(cloud, percent=30), Memory()
+    for _ in range(3):
+        disk.minute(iops=3_000)
+        run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+    assert {*alarms(cloud).values()} == {"ALARM"}
+    instance_of(cloud, disk)["State"] = {"Name": "stopped"}
+    for _ in range(5):
+        cloud.clock.now += 60
+        run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+    assert alarms(cloud) == {}
+    instance_of(cloud, disk)["State"] = {"Name": "running"}
+    for _ in range(2):
+        disk.minute(iops=3_000)
+    assert run_sweep(cloud, memory).found.assessments[disk.id][1].verdict == "critical"
+
+
+def test_what_was_just_started_is_unknown_and_does_not_count_as_that_yet(cloud: Cloud) -> None:
+    launched = datetime.fromtimestamp(cloud.clock.now - 300, tz=UTC)
+    for _ in range(3):
+        instance_id = cloud.aws.add_instance("m5.large")
+        cloud.aws.regions["us-east-1"].instances[instance_id]["LaunchTime"] = launched
+        cloud.aws.add_volume("gp2", 100, instance_id=instance_id)
+    assert fleet_metrics(run_sweep(cloud))["ResourcesUnknown"] == 0
+    cloud.clock.now += 900
+    assert fleet_metrics(run_sweep(cloud))["ResourcesUnknown"] == 3
+
+
+def test_a_unit_without_data_for_hours_is_asleep_and_not_late(cloud: Cloud) -> None:
+    Disk(cloud, percent=50)
+    cloud.clock.now += 1_200
+    assert fleet_metrics(run_sweep(cloud))["DataAge"] == 1_200
+    cloud.clock.now += 3 * 3_600
+    assert "DataAge" not in fleet_metrics(run_sweep(cloud))
