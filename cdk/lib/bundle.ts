@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -53,17 +52,18 @@ function pythonFiles(root: string, folder: string): string[] {
 }
 
 function installRequirements(root: string, target: string): void {
-  run(pythonWithPip(), [
+  run(pythonWithPip(root), [
     '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-compile', '--no-deps', '--require-hashes',
     '--only-binary=:all:', '--target', target, '--requirement', join(root, REQUIREMENTS),
   ]);
 }
 
 /** Debian's python3 may come without pip, but can make an environment that has it. */
-function pythonWithPip(): string {
+function pythonWithPip(root: string): string {
   const python = process.env.PYTHON ?? 'python3';
   if (works(python, ['-m', 'pip', '--version'])) return python;
-  const folder = join(tmpdir(), `burstwatch-pip-${process.getuid?.() ?? 0}`);
+  // Within the project: what lies in a folder that others can write to could be theirs, and is run by who deploys.
+  const folder = join(root, '.cache', 'pip');
   const inside = join(folder, 'bin', 'python');
   if (!works(inside, ['-m', 'pip', '--version'])) run(python, ['-m', 'venv', folder]);
   return inside;

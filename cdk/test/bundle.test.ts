@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -42,4 +42,20 @@ test('a package is built once for the same sources', () => {
   const before = statSync(first).mtimeMs;
   assert.equal(buildPackage(), first);
   assert.equal(statSync(first).mtimeMs, before);
+});
+
+test('where Python has no pip, nothing is run from a folder that others can write to', () => {
+  const root = copyOfSources('without-pip');
+  const python = join(folder, 'python-without-pip');
+  const real = process.env.PYTHON ?? 'python3';
+  writeFileSync(python, `#!/bin/sh\n[ "$2" = pip ] && exit 1\nexec '${real}' "$@"\n`, { mode: 0o755 });
+  const before = readdirSync(tmpdir()).toSorted();
+  process.env.PYTHON = python;
+  try {
+    assert.ok(existsSync(join(buildPackage(root), 'aws_lambda_powertools')));
+  } finally {
+    process.env.PYTHON = real;
+  }
+  assert.ok(existsSync(join(root, '.cache', 'pip', 'bin', 'python')));
+  assert.deepEqual(readdirSync(tmpdir()).filter((name) => name.startsWith('burstwatch-pip') && !before.includes(name)), []);
 });
