@@ -173,11 +173,10 @@ class Judge:
         if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
             return now
         warned_at: int | None = None
-        is_tail = False
         known_from = history.first_slot(history.track.look_back_s)
         for back in range(1 if ended_s == 0 else 0, history.size):
-            if back >= slots and not is_tail:
-                break  # what was wrong until the hold time began is looked at to its beginning
+            if back >= slots + (warned_at if warned_at is not None else 0):
+                break
             size = history.size - back
             if history.cut(size).is_recovering(known_from):
                 since_s = ended_s + back * period_s
@@ -188,13 +187,14 @@ class Judge:
                 continue
             end_s = history.start_s + size * period_s
             is_mark = end_s % PAGE_STEP_S < period_s
-            is_warning_mark = end_s % WARNING_STEP_S < period_s
+            is_warning_mark = end_s % WARNING_STEP_S < period_s and warned_at is None
             worst_s = self.worst_s(size) if is_mark or is_warning_mark else math.inf
             if is_mark and worst_s < self.near_s and self.acts(size, self.near_s):
+                if back >= slots:
+                    return now  # the warning was part of a page, and ended with it
                 return _was("critical", ended_s + back * period_s + self.lag_s)
-            if is_warning_mark:
-                is_tail = worst_s < self.wide_s and self.acts(size, self.wide_s)
-                warned_at = back if is_tail and warned_at is None else warned_at
+            if is_warning_mark and worst_s < self.wide_s and self.acts(size, self.wide_s):
+                warned_at = back
         if warned_at is None or now.verdict == "warning":
             return now
         return _was("warning", ended_s + warned_at * period_s + self.lag_s)
