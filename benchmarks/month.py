@@ -23,7 +23,6 @@ from burstwatch.backtest.replay import volume
 from burstwatch.backtest.simulate import Datapoint, Simulation
 from burstwatch.backtest.workloads import read_workload, scaled_loads
 from burstwatch.config import Config
-from burstwatch.ebs.prices import METRIC_REQUEST
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import RECOVERED_RATIO
@@ -31,6 +30,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import ANNOUNCED, Schedule
+from burstwatch.prices import METRIC_REQUEST
 from tests.fake.quick import QuickCloudWatch
 
 KIND = find_kinds()["ebs_volume"]

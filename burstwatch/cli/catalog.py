@@ -10,6 +10,7 @@ from burstwatch.config import ENV_PREFIX, SETTINGS
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
+from burstwatch.prices import PRICES
 from burstwatch.shards import COUNTS
 
 #: What the sweep publishes once a sweep about the whole deployment.
@@ -96,6 +97,7 @@ def catalog() -> dict[str, Any]:
         ],
         "fleet_metrics": list(FLEET_METRICS),
         "member_role": MEMBER_ROLE,
+        "prices": {name: asdict(price) for name, price in PRICES.items()},
         "read_actions": [*read_actions(kinds), *ALARM_READS],
         "shard_counts": list(COUNTS),
         "settings": [

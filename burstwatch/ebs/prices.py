@@ -1,4 +1,4 @@
-"""List prices of EBS and CloudWatch by region: list prices on demand, without tax or discount, in USD.
+"""List prices of EBS by region: list prices on demand, without tax or discount, in USD.
 
 One table, read once. A region that is not in it has no price here, and that is said:
 nobody is told the price of another region.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from burstwatch.sources import Figure, Source
+from burstwatch.sources import Source
 
 EBS_PRICES_PAGE = Source(
     url="https://aws.amazon.com/ebs/pricing/",
@@ -18,18 +18,6 @@ EBS_PRICES_PAGE = Source(
     "sc1 of 2026 in us-east-1 and eu-west-1, the rest of 2021 to 2023; no capture of 2026 differs from an older one. "
     "gp3 throughput is listed per GiB/s and is divided by 1,024 here",
 )
-
-
-#: A metric asked for with GetMetricData, in USD. Regions differ by some tens of per cent.
-METRIC_REQUEST = Figure(
-    value=0.01 / 1_000,
-    unit="USD",
-    source=Source(url="https://aws.amazon.com/cloudwatch/pricing/", read="2026-11"),
-)
-
-
-#: What a month is here: thirty days.
-MONTH_S = 30 * 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -183,21 +183,33 @@ class Judge:
                 if since_s < self.config.lead_s and self.worst_s(history.size) < self.near_s:
                     return Danger(verdict="critical", why=self._only_back_for(since_s))
                 break  # what was before the end of an incident ended with it
-            if history.levels[size - 1] == math.inf:
-                continue
-            end_s = history.start_s + size * period_s
-            is_mark = end_s % PAGE_STEP_S < period_s
-            is_warning_mark = end_s % WARNING_STEP_S < period_s and warned_at is None
-            worst_s = self.worst_s(size) if is_mark or is_warning_mark else math.inf
-            if is_mark and worst_s < self.near_s and self.acts(size, self.near_s):
-                if back >= slots:
-                    return now  # the warning was part of a page, and ended with it
-                return _was("critical", ended_s + back * period_s + self.lag_s)
-            if is_warning_mark and worst_s < self.wide_s and self.acts(size, self.wide_s):
+            found = self._at_mark(size, is_warned=warned_at is not None)
+            if found == "critical":
+                # Before the hold time it only tells that the warning was part of a page, and ended with it.
+                return (
+                    now
+                    if back >= slots
+                    else _was("critical", ended_s + back * period_s + self.lag_s)
+                )
+            if found == "warning":
                 warned_at = back
         if warned_at is None or now.verdict == "warning":
             return now
         return _was("warning", ended_s + warned_at * period_s + self.lag_s)
+
+    def _at_mark(self, size: int, *, is_warned: bool) -> Verdict:
+        """The severity at the end of the first ``size`` slots, if that is a mark that is looked at."""
+        history = self.history
+        period_s, end_s = history.period_s, history.start_s + size * history.period_s
+        is_page_mark = end_s % PAGE_STEP_S < period_s
+        is_warning_mark = end_s % WARNING_STEP_S < period_s and not is_warned
+        if history.levels[size - 1] == math.inf or not (is_page_mark or is_warning_mark):
+            return "ok"
+        worst_s = self.worst_s(size)
+        if is_page_mark and worst_s < self.near_s and self.acts(size, self.near_s):
+            return "critical"
+        is_warned_of = is_warning_mark and worst_s < self.wide_s and self.acts(size, self.wide_s)
+        return "warning" if is_warned_of else "ok"
 
     def _only_back_for(self, seconds: float) -> str:
         back_at = self.history.track.recovered_ratio

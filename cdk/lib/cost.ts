@@ -5,25 +5,13 @@ import catalog from '../catalog.json' with { type: 'json' };
 import { partsOf } from './parts.ts';
 import type { ResolvedProps } from './props.ts';
 
-interface Price {
-  readonly usd: number;
-  readonly per: string;
-  readonly source: string;
-}
+const usdOf = (what: keyof typeof catalog.prices): number => catalog.prices[what].value;
 
-/** List prices of us-east-1 in USD, read 2026-11. Other regions differ by some tens of per cent. */
-export const PRICES = {
-  alarmMetric: { usd: 0.1, per: 'alarm metric and month', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
-  insightsAlarmMetric: { usd: 0.1, per: 'metric analysed and month', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
-  dashboard: { usd: 3, per: 'dashboard and month, three are free', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
-  customMetric: { usd: 0.3, per: 'custom metric and month', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
-  key: { usd: 1, per: 'key and month', source: 'https://aws.amazon.com/kms/pricing/' },
-  gigabyteSecond: { usd: 0.0000133334, per: 'GB-second on arm64', source: 'https://aws.amazon.com/lambda/pricing/' },
-  putMetricData: { usd: 0.01e-3, per: 'request of PutMetricData, a million a month are free', source: 'https://aws.amazon.com/cloudwatch/pricing/' },
-  request: { usd: 0.2e-6, per: 'request', source: 'https://aws.amazon.com/lambda/pricing/' },
-  queueRequest: { usd: 0.4e-6, per: 'request to a queue', source: 'https://aws.amazon.com/sqs/pricing/' },
-} as const satisfies Record<string, Price>;
-
+/** A sweep writes its metrics, and one line of its own, more where parts failed. */
+const LOG_KIB_PER_SWEEP = 4;
+/** What is charged for of the template, whatever runs; the rest of it costs by use, which has lines of its own, or nothing. */
+export const BILLED = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::KMS::Key'];
+export const BILLED_BY_USE = ['AWS::Lambda::Function', 'AWS::Logs::LogGroup', 'AWS::SNS::Topic', 'AWS::SQS::Queue'];
 const SECONDS_PER_SWEEP = 2;
 const MINUTES_PER_MONTH = 30 * 24 * 60;
 /** A message is sent, received and deleted; and Lambda's five pollers each ask every 20 seconds. */
@@ -39,24 +27,28 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
   // Each part has a heartbeat of its own, and where there is a budget says what it has spent.
   const ownMetrics = props.settings['budget_usd_per_month'] ? 2 : 1;
   const metrics = catalog.fleet_metrics.length + parts * ownMetrics;
+  const alarms = resources.filter((child) => child instanceof CfnAlarm);
+  const alarmMetrics = alarms.reduce((sum, alarm) => sum + metricsOf(stack.resolve(alarm.metrics)), 0);
+  const logs = (sweeps * LOG_KIB_PER_SWEEP) / 1024 ** 2;
   const lines: [string, number][] = [
-    [`${count(CfnAlarm)} alarms`, count(CfnAlarm) * PRICES.alarmMetric.usd],
-    [`${count(CfnDashboard)} dashboard`, count(CfnDashboard) * PRICES.dashboard.usd],
-    [`${metrics} metrics`, metrics * PRICES.customMetric.usd],
-    [`${count(CfnKey)} key`, count(CfnKey) * PRICES.key.usd],
+    [`${alarms.length} alarms on ${alarmMetrics} metrics`, alarmMetrics * usdOf('alarm_metric')],
+    [`${count(CfnDashboard)} dashboard`, count(CfnDashboard) * usdOf('dashboard')],
+    [`${metrics} metrics`, metrics * usdOf('custom_metric')],
+    [`${count(CfnKey)} key`, count(CfnKey) * usdOf('key')],
     [
       `${sweeps} sweeps of about ${SECONDS_PER_SWEEP} s`,
-      sweeps * (PRICES.request.usd + SECONDS_PER_SWEEP * (props.memoryMib / 1024) * PRICES.gigabyteSecond.usd),
+      sweeps * (usdOf('lambda_request') + SECONDS_PER_SWEEP * (props.memoryMib / 1024) * usdOf('lambda_gigabyte_second')),
     ],
-    [`${sweeps * ownMetrics} requests of PutMetricData`, sweeps * ownMetrics * PRICES.putMetricData.usd],
+    [`${sweeps * ownMetrics} requests of PutMetricData`, sweeps * ownMetrics * usdOf('put_metric_data')],
+    [`${logs.toFixed(1)} GB of logs`, logs * usdOf('log_gigabyte')],
   ];
   if (props.fanOut === 'queue') {
     const requests = sweeps * REQUESTS_PER_MESSAGE + MINUTES_PER_MONTH * POLLS_PER_MINUTE;
-    lines.push([`${requests} requests to the queue`, requests * PRICES.queueRequest.usd]);
+    lines.push([`${requests} requests to the queue`, requests * usdOf('queue_request')]);
   }
   const total = lines.reduce((sum, [, usd]) => sum + usd, 0);
   const floor = props.floor
-    ? ` The floor alarm is billed per volume: ${PRICES.insightsAlarmMetric.usd.toFixed(2)} USD a volume-month on top.`
+    ? ` The floor alarm is billed per volume: ${usdOf('alarm_metric').toFixed(2)} USD a volume-month on top.`
     : '';
   const budget = props.settings['budget_usd_per_month'];
   const requests = budget
@@ -66,4 +58,9 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
     `burstwatch: about ${total.toFixed(2)} USD a month before free tiers and metric requests ` +
     `(${lines.map(([what, usd]) => `${what} ${usd.toFixed(2)}`).join(', ')}; us-east-1 list prices of 2026-11).${requests}${floor}`
   );
+}
+
+/** An alarm on an expression is charged for each metric in it. */
+function metricsOf(entries: readonly { metricStat?: unknown }[] | undefined): number {
+  return Math.max(1, (entries ?? []).filter((entry) => entry.metricStat !== undefined).length);
 }

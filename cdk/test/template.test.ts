@@ -6,7 +6,7 @@ import { Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import catalog from '../catalog.json' with { type: 'json' };
-import { estimateFixedCost } from '../lib/cost.ts';
+import { BILLED, BILLED_BY_USE, estimateFixedCost } from '../lib/cost.ts';
 import { build, flat, list, MEMBERS, type Reference, type Resource, synthesise, target } from './synthesise.ts';
 
 const { template, stack, props } = synthesise();
@@ -259,8 +259,27 @@ test('the estimate at synth names every part and adds up', () => {
   const queued = synthesise({ fanOut: 'queue', shards: 16, settings: { budget_usd_per_month: '9' } });
   const said = estimateFixedCost(queued.stack, queued.props);
   assert.match(said, new RegExp(`${catalog.fleet_metrics.length + 32} metrics`));
-  assert.match(said, /691200 sweeps .* 1382400 requests of PutMetricData 13\.82, 2721600 requests to the queue 1\.09/);
+  assert.match(said, /691200 sweeps .* 1382400 requests of PutMetricData 13\.82, .* 2721600 requests to the queue 1\.09/);
   for (const text of [said, estimateFixedCost(stack, props)]) addsUp(text);
+});
+
+test('an alarm on two metrics is charged as two, and what the sweeps write to the log is charged for', () => {
+  const alarms = ofType('AWS::CloudWatch::Alarm');
+  assert.match(estimateFixedCost(stack, props), new RegExp(`\\(${alarms.length} alarms on ${alarms.length + 1} metrics `));
+  assert.match(estimateFixedCost(stack, props), /0\.2 GB of logs 0\.08/);
+});
+
+test('whatever the template has is in the estimate, or is charged for by use, or is free', () => {
+  const free = [
+    'AWS::CDK::Metadata', 'AWS::CloudFormation::CustomResource', 'AWS::Events::Rule', 'AWS::IAM::Policy', 'AWS::IAM::Role',
+    'AWS::Lambda::EventInvokeConfig', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::Permission', 'AWS::SNS::Subscription',
+    'AWS::SNS::TopicPolicy', 'AWS::SQS::QueuePolicy', 'Custom::BurstwatchAlarms',
+  ];
+  const known = new Set([...BILLED, ...BILLED_BY_USE, ...free]);
+  for (const context of [{}, { fanOut: 'queue', shards: 4, floor: 'true', alarmEmail: 'a@example.org' }]) {
+    const types = Object.values(synthesise(context).template.toJSON().Resources).map((resource: any) => resource.Type);
+    assert.deepEqual([...new Set(types)].filter((type) => !known.has(type)), []);
+  }
 });
 
 function addsUp(text: string): void {

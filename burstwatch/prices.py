@@ -1,0 +1,47 @@
+"""List prices of what a deployment uses beside EBS: without free tiers, tax or discount, in USD.
+
+They are those of us-east-1. Other regions differ by some tens of per cent.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from burstwatch.sources import Figure, Source
+
+#: What a month is here: thirty days.
+MONTH_S = 30 * 86_400.0
+
+CLOUDWATCH = Source(
+    url="https://aws.amazon.com/cloudwatch/pricing/",
+    read="2026-11",
+    note="a custom metric is prorated by the hours in which it is published",
+)
+LAMBDA = Source(url="https://aws.amazon.com/lambda/pricing/", read="2026-11")
+
+
+def _usd(value: float, per: str, source: Source) -> Figure:
+    return Figure(value=value, unit=f"USD a {per}", source=source)
+
+
+#: By what is charged for. `cdk synth`, `scan --cost` and the benchmark of a month all read these.
+PRICES: Mapping[str, Figure] = MappingProxyType(
+    {
+        "metric_request": _usd(0.01 / 1_000, "metric asked for with GetMetricData", CLOUDWATCH),
+        "custom_metric": _usd(0.30, "custom metric and month", CLOUDWATCH),
+        "alarm_metric": _usd(0.10, "metric of an alarm and month", CLOUDWATCH),
+        "dashboard": _usd(3.00, "dashboard and month", CLOUDWATCH),
+        "put_metric_data": _usd(0.01 / 1_000, "request of PutMetricData", CLOUDWATCH),
+        "log_gigabyte": _usd(0.50, "GB of logs", CLOUDWATCH),
+        "key": _usd(
+            1.00, "key and month", Source(url="https://aws.amazon.com/kms/pricing/", read="2026-11")
+        ),
+        "lambda_gigabyte_second": _usd(0.0000133334, "GB-second on arm64", LAMBDA),
+        "lambda_request": _usd(0.2e-6, "invocation", LAMBDA),
+        "queue_request": _usd(
+            0.4e-6,
+            "request to a queue",
+            Source(url="https://aws.amazon.com/sqs/pricing/", read="2026-11"),
+        ),
+    }
+)
+METRIC_REQUEST = PRICES["metric_request"]
