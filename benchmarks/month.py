@@ -24,13 +24,13 @@ from burstwatch.backtest.simulate import Datapoint, Simulation
 from burstwatch.backtest.workloads import read_workload, scaled_loads
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
+from burstwatch.ebs.watching_prices import METRIC_REQUEST
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import RECOVERED_RATIO
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import ANNOUNCED, Schedule
-from burstwatch.prices import METRIC_REQUEST
 from tests.fake.quick import QuickCloudWatch
 
 KIND = find_kinds()["ebs_volume"]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S
 from burstwatch.owner_tags import WINDOWS_ALLOWED, WINDOWS_PATTERN
-from burstwatch.prices import METRIC_REQUEST, MONTH_S
 
 ENV_PREFIX = "BURSTWATCH_"
 #: The host exporter's, which may run beside; its settings are its own.

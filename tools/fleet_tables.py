@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from burstwatch.charts import BLUE, GREY, RED, Chart, picture
-from burstwatch.prices import METRIC_REQUEST
+from burstwatch.ebs.watching_prices import METRIC_REQUEST
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 COLORS = {"burstwatch": RED, "yace": BLUE, "cloudwatch_exporter": GREY}

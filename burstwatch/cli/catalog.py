@@ -8,9 +8,9 @@ from typing import Any
 
 from burstwatch.config import ENV_PREFIX, SETTINGS
 from burstwatch.ebs.volume_types import CATALOGUE
+from burstwatch.ebs.watching_prices import PRICES
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
-from burstwatch.prices import PRICES
 from burstwatch.shards import COUNTS
 
 #: What the sweep publishes once a sweep about the whole deployment.

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from burstwatch.bucket import worst_time_to_empty
 from burstwatch.config import Config
+from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S
 from burstwatch.forecast.policy import BACK_RATIO, Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.cadence import COARSE_S
 from burstwatch.history.observations import Resource
 from burstwatch.polling.schedule import wait_s
-from burstwatch.prices import METRIC_REQUEST, MONTH_S
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

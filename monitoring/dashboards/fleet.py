@@ -4,8 +4,8 @@ from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.aws.names import NAMESPACE
+from burstwatch.ebs.watching_prices import METRIC_REQUEST
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
-from burstwatch.prices import METRIC_REQUEST
 from monitoring.dashboards.cloudwatch import (
     EBS,
     KIND,

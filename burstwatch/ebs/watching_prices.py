@@ -1,4 +1,4 @@
-"""List prices of what a deployment uses beside EBS: without free tiers, tax or discount, in USD.
+"""List prices of watching, beside those of EBS: without free tiers, tax or discount, in USD.
 
 They are those of us-east-1. Other regions differ by some tens of per cent.
 """
