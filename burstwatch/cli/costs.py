@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 from burstwatch.cli.output import to_json
 from burstwatch.config import Config
+from burstwatch.forecast.policy import SEVERITY
 from burstwatch.formatting import table
-from burstwatch.polling.cost import Cost, cost_of, usd
+from burstwatch.polling.cost import (
+    MOST_ALARMS,
+    RESOURCE_METRICS,
+    Cost,
+    cost_of,
+    usd,
+    usd_an_hour_warned_of,
+)
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.look import Look
@@ -45,7 +53,14 @@ def cost_report(looks: "Sequence[Look]", config: Config) -> str:
             f"out of reach: {out_of_reach} that last less than the margin even when full; they are asked at every "
             "sweep, and cannot be announced a whole lead before (shorten lead_s, or their tag burstwatch:lead_s)"
         )
-    lines.append("requests for metrics alone; what the deployment costs is printed by `cdk synth`")
+    warned = sum(
+        SEVERITY.get(a.verdict, 0) >= SEVERITY["warning"] for f in looks for _, a in f.buckets
+    )
+    lines.append(
+        f"warned of now: {warned}; each costs at most {usd_an_hour_warned_of():.4f} USD more in every hour with a "
+        f"warning ({len(RESOURCE_METRICS)} metrics, {MOST_ALARMS} alarms)"
+    )
+    lines.append("requests for metrics; what the deployment itself costs, `cdk synth` prints")
     return "\n".join(lines)
 
 

@@ -30,7 +30,7 @@ PRICES: Mapping[str, Figure] = MappingProxyType(
         "custom_metric": _usd(0.30, "custom metric and month", CLOUDWATCH),
         "alarm_metric": _usd(0.10, "metric of an alarm and month", CLOUDWATCH),
         "dashboard": _usd(3.00, "dashboard and month", CLOUDWATCH),
-        "put_metric_data": _usd(0.01 / 1_000, "request of PutMetricData", CLOUDWATCH),
+        "metrics_call": _usd(0.01 / 1_000, "request to CloudWatch but GetMetricData", CLOUDWATCH),
         "log_gigabyte": _usd(0.50, "GB of logs", CLOUDWATCH),
         "key": _usd(
             1.00, "key and month", Source(url="https://aws.amazon.com/kms/pricing/", read="2026-11")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from burstwatch.bucket import worst_time_to_empty
 from burstwatch.config import Config
-from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S
+from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S, PRICES
 from burstwatch.forecast.policy import BACK_RATIO, Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.cadence import COARSE_S
@@ -31,11 +31,21 @@ class Cost:
 
 
 NOTHING = Cost(full=0.0, now=0.0)
+#: What is published of a resource, and how many alarms it has, from a warning on.
+RESOURCE_METRICS = ("Severity", "TimeToExhaustion", "TimeToExhaustionLow", "TimeToExhaustionHigh")
+MOST_ALARMS = 2
+HOUR_S = 3_600.0
 
 
 def usd(metrics: float) -> float:
     """The list price of so many metric requests."""
     return metrics * METRIC_REQUEST.value
+
+
+def usd_an_hour_warned_of() -> float:
+    """The most that one resource costs beside being asked for, in each hour with a warning or worse."""
+    metrics = len(RESOURCE_METRICS) * PRICES["custom_metric"].value
+    return (metrics + MOST_ALARMS * PRICES["alarm_metric"].value) * HOUR_S / MONTH_S
 
 
 def cost_of(resource: Resource, assessment: Assessment, config: Config) -> Cost:

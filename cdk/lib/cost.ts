@@ -29,6 +29,8 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
   const metrics = catalog.fleet_metrics.length + parts * ownMetrics;
   const alarms = resources.filter((child) => child instanceof CfnAlarm);
   const alarmMetrics = alarms.reduce((sum, alarm) => sum + metricsOf(stack.resolve(alarm.metrics)), 0);
+  // Its heartbeat, what it has spent, and which alarms there are.
+  const calls = sweeps * (ownMetrics + 1);
   const logs = (sweeps * LOG_KIB_PER_SWEEP) / 1024 ** 2;
   const lines: [string, number][] = [
     [`${alarms.length} alarms on ${alarmMetrics} metrics`, alarmMetrics * usdOf('alarm_metric')],
@@ -39,7 +41,7 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
       `${sweeps} sweeps of about ${SECONDS_PER_SWEEP} s`,
       sweeps * (usdOf('lambda_request') + SECONDS_PER_SWEEP * (props.memoryMib / 1024) * usdOf('lambda_gigabyte_second')),
     ],
-    [`${sweeps * ownMetrics} requests of PutMetricData`, sweeps * ownMetrics * usdOf('put_metric_data')],
+    [`${calls} requests of PutMetricData and DescribeAlarms`, calls * usdOf('metrics_call')],
     [`${logs.toFixed(1)} GB of logs`, logs * usdOf('log_gigabyte')],
   ];
   if (props.fanOut === 'queue') {

@@ -259,7 +259,7 @@ test('the estimate at synth names every part and adds up', () => {
   const queued = synthesise({ fanOut: 'queue', shards: 16, settings: { budget_usd_per_month: '9' } });
   const said = estimateFixedCost(queued.stack, queued.props);
   assert.match(said, new RegExp(`${catalog.fleet_metrics.length + 32} metrics`));
-  assert.match(said, /691200 sweeps .* 1382400 requests of PutMetricData 13\.82, .* 2721600 requests to the queue 1\.09/);
+  assert.match(said, /691200 sweeps .* 2073600 requests of PutMetricData and DescribeAlarms 20\.74, .* 2721600 requests to the queue 1\.09/);
   for (const text of [said, estimateFixedCost(stack, props)]) addsUp(text);
 });
 

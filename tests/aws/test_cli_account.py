@@ -68,6 +68,7 @@ def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
         f"{metrics * 1e-5:.2f}",
     ]
     assert low.id not in out
+    assert "warned of now: 0; each costs at most 0.0019 USD more in every hour" in out
     assert "at no cost: 4 " in out  # gp3, and instances that sustain their maximum
     found = [
         json.loads(line) for line in burstwatch(cloud, "scan", "--cost", "--json")[1].splitlines()

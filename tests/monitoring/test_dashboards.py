@@ -12,6 +12,7 @@ import yaml
 
 from burstwatch.cli.catalog import FLEET_METRICS
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.cost import RESOURCE_METRICS
 from burstwatch_exporter.metrics import METRICS
 from monitoring.dashboards.boards import dashboards
 
@@ -23,9 +24,7 @@ AWS = {
     for kind in find_kinds().values()
 }
 #: Published for a resource while it is warned of (see burstwatch.aws.publish).
-OF_RESOURCES = {
-    "Severity", "TimeToExhaustion", "TimeToExhaustionLow", "TimeToExhaustionHigh",
-}  # fmt: skip
+OF_RESOURCES = {*RESOURCE_METRICS}
 #: What Grafana itself fills in.
 BUILT_IN = {"__rate_interval", "__value", "__all"}
 EXPORTED = {metric.printed for metric in METRICS} | {
