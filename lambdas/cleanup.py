@@ -1,4 +1,8 @@
-"""Deletes the sweep's alarms when the stack is deleted: a CloudFormation custom resource.
+"""Begins and ends what sweeps leave outside the stack: a CloudFormation custom resource.
+
+At its end the alarms that sweeps made are deleted. At its beginning, and that of a unit that is
+added later, the heartbeat is published for the periods that the alarm on it looks at: what was
+deployed a minute ago is not yet silent.
 
 CloudFormation waits for an answer at a URL that it sends along, and hangs for an
 hour without one: so every path ends in an answer.
@@ -8,33 +12,64 @@ import json
 import os
 import time
 import urllib.request
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from burstwatch.aws.alarms import delete_alarms, read_alarms
-from burstwatch.aws.names import alarm_prefix
+from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE, alarm_prefix
+from burstwatch.aws.publish import DATA_PER_CALL
 from burstwatch.aws.session import Clients
 from burstwatch.config import config_from_env
+
+#: The alarm on a heartbeat looks at so many periods (``no-completed-sweep``).
+PERIODS = 5
 
 logger = Logger(service="burstwatch-cleanup")
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:
-    """Answer CloudFormation; on Delete, delete the alarms first."""
+    """Answer CloudFormation, when what it asks for is done or has failed."""
     reason = ""
-    if event["RequestType"] == "Delete":
-        try:
+    try:
+        deployment, asked = config_from_env(os.environ).deployment, event["ResourceProperties"]
+        if event["RequestType"] == "Delete":
             # The rule is gone by now, but the sweep it started last may still make an alarm.
-            prefix = alarm_prefix(config_from_env(os.environ).deployment)
-            settle_s = float(event["ResourceProperties"]["SettleSeconds"])
-            problems = delete_all(prefix) or _again(prefix, settle_s)
+            prefix = alarm_prefix(deployment)
+            problems = delete_all(prefix) or _again(prefix, float(asked["SettleSeconds"]))
             reason = "; ".join(f"{problem.part}: {problem.error}" for problem in problems)
-        except Exception as error:
-            logger.exception("cleanup failed")
-            reason = f"{type(error).__name__}: {error}"
+        else:
+            before = event.get("OldResourceProperties", {}).get("Units", [])
+            begin(deployment, {*asked["Units"]} - {*before}, float(asked["PeriodSeconds"]))
+    except Exception as error:
+        logger.exception("failed", request=event["RequestType"])
+        reason = f"{type(error).__name__}: {error}"
     answer(event, context, reason)
+
+
+def begin(deployment: str, units: Iterable[str], period_s: float) -> None:
+    """Publish the heartbeat of these units for the last periods. Of a unit that runs there is its own."""
+    data = [
+        {
+            "MetricName": HEARTBEAT_METRIC,
+            "Dimensions": [
+                {"Name": "Deployment", "Value": deployment},
+                {"Name": "Unit", "Value": unit},
+            ],
+            "Timestamp": datetime.fromtimestamp(time.time() - back * period_s, tz=UTC),
+            "Value": 1.0,
+        }
+        for unit in sorted(units)
+        for back in range(PERIODS)
+    ]
+    for first in range(0, len(data), DATA_PER_CALL):
+        Clients(os.environ["AWS_REGION"])("cloudwatch").put_metric_data(
+            Namespace=NAMESPACE, MetricData=data[first : first + DATA_PER_CALL]
+        )
+    logger.info("begun", units=sorted(units))
 
 
 def delete_all(prefix: str) -> list[Any]:

@@ -7,6 +7,7 @@ from burstwatch.shards import Shard
 
 NAMESPACE = "Burstwatch"
 SEVERITY_METRIC = "Severity"
+HEARTBEAT_METRIC = "SweepCompleted"
 #: The severities that have an alarm of their own, most urgent first.
 ALARMED: tuple[Verdict, ...] = ("critical", "warning")
 #: An alarm looks at one whole minute.

@@ -11,6 +11,7 @@ from burstwatch.aws.budget import SPENT_METRIC
 from burstwatch.aws.look import Look
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
+    HEARTBEAT_METRIC,
     MASS,
     NAMESPACE,
     SEVERITY_METRIC,
@@ -63,7 +64,7 @@ def publish_completed(clients: Clients, found: Look, config: Config) -> list[Pro
     """The heartbeat of a unit. Published last: all before it was acknowledged."""
     of_unit = unit_dimensions(found.unit, found.shard, config)
     several = (of_unit[:1], of_unit)
-    return _put(clients, [_datum("SweepCompleted", one, found.at, 1.0) for one in several])
+    return _put(clients, [_datum(HEARTBEAT_METRIC, one, found.at, 1.0) for one in several])
 
 
 def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem]:

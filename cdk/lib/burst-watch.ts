@@ -45,6 +45,8 @@ export class BurstWatch extends Construct {
     // Deleted in the reverse order: first what starts sweeps, then the alarms that the last ones made.
     for (const starter of this.sweeps.starters) starter.node.addDependency(cleanup);
     const health = new HealthAlarms(this, 'Health', { ...props, topics: this.topics, sweeps: this.sweeps });
+    // A heartbeat that nobody has published yet would be missed at once.
+    for (const alarm of health.alarms) alarm.node.addDependency(cleanup);
     if (props.floor) {
       new FloorAlarm(this, 'Floor', { ...props, percent: props.floorPercent, topic: this.topics.notice });
     }

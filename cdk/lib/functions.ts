@@ -3,7 +3,7 @@ import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws
 import { type Code, Function as LambdaFn, Runtime, RuntimeFamily } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { MEMORY_MIB, PYTHON, type ResolvedProps } from './props.ts';
+import { MEMORY_MIB, NAMESPACE, PYTHON, type ResolvedProps } from './props.ts';
 import type { Topics } from './topics.ts';
 
 export interface FunctionsProps extends ResolvedProps {
@@ -81,6 +81,17 @@ export function acknowledgeOwnAlarms(role: Role, deployment: string): void {
   Validations.of(role).acknowledge({
     id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${where.join(':')}:alarm:burstwatch/${deployment}/*]`,
     reason: 'the alarms are named after volumes that are not known at deployment; all begin with this prefix',
+  });
+}
+
+export const PUBLISHING = 'cloudwatch:PutMetricData, which takes no resource; a condition limits it to our namespace';
+
+export function publishOwnMetrics(): PolicyStatement {
+  return new PolicyStatement({
+    sid: 'PublishOurMetrics',
+    actions: ['cloudwatch:PutMetricData'],
+    resources: ['*'],
+    conditions: { StringEquals: { 'cloudwatch:namespace': NAMESPACE } },
   });
 }
 

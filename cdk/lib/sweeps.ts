@@ -8,10 +8,11 @@ import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
 import {
+  PUBLISHING, publishOwnMetrics,
   acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms,
 } from './functions.ts';
 import { memberRoleArn, type Part, partEvent, partId, partName, partsOf } from './parts.ts';
-import { NAMESPACE, dashboardName, sweepTimeout } from './props.ts';
+import { dashboardName, sweepTimeout } from './props.ts';
 
 const EVENT_AGE = Duration.seconds(60);
 /** As many as EventBridge takes. */
@@ -172,14 +173,7 @@ export class Sweeps extends Construct {
       );
     }
     role.addToPolicy(new PolicyStatement({ sid: 'Look', actions: catalog.read_actions, resources: ['*'] }));
-    role.addToPolicy(
-      new PolicyStatement({
-        sid: 'PublishOurMetrics',
-        actions: ['cloudwatch:PutMetricData'],
-        resources: ['*'],
-        conditions: { StringEquals: { 'cloudwatch:namespace': NAMESPACE } },
-      }),
-    );
+    role.addToPolicy(publishOwnMetrics());
     role.addToPolicy(
       new PolicyStatement({
         sid: 'MakeOurAlarms',
@@ -205,7 +199,7 @@ export class Sweeps extends Construct {
     props.topics.key.grant(role, 'kms:Decrypt', 'kms:GenerateDataKey*');
     acknowledgeReads(role, [
       ...catalog.read_actions,
-      'cloudwatch:PutMetricData, which takes no resource; a condition limits it to our namespace',
+      PUBLISHING,
     ]);
     acknowledgeOwnAlarms(role, props.deployment);
     Validations.of(role).acknowledge({

@@ -181,6 +181,19 @@ test('on deletion the rule goes first, then the alarms that its sweeps made', ()
   assert.ok(rule.DependsOn?.includes(cleanup));
 });
 
+test('no unit is missed before its first sweep: the alarm comes after a first heartbeat of each', () => {
+  const { template: made } = synthesise(MEMBERS);
+  const [[id, first]] = Object.entries(made.findResources('Custom::BurstwatchAlarms')) as any;
+  assert.equal(first.Properties.PeriodSeconds, 60);
+  const missed = Object.values(made.findResources('AWS::CloudWatch::Alarm', { Properties: { MetricName: 'SweepCompleted' } })) as any[];
+  const units = missed.map((alarm) => alarm.Properties.Dimensions.find((one: any) => one.Name === 'Unit').Value);
+  assert.deepEqual(first.Properties.Units, units);
+  for (const alarm of missed) {
+    assert.ok(alarm.DependsOn.includes(id));
+    assert.equal(alarm.Properties.EvaluationPeriods, 5);
+  }
+});
+
 test('the floor alarm is off unless asked for, and its price is said', () => {
   assert.ok(!JSON.stringify(resources).includes('GROUP BY VolumeId'));
   const floored = synthesise({ floor: 'true', floorPercent: '15' });

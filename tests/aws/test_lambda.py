@@ -224,7 +224,11 @@ def deletion(request_type: str = "Delete") -> dict[str, Any]:
         "RequestId": "request",
         "LogicalResourceId": "Alarms",
         "PhysicalResourceId": "alarms",
-        "ResourceProperties": {"SettleSeconds": "0"},
+        "ResourceProperties": {
+            "SettleSeconds": "0",
+            "PeriodSeconds": "60",
+            "Units": ["123456789012/us-east-1", "222222222222/eu-west-1"],
+        },
     }
 
 
@@ -269,6 +273,40 @@ def test_creating_the_stack_deletes_nothing_and_answers(
     load("lambdas.cleanup").handler(deletion("Create"), Context())
     assert len(cloud.aws.regions["us-east-1"].alarms) == 1
     assert answers[0]["Status"] == "SUCCESS"
+
+
+def heartbeats(cloud: Cloud) -> dict[str, list[float]]:
+    """How long ago each unit had one."""
+    return {
+        dict(dimensions)["Unit"]: [round(cloud.clock.now - at) for at in sorted(points)]
+        for (_, name, dimensions), points in cloud.aws.regions["us-east-1"].metrics.items()
+        if name == "SweepCompleted"
+    }
+
+
+def test_a_new_unit_has_heartbeats_before_its_first_sweep_and_one_that_runs_gets_none(
+    cloud: Cloud, aws_env: pytest.MonkeyPatch, answers: list[dict[str, Any]]
+) -> None:
+    function = load("lambdas.cleanup")
+    aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
+    event = deletion("Create")
+    function.handler(event, Context())
+    five = [240, 180, 120, 60, 0]
+    assert heartbeats(cloud) == {"123456789012/us-east-1": five, "222222222222/eu-west-1": five}
+    cloud.aws.regions["us-east-1"].metrics.clear()
+    more = {**event["ResourceProperties"], "Units": ["123456789012/us-east-1", "x/eu-north-1"]}
+    old = event["ResourceProperties"]
+    function.handler(
+        {
+            **event,
+            "RequestType": "Update",
+            "ResourceProperties": more,
+            "OldResourceProperties": old,
+        },
+        Context(),
+    )
+    assert heartbeats(cloud) == {"x/eu-north-1": five}
+    assert [one["Status"] for one in answers] == ["SUCCESS", "SUCCESS"]
 
 
 def test_a_denied_cleanup_still_answers_and_says_why(
