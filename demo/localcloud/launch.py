@@ -35,8 +35,11 @@ def _with_empty_lists(original: Callable[..., Any]) -> Callable[..., Any]:
         if not (isinstance(error, NotImplementedError) and is_list):
             return original(handler, error, context)
         serializer = create_serializer(context.service, context.protocol)
+        members = operation.output_shape.members if operation.output_shape else {}
+        # AWS says an empty list; an answer without one would be one that was cut.
+        nothing = {name: [] for name, shape in members.items() if shape.type_name == "list"}
         return serializer.serialize_to_response(
-            {}, operation, context.request.headers, context.request_id
+            nothing, operation, context.request.headers, context.request_id
         )
 
     return respond
