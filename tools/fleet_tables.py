@@ -101,7 +101,7 @@ def programs_table() -> str:
 def balance_alone_table() -> str:
     """The worth to the pages of the operations behind a balance."""
     lines = [
-        "| seen | exhaustions | paged in time | needless pages a volume-week |",
+        "| seen | exhaustions | announced | needless/week |",
         "| --- | --- | --- | --- |",
     ]
     for one in _read("balance_alone"):
