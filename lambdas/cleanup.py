@@ -42,7 +42,10 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
             problems = delete_all(prefix) or _again(prefix, float(asked["SettleSeconds"]))
             reason = "; ".join(f"{problem.part}: {problem.error}" for problem in problems)
         else:
-            before = event.get("OldResourceProperties", {}).get("Units", [])
+            old = event.get("OldResourceProperties", {})
+            # In shorter periods the heartbeats that there are would be too far apart.
+            is_same = old.get("PeriodSeconds") == asked["PeriodSeconds"]
+            before = old.get("Units", []) if is_same else []
             begin(deployment, {*asked["Units"]} - {*before}, float(asked["PeriodSeconds"]))
     except Exception as error:
         logger.exception("failed", request=event["RequestType"])

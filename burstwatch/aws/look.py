@@ -36,7 +36,7 @@ class Look:
     that are not well what led up to it, by id. ``kinds`` are those looked at, by name; for the
     ``incomplete`` ones the inventory was not read in full, for the ``unsettled`` ones not often
     enough for what it lacks to be gone. ``is_blind`` is whether asking failed for half or more of
-    those that have a bucket: silence is no failure. ``quiet`` are ids
+    those that could be spent from: neither silence nor a budget that is used up is a failure. ``quiet`` are ids
     for which no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
@@ -190,8 +190,13 @@ def _merged(
     buckets = {key: entry for one in looked for key, entry in one.buckets.items()}
     if not incomplete:
         memory.forget_all_but(set(buckets))
-    asked = [key for key, (resource, _) in buckets.items() if resource.bucket is not None]
-    failed = sum(key in memory.known and memory.known[key].failed for key in asked)
+    asked = [key for key, (resource, _) in buckets.items() if resource.can_spend]
+    # What there was no budget for was not asked; that has an alarm of its own.
+    failed = sum(
+        known.failed and known.assessment.projection.reason != BUDGET_USED
+        for key in asked
+        if (known := memory.known.get(key)) is not None
+    )
     found = worst_of_each(buckets.values())
     problems = [problem for stock in stocks for problem in stock.problems]
     problems += [problem for one in looked for problem in one.problems]

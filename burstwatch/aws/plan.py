@@ -26,6 +26,8 @@ QUIET_S = 2.0 * ALARM_PERIOD_S
 MOST_NEW_ALARMS = 50
 #: Of a shard, fewer are not one.
 FEWEST_IN_MASS = 5.0
+#: An alarm of what one inventory lacks ends after so long, where no others can confirm it.
+SURELY_GONE_S = 2 * 3_600.0
 #: A drill takes its alarm away itself; one older than this was killed.
 DRILL_LASTS_S = 3_600.0
 
@@ -130,7 +132,9 @@ def _plan_orphans(
         is_under_way = kind == DRILL and now - some[0].made_at <= DRILL_LASTS_S
         if not kind or is_under_way:
             continue
-        if kind not in found.incomplete | found.unsettled:
+        # A function that is started anew for each sweep never has inventories enough to be sure.
+        is_old = now - min(alarm.made_at for alarm in some) > SURELY_GONE_S
+        if kind not in found.incomplete and (kind not in found.unsettled or is_old):
             draft.severities[kind, some[0].resource_id] = 0
             draft.end(some, 0, now)
 

@@ -138,12 +138,13 @@ COLUMNS = (
     Column(
         key="warned",
         name="warned",
-        help="share of the pages outside incidents with a warning 30 minutes before",
+        help="share of the pages outside incidents 30 minutes before which a warning or an earlier page was on",
     ),
     Column(
         key="needless_warnings_per_week",
         name="needless warnings/week",
-        help="warnings outside incidents with no exhaustion within two hours, for each volume and week",
+        help="alarms, warnings or pages without one, that begin outside incidents with no exhaustion within two "
+        "hours, for each volume and week",
     ),
     Column(key="in_alarm", name="in alarm", help="share of the time with the page's alarm on"),
 )

@@ -180,7 +180,9 @@ class Judge:
             size = history.size - back
             if history.cut(size).is_recovering(known_from):
                 since_s = ended_s + back * period_s
-                if since_s < self.config.lead_s and self.worst_s(history.size) < self.near_s:
+                # Without the data's age, which goes up and down between two datapoints.
+                can_be_late = self.worst_s(history.size) < self.config.margin_s
+                if since_s < self.config.lead_s and can_be_late:
                     return Danger(verdict="critical", why=self._only_back_for(since_s))
                 break  # what was before the end of an incident ended with it
             found = self._at_mark(size, is_warned=warned_at is not None)

@@ -109,7 +109,8 @@ class LevelSample:
         """Why an answer cannot be believed: CloudWatch takes no datapoint away, and no bucket overflows."""
         if self.series is None:
             return ""
-        wrong = next((v for _, v in self.series if self._ratio(v) > HIGHEST_RATIO), None)
+        newest = self.series[-FULL_POINTS:]
+        wrong = next((value for _, value in newest if self._ratio(value) > HIGHEST_RATIO), None)
         if wrong is not None:
             return f"{self.resource.level_metric} is {wrong:g}, more than the bucket holds"
         seen = None if self.known is None or self.known.seen is None else self.known.seen.newest

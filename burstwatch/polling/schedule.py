@@ -23,6 +23,8 @@ SOONEST_S = 60.0
 #: An estimated worst case is no reason to look away: what is well is looked at this often.
 ESTIMATED_S = 300.0
 LATEST_S = 3600.0
+#: So many looks find nothing of what is only late: the wait grows after them.
+MOST_LATE_LOOKS = 6
 #: What an alarm has told of is looked at so often, or sooner where it is about to be empty.
 ANNOUNCED_S = 300.0
 #: Of the time that is left after an announcement, the share after which it is looked at again.
@@ -222,7 +224,8 @@ def _late_at(assessment: Assessment, config: Config, now: float) -> float:
 def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented: bool) -> float:
     projection = assessment.projection
     if not projection.is_published and not is_documented:
-        return min(LATEST_S, ESTIMATED_S * max(1, blind))  # AWS may never publish it
+        # AWS may be late with it, and may never publish it.
+        return min(LATEST_S, ESTIMATED_S * max(1, blind - MOST_LATE_LOOKS))
     if assessment.verdict == "unknown":
         return min(MOST_UNKNOWN_S, UNKNOWN_S * max(1, blind))
     if assessment.verdict in ANNOUNCED:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -88,6 +89,34 @@ def test_a_function_that_has_just_started_believes_no_absence(cloud: Cloud) -> N
     cloud.aws.unlisted = {disk.id}
     for _ in sweeps(cloud, Memory(), disk, 2):
         assert states(cloud) == ["ALARM"]
+
+
+def test_an_alarm_of_what_is_gone_ends_though_each_sweep_is_a_functions_first(cloud: Cloud) -> None:
+    disk = burning(cloud, Memory())
+    del cloud.aws.regions["us-east-1"].volumes[disk.id]
+    for _ in range(130):
+        cloud.clock.now += 60
+        run_sweep(cloud, Memory())
+        cloud.aws.evaluate_alarms()
+    assert states(cloud) == ["ALARM", "OK"]
+    assert alarms(cloud) == {}
+
+
+def test_what_nobody_can_spend_from_hides_no_blindness(cloud: Cloud) -> None:
+    disks = [Disk(cloud, percent=50) for _ in range(5)]
+    for disk in disks[:3]:
+        cloud.aws.regions["us-east-1"].volumes[disk.id]["Attachments"] = []
+    cloud.aws.denied = {"GetMetricData"}
+    assert not run_sweep(cloud).completed
+
+
+def test_a_budget_that_is_used_up_is_no_blindness(cloud: Cloud) -> None:
+    for _ in range(10):
+        Disk(cloud, percent=60)
+    swept = run_sweep(cloud, config=replace(CONFIG, budget_usd_per_month="0.005"))
+    verdicts = [a.verdict for r, a in swept.found.assessments.values() if r.bucket is not None]
+    assert verdicts.count("unknown") > 5
+    assert swept.completed
 
 
 def test_a_volume_that_is_deleted_ends_its_alarm_within_minutes(cloud: Cloud) -> None:

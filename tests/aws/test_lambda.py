@@ -306,7 +306,11 @@ def test_a_new_unit_has_heartbeats_before_its_first_sweep_and_one_that_runs_gets
         Context(),
     )
     assert heartbeats(cloud) == {"x/eu-north-1": five}
-    assert [one["Status"] for one in answers] == ["SUCCESS", "SUCCESS"]
+    cloud.aws.regions["us-east-1"].metrics.clear()
+    slower = {**old, "PeriodSeconds": "3600"}
+    function.handler({**event, "RequestType": "Update", "OldResourceProperties": slower}, Context())
+    assert heartbeats(cloud) == {"123456789012/us-east-1": five, "222222222222/eu-west-1": five}
+    assert {one["Status"] for one in answers} == {"SUCCESS"}
 
 
 def test_a_denied_cleanup_still_answers_and_says_why(

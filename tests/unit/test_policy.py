@@ -70,6 +70,17 @@ def test_a_bucket_that_was_empty_and_outlasts_the_lead_pages_no_more() -> None:
     assert not any(on[far:])
 
 
+@pytest.mark.parametrize("delay_s", [0.0, 60.0, 120.0])
+def test_data_whose_age_goes_up_and_down_ends_an_incident_once(delay_s: float) -> None:
+    # Looked at each minute, with a datapoint each fifth.
+    rows = at_period(rows_of([*steady(3_000, 80), *steady(0, 200)], size=600), 60.0, 300.0)[0]
+    played, config = Played(rows, volume("gp2", 600), 300.0), Config()
+    first, last = rows[0].t_s + 600, rows[-1].t_s
+    moments = [first + 60 * n for n in range(int((last - first) / 60))]
+    on = [assess(played.at(now, delay_s, config), config).verdict in PAGES for now in moments]
+    assert [is_on for is_on, _ in groupby(on)] == [False, True, False]
+
+
 def test_an_incident_that_is_nearly_over_by_projection_does_not_end_and_begin_anew() -> None:
     # Nearly back at 20 %, and down again: only a datapoint ends an incident.
     rows = rows_of([*steady(3_000, 40), *steady(0, 57), *steady(600, 120), *steady(0, 120)])
