@@ -25,12 +25,13 @@ from burstwatch.backtest.workloads import read_workload, scaled_loads
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
+from burstwatch.forecast.policy import PAGED
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import RECOVERED_RATIO
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.sampling import Task
-from burstwatch.polling.schedule import ANNOUNCED, Schedule
+from burstwatch.polling.schedule import Schedule
 from tests.fake.quick import QuickCloudWatch
 
 KIND = find_kinds()["ebs_volume"]
@@ -168,7 +169,7 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
                 continue
             schedule.note(judged, watching.config, clock.now)
             looks[disk.id] += 1
-            changes[disk.id].append((clock.now, judged.assessment.verdict in ANNOUNCED))
+            changes[disk.id].append((clock.now, judged.assessment.verdict in PAGED))
             wait = (schedule.known[disk.key].due_at - clock.now) / MINUTE
             following = minute + (watching.every or max(1, math.ceil(wait)))
             waiting.setdefault(following, []).append(disk)

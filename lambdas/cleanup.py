@@ -20,13 +20,10 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from burstwatch.aws.alarms import delete_alarms, read_alarms
-from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE, alarm_prefix
+from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE, alarm_prefix, part_dimensions
 from burstwatch.aws.publish import DATA_PER_CALL
 from burstwatch.aws.session import Clients
 from burstwatch.config import config_from_env
-
-#: The alarm on a heartbeat looks at so many periods (``no-completed-sweep``).
-PERIODS = 5
 
 logger = Logger(service="burstwatch-cleanup")
 
@@ -46,30 +43,29 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
             # In shorter periods the heartbeats that there are would be too far apart.
             is_same = old.get("PeriodSeconds") == asked["PeriodSeconds"]
             before = old.get("Units", []) if is_same else []
-            begin(deployment, {*asked["Units"]} - {*before}, float(asked["PeriodSeconds"]))
+            new = {*asked["Units"]} - {*before}
+            begin(deployment, new, float(asked["PeriodSeconds"]), int(asked["Periods"]))
     except Exception as error:
         logger.exception("failed", request=event["RequestType"])
         reason = f"{type(error).__name__}: {error}"
     answer(event, context, reason)
 
 
-def begin(deployment: str, units: Iterable[str], period_s: float) -> None:
-    """Publish the heartbeat of these units for the last periods. Of a unit that runs there is its own."""
+def begin(deployment: str, units: Iterable[str], period_s: float, periods: int) -> None:
+    """Publish the heartbeat of these units for the periods that the alarm on it looks at."""
     data = [
         {
             "MetricName": HEARTBEAT_METRIC,
-            "Dimensions": [
-                {"Name": "Deployment", "Value": deployment},
-                {"Name": "Unit", "Value": unit},
-            ],
+            "Dimensions": part_dimensions(deployment, unit),
             "Timestamp": datetime.fromtimestamp(time.time() - back * period_s, tz=UTC),
             "Value": 1.0,
         }
         for unit in sorted(units)
-        for back in range(PERIODS)
+        for back in range(periods)
     ]
+    cloudwatch = Clients(os.environ["AWS_REGION"])("cloudwatch")
     for first in range(0, len(data), DATA_PER_CALL):
-        Clients(os.environ["AWS_REGION"])("cloudwatch").put_metric_data(
+        cloudwatch.put_metric_data(
             Namespace=NAMESPACE, MetricData=data[first : first + DATA_PER_CALL]
         )
     logger.info("begun", units=sorted(units))

@@ -2,7 +2,7 @@
 
 Invoked for each unit, or shard of one, with that in the event: by a schedule of its own,
 or through a queue, with some messages at once. What the function remembers between
-invocations only saves requests and is lost without harm.
+invocations may be lost at any time (see ``burstwatch/aws/memory.py``).
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Remembers a unit from sweep to sweep. Everything in it only saves requests."""
+"""Remembers a unit from sweep to sweep: it saves requests, and confirms what is gone.
+
+Losing it costs requests, and up to two hours until the alarm of something deleted ends (``plan.py``).
+"""
 
 import math
 from collections import Counter

@@ -48,10 +48,12 @@ def resource_dimensions(config: Config, kind: str, resource_id: str) -> list[dic
 
 def unit_dimensions(unit: Unit, shard: Shard, config: Config) -> list[dict[str, str]]:
     """The dimensions of what is published about one unit, or about one shard of it."""
-    return [
-        {"Name": "Deployment", "Value": config.deployment},
-        {"Name": "Unit", "Value": part_name(unit, shard)},
-    ]
+    return part_dimensions(config.deployment, part_name(unit, shard))
+
+
+def part_dimensions(deployment: str, part: str) -> list[dict[str, str]]:
+    """The same by the name of the part."""
+    return [{"Name": "Deployment", "Value": deployment}, {"Name": "Unit", "Value": part}]
 
 
 def where(unit: Unit, shard: Shard) -> str:

@@ -17,6 +17,7 @@ from burstwatch.backtest.scores import WEEK_S, Score
 from burstwatch.backtest.series import at_period
 from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
+from burstwatch.forecast.policy import PAGED
 from burstwatch.formatting import DAY
 from burstwatch.history.observations import Observation, Verdict
 
@@ -26,7 +27,6 @@ FORESIGHT_S = 7_200.0
 REPEAT_S = 4 * 3_600.0
 #: A warning is of use if it was on this long before the page.
 WARNED_S = 1_800.0
-PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,7 +142,7 @@ class Judged:
         pages = [at for first, last in runs for at in _pages(first, last)]
         counted = [event for event in self.events if start_s <= event.empty_s < end_s]
         leads = [_lead_s(runs, event) for event in counted]
-        right, needless = self._sorted(pages)
+        right, needless = self._right_and_needless(pages)
         return Score(
             events=len(counted),
             announced_events=sum(_is_on(runs, event.empty_s - self.lead_s) for event in counted),
@@ -154,7 +154,7 @@ class Judged:
             right_pages=len(right),
             needless_pages=len(needless),
             warned_pages=sum(_is_on(told, page - WARNED_S) for page in right + needless),
-            needless_warnings=len(self._sorted([first for first, _ in told])[1]),
+            needless_warnings=len(self._right_and_needless([first for first, _ in told])[1]),
             warning_s=len(warning) * self.period_s,
             alarm_s=sum(max(0.0, min(last, end_s) - max(first, start_s)) for first, last in runs),
             seconds=end_s - start_s,
@@ -166,8 +166,8 @@ class Judged:
             ),
         )
 
-    def _sorted(self, onsets: Sequence[float]) -> tuple[list[float], list[float]]:
-        """Those outside incidents: before an exhaustion within two hours, and needless ones."""
+    def _right_and_needless(self, onsets: Sequence[float]) -> tuple[list[float], list[float]]:
+        """The onsets outside incidents: those before an exhaustion within two hours, and the others."""
         start_s, end_s = self.span
         empties = [event.empty_s for event in self.events]
         right, needless = [], []

@@ -9,11 +9,9 @@ from burstwatch.backtest.series import PERCENT, Row
 from burstwatch.backtest.simulate import Datapoint, Simulation
 from burstwatch.backtest.workloads import Workload, scaled_loads
 from burstwatch.ebs.volumes import volume_spec
+from burstwatch.forecast.policy import BACK_RATIO
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO, RECOVERED_RATIO
-
-#: A bucket with so much is as good as full.
-FULL_RATIO = 0.95
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,7 +147,7 @@ def _events(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:
     found: list[Event] = []
     is_open, full_s = False, -math.inf
     for end_s, turned_empty, ratio in steps:
-        full_s = end_s if ratio >= FULL_RATIO else full_s
+        full_s = end_s if ratio >= BACK_RATIO else full_s
         if is_open and ratio >= RECOVERED_RATIO:
             found[-1] = replace(found[-1], recovered_s=end_s)
             is_open = False

@@ -8,11 +8,12 @@ longer, and so neither does the hazard. The parts are fitted on recordings (`mak
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import accumulate, pairwise
 from math import log
+from typing import Any
 
 from burstwatch.forecast.demand import CENSORED
 from burstwatch.forecast.own_past import HOUR_S, OwnPast, look_at_past
@@ -78,13 +79,16 @@ class Level:
     announced: float
 
 
-def parse_model(fitted: dict[str, object]) -> Model:
+def parse_model(fitted: Mapping[str, Any]) -> Model:
     """The model that ``make fit`` wrote."""
-    *parts, log_odds = (
-        Part(at=tuple(one["at"]), adds=tuple(one["adds"]))
-        for one in ((fitted["parts"] | fitted)[name] for name in (*FEATURES, "log_odds"))  # type: ignore[operator]
+    return Model(
+        parts=tuple(_part(fitted["parts"][name]) for name in FEATURES),
+        log_odds=_part(fitted["log_odds"]),
     )
-    return Model(parts=tuple(parts), log_odds=log_odds)
+
+
+def _part(fitted: Mapping[str, Any]) -> Part:
+    return Part(at=tuple(fitted["at"]), adds=tuple(fitted["adds"]))
 
 
 _FITTED = json.loads((files(__package__) / "hazard.json").read_text(encoding="utf-8"))

@@ -6,8 +6,8 @@ the history at each call, and nothing has to be remembered between two of them.
 The rule: somebody is woken when the bucket can be empty within the margin *and* the hazard of
 that is high enough. What was so bad within the last ``hold_s`` still counts. A bucket that ran
 dry is an incident until it is back at 20 % (or six hours have passed, which is as far as a look
-goes back), and while it can be empty within the margin for ``lead_s`` more: what emptied it
-often comes back.
+goes back). The incident goes on for up to ``lead_s`` after that, while a full burst would empty
+the bucket within the margin: what emptied it often comes back.
 """
 
 import math
@@ -23,6 +23,8 @@ from burstwatch.history.observations import Observation, Verdict
 
 #: Published as the metric ``Severity``. Unknown is never published: it has no number.
 SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3, "exhausted": 4}
+#: The verdicts for which somebody is woken.
+PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})
 #: With so much in the bucket there is no danger, and none is held.
 BACK_RATIO = 0.95
 #: The hold time is searched for pages and for warnings at these marks of the clock.
@@ -109,7 +111,10 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
     threshold = threshold_for(config.needless_per_week)
     judge = Judge(history=history, config=config, model=model, lag_s=lag_s, threshold=threshold)
     now = SAFE if projection.state == "idle" else judge.at(history.size)
-    return now if now.verdict == "critical" else judge.held(now, ended_s=silent_s - lag_s)
+    if now.verdict == "critical":
+        return now
+    ended_s = silent_s - lag_s
+    return judge.relapse(ended_s) or judge.held(now, ended_s=ended_s)
 
 
 def is_far(history: History, now: float, config: Config) -> bool:
@@ -159,6 +164,23 @@ class Judge:
             return Danger(verdict="warning", why=self.why(size, self.wide_s))
         return Danger(verdict="watch", why=self.why(size, self.near_s)) if is_near else SAFE
 
+    def relapse(self, ended_s: float) -> Danger | None:
+        """The danger of an incident that ended within the lead, where a page for the next would be late."""
+        history, lead_s = self.history, self.config.lead_s
+        # Without the data's age, which goes up and down between two datapoints.
+        if self.worst_s(history.size) >= self.config.margin_s:
+            return None
+        known_from = history.first_slot(history.track.look_back_s)
+        for back in range(1, history.size):
+            since_s = ended_s + back * history.period_s
+            if since_s >= lead_s:
+                return None
+            if history.cut(history.size - back).is_recovering(known_from):
+                back_at = history.track.recovered_ratio
+                why = f"ran dry, and has been back at {back_at:.0%} for only {span(since_s)}"
+                return Danger(verdict="critical", why=why)
+        return None
+
     def held(self, now: Danger, *, ended_s: float) -> Danger:
         """The severity that the hold time adds to ``now``; the newest slot would have been seen ``ended_s`` ago.
 
@@ -179,11 +201,6 @@ class Judge:
                 break
             size = history.size - back
             if history.cut(size).is_recovering(known_from):
-                since_s = ended_s + back * period_s
-                # Without the data's age, which goes up and down between two datapoints.
-                can_be_late = self.worst_s(history.size) < self.config.margin_s
-                if since_s < self.config.lead_s and can_be_late:
-                    return Danger(verdict="critical", why=self._only_back_for(since_s))
                 break  # what was before the end of an incident ended with it
             found = self._at_mark(size, is_warned=warned_at is not None)
             if found == "critical":
@@ -212,10 +229,6 @@ class Judge:
             return "critical"
         is_warned_of = is_warning_mark and worst_s < self.wide_s and self.acts(size, self.wide_s)
         return "warning" if is_warned_of else "ok"
-
-    def _only_back_for(self, seconds: float) -> str:
-        back_at = self.history.track.recovered_ratio
-        return f"ran dry, and has been back at {back_at:.0%} for only {span(seconds)}"
 
     def worst_s(self, size: int) -> float:
         """Seconds from the level at the end of the first ``size`` slots to empty at full burst."""

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, field
 
 from burstwatch.config import Config
-from burstwatch.forecast.policy import Assessment
+from burstwatch.forecast.policy import PAGED, Assessment
 from burstwatch.history.background import Background, with_earlier
 from burstwatch.history.levels import Levels
 from burstwatch.history.observations import Resource
@@ -34,8 +34,6 @@ UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
 #: So long the days before are kept before they are asked for again: what came since is within
 #: the hours that every judgement of a near resource sees anyway (``hazard.RECENT_S``).
 PAST_KEPT_S = 2.5 * 3600.0
-#: The verdicts that an alarm has told of, as far as it could.
-ANNOUNCED = frozenset({"critical", "exhausted"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -228,7 +226,7 @@ def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented
         return min(LATEST_S, ESTIMATED_S * max(1, blind - MOST_LATE_LOOKS))
     if assessment.verdict == "unknown":
         return min(MOST_UNKNOWN_S, UNKNOWN_S * max(1, blind))
-    if assessment.verdict in ANNOUNCED:
+    if assessment.verdict in PAGED:
         left_s = projection.low_s if projection.state == "finite" else None
         wait = ANNOUNCED_S if left_s is None else COUNTDOWN * left_s
         return min(ANNOUNCED_S, max(SOONEST_S, wait))

@@ -2,7 +2,7 @@ import { CustomResource, Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { partDimension, partsOf } from './parts.ts';
-import { sweepTimeout } from './props.ts';
+import { HEARTBEATS, sweepTimeout } from './props.ts';
 import {
   PUBLISHING, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type FunctionsProps, makeFooting, makeFunction, publishOwnMetrics,
 } from './functions.ts';
@@ -36,6 +36,7 @@ export class Cleanup extends Construct {
       properties: {
         SettleSeconds: settle.toSeconds(),
         PeriodSeconds: props.schedule.toSeconds(),
+        Periods: HEARTBEATS,
         Units: partsOf(props).map((part) => partDimension(this, part)),
       },
     });

@@ -37,14 +37,14 @@ export function propsFromContext(lookup: Lookup): ResolvedProps {
 }
 
 /** Units of other accounts are reached through a role there, which asks for an external id. */
-function reachable<T extends Pick<ResolvedProps, 'units'>>(props: T, lookup: Lookup): T {
-  const other = props.units.find((unit) => unit.account !== undefined);
+function reachable(found: Pick<ResolvedProps, 'units' | 'shards'>, lookup: Lookup): Pick<ResolvedProps, 'units' | 'shards'> {
+  const other = found.units.find((unit) => unit.account !== undefined);
   if (other && !lookup('externalId')) {
     throw new ContextError(
       `context externalId is empty and units has ${other.account}/${other.region}, allowed is the external id that the role there asks for`,
     );
   }
-  return props;
+  return found;
 }
 
 /** `eu-west-1,222222222222/us-east-1`, or the same as a list in cdk.json. */

@@ -9,9 +9,6 @@ const usdOf = (what: keyof typeof catalog.prices): number => catalog.prices[what
 
 /** A sweep writes its metrics, and one line of its own, more where parts failed. */
 const LOG_KIB_PER_SWEEP = 4;
-/** What is charged for of the template, whatever runs; the rest of it costs by use, which has lines of its own, or nothing. */
-export const BILLED = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::KMS::Key'];
-export const BILLED_BY_USE = ['AWS::Lambda::Function', 'AWS::Logs::LogGroup', 'AWS::SNS::Topic', 'AWS::SQS::Queue'];
 const SECONDS_PER_SWEEP = 2;
 const MINUTES_PER_MONTH = 30 * 24 * 60;
 /** A message is sent, received and deleted; and Lambda's five pollers each ask every 20 seconds. */

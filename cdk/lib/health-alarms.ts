@@ -5,7 +5,7 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { NAMESPACE, type ResolvedProps, sweepTimeout } from './props.ts';
+import { HEARTBEATS, NAMESPACE, type ResolvedProps, sweepTimeout } from './props.ts';
 import { partDimension, partId, partName, partsOf } from './parts.ts';
 import type { Sweeps } from './sweeps.ts';
 import type { Topics } from './topics.ts';
@@ -98,7 +98,7 @@ export class HealthAlarms extends Construct {
         }),
         threshold: 1,
         comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
-        periods: 5,
+        periods: HEARTBEATS,
         missing: TreatMissingData.BREACHING,
         topic: page,
         description: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for five periods: nothing is being watched there. See the function's log, its rule and its permissions.`,

@@ -63,6 +63,9 @@ export function sweepTimeout(props: Pick<ResolvedProps, 'schedule'>): Duration {
   return Duration.seconds(Math.min(110, props.schedule.toSeconds() - 10));
 }
 
+/** A unit is missed after so many periods without a heartbeat, and a new one gets as many. */
+export const HEARTBEATS = 5;
+
 /** The name of a deployment's dashboard: CloudWatch has one list of them for all regions of an account. */
 export function dashboardName(scope: Construct, deployment: string): string {
   return `burstwatch-${deployment}-${Stack.of(scope).region}`;

@@ -12,11 +12,12 @@ from burstwatch.backtest.replay import volume
 from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
+from burstwatch.forecast.policy import PAGED
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.sampling import Task
-from burstwatch.polling.schedule import ANNOUNCED, Schedule
+from burstwatch.polling.schedule import Schedule
 from tests.conftest import Clock
 from tests.fake.quick import QuickCloudWatch
 
@@ -112,7 +113,7 @@ def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostil
         now = START + 60 * (minute + 1) - (case.early_s if minute % 2 else 0.0)
         clock.now = now
         looks += look_once([disk, other], cloudwatch, config, schedule, now).count(disk.id)
-        announced = schedule.known[disk.key].assessment.verdict in ANNOUNCED
+        announced = schedule.known[disk.key].assessment.verdict in PAGED
         if minute < 1:
             continue  # a volume that is found with little left was never in time
         # An alarm that is made now has told somebody after its path.
@@ -168,7 +169,7 @@ def announcements(
         if every_minute:
             schedule.known.clear()
         look_once([disk], cloudwatch, config, schedule, clock.now)
-        is_on = schedule.known[disk.key].assessment.verdict in ANNOUNCED
+        is_on = schedule.known[disk.key].assessment.verdict in PAGED
         if is_on != on:
             found.append(("announced" if is_on else "over", minute))
             on = is_on

@@ -227,6 +227,7 @@ def deletion(request_type: str = "Delete") -> dict[str, Any]:
         "ResourceProperties": {
             "SettleSeconds": "0",
             "PeriodSeconds": "60",
+            "Periods": "5",
             "Units": ["123456789012/us-east-1", "222222222222/eu-west-1"],
         },
     }

@@ -16,7 +16,7 @@ from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.hazard import FEATURES, LEVELS, MODEL, evidence, hazard, threshold_for
 from burstwatch.forecast.own_past import UNKNOWN, look_at_past
-from burstwatch.forecast.policy import assess
+from burstwatch.forecast.policy import PAGED, assess
 from burstwatch.history.history import History, build_history
 from burstwatch.history.observations import Observation
 from burstwatch.history.past import to_past
@@ -24,7 +24,6 @@ from burstwatch.history.points import DemandPoint, LevelPoint
 from tests.unit.test_projection import steady, watch
 
 DAY_MINUTES = 24 * 60
-PAGES = {"critical", "exhausted"}
 
 
 def rows_of(loads: list[Phase], *, size: float = 100, period_s: float = 60.0) -> list[Row]:
@@ -38,7 +37,7 @@ def paged(rows: list[Row], *, size: float = 100, every: int = 1) -> list[bool]:
     """Whether a page is on, at each datapoint."""
     played, config = Played(rows, volume("gp2", size), 60.0), Config()
     moments = (row.t_s + 60 for row in rows[::every])
-    return [assess(played.at(now, 0.0, config), config).verdict in PAGES for now in moments]
+    return [assess(played.at(now, 0.0, config), config).verdict in PAGED for now in moments]
 
 
 def test_one_incident_is_one_page_that_resolves_once() -> None:
@@ -70,6 +69,15 @@ def test_a_bucket_that_was_empty_and_outlasts_the_lead_pages_no_more() -> None:
     assert not any(on[far:])
 
 
+def test_an_incident_goes_on_for_the_lead_however_short_the_hold_time_is() -> None:
+    rows = rows_of([*steady(3_000, 40), *steady(0, 200)])
+    played, config = Played(rows, volume("gp2", 100), 60.0), Config(hold_s=300.0)
+    on = [assess(played.at(row.t_s + 60, 0.0, config), config).verdict in PAGED for row in rows]
+    back = next(n for n, row in enumerate(rows) if n > 45 and (row.balance_percent or 0) >= 20)
+    assert all(on[34 : back + 14])
+    assert not any(on[back + 16 :])
+
+
 @pytest.mark.parametrize("delay_s", [0.0, 60.0, 120.0])
 def test_data_whose_age_goes_up_and_down_ends_an_incident_once(delay_s: float) -> None:
     # Looked at each minute, with a datapoint each fifth.
@@ -77,7 +85,7 @@ def test_data_whose_age_goes_up_and_down_ends_an_incident_once(delay_s: float) -
     played, config = Played(rows, volume("gp2", 600), 300.0), Config()
     first, last = rows[0].t_s + 600, rows[-1].t_s
     moments = [first + 60 * n for n in range(int((last - first) / 60))]
-    on = [assess(played.at(now, delay_s, config), config).verdict in PAGES for now in moments]
+    on = [assess(played.at(now, delay_s, config), config).verdict in PAGED for now in moments]
     assert [is_on for is_on, _ in groupby(on)] == [False, True, False]
 
 
@@ -87,7 +95,7 @@ def test_an_incident_that_is_nearly_over_by_projection_does_not_end_and_begin_an
     five = at_period(rows, 60.0, 300.0)[0]
     played, config = Played(five, volume("gp2", 100), 300.0), FEEDS["stale"].config(900.0)
     moments = [row.t_s + 600 for row in five]
-    on = [assess(played.at(now, 300.0, config), config).verdict in PAGES for now in moments]
+    on = [assess(played.at(now, 300.0, config), config).verdict in PAGED for now in moments]
     assert [is_on for is_on, _ in groupby(on)] == [False, True, False]
 
 
