@@ -176,6 +176,19 @@ def test_an_answer_of_describe_alarms_that_is_cut_costs_no_look(cloud: Cloud) ->
     assert any(problem.part == "DescribeAlarms" for problem in found.problems)
 
 
+def test_an_inventory_without_its_list_is_not_an_empty_one(cloud: Cloud) -> None:
+    memory = Memory()
+    burning(cloud, memory)
+    cloud.aws.hollow.add("DescribeVolumes")
+    for _ in range(5):
+        swept = run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+        cloud.clock.now += 60
+    assert not swept.completed
+    assert any(problem.part == "DescribeVolumes" for problem in swept.problems)
+    assert states(cloud) == ["ALARM"]
+
+
 def test_a_token_that_comes_again_ends_the_question(cloud: Cloud) -> None:
     Disk(cloud, percent=50)
     cloud.aws.partial_after = 5

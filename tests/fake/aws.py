@@ -34,7 +34,7 @@ class FakeAws(Messaging, Peers):
     without ``takes_wildcards`` no filter has any; ``throttled`` how many more
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``throttled_pages`` of GetMetricData after a first are; the next call of a
-    ``stalled`` operation is answered once its event is set; ``cut`` is how many answers of one end in the middle;
+    ``stalled`` operation is answered once its event is set; ``cut`` is how many answers of one end in the middle, and those of ``hollow`` ones have nothing in them;
     ``unlisted`` volumes are missing from every listing; ``repeats_tokens`` makes GetMetricData answer the same page for ever;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
@@ -56,6 +56,7 @@ class FakeAws(Messaging, Peers):
     throttled_pages: int = 0
     stalled: dict[str, threading.Event] = field(default_factory=dict)
     cut: dict[str, int] = field(default_factory=dict)
+    hollow: set[str] = field(default_factory=set)
     unlisted: set[str] = field(default_factory=set)
     repeats_tokens: bool = False
     failing_series: dict[str, str] = field(default_factory=dict)
