@@ -152,9 +152,15 @@ def environment(url: str) -> dict[str, str]:
 
 
 @contextmanager
-def fake(volumes: int) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
-    """The fake as a process of its own: its address, and what was asked of it when it ends."""
+def fake(
+    volumes: int, *, others: float = 0.0
+) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
+    """The fake as a process of its own: its address, and what was asked of it when it ends.
+
+    ``others`` is the share of EC2's quota that others in the account take.
+    """
     command = [sys.executable, "-m", "tests.fake", "--volumes", str(volumes), "--quotas"]
+    command += ["--others", str(others)]
     child = subprocess.Popen(  # noqa: S603 - our own
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
     )

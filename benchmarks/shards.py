@@ -2,7 +2,8 @@
 
 Every one is the Lambda handler's first sweep, with nothing in memory, against the strict fake with the account's
 quotas, measured by the system. A function has the share of a core that goes with its memory: so each process is
-stopped for the rest of the time. They run one after the other, and take no more of the quotas than all at once.
+stopped for the rest of the time. They run one after the other, for the machine has not as many cores. Then all of
+them start at once, as on the minute in an account, half of whose quota for EC2 others take: that shows what is refused.
 """
 
 import argparse
@@ -13,11 +14,13 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.programs import ROOT, environment, fake
 from benchmarks.record import keep
+from burstwatch.kinds import find_kinds
 
 #: Volumes, in how many shards, the MiB of each, and how often in minutes.
 FLEETS = ((1_000, 1, 512, 1), (5_000, 1, 1_024, 1), (25_000, 4, 1_024, 1), (100_000, 16, 1_024, 2))
@@ -27,6 +30,8 @@ CORE_MIB = 1_769
 RESERVE_S, SHARE = 10.0, 0.5
 #: As long as a function may take, however long its period is.
 MOST_S = 110.0
+#: The calls to EC2 of the kind of the fleet.
+EC2_CALLS = [listing.operation for listing in find_kinds()["ebs_volume"].listings]
 #: The share of the memory that it may take.
 FILLED = 0.75
 #: So often a process is stopped for its turn.
@@ -55,7 +60,8 @@ def main() -> int:
                 f"{volumes:7} volumes in {shards:2} shards of {memory_mib} MiB: "
                 f"{record['slowest_s']:.1f} s of {record['timeout_s']:.0f} s, {record['peak_mib']:.0f} MiB, "
                 f"{1_000 * record['cpu_s'] / volumes:.2f} ms of CPU a volume, "
-                f"{record['refused']} calls refused{'' if record['fits'] else ', does not fit'}",
+                f"{record['refused']} calls refused, {record['refused_at_once']} of {record['ec2_calls']} to EC2 "
+                f"where all start at once{'' if record['fits'] else ', does not fit'}",
                 flush=True,
             )
     if args.volumes is None:
@@ -69,6 +75,9 @@ def measured(volumes: int, shards: int, memory_mib: int, minutes: int) -> dict[s
         names = [f"{number + 1}/{shards}" for number in range(shards)]
         runs = [sweep(name, url, core=min(1.0, memory_mib / CORE_MIB)) for name in names]
         told = ended()
+    with fake(volumes, others=0.5) as (url, ended), ThreadPoolExecutor(shards) as pool:
+        list(pool.map(lambda name: sweep(name, url, core=1.0), names))
+        at_once = ended()
     slowest_s, peak_mib = max(run.wall_s for run in runs), max(run.peak_mib for run in runs)
     timeout_s = min(60 * minutes - RESERVE_S, MOST_S)
     return {
@@ -83,6 +92,8 @@ def measured(volumes: int, shards: int, memory_mib: int, minutes: int) -> dict[s
         "fits": slowest_s <= SHARE * timeout_s and peak_mib <= FILLED * memory_mib,
         "billed_metrics": told["billed_metrics"],
         "refused": sum(told["refused"].values()),
+        "refused_at_once": sum(at_once["refused"].values()),
+        "ec2_calls": sum(at_once["calls"][name] for name in EC2_CALLS if name in at_once["calls"]),
     }
 
 

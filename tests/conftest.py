@@ -1,9 +1,10 @@
+import math
 import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import botocore.session
 import pytest
@@ -13,7 +14,7 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from hypothesis import HealthCheck, settings
 
-from burstwatch.aws import session
+from burstwatch.aws import pace, session
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.polling.unit import Unit
 from tests.fake.aws import ACCOUNT, FakeAws
@@ -109,6 +110,8 @@ def fake_cloud() -> Iterator[Cloud]:
         # A call that stalls does so for as long as its test likes, and is not tried again.
         patient = session.CLIENT_CONFIG.merge(ClientConfig(read_timeout=STALLS_S))
         patch.setattr(session, "CLIENT_CONFIG", patient)
+        # Sweeps a minute apart come at once here, and pages would wait for a quota of the real time.
+        patch.setattr(pace, "LISTINGS", replace(pace.LISTINGS, value=math.inf))
         yield Cloud(
             aws=aws,
             clients=Clients("us-east-1"),

@@ -7,13 +7,22 @@ from functools import lru_cache
 
 from botocore import xform_name
 
-from burstwatch.aws.session import AWS_ERRORS, Clients, CutError, describe_error
+from burstwatch.aws.pace import Pace
+from burstwatch.aws.session import (
+    AWS_ERRORS,
+    NEVER,
+    Clients,
+    CutError,
+    Deadline,
+    LateError,
+    describe_error,
+)
 from burstwatch.formatting import first_of
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Scope, Thing
 from burstwatch.owner_tags import read_owner_tags
 from burstwatch.polling.unit import Problem, Unit
-from burstwatch.shards import WHOLE
+from burstwatch.shards import WHOLE, Shard
 
 #: What a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
@@ -58,6 +67,8 @@ class _Reader:
     """Reads listings. What fails is a problem, and the rest goes on."""
 
     clients: Clients
+    pace: Pace
+    deadline: Deadline
     problems: list[Problem] = field(default_factory=list)
     calls: int = 0
 
@@ -77,11 +88,18 @@ class _Reader:
         client, method = self.clients(listing.service), xform_name(listing.operation)
         arguments = listing.arguments(scope)
         if listing.page_size is None:
-            return (getattr(client, method)(**arguments) for _ in range(1))
-        paginator = client.get_paginator(method)
-        return iter(
-            paginator.paginate(PaginationConfig={"PageSize": listing.page_size}, **arguments)
-        )
+            pages: Iterator[Item] = (getattr(client, method)(**arguments) for _ in range(1))
+        else:
+            paginator = client.get_paginator(method)
+            paging = {"PageSize": listing.page_size}
+            pages = iter(paginator.paginate(PaginationConfig=paging, **arguments))
+        for page in pages:
+            yield page
+            # Only the paginator knows whether there is another one.
+            if not self.pace.take_page(
+                listing.service, deadline=self.deadline, throttled=self.clients.throttled
+            ):
+                raise LateError
 
 
 def take_inventory(
@@ -91,17 +109,22 @@ def take_inventory(
     *,
     now: float,
     scope: Scope | None = None,
+    pace: Pace | None = None,
+    deadline: Deadline = NEVER,
 ) -> Inventory:
-    """Everything of one kind in ``scope``. A failed part is a problem, and the rest goes on."""
+    """Everything of one kind in ``scope``. A failed part is a problem, and the rest goes on.
+
+    It is asked no faster than ``pace`` allows, and nothing after the ``deadline``.
+    """
     scope = scope or Scope()
-    reader = _Reader(clients=clients)
-    items, complete = _read_inventory(kind.inventory, scope, reader)
+    reader = _Reader(clients=clients.until(deadline), pace=pace or Pace(), deadline=deadline)
+    items, complete = _read_in_scope(kind.inventory, scope, reader)
     things, refused = _things(kind.inventory, items, unit)
     if scope.shard.number > 1:  # what has no id is of the first shard
         refused = {}
     lists = {"inventory": [thing.item for thing in things]}
     for lookup in kind.lookups:
-        lists[lookup.name] = _look_up(lookup, lists, reader)
+        lists[lookup.name] = _look_up(lookup, lists, scope.shard, reader)
     is_answered = not reader.problems
     found = {
         lookup.name: {
@@ -138,7 +161,7 @@ def take_inventory(
     )
 
 
-def _read_inventory(listing: Listing, scope: Scope, reader: _Reader) -> tuple[list[Item], bool]:
+def _read_in_scope(listing: Listing, scope: Scope, reader: _Reader) -> tuple[list[Item], bool]:
     items, complete = reader.read(listing, scope)
     whole = replace(scope, shard=WHOLE)
     if complete and not items and listing.arguments(scope) != listing.arguments(whole):
@@ -163,11 +186,12 @@ def _things(
     return list(things.values()), refused
 
 
-def _look_up(lookup: Lookup, lists: Mapping[str, Sequence[Item]], reader: _Reader) -> list[Item]:
+def _look_up(
+    lookup: Lookup, lists: Mapping[str, Sequence[Item]], shard: Shard, reader: _Reader
+) -> list[Item]:
     listing = lookup.listing
     if lookup.wanted is None:
-        # Also for a shard: what a filter held back would pass for not being there.
-        return reader.read(listing, Scope())[0]
+        return _read_in_scope(listing, Scope(shard=shard), reader)[0]
     try:
         wanted = sorted(lookup.wanted(lists))
     except NOT_UNDERSTOOD as error:

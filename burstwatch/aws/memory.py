@@ -114,7 +114,9 @@ class Memory(Schedule):
         if kept is not None and now - kept.at < INVENTORY_S - config.sweep_period_s / 2:
             return kept
         scope = Scope(tag=config.tag, shard=self.shard)
-        inventory = take_inventory(kind, clients.until(deadline), unit, now=now, scope=scope)
+        inventory = take_inventory(
+            kind, clients, unit, now=now, scope=scope, pace=self.pace, deadline=deadline
+        )
         if inventory.complete:
             inventory = self._presence(kind).confirmed(inventory)
         if inventory.is_answered:

@@ -20,6 +20,14 @@ LIMITS_PAGE = Source(
     "three hours and where it asks further back",
 )
 CALLS = Figure(value=500, unit="1/s", source=LIMITS_PAGE)
+EC2_PAGE = Source(
+    url="https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html",
+    read="2026-04",
+    note="by account, region and operation, of those that change nothing and return pages or filter; here "
+    "one bucket is taken for all operations of a service. AWS publishes nothing for the listings of other services",
+)
+LISTINGS = Figure(value=20, unit="1/s", source=EC2_PAGE)
+LISTINGS_AT_ONCE = Figure(value=100, unit="", source=EC2_PAGE)
 RECENT_POINTS = Figure(value=180_000, unit="1/s", source=LIMITS_PAGE)
 OLDER_POINTS = Figure(value=396_000, unit="1/s", source=LIMITS_PAGE)
 RECENT_S = 3 * 3600.0
@@ -34,12 +42,13 @@ PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
 @dataclass(kw_only=True)
 class _Bucket:
     rate: float
+    most: float
     left: float
     at: float
 
     def wait_s(self, now: float, count: float) -> float:
         """Take ``count``, or say how long until that can be done. One answer may leave a debt."""
-        self.left = min(self.rate, self.left + self.rate * (now - self.at))
+        self.left = min(self.most, self.left + self.rate * (now - self.at))
         self.at = now
         if self.left <= 0:
             return SHORTEST_NAP_S - self.left / self.rate
@@ -49,7 +58,7 @@ class _Bucket:
 
 @dataclass(kw_only=True)
 class Pace:
-    """The calls and datapoints of one unit. ``shards`` share what one of them would have."""
+    """The calls and datapoints of one unit. All its ``shards`` together share what one of them would have."""
 
     shards: int = 1
     clock: Callable[[], float] = time.monotonic
@@ -68,12 +77,21 @@ class Pace:
         name, quota = (
             ("recent", RECENT_POINTS.value) if back_s <= RECENT_S else ("older", OLDER_POINTS.value)
         )
-        self._note_throttling(throttled)
         return (
-            self._nap(max(0.0, self._not_before - self.clock()), deadline)
+            self._pause(throttled, deadline)
             and self._take("calls", CALLS.value, 1, deadline)
             and self._take(name, quota, points, deadline)
         )
+
+    def take_page(self, service: str, *, deadline: Deadline, throttled: int = 0) -> bool:
+        """Wait until a page of a service's listings may be asked for. False if that is not in time."""
+        return self._pause(throttled, deadline) and self._take(
+            service, LISTINGS.value, 1, deadline, at_once=LISTINGS_AT_ONCE.value
+        )
+
+    def _pause(self, throttled: int, deadline: Deadline) -> bool:
+        self._note_throttling(throttled)
+        return self._nap(max(0.0, self._not_before - self.clock()), deadline)
 
     def _note_throttling(self, throttled: int) -> None:
         with self._lock:
@@ -85,12 +103,17 @@ class Pace:
                 self._pause_s = 0.0
             self._throttled = throttled
 
-    def _take(self, name: str, quota: float, count: int, deadline: Deadline) -> bool:
-        rate = quota * SHARE / self.shards
+    def _take(
+        self, name: str, quota: float, count: int, deadline: Deadline, *, at_once: float = 0.0
+    ) -> bool:
+        """``at_once`` is how many the quota takes at once, where that is not those of one second."""
+        rate, most = (value * SHARE / self.shards for value in (quota, at_once or quota))
         while True:
             with self._lock:
                 now = self.clock()
-                bucket = self._buckets.setdefault(name, _Bucket(rate=rate, left=rate, at=now))
+                bucket = self._buckets.setdefault(
+                    name, _Bucket(rate=rate, most=most, left=most, at=now)
+                )
                 wait_s = bucket.wait_s(now, count)
             if wait_s == 0.0:
                 return True

@@ -1,5 +1,6 @@
 """Clients with bounded retries, and errors in words that name the thing."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -111,6 +112,8 @@ class Clients:
 
     def until(self, deadline: "Deadline") -> "Clients":
         """The same clients, of which nobody waits for an answer after the deadline."""
+        if deadline is NEVER:
+            return self
         bounded = copy(self)
         bounded._deadline = deadline  # noqa: SLF001 - a copy of its own
         return bounded
@@ -256,3 +259,7 @@ class Deadline:
             raise LateError from error
         finally:
             pool.shutdown(wait=False)
+
+
+#: For what may take as long as it takes.
+NEVER = Deadline(lambda: 0.0, at=math.inf)

@@ -84,6 +84,7 @@ MODIFICATIONS = Listing(
     operation="DescribeVolumesModifications",
     items="VolumesModifications[]",
     identify=identified_by("VolumeId"),
+    arguments=filtered_by("volume-id"),
     page_size=PAGE_SIZE,
     fields=(
         "VolumeId",

@@ -59,3 +59,10 @@ def test_a_volume_that_is_only_watched_costs_no_metric(cloud: Cloud) -> None:
     assert not [
         key for key in cloud.aws.regions["us-east-1"].metrics if ("ResourceId", disk.id) in key[2]
     ]
+
+
+def test_alarms_are_read_a_hundred_at_a_time(cloud: Cloud) -> None:
+    Disk(cloud, percent=50)
+    run_sweep(cloud)
+    asked = [call for _, name, call in cloud.aws.calls if name == "DescribeAlarms"]
+    assert [call["MaxRecords"] for call in asked] == [100]

@@ -1,6 +1,16 @@
 """Asking no faster than an account allows."""
 
-from burstwatch.aws.pace import OLDER_POINTS, PAUSE_S, RECENT_POINTS, SHARE, Pace
+import pytest
+
+from burstwatch.aws.pace import (
+    LISTINGS,
+    LISTINGS_AT_ONCE,
+    OLDER_POINTS,
+    PAUSE_S,
+    RECENT_POINTS,
+    SHARE,
+    Pace,
+)
 from burstwatch.aws.session import Deadline
 from tests.conftest import Clock
 
@@ -32,6 +42,16 @@ def test_a_sweep_takes_its_share_of_the_datapoints_and_no_more() -> None:
 def test_shards_share_what_one_sweep_would_have() -> None:
     whole, quarter = (taken_in_a_minute(shards, back_s=1_800) for shards in (1, 4))
     assert 0.2 < quarter / whole < 0.32
+
+
+@pytest.mark.parametrize("shards", [1, 16])
+def test_all_shards_together_take_half_of_the_listings_and_of_what_is_saved_up(shards: int) -> None:
+    pace, clock = paced(shards)
+    deadline, pages = Deadline(clock, at=600.0), 0
+    while pace.take_page("ec2", deadline=deadline):
+        pages += 1
+    ours = SHARE * (LISTINGS_AT_ONCE.value + 600 * LISTINGS.value)
+    assert ours - shards <= shards * pages <= ours + shards
 
 
 def test_what_cannot_be_asked_in_time_is_not_waited_for() -> None:

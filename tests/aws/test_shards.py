@@ -133,6 +133,24 @@ def test_a_filter_that_lets_nothing_through_is_not_believed(cloud: Cloud) -> Non
     assert len(alarms(cloud)) == 5
 
 
+def test_a_shard_reads_its_own_modifications_and_all_of_them_only_where_it_has_none(
+    cloud: Cloud,
+) -> None:
+    changing = spread(cloud, 1, percent=90)[0].id
+    cloud.aws.regions["us-east-1"].modifications[changing] = {
+        "VolumeId": changing, "ModificationState": "completed", "OriginalSize": 100,
+        "OriginalVolumeType": "gp2", "TargetSize": 200, "TargetVolumeType": "gp2",
+        "StartTime": datetime.fromtimestamp(NOW - 60, tz=UTC),
+    }  # fmt: skip
+    sweep_all(cloud, Units(home=cloud.clients, connect=connect), 2, config=CONFIG)
+    asked = [
+        len(call.get("Filters", ()))
+        for _, name, call in cloud.aws.calls
+        if name == "DescribeVolumesModifications"
+    ]
+    assert sorted(asked) == [0, 1, 1]
+
+
 def test_an_alarm_that_another_sweep_has_deleted_is_no_problem(cloud: Cloud) -> None:
     spread(cloud, 2, percent=20)
     run_sweep(cloud)

@@ -78,6 +78,13 @@ def test_a_denied_role_is_one_counted_failure_that_names_the_unit(
     assert sweep_unit(cloud, units, spec).completed
 
 
+@pytest.mark.parametrize(
+    "region", ["eu-west-1", "us-gov-west-1", "cn-north-1", "eusc-de-east-1", "us-isob-east-1"]
+)
+def test_regions_of_every_partition_can_be_swept(region: str) -> None:
+    assert parse_unit({"unit": {"region": region}}).region == region
+
+
 def test_a_region_that_is_not_enabled_fails_alone(cloud: Cloud) -> None:
     cloud.aws.closed_regions = {"ap-east-1"}
     units = Units(home=cloud.clients, connect=connect)

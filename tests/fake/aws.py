@@ -229,7 +229,7 @@ class FakeAws(Messaging, Peers):
     def _DescribeVolumesModifications(
         self, params: dict[str, Any], region: Region, _n: str
     ) -> dict[str, Any]:
-        names = ids_that_match(region.modifications, params, "volume-id")
+        names = ids_that_match(region.modifications, params, "volume-id", wild=self.takes_wildcards)
         found = (region.modifications[name] for name in names)
         items, token = self._page(found, params, least=5, most=500)
         return {"VolumesModifications": items, "NextToken": token}

@@ -22,16 +22,21 @@ RECENT_S = 3 * 3_600
 
 @dataclass
 class Quotas:
-    """``clock`` is the time in which they refill; ``refused`` counts by name."""
+    """``clock`` is the time in which they refill; ``refused`` counts by name.
+
+    ``others`` is the share of EC2's that others in the account take all the time.
+    """
 
     clock: Callable[[], float]
+    others: float = 0.0
     refused: dict[str, int] = field(default_factory=dict)
     _left: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def takes_call(self, service: str, operation: str) -> bool:
         """Whether a call is let through."""
         if service == "ec2":
-            return self._takes("ec2", *EC2, 1)
+            rate, most = ((1 - self.others) * value for value in EC2)
+            return self._takes("ec2", rate, most, 1)
         return operation not in CALLS or self._takes(operation, *CALLS[operation], 1)
 
     def takes_datapoints(self, count: int, *, back_s: float) -> bool:

@@ -78,6 +78,21 @@ def test_an_incident_goes_on_for_the_lead_however_short_the_hold_time_is() -> No
     assert not any(on[back + 16 :])
 
 
+def test_a_warning_after_a_page_makes_the_page_no_longer() -> None:
+    rows = rows_of([*steady(3_000, 16), *steady(150, 120)])
+    played = Played(rows, volume("gp2", 100), 60.0)
+
+    def ends(hold_s: float, verdicts: frozenset[str]) -> int:
+        config = Config(hold_s=hold_s)
+        moments = [row.t_s + 60 for row in rows]
+        found = [assess(played.at(now, 0.0, config), config).verdict for now in moments]
+        return max(n for n, verdict in enumerate(found) if verdict in verdicts)
+
+    acted, warned = ends(60.0, PAGED), ends(60.0, PAGED | {"warning"})
+    assert acted < warned
+    assert acted < ends(1_800.0, PAGED) <= acted + 30
+
+
 @pytest.mark.parametrize("delay_s", [0.0, 60.0, 120.0])
 def test_data_whose_age_goes_up_and_down_ends_an_incident_once(delay_s: float) -> None:
     # Looked at each minute, with a datapoint each fifth.
