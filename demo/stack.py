@@ -35,8 +35,9 @@ class Stack:
         self._region = region
         self._settings, self._context = settings, context or {}
         self._cancelled = threading.Event()
-        self._assembly = cloud.folder / f"cdk-{region}"
-        self._outputs = cloud.folder / f"outputs-{region}.json"
+        self.deployment = self._context.get("deployment", "burstwatch")
+        self._assembly = cloud.folder / f"cdk-{region}-{self.deployment}"
+        self._outputs = cloud.folder / f"outputs-{region}-{self.deployment}.json"
 
     def synth(self) -> None:
         """Make the template and the Lambda package."""

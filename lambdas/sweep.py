@@ -16,6 +16,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from burstwatch.aws.drill_steps import take_step
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.names import NAMESPACE, part_name
 from burstwatch.aws.session import Clients, Deadline
@@ -39,13 +40,20 @@ metrics = Metrics(namespace=NAMESPACE)
 metrics.set_default_dimensions(Deployment=config.deployment)
 
 
-@metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Sweep what the event names, or what each of its messages does, once.
+    """Sweep what the event names, or what each of its messages does, once; or do a step of a drill.
 
     Raises only for an event that names nothing. A message that does not is one of the
     ``batchItemFailures``, and costs no other.
     """
+    if "drill" in event:
+        return {**take_step(event["drill"], units.home, config, now=time.time())}
+    swept: dict[str, Any] = _sweeps(event, context)
+    return swept
+
+
+@metrics.log_metrics
+def _sweeps(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     now = time.time()
     # The minute in which it began: one that ends late must not count twice in the next.
     metrics.set_timestamp(int(now * 1000))

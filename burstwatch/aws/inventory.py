@@ -93,13 +93,15 @@ class _Reader:
             paginator = client.get_paginator(method)
             paging = {"PageSize": listing.page_size}
             pages = iter(paginator.paginate(PaginationConfig=paging, **arguments))
-        for page in pages:
+        while self.pace.take_page(
+            listing.service, deadline=self.deadline, throttled=self.clients.throttled
+        ):
+            page = next(pages, None)
+            if page is None:
+                self.pace.give_back_page(listing.service)
+                return
             yield page
-            # Only the paginator knows whether there is another one.
-            if not self.pace.take_page(
-                listing.service, deadline=self.deadline, throttled=self.clients.throttled
-            ):
-                raise LateError
+        raise LateError
 
 
 def take_inventory(

@@ -47,11 +47,15 @@ class _Bucket:
     at: float
 
     def wait_s(self, now: float, count: float) -> float:
-        """Take ``count``, or say how long until that can be done. One answer may leave a debt."""
+        """Take ``count``, or say how long until that can be done.
+
+        What is more than the bucket holds leaves a debt.
+        """
         self.left = min(self.most, self.left + self.rate * (now - self.at))
         self.at = now
-        if self.left <= 0:
-            return SHORTEST_NAP_S - self.left / self.rate
+        needed = min(count, self.most)
+        if self.left < needed:
+            return SHORTEST_NAP_S + (needed - self.left) / self.rate
         self.left -= count
         return 0.0
 
@@ -88,6 +92,11 @@ class Pace:
         return self._pause(throttled, deadline) and self._take(
             service, LISTINGS.value, 1, deadline, at_once=LISTINGS_AT_ONCE.value
         )
+
+    def give_back_page(self, service: str) -> None:
+        """Return a page that there was not: only the answer tells which one is the last."""
+        with self._lock:
+            self._buckets[service].left += 1
 
     def _pause(self, throttled: int, deadline: Deadline) -> bool:
         self._note_throttling(throttled)

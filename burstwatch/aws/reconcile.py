@@ -14,11 +14,14 @@ from burstwatch.aws.look import Look
 from burstwatch.aws.names import MASS, alarm_prefix, part_name, where
 from burstwatch.aws.plan import AlarmPlan, plan_alarms
 from burstwatch.aws.publish import publish_events, publish_severities
-from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error, is_throttled
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.text import alarm_description, mass_description
 from burstwatch.polling.unit import Problem
+
+#: How often an alarm is tried, beside the client's own tries.
+TRIES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,18 +81,33 @@ def reconcile(
 def create_alarms(
     clients: Clients, found: Look, plan: AlarmPlan, config: Config
 ) -> tuple[list[tuple[str, Verdict]], list[Problem]]:
-    """Make the planned alarms, those of many first. Returns those made by id, and what failed."""
-    made, problems = [], []
-    for resource_id, severity in (*((MASS, one) for one in plan.mass), *plan.create):
-        try:
-            request = _request_for(found, plan, resource_id, severity, config)
-            clients("cloudwatch").put_metric_alarm(**request)
-            made.append((resource_id, severity))
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
-            problems.append(
-                Problem(part=f"{severity} alarm of {resource_id}", error=describe_error(error))
-            )
+    """Make the planned alarms, those of many first. Returns those made by id, and what failed.
+
+    CloudWatch takes three a second from the whole account: what it throttles is tried again.
+    """
+    made: list[tuple[str, Verdict]] = []
+    wanted = [*((MASS, one) for one in plan.mass), *plan.create]
+    problems: list[Problem] = []
+    for _ in range(TRIES):
+        throttled: list[tuple[str, Verdict]] = []
+        problems = [one for one in problems if one.part not in {_part(*two) for two in wanted}]
+        for resource_id, severity in wanted:
+            try:
+                request = _request_for(found, plan, resource_id, severity, config)
+                clients("cloudwatch").put_metric_alarm(**request)
+                made.append((resource_id, severity))
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
+                throttled += [(resource_id, severity)] if is_throttled(error) else []
+                problems.append(
+                    Problem(part=_part(resource_id, severity), error=describe_error(error))
+                )
+        if not (wanted := throttled):
+            break
     return made, problems
+
+
+def _part(resource_id: str, severity: Verdict) -> str:
+    return f"{severity} alarm of {resource_id}"
 
 
 def _request_for(

@@ -195,6 +195,11 @@ def parse_time(value: object) -> datetime:
     return found
 
 
+def is_throttled(error: Exception) -> bool:
+    """Whether AWS asked for fewer calls."""
+    return isinstance(error, ClientError) and error.response["Error"].get("Code") in THROTTLED
+
+
 def describe_error(error: Exception) -> str:
     """The error in one line, with its AWS code where it has one."""
     if isinstance(error, ClientError):

@@ -68,6 +68,25 @@ def recovery_chat_message(
     )
 
 
+def drill_chat_message(drill_id: str, unit: str, deployment: str, links: Links) -> str:
+    """A fire drill, in which nothing is wrong."""
+    return _chat(
+        title=f"Drill: {drill_id}",
+        lines=[
+            "Nothing is wrong and there is nothing to do.",
+            f"This shows that readable messages of burstwatch {deployment} arrive.",
+        ],
+        steps=[],
+        runbook=links.runbook("undelivered"),
+        links=links,
+        keywords=["drill"],
+        thread=f"{unit}/{drill_id}",
+        event="drill",
+        resources=[drill_id],
+        context={"unit": unit},
+    )
+
+
 def _chat(  # noqa: PLR0913 - the schema's own fields
     *,
     title: str,

@@ -3,26 +3,31 @@
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from burstwatch.aws.drill import Drill, Hop
+from burstwatch.aws.drill_steps import take_step
+from burstwatch.aws.session import Clients
+from burstwatch.config import Config
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, alarms, run_sweep
 from tests.conftest import Cloud
 
+FUNCTION = "burstwatch-sweep"
 HOPS = [
-    "queue", "subscribers", "metric", "alarm", "raised", "delivered", "metric ends", "resolved",
-    "recovery delivered", "removed",
+    "function", "queue", "subscribers", "metric", "alarm", "event", "raised", "delivered",
+    "metric ends", "resolved", "recovery delivered", "removed",
 ]  # fmt: skip
 
 
 def drill(cloud: Cloud, *, severity: Any = "critical", with_queue: bool = True) -> list[Hop]:
+    deploy(cloud)
     made = Drill(
         clients=cloud.clients,
-        unit=cloud.unit,
-        config=CONFIG,
+        function=FUNCTION,
         severity=severity,
         drill_id="drill-1",
         clock=cloud.clock,
@@ -30,6 +35,14 @@ def drill(cloud: Cloud, *, severity: Any = "critical", with_queue: bool = True) 
         with_queue=with_queue,
     )
     return list(made.run())
+
+
+def deploy(cloud: Cloud, config: Config = CONFIG) -> None:
+    """The function that does the steps, with its own clients."""
+    home = Clients("us-east-1")
+    cloud.aws.functions[FUNCTION] = lambda event: take_step(
+        event["drill"], home, config, now=cloud.clock.now
+    )
 
 
 def sleeper(cloud: Cloud) -> Callable[[float], None]:
@@ -100,7 +113,7 @@ def test_a_key_that_does_not_let_cloudwatch_in_is_seen_at_the_delivery(cloud: Cl
     cloud.aws.subscribe(TOPIC, "https://pager.example")
     cloud.aws.denied_keys = True
     hops = drill(cloud)
-    assert failed(hops) == ["delivered", "recovery delivered"]
+    assert failed(hops) == ["event", "delivered", "recovery delivered"]
     assert next(hop for hop in hops if hop.name == "resolved").ok
     assert nothing_is_left(cloud)
 
@@ -112,6 +125,9 @@ def test_a_key_that_does_not_let_cloudwatch_in_is_seen_at_the_delivery(cloud: Cl
         ("PutMetricAlarm", "alarm"),
         ("DescribeAlarms", "raised"),
         ("ListSubscriptionsByTopic", "subscribers"),
+        ("Publish", "event"),
+        ("DeleteAlarms", "removed"),
+        ("Invoke", "function"),
         ("CreateQueue", "queue"),
         ("Subscribe", "queue"),
     ],
@@ -125,7 +141,7 @@ def test_a_denied_call_is_the_hop_that_failed_and_what_hangs_on_it_is_not_tried(
     assert hop in failed(hops)
     told = next(one for one in hops if one.name == hop)
     assert "AccessDenied" in told.detail
-    if hop in {"metric", "alarm", "raised"}:
+    if hop in {"function", "metric", "alarm", "raised"}:
         after = hops[[one.name for one in hops].index(hop) + 1 : -1]
         assert {one.ok for one in after} == {None}
     cloud.aws.denied = set()
@@ -142,14 +158,11 @@ def test_without_a_queue_the_delivery_is_not_claimed(cloud: Cloud) -> None:
 
 def test_what_a_killed_drill_left_is_taken_away_by_the_next_and_by_the_sweep(cloud: Cloud) -> None:
     cloud.aws.subscribe(TOPIC, "https://pager.example")
-    made = Drill(
-        clients=cloud.clients, unit=cloud.unit, config=CONFIG, severity="critical",
-        drill_id="drill-0", clock=cloud.clock, sleep=sleeper(cloud),
-    )  # fmt: skip
-    made.clients("sqs").create_queue(QueueName="burstwatch-drill-0")
+    cloud.clients("sqs").create_queue(QueueName="burstwatch-drill-0")
     cloud.aws.subscribe(TOPIC, "arn:aws:sqs:us-east-1:123456789012:burstwatch-drill-0")
-    made._publish(4)
-    made._make_alarm()
+    for step in ("begin", "alarm"):
+        asked = {"id": "drill-0", "severity": "critical", "step": step}
+        take_step(asked, cloud.clients, CONFIG, now=cloud.clock.now)
     cloud.aws.evaluate_alarms()
     cloud.clock.now += 600
     run_sweep(cloud)
@@ -171,7 +184,8 @@ def test_what_a_killed_drill_left_is_taken_away_by_the_next_and_by_the_sweep(clo
 def test_the_command_finds_the_topic_of_the_stack_and_prints_each_hop(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cloud.aws.outputs["Burstwatch"] = {"BurstWatchPageTopicArn1234": TOPIC}
+    cloud.aws.outputs["Burstwatch"] = {"BurstWatchSweepFunctionName1234": FUNCTION}
+    deploy(cloud)
     cloud.aws.subscribe(TOPIC, "https://pager.example")
     monkeypatch.setattr(time, "sleep", sleeper(cloud))
     code, out, err = burstwatch(cloud, "drill", "--json")
@@ -187,7 +201,7 @@ def test_the_command_finds_the_topic_of_the_stack_and_prints_each_hop(
 def test_without_a_stack_the_command_says_which_it_looked_for(cloud: Cloud) -> None:
     code, out, err = burstwatch(cloud, "drill", "--deployment", "blue")
     assert (code, out) == (2, "")
-    assert "no stack 'Burstwatch-blue' in us-east-1 to drill" in err
+    assert "no stack 'Burstwatch-blue' in us-east-1" in err
 
 
 def test_a_deployment_name_that_cannot_be_is_refused(cloud: Cloud) -> None:
@@ -199,7 +213,8 @@ def test_a_deployment_name_that_cannot_be_is_refused(cloud: Cloud) -> None:
 def test_the_notice_topic_is_drilled_as_a_warning(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cloud.aws.outputs["Burstwatch-blue"] = {"BurstWatchNoticeTopicArn1": NOTICE}
+    cloud.aws.outputs["Burstwatch-blue"] = {"BurstWatchSweepFunctionName1": FUNCTION}
+    deploy(cloud, replace(CONFIG, deployment="blue"))
     cloud.aws.subscribe(NOTICE, "https://pager.example")
     monkeypatch.setattr(time, "sleep", sleeper(cloud))
     code, out, _ = burstwatch(cloud, "drill", "--deployment", "blue", "--topic", "notice")
@@ -207,3 +222,31 @@ def test_the_notice_topic_is_drilled_as_a_warning(
     assert out.splitlines()[-1].startswith("from the metric to the subscriber: ")
     assert {topic for topic, _, _ in cloud.aws.notifications} == {NOTICE}
     assert all("/blue/" in name for _, name, _ in cloud.aws.notifications)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("now", "drill is 'now', allowed is an object with id, severity and step"),
+        ({"id": "vol-1", "severity": "ok", "step": "stop"}, "drill.severity is 'ok', allowed is critical, warning"),
+    ],
+)  # fmt: skip
+def test_a_step_that_is_none_is_refused_and_changes_nothing(
+    cloud: Cloud, asked: Any, says: str
+) -> None:
+    with pytest.raises(ValueError, match="allowed is") as refused:
+        take_step(asked, cloud.clients, CONFIG, now=cloud.clock.now)
+    assert says in str(refused.value)
+    assert not cloud.aws.calls
+
+
+def test_a_function_that_knows_no_drills_says_to_deploy_it_again(cloud: Cloud) -> None:
+    made = Drill(
+        clients=cloud.clients, function=FUNCTION, severity="critical", drill_id="drill-1",
+        clock=cloud.clock, sleep=sleeper(cloud),
+    )  # fmt: skip
+    cloud.aws.functions[FUNCTION] = lambda _event: {"completed": True}
+    function, *others = made.run()
+    assert (function.ok, {hop.ok for hop in others}) == (False, {None})
+    assert function.detail == f"{FUNCTION}: it knows no drills, deploy it again"
+    assert nothing_is_left(cloud)

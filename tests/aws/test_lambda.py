@@ -56,6 +56,22 @@ def test_the_sweep_prints_metrics_that_are_valid_json(
     assert disk.percent == 100
 
 
+def test_the_function_does_a_step_of_a_drill_and_sweeps_nothing(
+    cloud: Cloud, aws_env: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aws_env.setenv("BURSTWATCH_DEPLOYMENT", "test")
+    aws_env.setenv("BURSTWATCH_PAGE_TOPIC_ARN", "arn:aws:sns:us-east-1:123456789012:page")
+    function = load("lambdas.sweep")
+    asked = {"id": "drill-1", "severity": "critical", "step": "ready"}
+    assert function.handler({"drill": asked}, Context()) == {
+        "alarm": "burstwatch/test/123456789012/us-east-1/drill/drill-1/critical",
+        "topic": "arn:aws:sns:us-east-1:123456789012:page",
+        "detail": "the function of deployment test answers",
+    }
+    assert [operation for _, operation, _ in cloud.aws.calls] == ["GetCallerIdentity"]
+    assert capsys.readouterr().out == ""
+
+
 def test_an_unknown_setting_stops_the_function_from_starting(
     cloud: Cloud, aws_env: pytest.MonkeyPatch
 ) -> None:

@@ -253,3 +253,14 @@ def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cl
     assert {event["TopicArn"] for event in cloud.aws.published} == {EVENTS}
     titles = [event["content"]["title"] for event in published]
     assert titles.count(f"Recovered: db {disk.id}") == 1
+
+
+def test_alarms_that_are_throttled_longer_than_a_client_tries_are_made_at_the_same_sweep(
+    cloud: Cloud,
+) -> None:
+    draining(cloud, 2, percent=20)
+    cloud.aws.throttled["PutMetricAlarm"] = 7  # a client tries three times
+    swept = run_sweep(cloud)
+    assert swept.completed
+    assert not swept.problems
+    assert len(swept.created) == len(alarms(cloud)) == 2

@@ -1,8 +1,9 @@
 """The state and the operations of the fake, with AWS's limits and scripted faults."""
 
+import json
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -38,7 +39,7 @@ class FakeAws(Messaging, Peers):
     ``unlisted`` volumes are missing from every listing; ``repeats_tokens`` makes GetMetricData answer the same page for ever;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
-    ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota of those;
+    ``functions`` are Lambda's, each of an event; ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota of those;
     ``quotas`` are those of calls and datapoints, where a test wants them. ``calls`` are kept unless that is
     switched off, ``counted`` and ``billed_metrics`` always.
     """
@@ -62,6 +63,7 @@ class FakeAws(Messaging, Peers):
     failing_series: dict[str, str] = field(default_factory=dict)
     failing_metrics: dict[str, str] = field(default_factory=dict)
     partial_after: int | None = None
+    functions: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
     caller: str = ""
     most_alarms: int | None = None
@@ -191,6 +193,19 @@ class FakeAws(Messaging, Peers):
             "UserId": "U",
             "Arn": f"arn:aws:sts::{ACCOUNT}:assumed-role/x/y",
         }
+
+    def _Invoke(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
+        if params["FunctionName"] not in self.functions:
+            raise WireError("ResourceNotFoundException", "Function not found", 404)
+        return {"Runs": params["FunctionName"]}
+
+    def run(self, function: str, payload: bytes) -> bytes:
+        """What a function returns, or Lambda's own words for what it raised."""
+        try:
+            found = self.functions[function](json.loads(payload))
+        except Exception as error:  # noqa: BLE001 - whatever it raises is told
+            found = {"errorMessage": str(error), "errorType": type(error).__name__}
+        return json.dumps(found).encode()
 
     def _AssumeRole(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
         wanted = self.roles.get(params["RoleArn"])

@@ -1,10 +1,11 @@
 """Requests into dictionaries and answers into bytes, by botocore's service models."""
 
 import json
+import re
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 import botocore.session
@@ -44,11 +45,16 @@ def paginators(name: str) -> dict[str, Any]:
 class Wire:
     """One request's protocol: what it asks, and how the answer must look."""
 
-    def __init__(self, service: str, headers: dict[str, str], body: bytes) -> None:
+    def __init__(
+        self, service: str, headers: dict[str, str], body: bytes, *, method: str, url: str
+    ) -> None:
         self.model = service_model(service)
         target = headers.get("x-amz-target", "")
-        self.is_json = bool(target)
-        if self.is_json:
+        self.is_rest = self.model.metadata["protocol"] == "rest-json"
+        self.is_json = bool(target) or self.is_rest
+        if self.is_rest:
+            self.operation, self.params = self._routed(method, url, body)
+        elif self.is_json:
             self.operation = self._operation(target.rpartition(".")[2])
             self.params = self._checked(json.loads(body or b"{}"))
         elif headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
@@ -62,6 +68,29 @@ class Wire:
             self._checked(self.params)
         else:
             raise WireError("UnsupportedProtocol", headers.get("content-type", ""))
+
+    def _routed(self, method: str, url: str, body: bytes) -> tuple[OperationModel, dict[str, Any]]:
+        """The operation of a path, with what the path, the query and the body say."""
+        asked = urlsplit(url)
+        for name in self.model.operation_names:
+            operation = self.model.operation_model(name)
+            path = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", operation.http["requestUri"])
+            found = re.fullmatch(path, asked.path)
+            if found is None or operation.http["method"] != method:
+                continue
+            params: dict[str, Any] = {key: unquote(one) for key, one in found.groupdict().items()}
+            shape = operation.input_shape
+            members = shape.members if isinstance(shape, StructureShape) else {}
+            for key, member in members.items():
+                if member.serialization.get("location") == "querystring":
+                    query = dict(parse_qsl(asked.query))
+                    text = query.get(member.serialization.get("name", key))
+                    if text is not None:
+                        params[key] = int(text) if member.type_name == "integer" else text
+            payload = shape.serialization.get("payload") if shape else None
+            params |= {payload: body} if payload else json.loads(body or b"{}")
+            return operation, params
+        raise WireError("UnknownOperationException", f"{method} {asked.path}", 404)
 
     def _operation(self, name: str) -> OperationModel:
         if name not in self.model.operation_names:
@@ -79,6 +108,8 @@ class Wire:
         """Content type and body. A member that AWS does not have is a KeyError here."""
         shape = self.operation.output_shape
         name = self.operation.name
+        if self.is_rest and shape and (payload := shape.serialization.get("payload")):
+            return "application/json", bytes(result[payload])
         if self.is_json:
             body = json.dumps(_plain(shape, result) if shape else {})
             return "application/x-amz-json-1.0", body.encode()

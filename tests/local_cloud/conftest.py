@@ -1,8 +1,8 @@
 """One local cloud for all of these tests, and everything that takes minutes played on it at once.
 
-The demo plays in one region, as `make demo` does. In another a second deployment has its
-schedule taken away; three volumes run into danger there and out again; and fire drills are
-held in a third. They begin together and the tests await them.
+The demo plays in one region, as `make demo` does. In another, a deployment has its schedule
+taken away, and three volumes run into danger there and out again. A further deployment watches
+them too, and fire drills are held with it. They begin together and the tests await them.
 """
 
 import json
@@ -24,11 +24,10 @@ from demo.localcloud.cloud import LocalCloud, free_port, local_cloud
 from demo.stack import Stack
 from tests.local_cloud.denied import Denied, play_denied
 from tests.local_cloud.episode import Episode, play_episode
-from tests.local_cloud.outside import Drilled, drill
 from tests.local_cloud.queued import Queued, play_queued
+from tests.local_cloud.second import Second, play_second
 
 REGION = "eu-west-1"
-DRILL_REGION = "ap-southeast-1"
 QUEUE_REGION = "ap-northeast-1"
 #: Status and text of what is served, by its address.
 Pages = dict[str, tuple[int, str]]
@@ -155,19 +154,10 @@ def queued(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> F
 
 
 @pytest.fixture(scope="session")
-def drills(cloud: LocalCloud, pool: ThreadPoolExecutor) -> dict[str, Future[Drilled]]:
-    """One fire drill with a subscriber at the topic, and one whose subscription was removed."""
-    sns = client(cloud, "sns", DRILL_REGION)
-    found = {}
-    for name in ("heard", "unheard"):
-        topic = sns.create_topic(Name=name)["TopicArn"]
-        subscription = sns.subscribe(
-            TopicArn=topic, Protocol="sqs", Endpoint=f"arn:aws:sqs:{DRILL_REGION}:000000000000:x"
-        )["SubscriptionArn"]
-        if name == "unheard":
-            sns.unsubscribe(SubscriptionArn=subscription)
-        found[name] = pool.submit(drill, cloud, DRILL_REGION, topic)
-    return found
+def second(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> Future[Second]:
+    """A second deployment beside it, which is drilled."""
+    assert deployed.outputs
+    return pool.submit(play_second, cloud, REGION)
 
 
 def client(cloud: LocalCloud, service: str, region: str = REGION) -> Any:

@@ -21,9 +21,9 @@ class Drilled:
     hops: dict[str, dict[str, Any]]
 
 
-def drill(cloud: LocalCloud, region: str, topic: str) -> Drilled:
+def drill(cloud: LocalCloud, region: str, deployment: str, topic: str) -> Drilled:
     done = burstwatch(
-        cloud, region, "drill", "--json", BURSTWATCH_PAGE_TOPIC_ARN=topic, BURSTWATCH_DEPLOYMENT="d"
+        cloud, region, "drill", "--json", "--deployment", deployment, "--topic", topic
     )
     hops = [json.loads(line) for line in done.stdout.splitlines()]
     return Drilled(

@@ -9,7 +9,8 @@ import pytest
 from demo.localcloud.cloud import LocalCloud
 from tests.local_cloud.conftest import REGION, Deployed
 from tests.local_cloud.episode import Episode, recoveries, told
-from tests.local_cloud.outside import Drilled, aws, burstwatch
+from tests.local_cloud.outside import aws, burstwatch
+from tests.local_cloud.second import DEPLOYMENT, Second
 from tests.test_runbooks import every_command
 
 pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
@@ -88,20 +89,28 @@ def _filled(word: str, placeholders: dict[str, str]) -> str:
     return word
 
 
-def test_a_drill_tells_every_hop(drills: dict[str, Future[Drilled]]) -> None:
-    drilled = drills["heard"].result()
+def test_a_drill_by_the_deployed_function_tells_every_hop(second: Future[Second]) -> None:
+    drilled = second.result().heard
     assert (drilled.code, drilled.errors) == (0, "")
     assert all(hop["ok"] for hop in drilled.hops.values())
-    assert drilled.hops.keys() >= {"metric", "alarm", "raised", "delivered", "resolved", "removed"}
+    assert drilled.hops.keys() >= {"function", "metric", "alarm", "event", "raised", "delivered"}
 
 
-def test_a_drill_at_a_topic_whose_subscription_is_gone_names_that_hop(
-    drills: dict[str, Future[Drilled]],
-) -> None:
-    drilled = drills["unheard"].result()
+def test_a_drill_at_a_topic_without_a_subscription_names_that_hop(second: Future[Second]) -> None:
+    drilled = second.result().unheard
     assert drilled.code == 1
     assert [name for name, hop in drilled.hops.items() if hop["ok"] is False] == ["subscribers"]
     assert "the drill failed at: subscribers" in drilled.errors
+
+
+def test_of_two_deployments_in_one_region_none_hears_the_alarms_of_the_other(
+    second: Future[Second], episode: Future[Episode]
+) -> None:
+    heard = second.result()
+    assert heard.alarms
+    assert not heard.others
+    assert {name.split("/")[1].removeprefix("burstwatch-") for name in heard.alarms} == {DEPLOYMENT}
+    assert {name.split("/")[1] for name in told(episode.result(), "sqs:page")} == {"three"}
 
 
 def test_three_volumes_at_risk_are_three_pages_that_resolve_and_nothing_is_left(
@@ -116,7 +125,8 @@ def test_three_volumes_at_risk_are_three_pages_that_resolve_and_nothing_is_left(
     assert told(played, "sqs:page") == {name: ["ALARM", "OK"] for name in names}
     assert told(played, "sqs:notice") == {}
     assert not played.problems
-    assert all(name.startswith("burstwatch-burstwatch-") for name in played.left)
+    left = {name for name in played.left if DEPLOYMENT not in name}
+    assert all(name.startswith("burstwatch-burstwatch-") for name in left)
     assert len(recoveries(played)) == 3
     # On page and notice a pager sees CloudWatch's own messages and no other shape.
     assert {through for through, _ in played.other} == {"sqs:events"}

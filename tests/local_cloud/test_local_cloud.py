@@ -26,10 +26,10 @@ pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
 def test_a_monitor_whose_schedule_has_stopped_is_missed(
     deployed: Deployed,
     episode: Future[Any],
-    drills: dict[str, Future[Any]],
+    second: Future[Any],
     denied_unit: Future[Any],
 ) -> None:
-    assert all((episode, drills, denied_unit))  # begun before this waits
+    assert all((episode, second, denied_unit))  # begun before this waits
     cloudwatch = deployed.client("cloudwatch")
 
     def state() -> str:

@@ -1,35 +1,34 @@
 """Prove that an alarm reaches somebody: one synthetic episode through metric, alarm and topic.
 
-It tells whoever is subscribed, and calls itself a drill wherever it is seen. It takes some
-minutes, because CloudWatch looks at an alarm once a minute. Whoever runs it may put metrics,
-put, describe and delete alarms, describe the stack, list and make subscriptions, and make a queue.
+The deployed function makes it, with its own rights. It tells whoever is subscribed, and calls
+itself a drill wherever it is seen. It takes some minutes, because CloudWatch looks at an alarm
+once a minute. Whoever runs it may describe the stack and alarms, invoke the function, list and
+make subscriptions, and make a queue.
 """
 
 import secrets
 import time
 from argparse import ArgumentParser, Namespace
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.config import ENV_PREFIX, Config, config_from_env
+from burstwatch.config import ENV_PREFIX, config_from_env
 from burstwatch.history.observations import Verdict
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.drill import Hop
-    from burstwatch.aws.session import Clients
 
 PARTIAL = 1
-OUTPUTS = {"page": "PageTopicArn", "notice": "NoticeTopicArn"}
+TOPICS: dict[str, Verdict] = {"page": "critical", "notice": "warning"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, which topic, and how to print."""
     add_account_arguments(parser)
     parser.add_argument("--deployment", help="default: burstwatch")
-    parser.add_argument("--topic", choices=tuple(OUTPUTS), default="page", help="default: page")
+    parser.add_argument("--topic", choices=tuple(TOPICS), default="page", help="default: page")
     parser.add_argument(
         "--without-queue",
         action="store_true",
@@ -43,16 +42,15 @@ def run(args: Namespace, terminal: Terminal) -> int:
     named = {} if args.deployment is None else {f"{ENV_PREFIX}DEPLOYMENT": args.deployment}
     config = config_from_env({**terminal.env, **named})
     clients = make_clients(args, terminal.env)
-    unit = clients.unit()
-    config = _with_topics(config, clients, args.topic)
-    from burstwatch.aws.drill import ID_PREFIX, Drill  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.drill import Drill  # noqa: PLC0415
+    from burstwatch.aws.drill_steps import ID_PREFIX  # noqa: PLC0415
 
-    severity: Verdict = "critical" if args.topic == "page" else "warning"
+    deployment = find_deployment(clients, config.deployment)
     drill = Drill(
         clients=clients,
-        unit=unit,
-        config=config,
-        severity=severity,
+        function=deployment.function,
+        severity=TOPICS[args.topic],
         drill_id=f"{ID_PREFIX}{secrets.token_hex(4)}",
         clock=terminal.clock,
         sleep=time.sleep,
@@ -75,32 +73,6 @@ def run(args: Namespace, terminal: Terminal) -> int:
         )
         print(f"from the metric to the subscriber: {total:.0f} s", file=terminal.stdout)
     return 0
-
-
-def _with_topics(config: Config, clients: "Clients", topic: str) -> Config:
-    """The topics of the environment, or of the stack's outputs.
-
-    Raises:
-        ValueError: naming the stack or the output that is not there.
-    """
-    if config.page_topic_arn if topic == "page" else config.notice_topic_arn:
-        return config
-    from burstwatch.aws.session import AWS_ERRORS, describe_error  # noqa: PLC0415
-
-    name = "Burstwatch" if config.deployment == "burstwatch" else f"Burstwatch-{config.deployment}"
-    try:
-        (stack,) = clients("cloudformation").describe_stacks(StackName=name)["Stacks"]
-    except AWS_ERRORS as error:
-        msg = f"no stack {name!r} in {clients.region} to drill: {describe_error(error)}"
-        raise ValueError(msg) from error
-    found = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
-    arns = [value for key, value in found.items() if OUTPUTS[topic] in key]
-    if not arns:
-        msg = f"stack {name!r} has no output {OUTPUTS[topic]}"
-        raise ValueError(msg)
-    if topic == "page":
-        return replace(config, page_topic_arn=arns[0])
-    return replace(config, notice_topic_arn=arns[0])
 
 
 def _line(hop: "Hop") -> str:

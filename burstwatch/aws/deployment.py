@@ -1,0 +1,67 @@
+"""Finds what a deployment made, by the outputs of its stack."""
+
+from dataclasses import dataclass
+
+from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
+
+_SWEEPS = "SweepFunctionName"
+_RULES = "RuleName"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """The stack of a deployment and its outputs, by the name that CDK gave them."""
+
+    name: str
+    stack: str
+    outputs: dict[str, str]
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions that sweep; the first is that of the account and region it is deployed in."""
+        return [value for _, value in sorted(self._named(_SWEEPS))]
+
+    @property
+    def function(self) -> str:
+        """The function that sweeps at home.
+
+        Raises:
+            AwsError: if there is none.
+        """
+        return self.one(_SWEEPS)
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules that start them."""
+        return [value for _, value in sorted(self._named(_RULES))]
+
+    def one(self, name: str) -> str:
+        """The output with a name, and the first where there are several.
+
+        Raises:
+            AwsError: if there is none: the stack is none of burstwatch, or older than the command.
+        """
+        found = [value for _, value in sorted(self._named(name))]
+        if not found:
+            msg = f"stack {self.stack!r} has no output {name}"
+            raise AwsError(msg)
+        return found[0]
+
+    def _named(self, name: str) -> list[tuple[str, str]]:
+        return [(key, value) for key, value in self.outputs.items() if name in key]
+
+
+def find_deployment(clients: Clients, name: str) -> Deployment:
+    """The deployment with a name, in the region of the clients.
+
+    Raises:
+        AwsError: naming the stack that is not there.
+    """
+    stack = "Burstwatch" if name == "burstwatch" else f"Burstwatch-{name}"
+    try:
+        (found,) = clients("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+    except AWS_ERRORS as error:
+        msg = f"no stack {stack!r} in {clients.region}: {describe_error(error)}"
+        raise AwsError(msg) from error
+    outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
+    return Deployment(name=name, stack=stack, outputs=outputs)
