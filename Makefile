@@ -61,6 +61,7 @@ gen: setup ## write the generated files anew: catalog, dashboards, cases of the 
 	@$(BIN)/python -m tools.rule_cases
 	@$(BIN)/python -m tools.make_example
 	@$(BIN)/python -m tools.golden
+	@$(BIN)/python -m tests.aws.doctored
 	@$(BIN)/python -m tools.measured
 	@$(BIN)/python -m tools.readme
 

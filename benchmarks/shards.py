@@ -26,8 +26,9 @@ from burstwatch.kinds import find_kinds
 FLEETS = ((1_000, 1, 512, 1), (5_000, 1, 1_024, 1), (25_000, 4, 1_024, 1), (100_000, 16, 1_024, 2))
 #: A function has a whole core at so many MiB (https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html).
 CORE_MIB = 1_769
-#: So much less than its period a sweep may take (cdk/lib/props.ts), and the share of that that it should.
-RESERVE_S, SHARE = 10.0, 0.5
+#: So much less than its period a sweep may take (cdk/lib/props.ts), and the share of that that the first one
+#: should: with nothing in memory it waits for EC2's quota, which all shards and others in the account share.
+RESERVE_S, SHARE = 10.0, 0.75
 #: As long as a function may take, however long its period is.
 MOST_S = 110.0
 #: The calls to EC2 of the kind of the fleet.

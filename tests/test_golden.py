@@ -11,4 +11,4 @@ def test_the_messages_are_the_golden_ones(name: str) -> None:
 
 
 def test_every_golden_file_has_its_case() -> None:
-    assert {path.stem for path in golden_path("any").parent.iterdir()} == {*CASES, CROWD}
+    assert {path.stem for path in golden_path("any").parent.iterdir()} == {*CASES, CROWD, "doctor"}

@@ -12,6 +12,7 @@ from typing import Any
 
 from monitoring.metric_math.expressions import answer
 from monitoring.metric_math.series import Metric, QueryError
+from tests.fake.deployed import Deployed
 from tests.fake.filters import ids_that_match, matches
 from tests.fake.herd import Herd
 from tests.fake.messaging import Messaging
@@ -27,7 +28,7 @@ ALARM_PAGE = 100
 
 
 @dataclass
-class FakeAws(Messaging, Peers):
+class FakeAws(Deployed, Messaging, Peers):
     """An account. ``clock`` is its time; faults are scripted through the fields below.
 
     ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after
@@ -315,7 +316,7 @@ class FakeAws(Messaging, Peers):
         metric, period = stat["Metric"], stat["Period"]
         if period % 60:
             raise WireError("ValidationError", f"Period {period} is not a multiple of 60")
-        pairs = {d["Name"]: d["Value"] for d in metric["Dimensions"]}
+        pairs = {d["Name"]: d["Value"] for d in metric.get("Dimensions", ())}
         failing = [self.failing_series[v] for v in pairs.values() if v in self.failing_series]
         if metric["MetricName"] in self.failing_metrics:
             failing.append(self.failing_metrics[metric["MetricName"]])

@@ -26,6 +26,7 @@ class Messaging:
     made_at: dict[str, float] = field(default_factory=dict)
     subscriptions: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    topic_keys: dict[str, str] = field(default_factory=dict)
     _numbers: Any = field(default_factory=lambda: count(1))
 
     def subscribe(self, topic: str, endpoint: str, *, is_confirmed: bool = True) -> str:
@@ -47,8 +48,10 @@ class Messaging:
             raise WireError("NotFound", "Topic does not exist", 404)
 
     def _GetTopicAttributes(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
-        self._check_topic(params["TopicArn"])
-        return {}
+        arn = params["TopicArn"]
+        self._check_topic(arn)
+        key = self.topic_keys.get(arn)
+        return {"Attributes": {"TopicArn": arn, **({"KmsMasterKeyId": key} if key else {})}}
 
     def _Publish(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
         self._check_topic(params["TopicArn"])
@@ -89,8 +92,12 @@ class Messaging:
 
     def _GetQueueAttributes(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
         name = self._queue(params)
-        created = str(int(self.made_at[name]))
-        return {"Attributes": {"QueueArn": QUEUE_ARN + name, "CreatedTimestamp": created}}
+        found = {
+            "QueueArn": QUEUE_ARN + name,
+            "CreatedTimestamp": str(int(self.made_at[name])),
+            "ApproximateNumberOfMessages": str(len(self.queues[name])),
+        }
+        return {"Attributes": {one: found[one] for one in params["AttributeNames"]}}
 
     def _SetQueueAttributes(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
         self._queue(params)

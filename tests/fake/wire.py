@@ -203,6 +203,11 @@ def _element(shape: Shape, tag: str, value: Any) -> str:
     elif isinstance(shape, ListShape):
         item = str(shape.member.serialization.get("name", "member"))
         inner = "".join(_element(shape.member, item, entry) for entry in value)
+    elif isinstance(value, dict):  # a map
+        inner = "".join(
+            f"<entry><key>{escape(key)}</key><value>{escape(one)}</value></entry>"
+            for key, one in value.items()
+        )
     elif isinstance(value, bool):
         inner = str(value).lower()
     elif shape.type_name == "timestamp":

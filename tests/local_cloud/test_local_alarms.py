@@ -1,5 +1,6 @@
 """Alarms as on-call gets them from the local cloud, and the drill and runbooks beside them."""
 
+import json
 import time
 from concurrent.futures import Future
 from datetime import UTC, datetime
@@ -101,6 +102,23 @@ def test_a_drill_at_a_topic_without_a_subscription_names_that_hop(second: Future
     assert drilled.code == 1
     assert [name for name, hop in drilled.hops.items() if hop["ok"] is False] == ["subscribers"]
     assert "the drill failed at: subscribers" in drilled.errors
+
+
+def test_the_doctor_looks_at_the_deployment(cloud: LocalCloud, episode: Future[Episode]) -> None:
+    episode.result()
+    done = burstwatch(cloud, REGION, "doctor", "--json")
+    assert done.returncode in {0, 1}, done.stderr
+    found = {one["check"]: one for one in map(json.loads, done.stdout.splitlines())}
+    well = {
+        "credentials",
+        "stack",
+        "function 1",
+        "rule 1",
+        "topic page",
+        "ebs_volume ec2:DescribeVolumes",
+    }
+    assert {name: found[name]["state"] for name in well} == dict.fromkeys(well, "ok")
+    assert "000000000000" not in done.stdout
 
 
 def test_of_two_deployments_in_one_region_none_hears_the_alarms_of_the_other(

@@ -1,0 +1,289 @@
+"""Checks of a deployment for the doctor: each is a function that reads, and yields findings."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
+
+from burstwatch.aws.deployment import Deployment
+from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE
+from burstwatch.aws.session import Clients
+from burstwatch.config import Config
+from burstwatch.ebs.watching_prices import METRIC_REQUEST
+from burstwatch.formatting import span
+
+HOUR_S, DAY_S = 3_600.0, 86_400.0
+#: A heartbeat that is older than so many periods is missed, as by the alarm on it.
+LATE_PERIODS = 5
+#: CloudWatch needs these to send a message through an encrypted topic.
+#: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (2026-11)
+KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")
+CLOUDWATCH = "cloudwatch.amazonaws.com"
+TOPICS = {"page": "PageTopicArn", "notice": "NoticeTopicArn"}
+#: A healthy deployment has none of these in an hour; and the runbook of each.
+FAULTS = {
+    "UnitsFailed": "unit-failed",
+    "Problems": "parts-failed",
+    "CallsThrottled": "calls-throttled",
+    "MetricsRefused": "budget-reached",
+}
+
+State: TypeAlias = Literal["ok", "warning", "failed", "unknown"]
+#: The times and the values of a metric's datapoints.
+Points: TypeAlias = tuple[list[float], list[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """The outcome of one check, and what to do about it. ``unknown`` is what could not be looked at."""
+
+    check: str
+    state: State
+    detail: str
+    do: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patient:
+    """A deployment, with the clients of its account and region and the settings of its functions."""
+
+    clients: Clients
+    deployment: Deployment
+    config: Config
+    now: float
+
+    def points(
+        self,
+        metric: tuple[str, str],
+        dimensions: Mapping[str, str],
+        *,
+        back_s: float,
+        statistic: str = "Sum",
+        period_s: int = 60,
+    ) -> Points:
+        """The datapoints of one metric, by namespace and name, of the last seconds."""
+        return read_points(
+            self.clients,
+            metric,
+            dimensions,
+            statistic,
+            start_s=self.now - back_s,
+            end_s=self.now,
+            period_s=period_s,
+        )
+
+    def own(self, name: str, *, back_s: float, period_s: int = 60, **more: str) -> Points:
+        """The datapoints of one of the deployment's own metrics."""
+        dimensions = {"Deployment": self.config.deployment, **more}
+        return self.points((NAMESPACE, name), dimensions, back_s=back_s, period_s=period_s)
+
+
+def read_points(
+    clients: Clients,
+    metric: tuple[str, str],
+    dimensions: Mapping[str, str],
+    statistic: str,
+    *,
+    start_s: float,
+    end_s: float,
+    period_s: int = 60,
+) -> Points:
+    """The datapoints of one metric, oldest first."""
+    namespace, name = metric
+    wanted = [{"Name": key, "Value": value} for key, value in dimensions.items()]
+    about = {"Namespace": namespace, "MetricName": name, "Dimensions": wanted}
+    stat = {"Metric": about, "Period": period_s, "Stat": statistic}
+    paginator = clients("cloudwatch").get_paginator("get_metric_data")
+    times: list[float] = []
+    values: list[float] = []
+    for page in paginator.paginate(
+        MetricDataQueries=[{"Id": "m0", "MetricStat": stat}],
+        StartTime=datetime.fromtimestamp(start_s - start_s % period_s, tz=UTC),
+        EndTime=datetime.fromtimestamp(end_s, tz=UTC),
+        ScanBy="TimestampAscending",
+    ):
+        for one in page["MetricDataResults"]:
+            times += [at.timestamp() for at in one["Timestamps"]]
+            values += one["Values"]
+    return times, values
+
+
+def concurrency(patient: Patient) -> Iterator[Finding]:
+    """Whether Lambda runs as many functions at once as start at once."""
+    limits = patient.clients("lambda").get_account_settings()["AccountLimit"]
+    free, wanted = limits["UnreservedConcurrentExecutions"], len(patient.deployment.functions)
+    is_enough = free > wanted
+    todo = "ask AWS for a larger quota of concurrent executions, or use -c fanOut=queue"
+    yield Finding(
+        check="lambda concurrency",
+        state="ok" if is_enough else "failed",
+        detail=f"{free} unreserved of {limits['ConcurrentExecutions']}, {wanted} functions start at once",
+        do="" if is_enough else todo,
+    )
+
+
+def rules(patient: Patient) -> Iterator[Finding]:
+    """Whether each schedule is on."""
+    for number, name in enumerate(patient.deployment.rules, start=1):
+        found = patient.clients("events").describe_rule(Name=name)
+        is_on = found.get("State") == "ENABLED"
+        yield Finding(
+            check=f"rule {number}",
+            state="ok" if is_on else "failed",
+            detail=f"{found.get('State', '?')}, {found.get('ScheduleExpression', 'no schedule')}",
+            do="" if is_on else f"aws events enable-rule --name {name}",
+        )
+
+
+def heartbeats(patient: Patient) -> Iterator[Finding]:
+    """When a sweep of each unit has last completed."""
+    paginator = patient.clients("cloudwatch").get_paginator("list_metrics")
+    mine = {"Name": "Deployment", "Value": patient.config.deployment}
+    pages = paginator.paginate(
+        Namespace=NAMESPACE, MetricName=HEARTBEAT_METRIC, Dimensions=[mine, {"Name": "Unit"}]
+    )
+    units = {
+        one["Value"]
+        for page in pages
+        for metric in page["Metrics"]
+        for one in metric["Dimensions"]
+        if one["Name"] == "Unit"
+    }
+    if not units:
+        todo = "see the log of the function, and the runbook no-completed-sweep"
+        detail = "no sweep has completed in two weeks"
+        yield Finding(check="heartbeat", state="failed", detail=detail, do=todo)
+    late_s = LATE_PERIODS * patient.config.sweep_period_s + 60
+    for unit in sorted(units):
+        times, _ = patient.own(HEARTBEAT_METRIC, back_s=DAY_S, Unit=unit)
+        age_s = patient.now - times[-1] if times else None
+        is_late = age_s is None or age_s > late_s
+        yield Finding(
+            check=f"heartbeat {unit}",
+            state="failed" if is_late else "ok",
+            detail="none for a day" if age_s is None else f"{span(age_s)} ago",
+            do="see the runbook no-completed-sweep" if is_late else "",
+        )
+
+
+def faults(patient: Patient) -> Iterator[Finding]:
+    """What sweeps have counted in the last hour, and the errors of the functions in the last day."""
+    for name, runbook in FAULTS.items():
+        yield _count(
+            f"{name} in the last hour",
+            patient.own(name, back_s=HOUR_S),
+            f"see the runbook {runbook}",
+        )
+    for number, function in enumerate(patient.deployment.functions, start=1):
+        found = patient.points(
+            ("AWS/Lambda", "Errors"), {"FunctionName": function}, back_s=DAY_S, period_s=300
+        )
+        check = f"errors of function {number} in the last day"
+        yield _count(check, found, "see the runbook function-errors")
+
+
+def _count(check: str, points: Points, todo: str) -> Finding:
+    _, values = points
+    if not values:
+        return Finding(check=check, state="unknown", detail="no data", do="see the heartbeats")
+    count = sum(values)
+    state: State = "warning" if count else "ok"
+    return Finding(check=check, state=state, detail=f"{count:.0f}", do=todo if count else "")
+
+
+def dead_letters(patient: Patient) -> Iterator[Finding]:
+    """What could not be handed over."""
+    name = "ApproximateNumberOfMessages"
+    found = patient.clients("sqs").get_queue_attributes(
+        QueueUrl=patient.deployment.one("DeadLettersUrl"), AttributeNames=[name]
+    )
+    count = int(found["Attributes"][name])
+    yield Finding(
+        check="dead letters",
+        state="warning" if count else "ok",
+        detail=f"{count} messages",
+        do="see the runbook dead-letters" if count else "",
+    )
+
+
+def topics(patient: Patient) -> Iterator[Finding]:
+    """Whether somebody hears each topic."""
+    for name, output in TOPICS.items():
+        paginator = patient.clients("sns").get_paginator("list_subscriptions_by_topic")
+        entries = [
+            one["SubscriptionArn"]
+            for page in paginator.paginate(TopicArn=patient.deployment.one(output))
+            for one in page["Subscriptions"]
+        ]
+        pending = entries.count("PendingConfirmation")
+        confirmed = len(entries) - pending
+        is_heard = confirmed and not pending
+        yield Finding(
+            check=f"topic {name}",
+            state="ok" if is_heard else "warning" if confirmed else "failed",
+            detail=f"{confirmed} subscriptions confirmed, {pending} pending",
+            do="" if is_heard else "subscribe, and confirm by the link in the message",
+        )
+
+
+def keys(patient: Patient) -> Iterator[Finding]:
+    """Whether CloudWatch may use the key of each topic. Where it may not, alarms are never delivered."""
+    for name, output in TOPICS.items():
+        about = patient.clients("sns").get_topic_attributes(TopicArn=patient.deployment.one(output))
+        key = about.get("Attributes", {}).get("KmsMasterKeyId", "")
+        if not key:
+            yield Finding(check=f"key of {name}", state="ok", detail="the topic has none")
+            continue
+        policy = json.loads(patient.clients("kms").get_key_policy(KeyId=key)["Policy"])
+        missing = [action for action in KEY_ACTIONS if not _allows(policy, action)]
+        denied = f"CloudWatch may not call {' or '.join(missing)}, so alarms are not delivered"
+        yield Finding(
+            check=f"key of {name}",
+            state="failed" if missing else "ok",
+            detail=denied if missing else "CloudWatch may use it",
+            do="deploy again: this is not the policy of the stack" if missing else "",
+        )
+
+
+def _allows(policy: Mapping[str, Any], action: str) -> bool:
+    """Whether a statement lets CloudWatch do something with the key."""
+    return any(
+        statement["Effect"] == "Allow"
+        and CLOUDWATCH in _many(statement.get("Principal", {}).get("Service", ()))
+        and {action, f"{action}*", "kms:*"} & {*_many(statement["Action"])}
+        for statement in policy["Statement"]
+    )
+
+
+def _many(value: str | Sequence[str]) -> Sequence[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def cost(patient: Patient) -> Iterator[Finding]:
+    """What asking for metrics has cost this month, by the deployment's own count."""
+    today = datetime.fromtimestamp(patient.now, tz=UTC)
+    month = today.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    back_s = patient.now - month.timestamp()
+    _, values = patient.own("MetricsRequested", back_s=back_s, period_s=3_600)
+    count = sum(values)
+    spent = f"{count:,.0f} metrics, {count * METRIC_REQUEST.value:.2f} USD"
+    yield Finding(
+        check="metric requests this month",
+        state="ok" if values else "unknown",
+        detail=spent if values else "no data",
+        do="" if values else "see the heartbeats",
+    )
+
+
+#: In this order, by what they look at.
+CHECKS: Mapping[str, Callable[[Patient], Iterable[Finding]]] = {
+    "lambda concurrency": concurrency,
+    "rules": rules,
+    "heartbeats": heartbeats,
+    "faults": faults,
+    "dead letters": dead_letters,
+    "topics": topics,
+    "keys": keys,
+    "metric requests this month": cost,
+}

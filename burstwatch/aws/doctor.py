@@ -1,0 +1,115 @@
+"""Examines a deployment in the account that it runs in, by reading only.
+
+A check that may not look says so, and the others go on. ``burstwatch drill`` proves what
+changes something: alarms and their delivery.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+
+from botocore import xform_name
+
+from burstwatch.aws.checks import CHECKS, HOUR_S, Finding, Patient
+from burstwatch.aws.deployment import Deployment, find_deployment
+from burstwatch.aws.measured import measure
+from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
+from burstwatch.config import Config, config_from_env
+from burstwatch.kinds.base import Kind, Listing
+
+
+def examine(clients: Clients, name: str, kinds: Sequence[Kind], *, now: float) -> Iterator[Finding]:
+    """Every check in turn, each finding as soon as it is known."""
+    yield from _guarded("credentials", partial(_credentials, clients))
+    for kind in kinds:
+        yield from _permissions(clients, kind, now)
+    yield from _deployed(clients, name, now)
+    for kind in kinds:
+        yield from _guarded(f"{kind.name} measured", partial(measure, clients, kind, now=now))
+
+
+def _deployed(clients: Clients, name: str, now: float) -> Iterator[Finding]:
+    try:
+        deployment = find_deployment(clients, name)
+    except AwsError as error:
+        todo = "deploy it, or name another with --deployment or --region"
+        yield Finding(check="stack", state="failed", detail=str(error), do=todo)
+        return
+    yield Finding(check="stack", state="ok", detail=deployment.stack)
+    settings: list[Config] = []
+    yield from _guarded("functions", partial(_functions, clients, deployment, settings))
+    config = settings[0] if settings else Config(deployment=name)
+    patient = Patient(clients=clients, deployment=deployment, config=config, now=now)
+    for check, look in CHECKS.items():
+        yield from _guarded(check, partial(look, patient))
+
+
+def _guarded(check: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """The findings of a check. What it may not look at is unknown."""
+    try:
+        yield from look()
+    except (AwsError, *AWS_ERRORS) as error:
+        detail = str(error) if isinstance(error, AwsError) else describe_error(error)
+        todo = "allow this call to whoever runs the doctor"
+        yield Finding(check=check, state="unknown", detail=detail, do=todo)
+
+
+def _credentials(clients: Clients) -> Iterator[Finding]:
+    unit = clients.unit()
+    detail = f"account {unit.account} in {unit.region}"
+    yield Finding(check="credentials", state="ok", detail=detail)
+
+
+def _permissions(clients: Clients, kind: Kind, now: float) -> Iterator[Finding]:
+    """Whether each read of a kind is allowed, by calling it for one page."""
+    calls: dict[str, Callable[[], object]] = {
+        listing.iam_action: partial(_read_page, clients, listing) for listing in kind.listings
+    }
+    calls["cloudwatch:GetMetricData"] = partial(_read_metric, clients, kind, now)
+    for action, call in calls.items():
+        check = f"{kind.name} {action}"
+        try:
+            call()
+        except AWS_ERRORS as error:
+            detail, todo = describe_error(error), f"allow {action}"
+            yield Finding(check=check, state="failed", detail=detail, do=todo)
+        else:
+            yield Finding(check=check, state="ok", detail="allowed")
+
+
+def _read_page(clients: Clients, listing: Listing) -> None:
+    client, method = clients(listing.service), xform_name(listing.operation)
+    if listing.page_size is None:
+        getattr(client, method)()
+        return
+    paging = {"PageSize": listing.page_size, "MaxItems": 1}
+    for _ in client.get_paginator(method).paginate(PaginationConfig=paging):
+        return
+
+
+def _read_metric(clients: Clients, kind: Kind, now: float) -> None:
+    metric = {"Namespace": kind.namespace, "MetricName": kind.level_metrics[0]}
+    stat = {"Metric": metric, "Period": 300, "Stat": "Minimum"}
+    clients("cloudwatch").get_metric_data(
+        MetricDataQueries=[{"Id": "m0", "MetricStat": stat}],
+        StartTime=datetime.fromtimestamp(now - HOUR_S, tz=UTC),
+        EndTime=datetime.fromtimestamp(now, tz=UTC),
+    )
+
+
+def _functions(
+    clients: Clients, deployment: Deployment, settings: list[Config]
+) -> Iterator[Finding]:
+    """Whether each function is ready; ``settings`` takes in what they are set to."""
+    for number, name in enumerate(deployment.functions, start=1):
+        found = clients("lambda").get_function_configuration(FunctionName=name)
+        settings.append(config_from_env(found.get("Environment", {}).get("Variables", {})))
+        state, updated = found.get("State", "?"), found.get("LastUpdateStatus", "?")
+        is_ready = (state, updated) == ("Active", "Successful")
+        detail = f"{state}, last update {updated}, {found['MemorySize']} MiB, {found['Timeout']} s"
+        yield Finding(
+            check=f"function {number}",
+            state="ok" if is_ready else "failed",
+            detail=detail,
+            do="" if is_ready else "deploy it again",
+        )

@@ -1,0 +1,121 @@
+"""Measures what AWS does not say: how often and how late datapoints come, and which statistics exist.
+
+``docs/live-checklist.md`` lists the questions. The answers are those of the resources that are there.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+
+from burstwatch.aws.checks import HOUR_S, Finding, Points, read_points
+from burstwatch.aws.inventory import take_inventory
+from burstwatch.aws.session import Clients
+from burstwatch.formatting import span
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Kind
+
+#: So many resources of a kind are measured at most: each costs some requests.
+MOST = 5
+BACK_S = 3 * HOUR_S
+STATISTICS = ("Minimum", "Average", "Maximum")
+
+
+def measure(clients: Clients, kind: Kind, *, now: float) -> Iterator[Finding]:
+    """The answers of a kind: one finding for each question."""
+    inventory = take_inventory(kind, clients, clients.unit(), now=now)
+    usable = [one for one in inventory.resources if one.can_spend][:MOST]
+    if not usable:
+        detail = "no resource here has a bucket that can be spent from"
+        yield Finding(check=f"{kind.name} measured", state="unknown", detail=detail)
+        return
+    levels = {
+        name: [_level(clients, kind, one, name, now) for one in usable] for name in STATISTICS
+    }
+    yield _cadence(kind, levels, now)
+    yield _statistics(kind, usable, levels)
+    yield _future(clients, kind, usable[0], now)
+    if any(one.history_from_s is not None for one in usable):
+        yield from _resizes(kind, usable, levels["Minimum"], levels["Average"])
+
+
+def _level(
+    clients: Clients, kind: Kind, resource: Resource, statistic: str, now: float, *, ahead_s: float = 0.0
+) -> Points:  # fmt: skip
+    return read_points(
+        clients,
+        (kind.namespace, resource.level_metric),
+        dict(kind.dimensions_of(resource)),
+        statistic,
+        start_s=now - BACK_S,
+        end_s=now + ahead_s,
+    )
+
+
+def _cadence(kind: Kind, levels: dict[str, list[Points]], now: float) -> Finding:
+    """How far datapoints are apart, and how long after its period's end the newest is there."""
+    series = [times for found in levels.values() for times, _ in found if len(times) > 1]
+    check = f"{kind.name} cadence and lateness"
+    if not series:
+        detail = "no datapoints in three hours"
+        return Finding(check=check, state="unknown", detail=detail, do="run it while there is I/O")
+    gaps = [later - before for times in series for before, later in pairwise(times)]
+    every_s = median(gaps)
+    late_s = min(now - times[-1] - every_s for times in series)
+    detail = (
+        f"every {span(every_s)}, the longest gap {span(max(gaps))}, "
+        f"the newest {span(max(0.0, late_s))} after its period"
+    )
+    return Finding(check=check, state="ok", detail=detail)
+
+
+def _statistics(
+    kind: Kind, resources: Sequence[Resource], levels: dict[str, list[Points]]
+) -> Finding:
+    """Whether the statistic that we ask for is there."""
+    there = {name: sum(bool(times) for times, _ in levels[name]) for name in STATISTICS}
+    missing = [
+        one.id
+        for number, one in enumerate(resources)
+        if not levels[one.statistic][number][0] and any(levels[s][number][0] for s in STATISTICS)
+    ]
+    found = ", ".join(f"{name} of {count}" for name, count in there.items())
+    return Finding(
+        check=f"{kind.name} statistics",
+        state="failed" if missing else "ok",
+        detail=f"{found}, of {len(resources)}",
+        do=f"report it: {missing[0]} lacks the statistic that is asked for" if missing else "",
+    )
+
+
+def _future(clients: Clients, kind: Kind, resource: Resource, now: float) -> Finding:
+    """Whether a range that ends in the future changes the datapoints of the past."""
+    plain, _ = _level(clients, kind, resource, resource.statistic, now)
+    ahead, _ = _level(clients, kind, resource, resource.statistic, now, ahead_s=HOUR_S)
+    is_same = set(plain) <= set(ahead)
+    return Finding(
+        check=f"{kind.name} range into the future",
+        state="ok" if is_same else "failed",
+        detail="the same datapoints" if is_same else "other datapoints",
+        do="" if is_same else "report it",
+    )
+
+
+def _resizes(
+    kind: Kind, resources: Sequence[Resource], *levels: Sequence[Points]
+) -> Iterator[Finding]:
+    """The level before and after a resize or retype of the last hours."""
+    for number, one in enumerate(resources):
+        changed_s = one.history_from_s
+        times, values = next((found[number] for found in levels if found[number][0]), ([], []))
+        before = [
+            value for at, value in zip(times, values, strict=True) if changed_s and at < changed_s
+        ]
+        after = [
+            value for at, value in zip(times, values, strict=True) if changed_s and at >= changed_s
+        ]
+        if before and after:
+            yield Finding(
+                check=f"{kind.name} resize of {one.id}",
+                state="ok",
+                detail=f"level {before[-1]:g} before, {after[0]:g} after",
+            )

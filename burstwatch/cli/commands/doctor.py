@@ -1,0 +1,67 @@
+"""Check a deployment in your account: permissions, quotas, subscriptions, keys, heartbeats, cost.
+
+It only reads. It also measures what AWS does not document: how often and how late datapoints
+come. The exit code is 1 if a check failed. `--json` has no account ids, so that it can go into
+an issue.
+"""
+
+import re
+from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.main import Terminal
+from burstwatch.cli.output import to_json
+from burstwatch.config import ENV_PREFIX, config_from_env
+from burstwatch.formatting import table
+from burstwatch.kinds import find_kinds
+
+if TYPE_CHECKING:  # boto3 is an extra
+    from burstwatch.aws.checks import Finding
+
+PARTIAL = 1
+ACCOUNT_ID = re.compile(r"(?<!\d)\d{12}(?!\d)")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Which deployment, and how to print."""
+    add_account_arguments(parser)
+    parser.add_argument("--deployment", help="default: burstwatch")
+    parser.add_argument("--json", action="store_true", help="one object a check")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Print the findings, all in one table or each as soon as it is known."""
+    named = {} if args.deployment is None else {f"{ENV_PREFIX}DEPLOYMENT": args.deployment}
+    config = config_from_env({**terminal.env, **named})
+    clients = make_clients(args, terminal.env)
+    from burstwatch.aws.doctor import examine  # noqa: PLC0415 - boto3 is an extra
+
+    kinds = tuple(find_kinds(config.kinds).values())
+    findings = []
+    for finding in examine(clients, config.deployment, kinds, now=terminal.clock()):
+        findings.append(finding)
+        if args.json:
+            print(to_json(_without_account(finding)), file=terminal.stdout, flush=True)
+        elif terminal.stderr.isatty():
+            print(f"\r{finding.check}\033[K", end="", file=terminal.stderr)
+    if terminal.stderr.isatty() and not args.json:
+        print("\r\033[K", end="", file=terminal.stderr)
+    failed = [one.check for one in findings if one.state == "failed"]
+    if not args.json:
+        rows = [(one.check, one.state, one.detail, one.do) for one in findings]
+        print(table(("check", "state", "found", "what to do"), rows), file=terminal.stdout)
+    if failed:
+        print(f"burstwatch: failed: {', '.join(failed)}", file=terminal.stderr)
+        return PARTIAL
+    return 0
+
+
+def _without_account(finding: "Finding") -> "Finding":
+    return replace(
+        finding,
+        check=ACCOUNT_ID.sub("<account>", finding.check),
+        detail=ACCOUNT_ID.sub("<account>", finding.detail),
+        do=ACCOUNT_ID.sub("<account>", finding.do),
+    )

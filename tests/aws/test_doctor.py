@@ -1,0 +1,113 @@
+"""The doctor on the strict fake: a healthy deployment, and one with each thing wrong."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.aws.doctored import FUNCTION, GOLDEN, KEY, RULE, deploy, measure, policy, put
+from tests.aws.test_cli_account import burstwatch
+from tests.aws.test_sweep import NOTICE, TOPIC
+from tests.conftest import Cloud
+
+
+@pytest.fixture
+def deployed(cloud: Cloud) -> Cloud:
+    """See ``deploy``."""
+    deploy(cloud)
+    return cloud
+
+
+def states(cloud: Cloud) -> dict[str, str]:
+    _, out, _ = burstwatch(cloud, "doctor", "--json")
+    return {one["check"]: one["state"] for one in map(json.loads, out.splitlines())}
+
+
+def test_a_healthy_deployment_has_nothing_to_do(deployed: Cloud) -> None:
+    code, out, err = burstwatch(deployed, "doctor")
+    assert (code, err) == (0, "")
+    assert GOLDEN.read_text(encoding="utf-8") == out, "run 'make gen'"
+
+
+def test_the_doctor_changes_nothing(deployed: Cloud) -> None:
+    deployed.aws.calls.clear()
+    burstwatch(deployed, "doctor")
+    verbs = {name for _, name, _ in deployed.aws.calls}
+    assert verbs
+    assert all(name.startswith(("Describe", "Get", "List")) for name in verbs)
+
+
+def test_the_json_has_no_account_ids(deployed: Cloud) -> None:
+    _, out, _ = burstwatch(deployed, "doctor", "--json")
+    assert "123456789012" not in out
+    assert "<account>" in out
+
+
+def _quiet(cloud: Cloud) -> None:
+    cloud.clock.now += 10 * 60
+
+
+BREAKS: dict[str, tuple[Callable[[Cloud], Any], str]] = {
+    "ebs_volume ec2:DescribeVolumes": (
+        lambda c: c.aws.denied.add("DescribeVolumes"), "failed"
+    ),
+    "ebs_volume cloudwatch:GetMetricData": (
+        lambda c: c.aws.denied.add("GetMetricData"), "failed"
+    ),
+    "stack": (lambda c: c.aws.outputs.clear(), "failed"),
+    "function 1": (lambda c: setattr(c.aws, "function_state", "Failed"), "failed"),
+    "lambda concurrency": (lambda c: setattr(c.aws, "concurrency", 1), "failed"),
+    "rule 1": (lambda c: c.aws.rules.update({RULE: "DISABLED"}), "failed"),
+    "heartbeat <account>/us-east-1": (_quiet, "failed"),
+    "UnitsFailed in the last hour": (lambda c: measure(c, "UnitsFailed", 1.0), "warning"),
+    "Problems in the last hour": (lambda c: measure(c, "Problems", 3.0), "warning"),
+    "CallsThrottled in the last hour": (lambda c: measure(c, "CallsThrottled", 3.0), "warning"),
+    "MetricsRefused in the last hour": (lambda c: measure(c, "MetricsRefused", 3.0), "warning"),
+    "errors of function 1 in the last day": (
+        lambda c: put(c, "AWS/Lambda", "Errors", {"FunctionName": FUNCTION}, 2.0), "warning"
+    ),
+    "dead letters": (lambda c: c.aws.queues["dead-letters"].append("{}"), "warning"),
+    "topic page": (lambda c: c.aws.subscriptions[TOPIC].clear(), "failed"),
+    "topic notice": (
+        lambda c: c.aws.subscribe(NOTICE, "b@example.org", is_confirmed=False), "warning"
+    ),
+    "key of page": (
+        lambda c: c.aws.key_policies.update({KEY: policy("kms:Decrypt")}), "failed"
+    ),
+    "metric requests this month": (
+        lambda c: c.aws.regions["us-east-1"].metrics.pop(
+            ("Burstwatch", "MetricsRequested", (("Deployment", "burstwatch"),))
+        ),
+        "unknown",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("check", BREAKS)
+def test_each_thing_that_is_wrong_is_found_and_hides_no_other(deployed: Cloud, check: str) -> None:
+    before = states(deployed)
+    assert before[check] == "ok"
+    break_it, state = BREAKS[check]
+    break_it(deployed)
+    after = states(deployed)
+    assert after[check] == state
+    assert after["credentials"] == "ok"
+    assert len(after) > len(before) / 3
+
+
+def test_what_the_doctor_may_not_look_at_is_unknown_and_the_rest_goes_on(deployed: Cloud) -> None:
+    deployed.aws.denied = {"GetKeyPolicy", "GetAccountSettings"}
+    code, out, _ = burstwatch(deployed, "doctor", "--json")
+    found = {one["check"]: one for one in map(json.loads, out.splitlines())}
+    assert code == 0
+    assert found["keys"]["state"] == found["lambda concurrency"]["state"] == "unknown"
+    assert "AccessDenied" in found["keys"]["detail"]
+    assert found["topic page"]["state"] == "ok"
+
+
+def test_without_a_deployment_it_says_what_it_can_and_fails(cloud: Cloud) -> None:
+    code, out, err = burstwatch(cloud, "doctor", "--deployment", "blue")
+    assert code == 1
+    assert err == "burstwatch: failed: stack\n"
+    assert "no stack 'Burstwatch-blue' in us-east-1" in out
