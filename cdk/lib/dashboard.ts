@@ -27,7 +27,8 @@ export class FleetDashboard extends Construct {
     const search = (metric: string, statistic: string) =>
       `SEARCH('{${NAMESPACE},Deployment,Kind,ResourceId} Deployment="${props.deployment}" MetricName="${metric}"', '${statistic}', 60)`;
     const left = `SORT(${search('TimeToExhaustion', 'Minimum')}, MIN, ASC, ${WORST})`;
-    const lowest = `SORT(SEARCH('{AWS/EBS,VolumeId} MetricName="BurstBalance"', 'Minimum', 300), MIN, ASC, ${WORST})`;
+    // A SEARCH sorts the first 500 that it finds; this sorts all.
+    const lowest = `SELECT MIN(BurstBalance) FROM SCHEMA("AWS/EBS", VolumeId) GROUP BY VolumeId ORDER BY MIN() ASC LIMIT ${WORST}`;
     const dashboard = new Dashboard(this, 'Dashboard', {
       dashboardName: dashboardName(this, props.deployment),
       defaultInterval: Duration.hours(8),
@@ -52,7 +53,7 @@ export class FleetDashboard extends Construct {
     row(
       'Worst first',
       new SearchWidget({ title: 'Least time left (seconds)', view: 'table', expression: left, label: "${PROP('Dim.ResourceId')}" }),
-      new SearchWidget({ title: 'Lowest balances (percent)', view: 'table', expression: lowest, label: "${PROP('Dim.VolumeId')}" }),
+      new SearchWidget({ title: 'Lowest balances (percent)', view: 'table', expression: lowest }),
     );
     row(
       'How it came',
@@ -106,12 +107,13 @@ function pieces<T>(all: readonly T[], size: number): (readonly T[])[] {
 interface SearchProps {
   readonly title: string;
   readonly expression: string;
-  readonly label: string;
+  /** Of a query of Metrics Insights it is what that groups by. */
+  readonly label?: string;
   readonly view: 'table' | 'timeSeries';
   readonly width?: number;
 }
 
-/** What a SEARCH finds: CDK's own widgets take no expression without a metric in it. */
+/** What a SEARCH or a query of Metrics Insights finds: CDK's own widgets take no expression without a metric in it. */
 class SearchWidget extends ConcreteWidget {
   private readonly source: SearchProps;
 
@@ -125,7 +127,7 @@ class SearchWidget extends ConcreteWidget {
     return [
       {
         type: 'metric', width: this.width, height: this.height, x: this.x, y: this.y,
-        properties: { view, title, region: Aws.REGION, metrics: [[{ expression, label, id: 'found' }]] },
+        properties: { view, title, region: Aws.REGION, metrics: [[{ expression, label, id: 'found', ...(label === undefined ? { period: 300 } : {}) }]] },
       },
     ];
   }

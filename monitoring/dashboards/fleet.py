@@ -129,6 +129,11 @@ def _worst() -> list[Panel]:
         f"SELECT MIN(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
         f"WHERE Deployment = '$deployment' AND Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY MIN() ASC LIMIT {WORST}"
     )
+    # A SEARCH sorts the first 500 that it finds; this sorts all.
+    lowest = (
+        f'SELECT MIN(BurstBalance) FROM SCHEMA("{EBS}", VolumeId) GROUP BY VolumeId '
+        f"ORDER BY MIN() ASC LIMIT {WORST}"
+    )
     return [
         _table(
             "Least time left",
@@ -143,11 +148,7 @@ def _worst() -> list[Panel]:
             "20 % last seven minutes on 100 GiB at full burst, and for ever under the baseline.",
             unit="percent", steps=BALANCE_PERCENT,
             heading="balance", since="1h",
-            target=math(
-                "lowest",
-                f"SORT(SEARCH('{{{EBS},VolumeId}} MetricName=\"BurstBalance\"', 'Minimum', 300), MIN, ASC, {WORST})",
-                label="${PROP('Dim.VolumeId')}", period_s=300,
-            ),
+            target=insights("lowest", lowest, period_s=300),
         ),
     ]  # fmt: skip
 

@@ -69,7 +69,7 @@ def test_every_widget_of_the_stacks_own_dashboard_has_data(
     cloud: LocalCloud, demo: Future[Any]
 ) -> None:
     demo.result()
-    (template,) = (cloud.folder / f"cdk-{REGION}").glob("*.template.json")
+    (template,) = (cloud.folder / f"cdk-{REGION}-burstwatch").glob("*.template.json")
     resources = json.loads(template.read_text())["Resources"].values()
     (dashboard,) = [one for one in resources if one["Type"] == "AWS::CloudWatch::Dashboard"]
     body = dashboard["Properties"]["DashboardBody"]["Fn::Join"][1]
@@ -97,7 +97,7 @@ def query_of(entry: list[Any]) -> dict[str, Any]:
     """A MetricDataQuery of one line of a widget."""
     *words, options = entry if isinstance(entry[-1], dict) else [*entry, {}]
     if not words:
-        return {"Id": "q", "Expression": options["expression"], "Label": options["label"]}
+        return {"Id": "q", "Expression": options["expression"], "Label": options.get("label", "")}
     namespace, name, *dimensions = words
     pairs = zip(dimensions[::2], dimensions[1::2], strict=True)
     metric = {

@@ -154,7 +154,7 @@ def test_a_panel_that_fails_says_why_and_hides_no_other(
 ) -> None:
     cloud, _ = watched
     broken = board("burstwatch-fleet")
-    panel = next(one for one in broken["panels"] if one["title"] == "Lowest balances")
+    panel = next(one for one in broken["panels"] if one["title"] == "Time left of the ten worst")
     panel["targets"][0]["expression"] = "NOSUCH(<b>)"
     now = cloud.clock.now
     source = CloudWatch(client=cloud.clients("cloudwatch"), region="us-east-1")
@@ -162,7 +162,7 @@ def test_a_panel_that_fails_says_why_and_hides_no_other(
         broken, source, Wish(span=Span(start_s=now - 600, end_s=now), now_s=now, chosen={})
     )
     assert len(problems(looked)) == 1
-    assert "Lowest balances" in problems(looked)[0]
+    assert "Time left of the ten worst" in problems(looked)[0]
     assert "<b>)" not in html
     assert "&lt;b&gt;" in html
 
