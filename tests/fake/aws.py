@@ -37,7 +37,7 @@ class FakeAws(Deployed, Messaging, Peers):
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``throttled_pages`` of GetMetricData after a first are; the next call of a
     ``stalled`` operation is answered once its event is set; ``cut`` is how many answers of one end in the middle, and those of ``hollow`` ones have nothing in them;
-    ``unlisted`` volumes are missing from every listing; ``repeats_tokens`` makes GetMetricData answer the same page for ever;
+    ``unlisted`` volumes are missing from every listing, and what ``doubles`` has the first item of each list twice; ``repeats_tokens`` makes GetMetricData answer the same page for ever;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
     ``functions`` are Lambda's, each of an event; ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota of those;
@@ -60,6 +60,7 @@ class FakeAws(Deployed, Messaging, Peers):
     cut: dict[str, int] = field(default_factory=dict)
     hollow: set[str] = field(default_factory=set)
     unlisted: set[str] = field(default_factory=set)
+    doubles: bool = False
     repeats_tokens: bool = False
     failing_series: dict[str, str] = field(default_factory=dict)
     failing_metrics: dict[str, str] = field(default_factory=dict)
@@ -179,6 +180,11 @@ class FakeAws(Deployed, Messaging, Peers):
         if method is None:
             return self._empty(service, operation, params)
         answer: dict[str, Any] = method(params, there, region)
+        if self.doubles:
+            answer = {
+                key: [*one, *one[:1]] if isinstance(one, list) else one
+                for key, one in answer.items()
+            }
         return answer
 
     def _empty(self, service: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:

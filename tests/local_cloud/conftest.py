@@ -50,7 +50,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
 
 @pytest.fixture(scope="session")
 def pool() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(7) as workers:
+    with ThreadPoolExecutor(9) as workers:
         yield workers
 
 
@@ -132,11 +132,35 @@ def deployed(cloud: LocalCloud, demo: Future[Any]) -> Deployed:
 
 
 @pytest.fixture(scope="session")
+def missed(deployed: Deployed, pool: ThreadPoolExecutor) -> Future[list[str]]:
+    """The states of the alarm on the heartbeat, since the schedule is silent."""
+    cloudwatch = deployed.client("cloudwatch")
+
+    def state() -> str:
+        (alarm,) = cloudwatch.describe_alarms(
+            AlarmNames=["burstwatch-burstwatch-no-completed-sweep"]
+        )["MetricAlarms"]
+        return str(alarm["StateValue"])
+
+    def watch() -> list[str]:
+        # The local cloud evaluates a five-minute alarm every five minutes and looks back seven.
+        eventually(lambda: state() == "OK", seconds=900, what="the heartbeat is seen")
+        eventually(lambda: state() == "ALARM", seconds=1500, what="the heartbeat is missed")
+        return ["OK", "ALARM"]
+
+    return pool.submit(watch)
+
+
+@pytest.fixture(scope="session")
 def episode(
-    cloud: LocalCloud, deployed: Deployed, queued: Future[Queued], pool: ThreadPoolExecutor
+    cloud: LocalCloud,
+    deployed: Deployed,
+    missed: Future[list[str]],
+    queued: Future[Queued],
+    pool: ThreadPoolExecutor,
 ) -> Future[Episode]:
     """Three volumes at risk at once, each saved in another way."""
-    assert queued  # begun before what is waited for
+    assert all((missed, queued))  # begun before what is waited for
     return pool.submit(play_episode, cloud, REGION, deployed.outputs)
 
 
