@@ -16,7 +16,7 @@ from burstwatch.history.observations import Limit, Observation, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.brief import Brief, make_brief
-from burstwatch.polling.order import in_turn, witnesses
+from burstwatch.polling.order import bystanders, in_turn, witnesses
 from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import Judged
@@ -152,6 +152,7 @@ def _look_at(
         reader,
         [one for one in part.due if one.can_spend],
         partial(witnesses, part.resources, part.due, memory),
+        bystanders=bystanders(part.resources),
         near_to_come=near_to_come,
     )
     answered.judged += [_without_asking(one, config, now) for one in part.due if not one.can_spend]

@@ -14,11 +14,11 @@ from typing import TypeVar
 from burstwatch.aws.metrics import BUDGET_USED, read_metrics
 from burstwatch.aws.pace import Pace
 from burstwatch.aws.session import LATE, Clients, Deadline
-from burstwatch.history.cadence import FINE_S
+from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.observations import Resource
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.order import in_batches
-from burstwatch.polling.queries import Answers, Request
+from burstwatch.polling.queries import Answers, Request, demand_query, make_request
 from burstwatch.polling.sampling import Batch, Steps, Task
 from burstwatch.polling.schedule import Judged
 from burstwatch.polling.unit import Problem
@@ -89,12 +89,14 @@ def ask(
     due: Sequence[Resource],
     witnesses: Callable[[], Sequence[Resource]],
     *,
+    bystanders: Sequence[Resource] = (),
     near_to_come: int = 0,
 ) -> Answered:
     """Ask for all of ``due`` and judge it. What is not done in time is unknown and counted.
 
     ``witnesses`` gives others of the kind, those last seen active first: where nothing due
-    has fresh data, they tell silent from blind.
+    has fresh data, they tell silent from blind. So do ``bystanders``, which have no bucket, by
+    their traffic.
     """
     reader.clients("cloudwatch")  # made once, before several ask for it at once
     answered, silent = Answered(), list[Batch]()
@@ -116,7 +118,11 @@ def ask(
         else:
             answered.add(done)
     if silent:
-        is_fresh = answered.is_fresh or _is_fresh(task, reader, witnesses, answered)
+        is_fresh = (
+            answered.is_fresh
+            or _is_fresh(task, reader, witnesses, answered)
+            or _have_traffic(task, reader, bystanders, answered)
+        )
         for done in _at_once(reader, partial(_judge, reader, unit_is_fresh=is_fresh), silent):
             answered.add(done)
     return answered
@@ -175,6 +181,26 @@ def _is_fresh(
             answered.add(done)
             if done.is_fresh:
                 return True
+    return False
+
+
+def _have_traffic(
+    task: Task, reader: Reader, bystanders: Sequence[Resource], answered: Answered
+) -> bool:
+    """Whether any of some that have no bucket has fresh traffic, by asking one and then more."""
+    metric = task.kind.demand_metrics[0]
+    back_s = task.config.max_data_age_s + COARSE_S
+    for some in (bystanders[:1], bystanders[1:WITNESSES]):
+        queries = [demand_query(task.kind, one, metric) for one in some]
+        if not queries or reader.deadline.passed():
+            return False
+        answers = reader.read(make_request(queries, back_s=back_s, period_s=int(FINE_S)))
+        answered.problems += answers.problems
+        newest_s = [series[-1][0] + FINE_S for series in answers.series.values() if series]
+        if newest_s:
+            known_s = task.schedule.newest_s.get(task.kind.name, 0.0)
+            task.schedule.newest_s[task.kind.name] = max(known_s, *newest_s)
+            return True
     return False
 
 

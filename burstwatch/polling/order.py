@@ -79,6 +79,11 @@ def witnesses(
     return sorted(others, key=schedule.was_idle)
 
 
+def bystanders(resources: Sequence[Resource]) -> list[Resource]:
+    """Those of a kind that are in use and have no bucket: their traffic shows that the unit can be seen."""
+    return [one for one in resources if one.in_use and one.bucket is None]
+
+
 def _soonest_first(resources: list[tuple[float, Resource]]) -> list[Resource]:
     return [resource for _, resource in sorted(resources, key=itemgetter(0))]
 

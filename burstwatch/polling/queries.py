@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from burstwatch.history.observations import Resource
-from burstwatch.kinds.base import Kind
+from burstwatch.kinds.base import DemandMetric, Kind
 from burstwatch.polling.unit import Problem
 
 #: One series: pairs of a period's start and its value, in time order.
@@ -56,7 +56,12 @@ def level_query(kind: Kind, resource: Resource) -> Query:
 
 def demand_queries(kind: Kind, resource: Resource) -> list[Query]:
     """The queries for what is spent."""
-    return [_query(kind, resource, one.name, one.statistic) for one in kind.demand_metrics]
+    return [demand_query(kind, resource, metric) for metric in kind.demand_metrics]
+
+
+def demand_query(kind: Kind, resource: Resource, metric: DemandMetric) -> Query:
+    """The query for one metric of what is spent."""
+    return _query(kind, resource, metric.name, metric.statistic)
 
 
 def _query(kind: Kind, resource: Resource, metric: str, statistic: str) -> Query:

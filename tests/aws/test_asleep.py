@@ -67,3 +67,17 @@ def test_a_unit_without_data_for_hours_is_asleep_and_not_late(cloud: Cloud) -> N
         cloud.clock.now += 600
         ages.append(fleet_metrics(run_sweep(cloud, memory)).get("DataAge"))
     assert ages == [600, 1_200, 1_800, 2_400, 3_000, None, None, None, None]
+
+
+def test_an_idle_volume_among_busy_ones_without_a_bucket_is_idle_and_not_unknown(
+    cloud: Cloud,
+) -> None:
+    disk = Disk(cloud, percent=100)
+    root = cloud.aws.add_volume("gp3", 8, instance_id=cloud.aws.add_instance("m5.large"))
+    cloud.clock.now += 1_800
+    assert run_sweep(cloud).found.assessments[disk.id][1].verdict == "unknown"
+    at = cloud.clock.now - 120
+    cloud.aws.put("AWS/EBS", "VolumeReadOps", {"VolumeId": root}, at, 30.0)
+    swept = run_sweep(cloud)
+    assert swept.found.assessments[disk.id][1].projection.state == "idle"
+    assert fleet_metrics(swept)["ResourcesUnknown"] == 0
