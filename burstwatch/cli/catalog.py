@@ -1,16 +1,18 @@
 """Lists what burstwatch knows and reads, as data for others: the CDK app, policies, docs."""
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from burstwatch.config import ENV_PREFIX, SETTINGS
+from burstwatch.config import ENV_PREFIX, SETTINGS, Config
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.watching_prices import PRICES
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
+from burstwatch.polling.bill import LOG_KIB, SWEEP_S, Line, fixed_lines
 from burstwatch.shards import COUNTS
 
 #: What the sweep publishes once a sweep about the whole deployment.
@@ -81,6 +83,15 @@ def member_role() -> dict[str, Any]:
     return template
 
 
+def deployment_lines(config: Config) -> list[Line]:
+    """The monthly bill of a deployment with one function, whatever its fleet."""
+    return fixed_lines(
+        len(FLEET_METRICS),
+        period_s=config.sweep_period_s,
+        has_budget=not math.isinf(config.budget_metrics_per_s),
+    )
+
+
 def catalog() -> dict[str, Any]:
     """Kinds with their operations and metrics, volume types with sourced numbers, settings."""
     kinds = find_kinds().values()
@@ -96,6 +107,11 @@ def catalog() -> dict[str, Any]:
             for kind in kinds
         ],
         "fleet_metrics": list(FLEET_METRICS),
+        "bill": {
+            "fixed": {line.name: line.usd for line in deployment_lines(Config())},
+            "log_kib_per_sweep": LOG_KIB,
+            "seconds_per_sweep": SWEEP_S,
+        },
         "member_role": MEMBER_ROLE,
         "prices": {name: asdict(price) for name, price in PRICES.items()},
         "read_actions": [*read_actions(kinds), *ALARM_READS],

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from burstwatch.cli.catalog import deployment_lines
 from burstwatch.cli.output import to_json
 from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
@@ -60,13 +61,21 @@ def cost_report(looks: "Sequence[Look]", config: Config) -> str:
         f"warned of now: {warned}; each costs at most {usd_an_hour_warned_of():.4f} USD more in every hour with a "
         f"warning ({len(RESOURCE_METRICS)} metrics, {MOST_ALARMS} alarms)"
     )
-    lines.append("requests for metrics; what the deployment itself costs, `cdk synth` prints")
+    fixed = deployment_lines(config)
+    named = ", ".join(f"{one.name} {one.usd:.2f}" for one in fixed)
+    lines.append(
+        f"the deployment itself: {sum(one.usd for one in fixed):.2f} USD a month ({named}); more functions cost more, see `cdk synth`"
+    )
     return "\n".join(lines)
 
 
 def cost_json(looks: "Sequence[Look]", config: Config) -> str:
-    """One object a type."""
-    return "\n".join(
+    """One object a type, then one for each line of the deployment's own bill."""
+    fixed = [
+        to_json({"line": one.name, "quantity": one.quantity, "usd_per_month": one.usd})
+        for one in deployment_lines(config)
+    ]
+    types = [
         to_json(
             {
                 "type": name,
@@ -78,7 +87,8 @@ def cost_json(looks: "Sequence[Look]", config: Config) -> str:
             }
         )
         for name, (ids, costs) in sorted(_by_type(looks, config).items())
-    )
+    ]
+    return "\n".join([*types, *fixed])
 
 
 def _by_type(looks: "Sequence[Look]", config: Config) -> Mapping[str, Group]:

@@ -7,16 +7,21 @@ import type { ResolvedProps } from './props.ts';
 
 const usdOf = (what: keyof typeof catalog.prices): number => catalog.prices[what].value;
 
-/** A sweep writes its metrics, and one line of its own, more where parts failed. */
-const LOG_KIB_PER_SWEEP = 4;
-const SECONDS_PER_SWEEP = 2;
+const { log_kib_per_sweep: LOG_KIB_PER_SWEEP, seconds_per_sweep: SECONDS_PER_SWEEP } = catalog.bill;
 const MINUTES_PER_MONTH = 30 * 24 * 60;
 /** A message is sent, received and deleted; and Lambda's five pollers each ask every 20 seconds. */
 const REQUESTS_PER_MESSAGE = 3;
 const POLLS_PER_MINUTE = 5 * 3;
 
-/** What the deployment costs a month whatever the fleet, in words. Requests for metrics come on top. */
-export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
+/** A line of the bill: its name, as in `burstwatch scan --cost`, how much in words, and USD a month. */
+export interface Line {
+  readonly name: string;
+  readonly what: string;
+  readonly usd: number;
+}
+
+/** What the deployment costs a month whatever the fleet. Requests for metrics come on top. */
+export function fixedLines(stack: Stack, props: ResolvedProps): Line[] {
   const resources = stack.node.findAll();
   const count = (type: new (...args: never[]) => unknown) => resources.filter((child) => child instanceof type).length;
   const parts = partsOf(props).length;
@@ -29,23 +34,28 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
   // Its heartbeat, what it has spent, and which alarms there are.
   const calls = sweeps * (ownMetrics + 1);
   const logs = (sweeps * LOG_KIB_PER_SWEEP) / 1024 ** 2;
-  const lines: [string, number][] = [
-    [`${alarms.length} alarms on ${alarmMetrics} metrics`, alarmMetrics * usdOf('alarm_metric')],
-    [`${count(CfnDashboard)} dashboard`, count(CfnDashboard) * usdOf('dashboard')],
-    [`${metrics} metrics`, metrics * usdOf('custom_metric')],
-    [`${count(CfnKey)} key`, count(CfnKey) * usdOf('key')],
-    [
-      `${sweeps} sweeps of about ${SECONDS_PER_SWEEP} s`,
-      sweeps * (usdOf('lambda_request') + SECONDS_PER_SWEEP * (props.memoryMib / 1024) * usdOf('lambda_gigabyte_second')),
-    ],
-    [`${calls} requests of PutMetricData and DescribeAlarms`, calls * usdOf('metrics_call')],
-    [`${logs.toFixed(1)} GB of logs`, logs * usdOf('log_gigabyte')],
+  const lambdaUsd =
+    sweeps * (usdOf('lambda_request') + SECONDS_PER_SWEEP * (props.memoryMib / 1024) * usdOf('lambda_gigabyte_second'));
+  const lines: Line[] = [
+    { name: 'alarms', what: `${alarms.length} alarms on ${alarmMetrics} metrics`, usd: alarmMetrics * usdOf('alarm_metric') },
+    { name: 'dashboards', what: `${count(CfnDashboard)} dashboard`, usd: count(CfnDashboard) * usdOf('dashboard') },
+    { name: 'fleet metrics', what: `${metrics} metrics`, usd: metrics * usdOf('custom_metric') },
+    { name: 'keys', what: `${count(CfnKey)} key`, usd: count(CfnKey) * usdOf('key') },
+    { name: 'sweeps', what: `${sweeps} sweeps of about ${SECONDS_PER_SWEEP} s`, usd: lambdaUsd },
+    { name: 'calls', what: `${calls} requests of PutMetricData and DescribeAlarms`, usd: calls * usdOf('metrics_call') },
+    { name: 'GB of logs', what: `${logs.toFixed(1)} GB of logs`, usd: logs * usdOf('log_gigabyte') },
   ];
   if (props.fanOut === 'queue') {
     const requests = sweeps * REQUESTS_PER_MESSAGE + MINUTES_PER_MONTH * POLLS_PER_MINUTE;
-    lines.push([`${requests} requests to the queue`, requests * usdOf('queue_request')]);
+    lines.push({ name: 'queue', what: `${requests} requests to the queue`, usd: requests * usdOf('queue_request') });
   }
-  const total = lines.reduce((sum, [, usd]) => sum + usd, 0);
+  return lines;
+}
+
+/** The same in words. */
+export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
+  const lines = fixedLines(stack, props);
+  const total = lines.reduce((sum, { usd }) => sum + usd, 0);
   const floor = props.floor
     ? ` The floor alarm is billed per volume: ${usdOf('alarm_metric').toFixed(2)} USD a volume-month on top.`
     : '';
@@ -55,7 +65,7 @@ export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
     : ' Metric requests come on top: `burstwatch scan --cost` says how many; budget_usd_per_month limits them.';
   return (
     `burstwatch: about ${total.toFixed(2)} USD a month before free tiers and metric requests ` +
-    `(${lines.map(([what, usd]) => `${what} ${usd.toFixed(2)}`).join(', ')}; us-east-1 list prices of 2026-11).${requests}${floor}`
+    `(${lines.map(({ what, usd }) => `${what} ${usd.toFixed(2)}`).join(', ')}; us-east-1 list prices of 2026-11).${requests}${floor}`
   );
 }
 

@@ -6,7 +6,7 @@ import { Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import catalog from '../catalog.json' with { type: 'json' };
-import { estimateFixedCost } from '../lib/cost.ts';
+import { estimateFixedCost, fixedLines } from '../lib/cost.ts';
 import { build, flat, list, MEMBERS, type Reference, type Resource, synthesise, target } from './synthesise.ts';
 
 const { template, stack, props } = synthesise();
@@ -276,6 +276,12 @@ test('the estimate at synth names every part and adds up', () => {
   assert.match(said, new RegExp(`${catalog.fleet_metrics.length + 32} metrics`));
   assert.match(said, /691200 sweeps .* 2073600 requests of PutMetricData and DescribeAlarms 20\.74, .* 2721600 requests to the queue 1\.09/);
   for (const text of [said, estimateFixedCost(stack, props)]) addsUp(text);
+});
+
+test('`burstwatch scan --cost` has the same lines at the same price as the template', () => {
+  const said = Object.fromEntries(fixedLines(stack, props).map(({ name, usd }) => [name, usd.toFixed(2)]));
+  const scanned = Object.fromEntries(Object.entries(catalog.bill.fixed).map(([name, usd]) => [name, usd.toFixed(2)]));
+  assert.deepEqual(scanned, said);
 });
 
 test('an alarm on two metrics is charged as two, and what the sweeps write to the log is charged for', () => {

@@ -1,0 +1,51 @@
+"""The monthly bill of a deployment, whatever its fleet: one line for each thing that AWS charges for.
+
+`cdk synth` computes the same lines from its template; a test compares the two.
+"""
+
+from dataclasses import dataclass
+
+from burstwatch.ebs.watching_prices import MONTH_S, PRICES
+
+#: What the template of a deployment with one function has, and what a sweep of it takes.
+ALARM_METRICS, DASHBOARDS, KEYS = 17, 1, 1
+SWEEP_S, LOG_KIB = 2.0, 4.0
+MEMORY_GIB = 0.5
+KIB_PER_GIB = 1_024.0**2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One line: how much of what, and its price a month."""
+
+    name: str
+    quantity: float
+    usd: float
+
+
+def fixed_lines(fleet_metrics: int, *, period_s: float, has_budget: bool) -> list[Line]:
+    """The lines of a deployment with one function, which sweeps every ``period_s``.
+
+    ``fleet_metrics`` are the deployment's own. Each function also has a heartbeat, and with a
+    budget a metric of what it has spent.
+    """
+    sweeps = MONTH_S / period_s
+    own = 2 if has_budget else 1
+    seconds = sweeps * SWEEP_S * MEMORY_GIB
+    lambda_usd = (
+        sweeps * PRICES["lambda_request"].value + seconds * PRICES["lambda_gigabyte_second"].value
+    )
+    return [
+        _line("alarms", ALARM_METRICS, "alarm_metric"),
+        _line("dashboards", DASHBOARDS, "dashboard"),
+        _line("fleet metrics", fleet_metrics + own, "custom_metric"),
+        _line("keys", KEYS, "key"),
+        Line(name="sweeps", quantity=sweeps, usd=lambda_usd),
+        # Its heartbeat, what it has spent, and which alarms there are.
+        _line("calls", sweeps * (own + 1), "metrics_call"),
+        _line("GB of logs", sweeps * LOG_KIB / KIB_PER_GIB, "log_gigabyte"),
+    ]
+
+
+def _line(name: str, quantity: float, price: str) -> Line:
+    return Line(name=name, quantity=quantity, usd=quantity * PRICES[price].value)
