@@ -37,6 +37,8 @@ FLEET_METRICS = (
     "CallsThrottled",
     "Problems",
 )
+#: What the functions call beside the inventories of the kinds.
+OWN_SERVICES = frozenset({"cloudwatch", "sns", "sts"})
 #: The name of the role in each member account.
 MEMBER_ROLE = "burstwatch-member"
 #: Reads that are not of one kind.
@@ -116,6 +118,7 @@ def catalog() -> dict[str, Any]:
         "prices": {name: asdict(price) for name, price in PRICES.items()},
         "read_actions": [*read_actions(kinds), *ALARM_READS],
         "shard_counts": list(COUNTS),
+        "services": sorted({one.service for kind in kinds for one in kind.listings} | OWN_SERVICES),
         "settings": [
             {
                 "name": setting.name,

@@ -3,19 +3,21 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import catalog from '../catalog.json' with { type: 'json' };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const SOURCES = ['burstwatch', 'lambdas'];
 const REQUIREMENTS = join('lambdas', 'requirements.txt');
 
 /**
- * The Lambda's package as a folder: our own sources, and what `lambdas/requirements.txt` pins by hash.
+ * The Lambda's package as a folder: our own sources, and what `lambdas/requirements.txt` pins by hash. boto3 is in it: Lambda
+ * has one of its own, but which one depends on the region and the day, and ours is the one that the tests ran with.
  * It needs Python and no Docker. All of it is pure Python, so one package serves both processors, and the
  * same input makes the same files: it is kept under the hash of its input and built once.
  */
 export function buildPackage(root: string = ROOT): string {
   const files = [REQUIREMENTS, ...SOURCES.flatMap((folder) => pythonFiles(root, folder))].sort();
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(catalog.services.join());
   for (const file of files) {
     hash.update(file).update('\0').update(readFileSync(join(root, file))).update('\0');
   }
@@ -26,6 +28,7 @@ export function buildPackage(root: string = ROOT): string {
   const build = `${target}.${process.pid}`;
   rmSync(build, { recursive: true, force: true });
   installRequirements(root, build);
+  keepOnlyOurServices(build);
   for (const file of files.filter((name) => name !== REQUIREMENTS)) {
     mkdirSync(dirname(join(build, file)), { recursive: true });
     cpSync(join(root, file), join(build, file));
@@ -49,6 +52,15 @@ function pythonFiles(root: string, folder: string): string[] {
     .map((name) => join(root, folder, name))
     .filter((path) => statSync(path).isFile())
     .map((path) => relative(root, path));
+}
+
+/** botocore describes each of AWS's services in a folder: four hundred, of which a function calls five. */
+function keepOnlyOurServices(build: string): void {
+  const data = join(build, 'botocore', 'data');
+  const folders = readdirSync(data, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const { name } of folders.filter((entry) => !catalog.services.includes(entry.name))) {
+    rmSync(join(data, name), { recursive: true });
+  }
 }
 
 function installRequirements(root: string, target: string): void {

@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import catalog from '../catalog.json' with { type: 'json' };
 import { buildPackage } from '../lib/bundle.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'burstwatch-bundle-'));
@@ -31,10 +33,22 @@ test('two machines with the same sources build the same package', () => {
 
 test('the package has our sources and what they import, and nothing of the development', () => {
   const names = readdirSync(buildPackage());
-  for (const name of ['burstwatch', 'lambdas', 'aws_lambda_powertools', 'jmespath']) assert.ok(names.includes(name), name);
-  for (const name of ['boto3', 'tests', 'demo', 'bin']) assert.ok(!names.includes(name), name);
+  for (const name of ['burstwatch', 'lambdas', 'aws_lambda_powertools', 'boto3', 'botocore']) assert.ok(names.includes(name), name);
+  for (const name of ['tests', 'demo', 'bin']) assert.ok(!names.includes(name), name);
   const files = readdirSync(buildPackage(), { recursive: true, encoding: 'utf8' });
   assert.deepEqual(files.filter((name) => name.endsWith('.so') || name.endsWith('.pyc')), []);
+});
+
+test('the package needs nothing beside it, and its boto3 knows the services that are called and no other', () => {
+  const code = [
+    'import sys, json', 'sys.path.insert(0, sys.argv[1])', 'import boto3, lambdas.sweep, lambdas.cleanup',
+    'made = [boto3.client(one) for one in json.loads(sys.argv[2])]', 'print(boto3.__file__, boto3.Session().get_available_services())',
+  ].join('\n');
+  const env = { AWS_REGION: 'us-east-1', AWS_DEFAULT_REGION: 'us-east-1', POWERTOOLS_SERVICE_NAME: 'test', PYTHONDONTWRITEBYTECODE: '1' };
+  const args = ['-I', '-S', '-c', code, buildPackage(), JSON.stringify(catalog.services)];
+  const said = execFileSync(process.env.PYTHON ?? 'python3', args, { env, encoding: 'utf8' });
+  assert.ok(said.startsWith(buildPackage()), said);
+  assert.deepEqual(JSON.parse(said.slice(said.indexOf('[')).replaceAll("'", '"')).sort(), [...catalog.services].sort());
 });
 
 test('a package is built once for the same sources', () => {

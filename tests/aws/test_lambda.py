@@ -15,6 +15,7 @@ import pytest
 from burstwatch.aws.session import Deadline
 from burstwatch.aws.sweep import Sweep
 from burstwatch.aws.units import Units
+from burstwatch.cli.catalog import catalog
 from demo.localcloud.emf import metric_data
 from tests.aws.test_sweep import Disk, run_sweep
 from tests.conftest import Cloud
@@ -70,6 +71,23 @@ def test_the_function_does_a_step_of_a_drill_and_sweeps_nothing(
     }
     assert [operation for _, operation, _ in cloud.aws.calls] == ["GetCallerIdentity"]
     assert capsys.readouterr().out == ""
+
+
+def test_the_package_has_the_services_that_the_functions_call(
+    cloud: Cloud, aws_env: pytest.MonkeyPatch
+) -> None:
+    aws_env.setenv("BURSTWATCH_DEPLOYMENT", "test")
+    aws_env.setenv("BURSTWATCH_PAGE_TOPIC_ARN", "arn:aws:sns:us-east-1:123456789012:page")
+    disk = Disk(cloud, percent=40)
+    for _ in range(6):
+        disk.minute(iops=3_000)
+    function = load("lambdas.sweep")
+    aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
+    function.handler({}, Context())
+    asked = {"id": "drill-1", "severity": "critical", "step": "begin"}
+    function.handler({"drill": asked}, Context())
+    called = {service for service, _, _ in cloud.aws.calls}
+    assert called == {*catalog()["services"]}
 
 
 def test_an_unknown_setting_stops_the_function_from_starting(
