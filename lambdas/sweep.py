@@ -47,7 +47,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     ``batchItemFailures``, and costs no other.
     """
     if "drill" in event:
-        return {**take_step(event["drill"], units.home, config, now=time.time())}
+        answer = take_step(event["drill"], units.home, config, now=time.time())
+        logger.info("drill", asked=event["drill"], answer=answer)
+        return {**answer}
     swept: dict[str, Any] = _sweeps(event, context)
     return swept
 

@@ -17,6 +17,7 @@ from typing import Any
 import botocore
 import pytest
 
+from burstwatch.aws.inventory import TOKENS
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
 from burstwatch.bucket import worst_time_to_empty
@@ -27,7 +28,7 @@ from burstwatch.kinds._ec2 import identified_by
 from burstwatch.kinds.base import DemandMetric, Kind, Listing, Scope
 from burstwatch.shards import shards_of
 from tests.conftest import NOW, Cloud
-from tests.fake.wire import service_model
+from tests.fake.wire import paginators, service_model
 from tests.kinds.playing import (
     check_listing,
     described,
@@ -285,3 +286,10 @@ def test_no_model_is_missing_from_this_botocore() -> None:
     newest = max(entry for entry in path.iterdir() if entry.is_dir())
     with gzip.open(newest / "service-2.json.gz") as file:
         assert "DescribeVolumes" in json.load(file)["operations"]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_the_token_of_every_listing_is_one_that_the_inventory_knows(kind: Kind) -> None:
+    for listing in kind.listings:
+        if listing.page_size is not None:
+            assert paginators(listing.service)[listing.operation]["output_token"] in TOKENS

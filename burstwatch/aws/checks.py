@@ -1,14 +1,15 @@
 """Checks of a deployment for the doctor: each is a function that reads, and yields findings."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias
 
-from burstwatch.aws.deployment import Deployment
+from burstwatch.aws.deployment import Deployment, count_subscribers
 from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE
-from burstwatch.aws.session import Clients
+from burstwatch.aws.session import AwsError, Clients
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
 from burstwatch.formatting import span
@@ -20,8 +21,9 @@ LATE_PERIODS = 5
 #: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (2026-11)
 KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")
 CLOUDWATCH = "cloudwatch.amazonaws.com"
+AWS_OWN_KEY = "alias/aws/sns"
 TOPICS = {"page": "PageTopicArn", "notice": "NoticeTopicArn"}
-#: A healthy deployment has none of these in an hour; and the runbook of each.
+#: A healthy deployment has none of these in an hour. Each has a runbook.
 FAULTS = {
     "UnitsFailed": "unit-failed",
     "Problems": "parts-failed",
@@ -104,6 +106,9 @@ def read_points(
         ScanBy="TimestampAscending",
     ):
         for one in page["MetricDataResults"]:
+            if one["StatusCode"] not in {"Complete", "PartialData"}:
+                msg = f"GetMetricData: {name}: {one['StatusCode']}"
+                raise AwsError(msg)
             times += [at.timestamp() for at in one["Timestamps"]]
             values += one["Values"]
     return times, values
@@ -137,22 +142,19 @@ def rules(patient: Patient) -> Iterator[Finding]:
 
 
 def heartbeats(patient: Patient) -> Iterator[Finding]:
-    """When a sweep of each unit has last completed."""
-    paginator = patient.clients("cloudwatch").get_paginator("list_metrics")
-    mine = {"Name": "Deployment", "Value": patient.config.deployment}
-    pages = paginator.paginate(
-        Namespace=NAMESPACE, MetricName=HEARTBEAT_METRIC, Dimensions=[mine, {"Name": "Unit"}]
-    )
+    """When a sweep of each unit has last completed. Which units there are, the alarms on them say."""
+    paginator = patient.clients("cloudwatch").get_paginator("describe_alarms")
     units = {
         one["Value"]
-        for page in pages
-        for metric in page["Metrics"]
-        for one in metric["Dimensions"]
+        for page in paginator.paginate(AlarmNamePrefix=f"burstwatch-{patient.config.deployment}-")
+        for alarm in page["MetricAlarms"]
+        if alarm.get("MetricName") == HEARTBEAT_METRIC
+        for one in alarm["Dimensions"]
         if one["Name"] == "Unit"
     }
     if not units:
-        todo = "see the log of the function, and the runbook no-completed-sweep"
-        detail = "no sweep has completed in two weeks"
+        todo = "deploy it again"
+        detail = "no alarm watches the heartbeat"
         yield Finding(check="heartbeat", state="failed", detail=detail, do=todo)
     late_s = LATE_PERIODS * patient.config.sweep_period_s + 60
     for unit in sorted(units):
@@ -210,14 +212,7 @@ def dead_letters(patient: Patient) -> Iterator[Finding]:
 def topics(patient: Patient) -> Iterator[Finding]:
     """Whether somebody hears each topic."""
     for name, output in TOPICS.items():
-        paginator = patient.clients("sns").get_paginator("list_subscriptions_by_topic")
-        entries = [
-            one["SubscriptionArn"]
-            for page in paginator.paginate(TopicArn=patient.deployment.one(output))
-            for one in page["Subscriptions"]
-        ]
-        pending = entries.count("PendingConfirmation")
-        confirmed = len(entries) - pending
+        confirmed, pending = count_subscribers(patient.clients, patient.deployment.one(output))
         is_heard = confirmed and not pending
         yield Finding(
             check=f"topic {name}",
@@ -232,32 +227,42 @@ def keys(patient: Patient) -> Iterator[Finding]:
     for name, output in TOPICS.items():
         about = patient.clients("sns").get_topic_attributes(TopicArn=patient.deployment.one(output))
         key = about.get("Attributes", {}).get("KmsMasterKeyId", "")
-        if not key:
-            yield Finding(check=f"key of {name}", state="ok", detail="the topic has none")
-            continue
-        policy = json.loads(patient.clients("kms").get_key_policy(KeyId=key)["Policy"])
-        missing = [action for action in KEY_ACTIONS if not _allows(policy, action)]
+        missing = _denied(patient.clients, key) if key else []
         denied = f"CloudWatch may not call {' or '.join(missing)}, so alarms are not delivered"
         yield Finding(
             check=f"key of {name}",
             state="failed" if missing else "ok",
-            detail=denied if missing else "CloudWatch may use it",
+            detail=denied if missing else "CloudWatch may use it" if key else "the topic has none",
             do="deploy again: this is not the policy of the stack" if missing else "",
         )
 
 
-def _allows(policy: Mapping[str, Any], action: str) -> bool:
-    """Whether a statement lets CloudWatch do something with the key."""
-    return any(
-        statement["Effect"] == "Allow"
-        and CLOUDWATCH in _many(statement.get("Principal", {}).get("Service", ()))
-        and {action, f"{action}*", "kms:*"} & {*_many(statement["Action"])}
-        for statement in policy["Statement"]
+def _denied(clients: Clients, key: str) -> list[str]:
+    """What CloudWatch may not do with a key."""
+    if key.endswith(AWS_OWN_KEY):
+        return list(KEY_ACTIONS)  # its policy lets no service in, and cannot be changed
+    kms = clients("kms")
+    key_id = kms.describe_key(KeyId=key)["KeyMetadata"]["KeyId"] if "alias/" in key else key
+    statements = _many(json.loads(kms.get_key_policy(KeyId=key_id)["Policy"])["Statement"])
+    return [one for one in KEY_ACTIONS if not any(_allows(each, one) for each in statements)]
+
+
+def _allows(statement: Mapping[str, Any], action: str) -> bool:
+    """Whether a statement of a key's policy lets CloudWatch do something, whatever its conditions say."""
+    principal = statement.get("Principal", {})
+    services = (
+        _many(principal.get("Service", ())) if isinstance(principal, Mapping) else [principal]
+    )
+    patterns = [one.lower() for one in _many(statement.get("Action", ()))]
+    return (
+        statement.get("Effect") == "Allow"
+        and not {CLOUDWATCH, "*"}.isdisjoint(services)
+        and any(fnmatchcase(f"{action.lower()}", one) for one in patterns)
     )
 
 
-def _many(value: str | Sequence[str]) -> Sequence[str]:
-    return [value] if isinstance(value, str) else value
+def _many(value: Any) -> list[Any]:  # noqa: ANN401 - IAM takes one where it takes a list
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def cost(patient: Patient) -> Iterator[Finding]:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
 
+#: The names of the queues of drills begin so.
+DRILL_QUEUE = "burstwatch-drill-"
 _SWEEPS = "SweepFunctionName"
 _RULES = "RuleName"
 
@@ -18,12 +20,12 @@ class Deployment:
 
     @property
     def functions(self) -> list[str]:
-        """The functions that sweep; the first is that of the account and region it is deployed in."""
+        """The functions that sweep."""
         return [value for _, value in sorted(self._named(_SWEEPS))]
 
     @property
     def function(self) -> str:
-        """The function that sweeps at home.
+        """One of the functions that sweep: all of them have the same rights and settings.
 
         Raises:
             AwsError: if there is none.
@@ -65,3 +67,16 @@ def find_deployment(clients: Clients, name: str) -> Deployment:
         raise AwsError(msg) from error
     outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
     return Deployment(name=name, stack=stack, outputs=outputs)
+
+
+def count_subscribers(clients: Clients, topic: str) -> tuple[int, int]:
+    """How many subscriptions of a topic are confirmed, and how many wait for that. A drill's own do not count."""
+    paginator = clients("sns").get_paginator("list_subscriptions_by_topic")
+    arns = [
+        one["SubscriptionArn"]
+        for page in paginator.paginate(TopicArn=topic)
+        for one in page["Subscriptions"]
+        if DRILL_QUEUE not in one["Endpoint"]
+    ]
+    # What was cancelled is listed for some days, as "Deleted".
+    return sum(arn.startswith("arn:") for arn in arns), arns.count("PendingConfirmation")

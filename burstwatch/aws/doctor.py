@@ -45,13 +45,15 @@ def _deployed(clients: Clients, name: str, now: float) -> Iterator[Finding]:
 
 
 def _guarded(check: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
-    """The findings of a check. What it may not look at is unknown."""
+    """The findings of a check. What it may not or cannot look at is unknown, and costs no other check."""
     try:
         yield from look()
-    except (AwsError, *AWS_ERRORS) as error:
-        detail = str(error) if isinstance(error, AwsError) else describe_error(error)
+    except AWS_ERRORS as error:
         todo = "allow this call to whoever runs the doctor"
-        yield Finding(check=check, state="unknown", detail=detail, do=todo)
+        yield Finding(check=check, state="unknown", detail=describe_error(error), do=todo)
+    except Exception as error:  # noqa: BLE001 - an answer of a shape that nobody thought of
+        detail = str(error) if isinstance(error, AwsError) else describe_error(error)
+        yield Finding(check=check, state="unknown", detail=detail, do="report it")
 
 
 def _credentials(clients: Clients) -> Iterator[Finding]:
@@ -103,7 +105,12 @@ def _functions(
     """Whether each function is ready; ``settings`` takes in what they are set to."""
     for number, name in enumerate(deployment.functions, start=1):
         found = clients("lambda").get_function_configuration(FunctionName=name)
-        settings.append(config_from_env(found.get("Environment", {}).get("Variables", {})))
+        try:
+            settings.append(config_from_env(found.get("Environment", {}).get("Variables", {})))
+        except ValueError as error:
+            todo = "use the version of burstwatch that deployed it, or deploy it again"
+            yield Finding(check=f"function {number}", state="failed", detail=str(error), do=todo)
+            continue
         state, updated = found.get("State", "?"), found.get("LastUpdateStatus", "?")
         is_ready = (state, updated) == ("Active", "Successful")
         detail = f"{state}, last update {updated}, {found['MemorySize']} MiB, {found['Timeout']} s"

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from burstwatch.aws.drill_steps import ID_PREFIX
+from burstwatch.aws.deployment import DRILL_QUEUE, count_subscribers
 from burstwatch.aws.names import ALARM_PERIOD_S
 from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
 from burstwatch.history.observations import Verdict
@@ -20,8 +20,6 @@ from burstwatch.history.observations import Verdict
 #: CloudWatch looks at an alarm once a minute, and may take one more to see a new datapoint.
 WAIT_S = 10.0 * ALARM_PERIOD_S
 POLL_S = 2.0
-#: The name of its queue begins so.
-QUEUE_PREFIX = f"burstwatch-{ID_PREFIX}"
 #: Without these hops there is nothing to watch after them.
 NEEDED = frozenset({"metric", "alarm", "raised", "metric ends", "resolved"})
 #: Its own messages are all that the queue may hold, and not for long.
@@ -65,11 +63,11 @@ class Drill:
         """Each hop when it is known how it went. What was made is gone when this ends."""
         made: dict[str, str] = {}
 
-        def meet() -> str:
+        def ask_if_ready() -> str:
             made.update(self._ask("ready"))
             return made["detail"]
 
-        function = self._try("function", meet)
+        function = self._try("function", ask_if_ready)
         yield function
         with ExitStack() as ending:
             queue = None
@@ -95,7 +93,7 @@ class Drill:
         """What is tried, in this order. ``made`` are the names of the alarm and of its topic."""
 
         def make_alarm() -> str:
-            ending.callback(_quietly, lambda: self._ask("remove"))
+            ending.callback(_quietly, lambda: self._leave(made["alarm"]))
             return self._do("alarm")
 
         return [
@@ -108,8 +106,21 @@ class Drill:
             ("metric ends", lambda: self._do("end")),
             ("resolved", lambda: self._await_state(made["alarm"], "OK")),
             ("recovery delivered", lambda: self._await_message(queue, made, "OK")),
-            ("removed", lambda: self._do("remove")),
+            ("removed", lambda: self._leave(made["alarm"])),
         ]
+
+    def _leave(self, alarm: str) -> str:
+        """Delete the alarm, unless somebody who heard it would then never hear that it is over.
+
+        Raises:
+            HopError: if it is still in ALARM. Sweeps publish its end and delete it an hour later.
+        """
+        found = self.clients("cloudwatch").describe_alarms(AlarmNames=[alarm])["MetricAlarms"]
+        if any(one["StateValue"] == "ALARM" for one in found):
+            self._ask("end")
+            msg = f"{alarm} is still in ALARM: sweeps end it within an hour"
+            raise HopError(msg)
+        return self._do("remove")
 
     def _do(self, step: str) -> str:
         return self._ask(step)["detail"]
@@ -170,15 +181,7 @@ class Drill:
 
     def _subscribers(self, topic: str) -> str:
         """Check who would hear it. An alarm without a subscriber is no alarm."""
-        pages = self.clients("sns").get_paginator("list_subscriptions_by_topic")
-        all_of_them = [
-            entry
-            for page in pages.paginate(TopicArn=topic)
-            for entry in page["Subscriptions"]
-            if QUEUE_PREFIX not in entry["Endpoint"]
-        ]
-        pending = sum(entry["SubscriptionArn"] == "PendingConfirmation" for entry in all_of_them)
-        count = len(all_of_them) - pending
+        count, pending = count_subscribers(self.clients, topic)
         waiting = f", {pending} not confirmed" if pending else ""
         if count == 0:
             msg = f"nobody is subscribed to {topic}{waiting}"
@@ -212,20 +215,24 @@ class Drill:
         return hop, urls[0] if urls else None
 
     def _clear_leftovers(self, topic: str) -> None:
-        """The queues of drills that were killed, and what subscribes them."""
+        """The queues of drills that were killed, and what subscribes a queue that is gone."""
         sqs, sns = self.clients("sqs"), self.clients("sns")
-        old = set()
-        for url in sqs.list_queues(QueueNamePrefix=QUEUE_PREFIX).get("QueueUrls", ()):
-            about = sqs.get_queue_attributes(
-                QueueUrl=url, AttributeNames=["CreatedTimestamp", "QueueArn"]
-            )["Attributes"]
-            if self.clock() - float(about["CreatedTimestamp"]) > QUEUE_KEEPS_S:
-                sqs.delete_queue(QueueUrl=url)
-                old.add(about["QueueArn"])
+        there = set()
+        for url in sqs.list_queues(QueueNamePrefix=DRILL_QUEUE).get("QueueUrls", ()):
+            try:
+                about = sqs.get_queue_attributes(
+                    QueueUrl=url, AttributeNames=["CreatedTimestamp", "QueueArn"]
+                )["Attributes"]
+                if self.clock() - float(about["CreatedTimestamp"]) > QUEUE_KEEPS_S:
+                    sqs.delete_queue(QueueUrl=url)
+                else:
+                    there.add(about["QueueArn"])
+            except AWS_ERRORS:
+                continue  # what was deleted is listed for another minute
         pages = sns.get_paginator("list_subscriptions_by_topic")
         for page in pages.paginate(TopicArn=topic):
             for entry in page["Subscriptions"]:
-                if entry["Endpoint"] in old:
+                if DRILL_QUEUE in entry["Endpoint"] and entry["Endpoint"] not in there:
                     sns.unsubscribe(SubscriptionArn=entry["SubscriptionArn"])
 
     def _await_message(self, queue: str | None, made: Mapping[str, str], state: str) -> str:

@@ -26,6 +26,8 @@ from burstwatch.shards import WHOLE, Shard
 
 #: What a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
+#: A page with none of these is the last one. A test compares them with every kind's listings.
+TOKENS = ("NextToken", "NextMarker", "Marker")
 ESTIMATED = "AWS does not publish this bucket's size, so the worst case is an estimate"
 
 
@@ -96,11 +98,10 @@ class _Reader:
         while self.pace.take_page(
             listing.service, deadline=self.deadline, throttled=self.clients.throttled
         ):
-            page = next(pages, None)
-            if page is None:
-                self.pace.give_back_page(listing.service)
-                return
+            page = next(pages)
             yield page
+            if not any(page.get(token) for token in TOKENS):
+                return
         raise LateError
 
 

@@ -23,9 +23,14 @@ STATISTICS = ("Minimum", "Average", "Maximum")
 def measure(clients: Clients, kind: Kind, *, now: float) -> Iterator[Finding]:
     """The answers of a kind: one finding for each question."""
     inventory = take_inventory(kind, clients, clients.unit(), now=now)
-    usable = [one for one in inventory.resources if one.can_spend][:MOST]
+    # Those that were resized first, for they are rare.
+    usable = sorted(
+        (one for one in inventory.resources if one.can_spend),
+        key=lambda one: one.history_from_s is None,
+    )[:MOST]
     if not usable:
-        detail = "no resource here has a bucket that can be spent from"
+        nothing = "no resource here has a bucket that can be spent from"
+        detail = "; ".join(one.error for one in inventory.problems) or nothing
         yield Finding(check=f"{kind.name} measured", state="unknown", detail=detail)
         return
     levels = {
@@ -78,6 +83,8 @@ def _statistics(
         for number, one in enumerate(resources)
         if not levels[one.statistic][number][0] and any(levels[s][number][0] for s in STATISTICS)
     ]
+    if not any(there.values()):
+        return Finding(check=f"{kind.name} statistics", state="unknown", detail="no datapoints")
     found = ", ".join(f"{name} of {count}" for name, count in there.items())
     return Finding(
         check=f"{kind.name} statistics",
@@ -91,6 +98,9 @@ def _future(clients: Clients, kind: Kind, resource: Resource, now: float) -> Fin
     """Whether a range that ends in the future changes the datapoints of the past."""
     plain, _ = _level(clients, kind, resource, resource.statistic, now)
     ahead, _ = _level(clients, kind, resource, resource.statistic, now, ahead_s=HOUR_S)
+    if not plain:
+        check = f"{kind.name} range into the future"
+        return Finding(check=check, state="unknown", detail="no datapoints")
     is_same = set(plain) <= set(ahead)
     return Finding(
         check=f"{kind.name} range into the future",

@@ -33,7 +33,7 @@ OLDER_POINTS = Figure(value=396_000, unit="1/s", source=LIMITS_PAGE)
 RECENT_S = 3 * 3600.0
 #: The share of the account's quotas that all sweeps of a unit together take.
 SHARE = 0.5
-#: A call that has to wait asks again so soon at least.
+#: A call that has to wait waits at least this long before it asks again.
 SHORTEST_NAP_S = 0.01
 #: All calls pause for so long when one was throttled, and twice as long each further time.
 PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
@@ -92,11 +92,6 @@ class Pace:
         return self._pause(throttled, deadline) and self._take(
             service, LISTINGS.value, 1, deadline, at_once=LISTINGS_AT_ONCE.value
         )
-
-    def give_back_page(self, service: str) -> None:
-        """Return a page that there was not: only the answer tells which one is the last."""
-        with self._lock:
-            self._buckets[service].left += 1
 
     def _pause(self, throttled: int, deadline: Deadline) -> bool:
         self._note_throttling(throttled)

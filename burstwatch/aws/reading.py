@@ -14,11 +14,17 @@ from typing import TypeVar
 from burstwatch.aws.metrics import BUDGET_USED, read_metrics
 from burstwatch.aws.pace import Pace
 from burstwatch.aws.session import LATE, Clients, Deadline
-from burstwatch.history.cadence import COARSE_S, FINE_S
+from burstwatch.history.cadence import FINE_S
 from burstwatch.history.observations import Resource
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.order import in_batches
-from burstwatch.polling.queries import Answers, Request, demand_query, make_request
+from burstwatch.polling.queries import (
+    Answers,
+    Request,
+    demand_queries,
+    demand_query,
+    make_request,
+)
 from burstwatch.polling.sampling import Batch, Steps, Task
 from burstwatch.polling.schedule import Judged
 from burstwatch.polling.unit import Problem
@@ -95,8 +101,8 @@ def ask(
     """Ask for all of ``due`` and judge it. What is not done in time is unknown and counted.
 
     ``witnesses`` gives others of the kind, those last seen active first: where nothing due
-    has fresh data, they tell silent from blind. So do ``bystanders``, which have no bucket, by
-    their traffic.
+    has fresh data, they tell silent from blind. ``bystanders`` have no bucket; their traffic tells
+    it too.
     """
     reader.clients("cloudwatch")  # made once, before several ask for it at once
     answered, silent = Answered(), list[Batch]()
@@ -121,7 +127,7 @@ def ask(
         is_fresh = (
             answered.is_fresh
             or _is_fresh(task, reader, witnesses, answered)
-            or _have_traffic(task, reader, bystanders, answered)
+            or _only_they_are_silent(task, reader, silent, bystanders)
         )
         for done in _at_once(reader, partial(_judge, reader, unit_is_fresh=is_fresh), silent):
             answered.add(done)
@@ -184,24 +190,36 @@ def _is_fresh(
     return False
 
 
-def _have_traffic(
-    task: Task, reader: Reader, bystanders: Sequence[Resource], answered: Answered
+def _only_they_are_silent(
+    task: Task, reader: Reader, silent: Sequence[Batch], bystanders: Sequence[Resource]
 ) -> bool:
-    """Whether any of some that have no bucket has fresh traffic, by asking one and then more."""
-    metric = task.kind.demand_metrics[0]
-    back_s = task.config.max_data_age_s + COARSE_S
-    for some in (bystanders[:1], bystanders[1:WITNESSES]):
-        queries = [demand_query(task.kind, one, metric) for one in some]
-        if not queries or reader.deadline.passed():
-            return False
-        answers = reader.read(make_request(queries, back_s=back_s, period_s=int(FINE_S)))
-        answered.problems += answers.problems
-        newest_s = [series[-1][0] + FINE_S for series in answers.series.values() if series]
-        if newest_s:
-            known_s = task.schedule.newest_s.get(task.kind.name, 0.0)
-            task.schedule.newest_s[task.kind.name] = max(known_s, *newest_s)
-            return True
-    return False
+    """Whether some that have no bucket have fresh traffic, and none of the silent ones has any.
+
+    A silent volume with traffic is one whose level does not arrive.
+    """
+    asked = [sample.resource for batch in silent for sample in batch.samples]
+    if not bystanders or len(asked) > WITNESSES:
+        return False
+    others = bystanders[:WITNESSES]
+    queries = [query for one in asked for query in demand_queries(task.kind, one)]
+    queries += [demand_query(task.kind, one, task.kind.demand_metrics[0]) for one in others]
+    late_s = task.config.max_data_age_s + FINE_S
+    request = make_request(queries, back_s=late_s + FINE_S, period_s=int(FINE_S))
+    try:
+        answers = reader.deadline.wait_for(partial(reader.read, request))
+    except Exception:  # noqa: BLE001 - without an answer they stay unknown
+        return False
+    if answers.failed:
+        return False
+    busy = {
+        name
+        for (name, _), series in answers.series.items()
+        for at, value in series
+        if at + FINE_S >= task.now - late_s and value > 0
+    }
+    return not busy.isdisjoint(one.id for one in others) and busy.isdisjoint(
+        one.id for one in asked
+    )
 
 
 def _witness(reader: Reader, batch: Batch) -> Answered:

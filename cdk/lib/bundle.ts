@@ -54,7 +54,7 @@ function pythonFiles(root: string, folder: string): string[] {
     .map((path) => relative(root, path));
 }
 
-/** botocore describes each of AWS's services in a folder: four hundred, of which a function calls five. */
+/** botocore describes each of AWS's services in a folder. There are four hundred; our functions call five. */
 function keepOnlyOurServices(build: string): void {
   const data = join(build, 'botocore', 'data');
   const folders = readdirSync(data, { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -27,7 +27,7 @@ export class FleetDashboard extends Construct {
     const search = (metric: string, statistic: string) =>
       `SEARCH('{${NAMESPACE},Deployment,Kind,ResourceId} Deployment="${props.deployment}" MetricName="${metric}"', '${statistic}', 60)`;
     const left = `SORT(${search('TimeToExhaustion', 'Minimum')}, MIN, ASC, ${WORST})`;
-    // A SEARCH sorts the first 500 that it finds; this sorts all.
+    // A SEARCH sorts the first 500 that it finds; this sorts 10,000.
     const lowest = `SELECT MIN(BurstBalance) FROM SCHEMA("AWS/EBS", VolumeId) GROUP BY VolumeId ORDER BY MIN() ASC LIMIT ${WORST}`;
     const dashboard = new Dashboard(this, 'Dashboard', {
       dashboardName: dashboardName(this, props.deployment),

@@ -44,8 +44,8 @@ test('the package needs nothing beside it, and its boto3 knows the services that
     'import sys, json', 'sys.path.insert(0, sys.argv[1])', 'import boto3, lambdas.sweep, lambdas.cleanup',
     'made = [boto3.client(one) for one in json.loads(sys.argv[2])]', 'print(boto3.__file__, boto3.Session().get_available_services())',
   ].join('\n');
-  const env = { AWS_REGION: 'us-east-1', AWS_DEFAULT_REGION: 'us-east-1', POWERTOOLS_SERVICE_NAME: 'test', PYTHONDONTWRITEBYTECODE: '1' };
-  const args = ['-I', '-S', '-c', code, buildPackage(), JSON.stringify(catalog.services)];
+  const env = { AWS_REGION: 'us-east-1', AWS_DEFAULT_REGION: 'us-east-1', POWERTOOLS_SERVICE_NAME: 'test' };
+  const args = ['-I', '-B', '-S', '-c', code, buildPackage(), JSON.stringify(catalog.services)];
   const said = execFileSync(process.env.PYTHON ?? 'python3', args, { env, encoding: 'utf8' });
   assert.ok(said.startsWith(buildPackage()), said);
   assert.deepEqual(JSON.parse(said.slice(said.indexOf('[')).replaceAll("'", '"')).sort(), [...catalog.services].sort());

@@ -129,7 +129,7 @@ def _worst() -> list[Panel]:
         f"SELECT MIN(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
         f"WHERE Deployment = '$deployment' AND Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY MIN() ASC LIMIT {WORST}"
     )
-    # A SEARCH sorts the first 500 that it finds; this sorts all.
+    # A SEARCH sorts the first 500 that it finds; this sorts 10,000.
     lowest = (
         f'SELECT MIN(BurstBalance) FROM SCHEMA("{EBS}", VolumeId) GROUP BY VolumeId '
         f"ORDER BY MIN() ASC LIMIT {WORST}"

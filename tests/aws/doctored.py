@@ -40,6 +40,20 @@ def deploy(cloud: Cloud) -> None:
     for name in ("UnitsFailed", "Problems", "CallsThrottled", "MetricsRefused"):
         measure(cloud, name, 0.0)
     measure(cloud, "MetricsRequested", 2_000.0)
+    cloud.clients("cloudwatch").put_metric_alarm(
+        AlarmName="burstwatch-burstwatch-no-completed-sweep",
+        Namespace="Burstwatch",
+        MetricName="SweepCompleted",
+        Dimensions=[
+            {"Name": "Deployment", "Value": "burstwatch"},
+            {"Name": "Unit", "Value": str(cloud.unit)},
+        ],
+        Statistic="Sum",
+        Period=60,
+        EvaluationPeriods=5,
+        Threshold=1,
+        ComparisonOperator="LessThanThreshold",
+    )
     put(cloud, "AWS/Lambda", "Errors", {"FunctionName": FUNCTION}, 0.0)
 
 

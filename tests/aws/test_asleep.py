@@ -81,3 +81,24 @@ def test_an_idle_volume_among_busy_ones_without_a_bucket_is_idle_and_not_unknown
     swept = run_sweep(cloud)
     assert swept.found.assessments[disk.id][1].projection.state == "idle"
     assert fleet_metrics(swept)["ResourcesUnknown"] == 0
+
+
+def test_a_volume_with_traffic_whose_balance_does_not_arrive_is_unknown_beside_busy_others(
+    cloud: Cloud,
+) -> None:
+    disk = Disk(cloud, percent=95)
+    root = cloud.aws.add_volume("gp3", 8, instance_id=cloud.aws.add_instance("m5.large"))
+    cloud.clock.now += 1_800
+    for back in range(1, 10):
+        at = cloud.clock.now - 60 * back
+        for volume in (disk.id, root):
+            for metric in (
+                "VolumeReadOps",
+                "VolumeWriteOps",
+                "VolumeReadBytes",
+                "VolumeWriteBytes",
+            ):
+                cloud.aws.put("AWS/EBS", metric, {"VolumeId": volume}, at, 90_000.0)
+    swept = run_sweep(cloud)
+    assert swept.found.assessments[disk.id][1].verdict == "unknown"
+    assert fleet_metrics(swept)["ResourcesUnknown"] == 1

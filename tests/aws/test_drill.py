@@ -181,6 +181,37 @@ def test_what_a_killed_drill_left_is_taken_away_by_the_next_and_by_the_sweep(clo
     assert nothing_is_left(cloud)
 
 
+def test_a_subscription_of_a_queue_that_is_gone_is_taken_away_and_counts_for_nobody(
+    cloud: Cloud,
+) -> None:
+    cloud.aws.subscribe(TOPIC, "arn:aws:sqs:us-east-1:123456789012:burstwatch-drill-0")
+    assert failed(drill(cloud)) == ["subscribers"]
+    assert nothing_is_left(cloud)
+
+
+def test_a_drill_that_is_interrupted_leaves_its_alarm_to_the_sweeps_which_resolve_it(
+    cloud: Cloud,
+) -> None:
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    deploy(cloud)
+    made = Drill(
+        clients=cloud.clients, function=FUNCTION, severity="critical", drill_id="drill-1",
+        clock=cloud.clock, sleep=sleeper(cloud),
+    )  # fmt: skip
+    hops = made.run()
+    while next(hops).name != "raised":
+        pass
+    hops.close()  # type: ignore[attr-defined]  # as an interrupt does
+    assert not cloud.aws.queues
+    cloud.clock.now += 4_000
+    for _ in range(5):
+        run_sweep(cloud)
+        cloud.aws.evaluate_alarms()
+        cloud.clock.now += 60
+    assert [state for _, _, state in cloud.aws.notifications] == ["ALARM", "OK"]
+    assert alarms(cloud) == {}
+
+
 def test_the_command_finds_the_topic_of_the_stack_and_prints_each_hop(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

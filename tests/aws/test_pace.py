@@ -2,6 +2,7 @@
 
 import pytest
 
+from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.pace import (
     LISTINGS,
     LISTINGS_AT_ONCE,
@@ -12,7 +13,8 @@ from burstwatch.aws.pace import (
     Pace,
 )
 from burstwatch.aws.session import Deadline
-from tests.conftest import Clock
+from burstwatch.kinds import find_kinds
+from tests.conftest import Clock, Cloud
 
 
 def paced(shards: int = 1) -> tuple[Pace, Clock]:
@@ -75,3 +77,36 @@ def test_when_one_call_is_throttled_all_pause_and_longer_each_time() -> None:
     before = clock.now
     pace.take(1, back_s=60, deadline=deadline, throttled=4)
     assert clock.now - before == PAUSE_S  # long ago is forgotten
+
+
+def test_an_inventory_waits_for_its_pages_and_one_that_is_whole_waits_for_no_more(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("burstwatch.aws.pace.LISTINGS", LISTINGS)
+    for _ in range(20):
+        cloud.aws.add_volume("gp3", 100)
+    cloud.aws.page_size = 5
+    kind = find_kinds()["ebs_volume"]
+    pace, clock = paced(16)  # three pages at once, and one more each 1.6 s
+    read = take_inventory(
+        kind,
+        cloud.clients,
+        cloud.unit,
+        now=cloud.clock.now,
+        pace=pace,
+        deadline=Deadline(clock, at=2.0),
+    )
+    assert read.complete
+    assert len(read.resources) == 20
+    assert not read.is_answered  # the modifications came too late
+    pace, clock = paced(16)
+    cut = take_inventory(
+        kind,
+        cloud.clients,
+        cloud.unit,
+        now=cloud.clock.now,
+        pace=pace,
+        deadline=Deadline(clock, at=1.0),
+    )
+    assert not cut.complete
+    assert next(one.error for one in cut.problems).endswith("the sweep's time was up")

@@ -32,7 +32,7 @@ class FakeAws(Deployed, Messaging, Peers):
     """An account. ``clock`` is its time; faults are scripted through the fields below.
 
     ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after
-    its period; ``denied`` are operations that are refused, ``denied_values`` of a filter too, and
+    its period; ``denied`` are operations that are refused, in AWS's words or in ``denied_words``, ``denied_values`` of a filter too, and
     without ``takes_wildcards`` no filter has any; ``throttled`` how many more
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``throttled_pages`` of GetMetricData after a first are; the next call of a
@@ -51,6 +51,7 @@ class FakeAws(Deployed, Messaging, Peers):
     delay_s: float = 0.0
     denied: set[str] = field(default_factory=set)
     denied_values: set[str] = field(default_factory=set)
+    denied_words: str = ""
     takes_wildcards: bool = True
     closed_regions: set[str] = field(default_factory=set)
     throttled: dict[str, int] = field(default_factory=dict)
@@ -163,7 +164,8 @@ class FakeAws(Deployed, Messaging, Peers):
         is_denied = operation in self.denied or asked & self.denied_values
         if is_denied or region in self.closed_regions:
             code = "UnauthorizedOperation" if service == "ec2" else "AccessDenied"
-            raise WireError(code, f"You are not authorized to perform {operation}", 403)
+            words = self.denied_words or f"You are not authorized to perform {operation}"
+            raise WireError(code, words, 403)
         if operation in self.failing_pages:
             self.failing_pages[operation] -= 1
             if self.failing_pages[operation] <= 0:

@@ -1,8 +1,8 @@
 """Check a deployment in your account: permissions, quotas, subscriptions, keys, heartbeats, cost.
 
 It only reads. It also measures what AWS does not document: how often and how late datapoints
-come. The exit code is 1 if a check failed. `--json` has no account ids, so that it can go into
-an issue.
+come. The exit code is 1 if a check failed. `--json` has no account ids and no names of roles
+or users, so that it can go into an issue.
 """
 
 import re
@@ -21,7 +21,11 @@ if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.checks import Finding
 
 PARTIAL = 1
-ACCOUNT_ID = re.compile(r"(?<!\d)\d{12}(?!\d)")
+PRIVATE = {
+    re.compile(r"(?<!\d)\d{12}(?!\d)"): "<account>",
+    re.compile(r"(assumed-role|role|user)/\S+"): r"\1/<name>",
+    re.compile(r" Encoded authorization failure message: .*"): "",
+}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -53,7 +57,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
         rows = [(one.check, one.state, one.detail, one.do) for one in findings]
         print(table(("check", "state", "found", "what to do"), rows), file=terminal.stdout)
     if failed:
-        print(f"burstwatch: failed: {', '.join(failed)}", file=terminal.stderr)
+        said = f"burstwatch: failed: {', '.join(failed)}"
+        print(_without_names(said) if args.json else said, file=terminal.stderr)
         return PARTIAL
     return 0
 
@@ -61,7 +66,14 @@ def run(args: Namespace, terminal: Terminal) -> int:
 def _without_account(finding: "Finding") -> "Finding":
     return replace(
         finding,
-        check=ACCOUNT_ID.sub("<account>", finding.check),
-        detail=ACCOUNT_ID.sub("<account>", finding.detail),
-        do=ACCOUNT_ID.sub("<account>", finding.do),
+        check=_without_names(finding.check),
+        detail=_without_names(finding.detail),
+        do=_without_names(finding.do),
     )
+
+
+def _without_names(text: str) -> str:
+    """The text without accounts, roles and users, and without what EC2 encodes for who may decode it."""
+    for pattern, instead in PRIVATE.items():
+        text = pattern.sub(instead, text)
+    return text
