@@ -1,4 +1,3 @@
-import math
 import os
 import shutil
 import threading
@@ -111,7 +110,7 @@ def fake_cloud() -> Iterator[Cloud]:
         patient = session.CLIENT_CONFIG.merge(ClientConfig(read_timeout=STALLS_S))
         patch.setattr(session, "CLIENT_CONFIG", patient)
         # Sweeps a minute apart come at once here, and pages would wait for a quota of the real time.
-        patch.setattr(pace, "LISTINGS", replace(pace.LISTINGS, value=math.inf))
+        patch.setattr(pace, "LISTINGS", replace(pace.LISTINGS, value=1e9))
         yield Cloud(
             aws=aws,
             clients=Clients("us-east-1"),

@@ -143,15 +143,16 @@ def rules(patient: Patient) -> Iterator[Finding]:
 
 def heartbeats(patient: Patient) -> Iterator[Finding]:
     """When a sweep of each unit has last completed. Which units there are, the alarms on them say."""
+    deployment = patient.config.deployment
     paginator = patient.clients("cloudwatch").get_paginator("describe_alarms")
-    units = {
-        one["Value"]
-        for page in paginator.paginate(AlarmNamePrefix=f"burstwatch-{patient.config.deployment}-")
+    watched = [
+        {one["Name"]: one["Value"] for one in alarm["Dimensions"]}
+        for page in paginator.paginate(AlarmNamePrefix=f"burstwatch-{deployment}-")
         for alarm in page["MetricAlarms"]
         if alarm.get("MetricName") == HEARTBEAT_METRIC
-        for one in alarm["Dimensions"]
-        if one["Name"] == "Unit"
-    }
+    ]
+    # The prefix of one deployment may be the beginning of another's.
+    units = {one["Unit"] for one in watched if one["Deployment"] == deployment}
     if not units:
         todo = "deploy it again"
         detail = "no alarm watches the heartbeat"
@@ -257,7 +258,7 @@ def _allows(statement: Mapping[str, Any], action: str) -> bool:
     return (
         statement.get("Effect") == "Allow"
         and not {CLOUDWATCH, "*"}.isdisjoint(services)
-        and any(fnmatchcase(f"{action.lower()}", one) for one in patterns)
+        and any(fnmatchcase(action.lower(), one) for one in patterns)
     )
 
 

@@ -5,12 +5,11 @@ changes something: alarms and their delivery.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import partial
 
 from botocore import xform_name
 
-from burstwatch.aws.checks import CHECKS, HOUR_S, Finding, Patient
+from burstwatch.aws.checks import CHECKS, HOUR_S, Finding, Patient, read_points
 from burstwatch.aws.deployment import Deployment, find_deployment
 from burstwatch.aws.measured import measure
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
@@ -67,7 +66,15 @@ def _permissions(clients: Clients, kind: Kind, now: float) -> Iterator[Finding]:
     calls: dict[str, Callable[[], object]] = {
         listing.iam_action: partial(_read_page, clients, listing) for listing in kind.listings
     }
-    calls["cloudwatch:GetMetricData"] = partial(_read_metric, clients, kind, now)
+    calls["cloudwatch:GetMetricData"] = partial(
+        read_points,
+        clients,
+        (kind.namespace, kind.level_metrics[0]),
+        {},
+        "Minimum",
+        start_s=now - HOUR_S,
+        end_s=now,
+    )
     for action, call in calls.items():
         check = f"{kind.name} {action}"
         try:
@@ -87,16 +94,6 @@ def _read_page(clients: Clients, listing: Listing) -> None:
     paging = {"PageSize": listing.page_size, "MaxItems": 1}
     for _ in client.get_paginator(method).paginate(PaginationConfig=paging):
         return
-
-
-def _read_metric(clients: Clients, kind: Kind, now: float) -> None:
-    metric = {"Namespace": kind.namespace, "MetricName": kind.level_metrics[0]}
-    stat = {"Metric": metric, "Period": 300, "Stat": "Minimum"}
-    clients("cloudwatch").get_metric_data(
-        MetricDataQueries=[{"Id": "m0", "MetricStat": stat}],
-        StartTime=datetime.fromtimestamp(now - HOUR_S, tz=UTC),
-        EndTime=datetime.fromtimestamp(now, tz=UTC),
-    )
 
 
 def _functions(

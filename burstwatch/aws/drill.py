@@ -1,9 +1,9 @@
 """A fire drill: one episode of nothing, through the real metric, alarm and topic, hop by hop.
 
 The deployed function makes the metric, the alarm and the message with its own rights
-(``drill_steps.py``). The drill asks it, and watches what comes of it. It takes away what it made
-whatever happens. If it is killed, a sweep ends its alarm an hour later, and another drill takes
-its queue.
+(``drill_steps.py``). The drill asks it, and watches what comes of it. At the end it takes away
+what it made. If it is stopped while its alarm is in ALARM, sweeps end that an hour later, so that
+whoever heard it hears its end. The next drill takes the queue of one that was killed.
 """
 
 import json
@@ -60,7 +60,7 @@ class Drill:
     with_queue: bool = True
 
     def run(self) -> Iterator[Hop]:
-        """Each hop when it is known how it went. What was made is gone when this ends."""
+        """Each hop when it is known how it went. At the end it leaves nothing, or an alarm in ALARM to the sweeps."""
         made: dict[str, str] = {}
 
         def ask_if_ready() -> str:

@@ -8,7 +8,6 @@ other alarm.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TypeAlias
 
 from burstwatch.aws.alarms import alarm_request, delete_alarms
@@ -21,6 +20,7 @@ from burstwatch.aws.names import (
     alarm_name,
     resource_dimensions,
 )
+from burstwatch.aws.publish import datum, event_attributes
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
 from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
@@ -132,11 +132,7 @@ class _Step:
             Message=drill_chat_message(
                 self.drill_id, str(self.unit), self.config.deployment, self.config.links
             ),
-            MessageAttributes={
-                "severity": {"DataType": "String", "StringValue": DRILL},
-                "resourceId": {"DataType": "String", "StringValue": self.drill_id},
-                "unit": {"DataType": "String", "StringValue": str(self.unit)},
-            },
+            MessageAttributes=event_attributes(DRILL, self.drill_id, self.unit),
         )
         return "a readable message was sent"
 
@@ -152,17 +148,10 @@ class _Step:
         return "the alarm is deleted"
 
     def _publish(self, severity: int, *stamps: float) -> str:
+        dimensions = resource_dimensions(self.config, *self.subject)
         self.clients("cloudwatch").put_metric_data(
             Namespace=NAMESPACE,
-            MetricData=[
-                {
-                    "MetricName": SEVERITY_METRIC,
-                    "Dimensions": resource_dimensions(self.config, *self.subject),
-                    "Timestamp": datetime.fromtimestamp(at, tz=UTC),
-                    "Value": float(severity),
-                }
-                for at in stamps
-            ],
+            MetricData=[datum(SEVERITY_METRIC, dimensions, at, float(severity)) for at in stamps],
         )
         return f"{SEVERITY_METRIC} {severity} of {self.drill_id}"
 

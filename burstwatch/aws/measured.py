@@ -38,9 +38,9 @@ def measure(clients: Clients, kind: Kind, *, now: float) -> Iterator[Finding]:
     }
     yield _cadence(kind, levels, now)
     yield _statistics(kind, usable, levels)
-    yield _future(clients, kind, usable[0], now)
-    if any(one.history_from_s is not None for one in usable):
-        yield from _resizes(kind, usable, levels["Minimum"], levels["Average"])
+    yield _future(clients, kind, usable[0], levels, now)
+    for number, one in enumerate(usable):
+        yield from _resize(kind, one, levels[one.statistic][number])
 
 
 def _level(
@@ -94,38 +94,35 @@ def _statistics(
     )
 
 
-def _future(clients: Clients, kind: Kind, resource: Resource, now: float) -> Finding:
+def _future(
+    clients: Clients, kind: Kind, first: Resource, levels: dict[str, list[Points]], now: float
+) -> Finding:
     """Whether a range that ends in the future changes the datapoints of the past."""
-    plain, _ = _level(clients, kind, resource, resource.statistic, now)
-    ahead, _ = _level(clients, kind, resource, resource.statistic, now, ahead_s=HOUR_S)
+    check = f"{kind.name} range into the future"
+    plain, _ = levels[first.statistic][0]
     if not plain:
-        check = f"{kind.name} range into the future"
         return Finding(check=check, state="unknown", detail="no datapoints")
+    ahead, _ = _level(clients, kind, first, first.statistic, now, ahead_s=HOUR_S)
     is_same = set(plain) <= set(ahead)
     return Finding(
-        check=f"{kind.name} range into the future",
+        check=check,
         state="ok" if is_same else "failed",
         detail="the same datapoints" if is_same else "other datapoints",
         do="" if is_same else "report it",
     )
 
 
-def _resizes(
-    kind: Kind, resources: Sequence[Resource], *levels: Sequence[Points]
-) -> Iterator[Finding]:
-    """The level before and after a resize or retype of the last hours."""
-    for number, one in enumerate(resources):
-        changed_s = one.history_from_s
-        times, values = next((found[number] for found in levels if found[number][0]), ([], []))
-        before = [
-            value for at, value in zip(times, values, strict=True) if changed_s and at < changed_s
-        ]
-        after = [
-            value for at, value in zip(times, values, strict=True) if changed_s and at >= changed_s
-        ]
-        if before and after:
-            yield Finding(
-                check=f"{kind.name} resize of {one.id}",
-                state="ok",
-                detail=f"level {before[-1]:g} before, {after[0]:g} after",
-            )
+def _resize(kind: Kind, resource: Resource, level: Points) -> Iterator[Finding]:
+    """The level before and after a resize or retype of the last hours, if there was one."""
+    changed_s = resource.history_from_s
+    if changed_s is None:
+        return
+    points = list(zip(*level, strict=True))
+    before = [value for at, value in points if at < changed_s]
+    after = [value for at, value in points if at >= changed_s]
+    if before and after:
+        yield Finding(
+            check=f"{kind.name} resize of {resource.id}",
+            state="ok",
+            detail=f"level {before[-1]:g} before, {after[0]:g} after",
+        )

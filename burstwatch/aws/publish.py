@@ -26,7 +26,7 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.chat import chat_message, mass_chat_message, recovery_chat_message
-from burstwatch.polling.unit import Problem
+from burstwatch.polling.unit import Problem, Unit
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html (2026-11)
 DATA_PER_CALL = 1000
@@ -54,9 +54,9 @@ def publish_severities(
         of_it = resource_dimensions(config, kind, resource_id)
         for name, value in values.items():
             unit = "Seconds" if name.startswith("TimeToExhaustion") else "None"
-            data.append(_datum(name, of_it, found.at, value, unit))
+            data.append(datum(name, of_it, found.at, value, unit))
             if name == SEVERITY_METRIC and resource_id in new:
-                data.append(_datum(name, of_it, found.at - ALARM_PERIOD_S, value, unit))
+                data.append(datum(name, of_it, found.at - ALARM_PERIOD_S, value, unit))
     return _put(clients, data)
 
 
@@ -64,13 +64,13 @@ def publish_completed(clients: Clients, found: Look, config: Config) -> list[Pro
     """The heartbeat of a unit. Published last: all before it was acknowledged."""
     of_unit = unit_dimensions(found.unit, found.shard, config)
     several = (of_unit[:1], of_unit)
-    return _put(clients, [_datum(HEARTBEAT_METRIC, one, found.at, 1.0) for one in several])
+    return _put(clients, [datum(HEARTBEAT_METRIC, one, found.at, 1.0) for one in several])
 
 
 def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem]:
     """Publish what a unit has asked for, where there is a budget: the next function begins with it."""
     of_unit = unit_dimensions(found.unit, found.shard, config)
-    return _put(clients, [_datum(SPENT_METRIC, of_unit, found.at, float(found.metrics_requested))])
+    return _put(clients, [datum(SPENT_METRIC, of_unit, found.at, float(found.metrics_requested))])
 
 
 def publish_events(
@@ -101,15 +101,17 @@ def publish_events(
             clients("sns").publish(
                 TopicArn=config.events_topic_arn,
                 Message=write(),
-                MessageAttributes={
-                    "severity": {"DataType": "String", "StringValue": what},
-                    "resourceId": {"DataType": "String", "StringValue": resource_id},
-                    "unit": {"DataType": "String", "StringValue": str(found.unit)},
-                },
+                MessageAttributes=event_attributes(what, resource_id, found.unit),
             )
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others theirs
             problems.append(Problem(part=f"event of {resource_id}", error=describe_error(error)))
     return problems
+
+
+def event_attributes(what: str, resource_id: str, unit: Unit) -> dict[str, dict[str, str]]:
+    """The attributes of a message on ``events``, by which subscribers filter."""
+    values = {"severity": what, "resourceId": resource_id, "unit": str(unit)}
+    return {name: {"DataType": "String", "StringValue": value} for name, value in values.items()}
 
 
 def _episode(
@@ -149,9 +151,10 @@ def _times(assessment: Assessment, now: float) -> dict[str, float]:
     }
 
 
-def _datum(
+def datum(
     name: str, dimensions: Sequence[dict[str, str]], at: float, value: float, unit: str = "Count"
 ) -> dict[str, Any]:
+    """One value of one metric, as PutMetricData takes it."""
     return {
         "MetricName": name,
         "Dimensions": dimensions,

@@ -86,28 +86,23 @@ def create_alarms(
     CloudWatch takes three a second from the whole account: what it throttles is tried again.
     """
     made: list[tuple[str, Verdict]] = []
+    failed: dict[tuple[str, Verdict], Problem] = {}
     wanted = [*((MASS, one) for one in plan.mass), *plan.create]
-    problems: list[Problem] = []
     for _ in range(TRIES):
-        throttled: list[tuple[str, Verdict]] = []
-        problems = [one for one in problems if one.part not in {_part(*two) for two in wanted}]
+        throttled = []
         for resource_id, severity in wanted:
             try:
                 request = _request_for(found, plan, resource_id, severity, config)
                 clients("cloudwatch").put_metric_alarm(**request)
-                made.append((resource_id, severity))
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
+                part = f"{severity} alarm of {resource_id}"
+                failed[resource_id, severity] = Problem(part=part, error=describe_error(error))
                 throttled += [(resource_id, severity)] if is_throttled(error) else []
-                problems.append(
-                    Problem(part=_part(resource_id, severity), error=describe_error(error))
-                )
-        if not (wanted := throttled):
-            break
-    return made, problems
-
-
-def _part(resource_id: str, severity: Verdict) -> str:
-    return f"{severity} alarm of {resource_id}"
+            else:
+                made.append((resource_id, severity))
+                failed.pop((resource_id, severity), None)
+        wanted = throttled
+    return made, list(failed.values())
 
 
 def _request_for(

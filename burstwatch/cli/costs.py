@@ -34,7 +34,7 @@ def cost_report(looks: "Sequence[Look]", config: Config) -> str:
         if _total(costs)
     ]
     if not rows:
-        return "nothing here can run dry: asking for it costs nothing"
+        return f"nothing here can run dry: asking for it costs nothing\n{_deployment(config)}"
     everything = [cost for _, costs in groups.values() for cost in costs]
     rows.append(("all", f"{sum(len(ids) for ids, _ in groups.values()):,}", *_figures(everything)))
     headings = (
@@ -61,12 +61,15 @@ def cost_report(looks: "Sequence[Look]", config: Config) -> str:
         f"warned of now: {warned}; each costs at most {usd_an_hour_warned_of():.4f} USD more in every hour with a "
         f"warning ({len(RESOURCE_METRICS)} metrics, {MOST_ALARMS} alarms)"
     )
-    fixed = deployment_lines(config)
-    named = ", ".join(f"{one.name} {one.usd:.2f}" for one in fixed)
-    lines.append(
-        f"the deployment itself: {sum(one.usd for one in fixed):.2f} USD a month ({named}); more functions cost more, see `cdk synth`"
-    )
+    lines.append(_deployment(config))
     return "\n".join(lines)
+
+
+def _deployment(config: Config) -> str:
+    lines = deployment_lines(config)
+    named = ", ".join(f"{one.name} {one.usd:.2f}" for one in lines)
+    total = sum(one.usd for one in lines)
+    return f"the deployment itself: {total:.2f} USD a month ({named}); `cdk synth` counts yours"
 
 
 def cost_json(looks: "Sequence[Look]", config: Config) -> str:

@@ -53,7 +53,7 @@ export class FleetDashboard extends Construct {
     row(
       'Worst first',
       new SearchWidget({ title: 'Least time left (seconds)', view: 'table', expression: left, label: "${PROP('Dim.ResourceId')}" }),
-      new SearchWidget({ title: 'Lowest balances (percent)', view: 'table', expression: lowest }),
+      new SearchWidget({ title: 'Lowest balances (percent)', view: 'table', expression: lowest, period: 300 }),
     );
     row(
       'How it came',
@@ -110,6 +110,7 @@ interface SearchProps {
   /** Of a query of Metrics Insights it is what that groups by. */
   readonly label?: string;
   readonly view: 'table' | 'timeSeries';
+  readonly period?: number;
   readonly width?: number;
 }
 
@@ -123,11 +124,11 @@ class SearchWidget extends ConcreteWidget {
   }
 
   toJson() {
-    const { title, view, expression, label } = this.source;
+    const { title, view, expression, label, period } = this.source;
     return [
       {
         type: 'metric', width: this.width, height: this.height, x: this.x, y: this.y,
-        properties: { view, title, region: Aws.REGION, metrics: [[{ expression, label, id: 'found', ...(label === undefined ? { period: 300 } : {}) }]] },
+        properties: { view, title, region: Aws.REGION, metrics: [[{ expression, label, period, id: 'found' }]] },
       },
     ];
   }

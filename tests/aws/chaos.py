@@ -9,15 +9,14 @@ import argparse
 import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from itertools import count
 from random import Random
-from typing import Any
 
 from botocore.config import Config as ClientConfig
 
 from burstwatch.aws import session
 from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
+from tests.aws.test_killed import sweep_killed_at
 from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud, fake_cloud, no_account
 
@@ -40,10 +39,6 @@ DEPLOYMENTS = tuple(
 )
 #: Back at so much, a bucket is no longer near its end.
 BACK_PERCENT = 20.0
-
-
-class Killed(BaseException):
-    """Nothing that the sweep does may catch it."""
 
 
 @dataclass(kw_only=True)
@@ -179,7 +174,7 @@ def _sweeps(
     chance = random.random()
     if chance < 0.08:
         outcome.faults["killed"] += 1
-        if _dies(cloud, config, memory, random.randrange(12)):
+        if sweep_killed_at(cloud, random.randrange(12), memory, config=config):
             return Memory()
         return memory
     if chance < 0.12:
@@ -190,26 +185,6 @@ def _sweeps(
         run_sweep(cloud, Memory(), config=config)
     run_sweep(cloud, memory, config=config)
     return memory
-
-
-def _dies(cloud: Cloud, config: Config, memory: Memory, call: int) -> bool:
-    counter = count()
-
-    def before_send(**_: Any) -> None:
-        if next(counter) == call:
-            raise Killed
-
-    events = [cloud.clients(name).meta.events for name in ("ec2", "cloudwatch", "sns")]
-    for one in events:
-        one.register("before-send", before_send)
-    try:
-        run_sweep(cloud, memory, config=config)
-    except Killed:
-        return True
-    finally:
-        for one in events:
-            one.unregister("before-send", before_send)
-    return False
 
 
 def _judge(outcome: Outcome, lives: list[Life], now: float, heard: tuple[str, str, str]) -> None:

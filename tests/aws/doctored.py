@@ -6,6 +6,7 @@
 from typing import Any
 
 from burstwatch.aws.memory import Memory
+from burstwatch.aws.names import part_dimensions
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import NOTICE, TOPIC, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud
@@ -40,21 +41,22 @@ def deploy(cloud: Cloud) -> None:
     for name in ("UnitsFailed", "Problems", "CallsThrottled", "MetricsRefused"):
         measure(cloud, name, 0.0)
     measure(cloud, "MetricsRequested", 2_000.0)
+    watch_heartbeat(cloud, "burstwatch", str(cloud.unit))
+    put(cloud, "AWS/Lambda", "Errors", {"FunctionName": FUNCTION}, 0.0)
+
+
+def watch_heartbeat(cloud: Cloud, deployment: str, unit: str) -> None:
     cloud.clients("cloudwatch").put_metric_alarm(
-        AlarmName="burstwatch-burstwatch-no-completed-sweep",
+        AlarmName=f"burstwatch-{deployment}-no-completed-sweep",
         Namespace="Burstwatch",
         MetricName="SweepCompleted",
-        Dimensions=[
-            {"Name": "Deployment", "Value": "burstwatch"},
-            {"Name": "Unit", "Value": str(cloud.unit)},
-        ],
+        Dimensions=part_dimensions(deployment, unit),
         Statistic="Sum",
         Period=60,
         EvaluationPeriods=5,
         Threshold=1,
         ComparisonOperator="LessThanThreshold",
     )
-    put(cloud, "AWS/Lambda", "Errors", {"FunctionName": FUNCTION}, 0.0)
 
 
 def policy(*actions: str) -> dict[str, Any]:

@@ -69,12 +69,17 @@ def test_a_unit_without_data_for_hours_is_asleep_and_not_late(cloud: Cloud) -> N
     assert ages == [600, 1_200, 1_800, 2_400, 3_000, None, None, None, None]
 
 
+def silent_beside_gp3(cloud: Cloud, *, percent: float) -> tuple[Disk, str]:
+    disk = Disk(cloud, percent=percent)
+    root = cloud.aws.add_volume("gp3", 8, instance_id=cloud.aws.add_instance("m5.large"))
+    cloud.clock.now += 1_800
+    return disk, root
+
+
 def test_an_idle_volume_among_busy_ones_without_a_bucket_is_idle_and_not_unknown(
     cloud: Cloud,
 ) -> None:
-    disk = Disk(cloud, percent=100)
-    root = cloud.aws.add_volume("gp3", 8, instance_id=cloud.aws.add_instance("m5.large"))
-    cloud.clock.now += 1_800
+    disk, root = silent_beside_gp3(cloud, percent=100)
     assert run_sweep(cloud).found.assessments[disk.id][1].verdict == "unknown"
     at = cloud.clock.now - 120
     cloud.aws.put("AWS/EBS", "VolumeReadOps", {"VolumeId": root}, at, 30.0)
@@ -86,9 +91,7 @@ def test_an_idle_volume_among_busy_ones_without_a_bucket_is_idle_and_not_unknown
 def test_a_volume_with_traffic_whose_balance_does_not_arrive_is_unknown_beside_busy_others(
     cloud: Cloud,
 ) -> None:
-    disk = Disk(cloud, percent=95)
-    root = cloud.aws.add_volume("gp3", 8, instance_id=cloud.aws.add_instance("m5.large"))
-    cloud.clock.now += 1_800
+    disk, root = silent_beside_gp3(cloud, percent=95)
     for back in range(1, 10):
         at = cloud.clock.now - 60 * back
         for volume in (disk.id, root):

@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 
-from tests.aws.doctored import FUNCTION, GOLDEN, KEY, RULE, deploy, measure, policy, put
+from tests.aws.doctored import (
+    FUNCTION,
+    GOLDEN,
+    KEY,
+    RULE,
+    deploy,
+    measure,
+    policy,
+    put,
+    watch_heartbeat,
+)
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_drill import deploy as deploy_function
 from tests.aws.test_drill import sleeper
@@ -140,6 +150,13 @@ def test_a_key_policy_of_any_shape_is_read(
 def test_awss_own_key_is_one_that_cloudwatch_may_not_use(deployed: Cloud) -> None:
     deployed.aws.topic_keys[TOPIC] = "alias/aws/sns"
     assert states(deployed)["key of page"] == "failed"
+
+
+def test_the_heartbeat_of_a_deployment_whose_name_begins_alike_is_not_its_own(
+    deployed: Cloud,
+) -> None:
+    watch_heartbeat(deployed, "burstwatch-two", "123456789012/eu-west-1")
+    assert "heartbeat <account>/eu-west-1" not in states(deployed)
 
 
 def test_a_deployment_of_another_version_is_named_and_the_rest_goes_on(deployed: Cloud) -> None:

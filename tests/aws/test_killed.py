@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from burstwatch.aws.memory import Memory
 from burstwatch.aws.sweep import Sweep
+from burstwatch.config import Config
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 from tests.fake.region import Region
@@ -20,7 +22,9 @@ class Killed(BaseException):
     """Not an Exception: nothing that the sweep does may catch it, as nothing catches SIGKILL."""
 
 
-def sweep_killed_at(cloud: Cloud, call: int) -> bool:
+def sweep_killed_at(
+    cloud: Cloud, call: int, memory: Memory | None = None, *, config: Config = BRIEF
+) -> bool:
     """Sweep, and die before that call is sent. Whether there was such a call."""
     counter = count()
 
@@ -32,7 +36,7 @@ def sweep_killed_at(cloud: Cloud, call: int) -> bool:
     for events in services:
         events.register("before-send", before_send)
     try:
-        run_sweep(cloud, config=BRIEF)
+        run_sweep(cloud, memory, config=config)
     except Killed:
         return True
     finally:

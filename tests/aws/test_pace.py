@@ -2,7 +2,7 @@
 
 import pytest
 
-from burstwatch.aws.inventory import take_inventory
+from burstwatch.aws.inventory import Inventory, take_inventory
 from burstwatch.aws.pace import (
     LISTINGS,
     LISTINGS_AT_ONCE,
@@ -86,27 +86,19 @@ def test_an_inventory_waits_for_its_pages_and_one_that_is_whole_waits_for_no_mor
     for _ in range(20):
         cloud.aws.add_volume("gp3", 100)
     cloud.aws.page_size = 5
-    kind = find_kinds()["ebs_volume"]
-    pace, clock = paced(16)  # three pages at once, and one more each 1.6 s
-    read = take_inventory(
-        kind,
-        cloud.clients,
-        cloud.unit,
-        now=cloud.clock.now,
-        pace=pace,
-        deadline=Deadline(clock, at=2.0),
-    )
+
+    def read_until(at: float) -> Inventory:
+        pace, clock = paced(16)  # three pages at once, and one more each 1.6 s
+        deadline, now = Deadline(clock, at=at), cloud.clock.now
+        kind = find_kinds()["ebs_volume"]
+        return take_inventory(
+            kind, cloud.clients, cloud.unit, now=now, pace=pace, deadline=deadline
+        )
+
+    read = read_until(2.0)
     assert read.complete
     assert len(read.resources) == 20
     assert not read.is_answered  # the modifications came too late
-    pace, clock = paced(16)
-    cut = take_inventory(
-        kind,
-        cloud.clients,
-        cloud.unit,
-        now=cloud.clock.now,
-        pace=pace,
-        deadline=Deadline(clock, at=1.0),
-    )
+    cut = read_until(1.0)
     assert not cut.complete
     assert next(one.error for one in cut.problems).endswith("the sweep's time was up")
