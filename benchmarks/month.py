@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from benchmarks.month_bill import SIZES, Spell, month_bill, spells
 from benchmarks.month_fleet import FLEET, Member, fleet
 from benchmarks.record import keep
 from burstwatch.aws.reading import Reader, ask
@@ -26,7 +27,7 @@ from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
 from burstwatch.forecast.policy import PAGED
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.track import RECOVERED_RATIO
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.allowance import Allowance
@@ -73,6 +74,7 @@ class Cost:
     member: Member
     billed: int
     looks: int
+    alarms: tuple[Spell, ...]
     dry: int
     late: int
 
@@ -103,6 +105,7 @@ def main() -> None:
                     "usd_per_volume_month": usd,
                     "dry": sum(one.dry for one in costs),
                     "late": sum(one.late for one in costs),
+                    "bill": {} if watching.every else bills(costs, watching.config),
                     "share_of_fixed": billed / (FIXED * len(members)),
                     "by_size": {} if watching.every else cents_by(costs, "size_gib"),
                     "by_load": {} if watching.every else cents_by(costs, "load"),
@@ -147,7 +150,7 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
     schedules = [Schedule() for _ in range(watching.environments)]
     chance = random.Random(len(members))  # noqa: S311 - which of them a sweep falls to
     looks: Counter[str] = Counter()
-    changes: dict[str, list[tuple[float, bool]]] = {name: [(0.0, False)] for name in disks}
+    changes: dict[str, list[tuple[float, Verdict]]] = {name: [(0.0, "ok")] for name in disks}
     # By environment, what it looks at again and when.
     waits: list[dict[int, list[Resource]]] = [{FIRST: list(disks.values())} for _ in schedules]
     for minute in range(FIRST, days * DAY):
@@ -169,7 +172,7 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
                 continue
             schedule.note(judged, watching.config, clock.now)
             looks[disk.id] += 1
-            changes[disk.id].append((clock.now, judged.assessment.verdict in PAGED))
+            changes[disk.id].append((clock.now, judged.assessment.verdict))
             wait = (schedule.known[disk.key].due_at - clock.now) / MINUTE
             following = minute + (watching.every or max(1, math.ceil(wait)))
             waiting.setdefault(following, []).append(disk)
@@ -181,6 +184,7 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
             changes[member.id],
             billed=cloudwatch.requested[member.id],
             looks=looks[member.id],
+            end_s=START + MINUTE * days * DAY,
         )
         for member in members
     ]
@@ -228,15 +232,16 @@ def _cost(
     member: Member,
     config: Config,
     emptied: Sequence[float],
-    changes: Sequence[tuple[float, bool]],
+    changes: Sequence[tuple[float, Verdict]],
     *,
     billed: int,
     looks: int,
+    end_s: float,
 ) -> Cost:
     times = [at for at, _ in changes]
 
     def announced(at: float) -> bool:
-        return changes[bisect_right(times, at) - 1][1]
+        return changes[bisect_right(times, at) - 1][1] in PAGED
 
     needed_s = config.lead_s + config.alarm_path_s
     # What runs dry before it can have been announced is no sign of anything.
@@ -245,9 +250,18 @@ def _cost(
         member=member,
         billed=billed,
         looks=looks,
+        alarms=tuple(spells(changes, end_s=end_s)),
         dry=len(counted),
         late=sum(not announced(at - needed_s) for at in counted),
     )
+
+
+def bills(costs: Sequence[Cost], config: Config) -> dict[str, dict[str, float]]:
+    """USD a month by line, for fleets of several sizes of the same mix."""
+    billed, alarms = sum(one.billed for one in costs), [one.alarms for one in costs]
+    return {
+        str(size): {**month_bill(billed, alarms, volumes=size, config=config)} for size in SIZES
+    }
 
 
 def cents_by(costs: Sequence[Cost], what: str, days: int = DAYS) -> dict[str, float]:

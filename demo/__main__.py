@@ -108,7 +108,7 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
         broken = watch(inbox, volumes, player, until=until, look=look, look_at=live_at + LOOK_S)
         broken += _show(cloud, out, volumes, inbox, live_at=live_at)
         if host is not None:
-            broken += broken_on_host(host, volumes, now_s=time.time())
+            broken += broken_on_host(host, volumes)
         if keep_until is not None:
             live = Live(
                 boards=boards,

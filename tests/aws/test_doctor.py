@@ -124,6 +124,19 @@ def test_what_the_doctor_may_not_look_at_is_unknown_and_the_rest_goes_on(deploye
     assert found["topic page"]["state"] == "ok"
 
 
+def test_a_cancelled_subscription_reaches_nobody(deployed: Cloud) -> None:
+    # SNS lists it for some days in place of its ARN.
+    deployed.aws.subscriptions[TOPIC] = {"Deleted": "oncall@example.org"}
+    assert states(deployed)["topic page"] == "failed"
+
+
+def test_a_heartbeat_that_cannot_be_read_is_unknown_and_not_missing(deployed: Cloud) -> None:
+    deployed.aws.failing_metrics = {"SweepCompleted": "InternalError"}
+    found = states(deployed)
+    assert found["heartbeats"] == "unknown"
+    assert "failed" not in found.values()
+
+
 def test_without_a_deployment_it_says_what_it_can_and_fails(cloud: Cloud) -> None:
     code, out, err = burstwatch(cloud, "doctor", "--deployment", "blue")
     assert code == 1

@@ -1,0 +1,97 @@
+"""Prices everything that a month of the fleet costs: the requests, the warned hours, the deployment itself."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED
+from burstwatch.aws.plan import QUIET_S
+from burstwatch.cli.catalog import deployment_lines
+from burstwatch.config import Config
+from burstwatch.ebs.watching_prices import MONTH_S, PRICES
+from burstwatch.forecast.policy import SEVERITY
+from burstwatch.history.observations import Verdict
+from burstwatch.polling.cost import HOUR_S, RESOURCE_METRICS
+
+#: How many alarms an answer of DescribeAlarms has, and metrics a request of PutMetricData.
+ALARMS_PER_CALL, DATA_PER_CALL = 100, 1_000
+#: An alarm is told that it is over until it is OK and has been for ``QUIET_S``.
+LASTS_ON_S = QUIET_S + ALARM_PERIOD_S
+#: The sizes of fleet whose bills are shown.
+SIZES = (270, 5_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spell:
+    """The life of one alarm of one resource. Times are unix seconds."""
+
+    severity: Verdict
+    began_s: float
+    ended_s: float
+
+
+def spells(changes: Sequence[tuple[float, Verdict]], *, end_s: float) -> list[Spell]:
+    """The alarms of a resource in the order in which they began, by its verdicts at each look.
+
+    As ``plan_alarms``: one of a severity is made when that is reached, and lasts until what is
+    there is less. An unknown verdict changes nothing.
+    """
+    began: dict[Verdict, float] = {}
+    found = []
+    for at, verdict in changes:
+        if verdict == "unknown":
+            continue
+        severity = SEVERITY[verdict]
+        reached = next((one for one in ALARMED if severity >= SEVERITY[one]), None)
+        for name in [one for one in began if severity < SEVERITY[one]]:
+            since = began.pop(name)
+            found.append(Spell(severity=name, began_s=since, ended_s=at + LASTS_ON_S))
+        if reached is not None:
+            began.setdefault(reached, at)
+    found += [Spell(severity=name, began_s=since, ended_s=end_s) for name, since in began.items()]
+    return sorted(found, key=lambda spell: spell.began_s)
+
+
+def month_bill(
+    billed: int, alarms: Sequence[Sequence[Spell]], *, volumes: int, config: Config
+) -> Mapping[str, float]:
+    """USD a month by line for so many ``volumes`` of the fleet that was played.
+
+    ``billed`` are the metric requests and ``alarms`` the alarms of each volume played. A month has 30 days.
+    """
+    times = volumes / len(alarms)
+    lines = {one.name: one.usd for one in deployment_lines(config)}
+    hours = sum(len(hours_of(some)) for some in alarms)
+    alarm_hours = sum(len(hours_of([one])) for some in alarms for one in some)
+    month_hours = MONTH_S / HOUR_S
+    of_resources = len(RESOURCE_METRICS) * PRICES["custom_metric"].value
+    return {
+        "metric requests": times * billed * PRICES["metric_request"].value,
+        "metrics of resources": times * hours * of_resources / month_hours,
+        "alarms of resources": times * alarm_hours * PRICES["alarm_metric"].value / month_hours,
+        "calls for resources": calls(alarms, times=times) * PRICES["metrics_call"].value,
+        **lines,
+    }
+
+
+def hours_of(some: Sequence[Spell]) -> set[int]:
+    """The hours of the clock in which there is any: what is published in one is billed for it."""
+    return {
+        hour
+        for one in some
+        for hour in range(int(one.began_s // HOUR_S), math.ceil(one.ended_s / HOUR_S))
+    }
+
+
+def calls(alarms: Sequence[Sequence[Spell]], *, times: float) -> float:
+    """Requests of PutMetricData, and pages of DescribeAlarms beyond the first, a sweep every minute."""
+    there: dict[int, int] = {}
+    for one in (one for some in alarms for one in some):
+        for minute in range(int(one.began_s // 60), math.ceil(one.ended_s / 60)):
+            there[minute] = there.get(minute, 0) + 1
+    total = 0.0
+    for count in there.values():
+        total += math.ceil(times * count * len(RESOURCE_METRICS) / DATA_PER_CALL)
+        total += math.ceil(times * count / ALARMS_PER_CALL) - 1
+    made = times * sum(len(some) for some in alarms)
+    return total + 2 * made  # each is made once and deleted once
