@@ -17,7 +17,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from burstwatch.aws.drill_steps import take_step
-from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.fleet import fleet_metrics, other_counts
 from burstwatch.aws.names import NAMESPACE, part_name
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.sweep import PUBLISH_S
@@ -129,6 +129,7 @@ def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
         unit=name,
         run=run,
         completed=result.completed,
+        counts=other_counts(result.found),
         alarms_created=[f"{resource_id} {severity}" for resource_id, severity in result.created],
         alarms_deleted=result.deleted,
     )

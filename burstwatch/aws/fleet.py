@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+from burstwatch.aws.look import Look
 from burstwatch.aws.sweep import Sweep
 from burstwatch.history.observations import Resource
 
@@ -31,16 +32,12 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     ahead = [seconds for seconds in times if seconds > 0]  # what is dry already is counted as that
     numbers: dict[str, float] = {
         "ResourcesSeen": len(assessments),
-        "ResourcesEvaluated": found.evaluated,
-        "ResourcesExcluded": found.excluded,
-        "ResourcesInMaintenance": len(found.quiet),
         # What AWS publishes nothing of is unknown for good: seen, counted, and no alarm.
         # What has just been started has no datapoint yet: it is unknown, and no alarm either.
         "ResourcesUnknown": sum(
             a.verdict == "unknown" and a.projection.is_published and not _is_young(r, found.at)
             for r, a in found.assessments.values()
         ),
-        "ResourcesUnpublished": sum(not a.projection.is_published for a in assessments),
         "ResourcesWarning": verdicts.count("warning"),
         "ResourcesCritical": verdicts.count("critical"),
         "ResourcesExhausted": verdicts.count("exhausted"),
@@ -56,6 +53,17 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     if times:
         numbers["MinTimeToExhaustion"] = min(times)
     return numbers
+
+
+def other_counts(found: Look) -> Mapping[str, int]:
+    """What is worth a word in the log, and not the price of a metric."""
+    assessments = [assessment for _, assessment in found.assessments.values()]
+    return {
+        "asked": found.evaluated,
+        "excluded": found.excluded,
+        "in_maintenance": len(found.quiet),
+        "unpublished": sum(not a.projection.is_published for a in assessments),
+    }
 
 
 def _is_young(resource: Resource, now: float) -> bool:

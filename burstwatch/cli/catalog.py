@@ -19,11 +19,7 @@ from burstwatch.shards import COUNTS
 FLEET_METRICS = (
     "SweepCompleted",
     "ResourcesSeen",
-    "ResourcesEvaluated",
-    "ResourcesExcluded",
-    "ResourcesInMaintenance",
     "ResourcesUnknown",
-    "ResourcesUnpublished",
     "ResourcesWarning",
     "ResourcesCritical",
     "ResourcesExhausted",

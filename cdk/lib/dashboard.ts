@@ -74,22 +74,18 @@ export class FleetDashboard extends Construct {
     row(
       'Can the monitor be believed?',
       new GraphWidget({
-        title: 'Coverage: seen, asked for at this sweep, not judged, without a balance of AWS', width: 12, height: 6,
-        left: ['ResourcesSeen', 'ResourcesEvaluated', 'ResourcesUnknown', 'ResourcesUnpublished'].map((name) => fleet(name)),
+        title: 'Coverage: seen, and not judged', width: 12, height: 6,
+        left: ['ResourcesSeen', 'ResourcesUnknown'].map((name) => fleet(name)),
       }),
       new GraphWidget({
         title: 'Age of the newest data (seconds), and how long a sweep takes (milliseconds)', width: 12, height: 6,
         left: [fleet('DataAge')], right: props.sweeps.sweepers.map((sweeper) => sweeper.function.metricDuration({ period: Duration.minutes(1) })),
       }),
       new GraphWidget({
-        title: 'Problems', width: 8, height: 6,
+        title: 'Problems', width: 12, height: 6,
         left: ['Problems', 'UnitsFailed', 'CallsThrottled', 'MetricsRefused'].map((name) => fleet(name)),
       }),
-      new GraphWidget({
-        title: 'By their owners\' wish: left out, in maintenance', width: 8, height: 6,
-        left: ['ResourcesExcluded', 'ResourcesInMaintenance'].map((name) => fleet(name)),
-      }),
-      new GraphWidget({ title: 'Metrics asked for, which AWS bills', width: 8, height: 6, left: [fleet('MetricsRequested')] }),
+      new GraphWidget({ title: 'Metrics asked for, which AWS bills', width: 12, height: 6, left: [fleet('MetricsRequested')] }),
     );
     dashboard.addWidgets(
       new TextWidget({

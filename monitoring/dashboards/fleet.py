@@ -182,16 +182,13 @@ def _monitor() -> list[Panel]:
     return [
         graph(
             "Coverage",
-            "Seen, asked for anew at the sweep, not judged, and without a balance that AWS publishes. A full bucket is "
-            "asked for rarely, so few of many being asked is as it should be.",
+            "How many resources the sweeps see, and how many of them they cannot judge.",
             kind=KIND, unit="short", width=8,
             targets=[
                 _fleet("seen", "ResourcesSeen"),
-                _fleet("asked", "ResourcesEvaluated"),
                 _fleet("unknown", "ResourcesUnknown"),
-                _fleet("unpublished", "ResourcesUnpublished"),
             ],
-            looks={"seen": Look(color=BLUE), "asked": Look(color=GREEN), "unknown": Look(color=RED)},
+            looks={"seen": Look(color=BLUE), "unknown": Look(color=RED)},
         ),
         graph(
             "Age of the newest data",

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.fleet import fleet_metrics, other_counts
 from burstwatch.aws.memory import Memory
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
@@ -25,7 +25,7 @@ def test_a_volume_that_asks_not_to_be_watched_is_counted_and_costs_nothing(cloud
     tag(cloud, disk, "burstwatch:watch", "no")
     swept = run_sweep(cloud)
     assert disk.id not in swept.found.assessments
-    assert fleet_metrics(swept)["ResourcesExcluded"] == 1
+    assert other_counts(swept.found)["excluded"] == 1
     assert swept.found.metrics_requested == 0
     assert alarms(cloud) == {}
 
@@ -80,7 +80,7 @@ def test_a_maintenance_window_makes_no_new_alarm_and_after_it_what_is_still_wron
         if minute == 5:
             assert assessment.verdict == "critical"
             assert "in maintenance until 14:22Z" in " ".join(resource.caveats)
-            assert fleet_metrics(swept)["ResourcesInMaintenance"] == 1
+            assert other_counts(swept.found)["in_maintenance"] == 1
             assert fleet_metrics(swept)["ResourcesCritical"] == 0
             assert alarms(cloud) == {}
     assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["critical"]
@@ -107,7 +107,7 @@ def test_a_refused_item_that_asks_not_to_be_watched_is_left_out(cloud: Cloud) ->
     swept = run_sweep(cloud)
     assert swept.problems == ()
     assert swept.found.assessments == {}
-    assert fleet_metrics(swept)["ResourcesExcluded"] == 1
+    assert other_counts(swept.found)["excluded"] == 1
 
 
 def test_a_maintenance_window_takes_no_alarm_away(cloud: Cloud) -> None:
