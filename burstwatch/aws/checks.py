@@ -8,15 +8,13 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias
 
 from burstwatch.aws.deployment import Deployment, count_subscribers
-from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE
+from burstwatch.aws.names import HEARTBEAT_METRIC, HEARTBEATS_MISSED, NAMESPACE
 from burstwatch.aws.session import AwsError, Clients
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
 from burstwatch.formatting import span
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
-#: A heartbeat that is older than so many periods is missed, as by the alarm on it.
-LATE_PERIODS = 5
 #: CloudWatch needs these to send a message through an encrypted topic.
 #: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (2026-11)
 KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")
@@ -157,7 +155,7 @@ def heartbeats(patient: Patient) -> Iterator[Finding]:
         todo = "deploy it again"
         detail = "no alarm watches the heartbeat"
         yield Finding(check="heartbeat", state="failed", detail=detail, do=todo)
-    late_s = LATE_PERIODS * patient.config.sweep_period_s + 60
+    late_s = HEARTBEATS_MISSED * patient.config.sweep_period_s + 60
     for unit in sorted(units):
         times, _ = patient.own(HEARTBEAT_METRIC, back_s=DAY_S, Unit=unit)
         age_s = patient.now - times[-1] if times else None

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from burstwatch.aws.deployment import DRILL_QUEUE, count_subscribers
@@ -70,9 +71,10 @@ class Drill:
         function = self._try("function", ask_if_ready)
         yield function
         with ExitStack() as ending:
-            queue = None
+            queue, steps = None, list[Callable[[], object]]()
+            ending.callback(_quietly, partial(_take_away, steps))
             if made and self.with_queue:
-                hop, queue = self._listen(made["topic"], ending)
+                hop, queue = self._listen(made["topic"], steps)
                 yield hop
             failed = "" if made else function.name
             for name, step in self._steps(made, queue, ending):
@@ -86,6 +88,8 @@ class Drill:
                     # Without a subscriber or a message, the alarm itself can still be watched.
                     if not hop.ok and name in NEEDED:
                         failed = name
+            if made and self.with_queue:
+                yield self._try("queue removed", partial(_take_away, steps))
 
     def _steps(
         self, made: Mapping[str, str], queue: str | None, ending: ExitStack
@@ -188,8 +192,11 @@ class Drill:
             raise HopError(msg)
         return f"{count} confirmed{waiting}"
 
-    def _listen(self, topic: str, ending: ExitStack) -> tuple[Hop, str | None]:
-        """A queue of the drill's own at the topic, to see with its own eyes what is delivered."""
+    def _listen(self, topic: str, steps: list[Callable[[], object]]) -> tuple[Hop, str | None]:
+        """A queue of the drill's own at the topic, to see with its own eyes what is delivered.
+
+        ``steps`` gets what takes it away again, the last step first.
+        """
         urls: list[str] = []
 
         def listen() -> str:
@@ -199,7 +206,7 @@ class Drill:
             url = sqs.create_queue(
                 QueueName=name, Attributes={"MessageRetentionPeriod": str(QUEUE_KEEPS_S)}
             )["QueueUrl"]
-            ending.callback(_quietly, lambda: sqs.delete_queue(QueueUrl=url))
+            steps.append(lambda: sqs.delete_queue(QueueUrl=url))
             arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
             arn = arn["Attributes"]["QueueArn"]
             policy = _let_topic_in(topic, arn)
@@ -207,7 +214,7 @@ class Drill:
             subscription = sns.subscribe(
                 TopicArn=topic, Protocol="sqs", Endpoint=arn, ReturnSubscriptionArn=True
             )["SubscriptionArn"]
-            ending.callback(_quietly, lambda: sns.unsubscribe(SubscriptionArn=subscription))
+            steps.append(lambda: sns.unsubscribe(SubscriptionArn=subscription))
             urls.append(url)
             return name
 
@@ -271,6 +278,14 @@ def _let_topic_in(topic: str, queue: str) -> dict[str, Any]:
             }
         ],
     }
+
+
+def _take_away(steps: list[Callable[[], object]]) -> str:
+    """Do the steps, the last first. One that fails keeps those before it: a topic must not send to no queue."""
+    while steps:
+        steps[-1]()
+        steps.pop()
+    return "nothing is left of it"
 
 
 def _quietly(step: Callable[[], object]) -> None:

@@ -10,6 +10,8 @@ SEVERITY_METRIC = "Severity"
 HEARTBEAT_METRIC = "SweepCompleted"
 #: The severities that have an alarm of their own, most urgent first.
 ALARMED: tuple[Verdict, ...] = ("critical", "warning")
+#: A heartbeat is missed when so many periods are without one.
+HEARTBEATS_MISSED = 5
 #: An alarm looks at one whole minute.
 ALARM_PERIOD_S = 60
 #: The kind of the alarm that stands for many resources, and its dimension with that name.

@@ -2,6 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import type { Architecture } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import catalog from '../catalog.json' with { type: 'json' };
 
 /** What a deployment of burstwatch can be told. Everything has a default. */
 export interface BurstWatchProps {
@@ -64,7 +65,7 @@ export function sweepTimeout(props: Pick<ResolvedProps, 'schedule'>): Duration {
 }
 
 /** A unit is missed after so many periods without a heartbeat, and a new one gets as many. */
-export const HEARTBEATS = 5;
+export const HEARTBEATS: number = catalog.heartbeats_missed;
 
 /** The name of a deployment's dashboard: CloudWatch has one list of them for all regions of an account. */
 export function dashboardName(scope: Construct, deployment: string): string {

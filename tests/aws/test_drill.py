@@ -19,7 +19,7 @@ from tests.conftest import Cloud
 FUNCTION = "burstwatch-sweep"
 HOPS = [
     "function", "queue", "subscribers", "metric", "alarm", "event", "raised", "delivered",
-    "metric ends", "resolved", "recovery delivered", "removed",
+    "metric ends", "resolved", "recovery delivered", "removed", "queue removed",
 ]  # fmt: skip
 
 
@@ -130,6 +130,8 @@ def test_a_key_that_does_not_let_cloudwatch_in_is_seen_at_the_delivery(cloud: Cl
         ("Invoke", "function"),
         ("CreateQueue", "queue"),
         ("Subscribe", "queue"),
+        ("Unsubscribe", "queue removed"),
+        ("DeleteQueue", "queue removed"),
     ],
 )
 def test_a_denied_call_is_the_hop_that_failed_and_what_hangs_on_it_is_not_tried(
@@ -142,10 +144,10 @@ def test_a_denied_call_is_the_hop_that_failed_and_what_hangs_on_it_is_not_tried(
     told = next(one for one in hops if one.name == hop)
     assert "AccessDenied" in told.detail
     if hop in {"function", "metric", "alarm", "raised"}:
-        after = hops[[one.name for one in hops].index(hop) + 1 : -1]
+        names = [one.name for one in hops]
+        after = hops[names.index(hop) + 1 : names.index("removed")]
         assert {one.ok for one in after} == {None}
-    cloud.aws.denied = set()
-    assert not cloud.aws.queues
+    assert bool(cloud.aws.queues) == (hop == "queue removed")
 
 
 def test_without_a_queue_the_delivery_is_not_claimed(cloud: Cloud) -> None:
