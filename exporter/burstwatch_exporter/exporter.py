@@ -1,8 +1,9 @@
 """Reads one host, keeps its accounts and its state, and renders its metrics."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from prometheus_client import CollectorRegistry, write_to_textfile
+from prometheus_client import CollectorRegistry
 
 from burstwatch.ebs.instance_types import limits_of
 from burstwatch.ebs.volumes import InstanceLimits
@@ -11,6 +12,7 @@ from burstwatch_exporter.cloud import Cloud, make_clients
 from burstwatch_exporter.collector import Extra, HostCollector
 from burstwatch_exporter.config_file import HostConfig, read_config_file
 from burstwatch_exporter.exposition import encode
+from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.settings import Options
@@ -67,7 +69,7 @@ class Exporter:
             self.host.look()
         if self._options.textfile is not None:
             with self.sources.attempt("textfile"):
-                write_to_textfile(str(self._options.textfile), self.registry)
+                self.write_page(self._options.textfile)
         if self._clock.boot() - self._saved_at >= self._options.state_period_s:
             self.save()
 
@@ -83,6 +85,14 @@ class Exporter:
     def scrape(self, accept: str = "") -> tuple[str, bytes]:
         """The content type and everything as of now, in the format that is accepted."""
         return encode(self.registry, accept)
+
+    def write_page(self, path: Path) -> None:
+        """Write everything as of now for the textfile collector.
+
+        Raises:
+            OSError: if that cannot be done.
+        """
+        put_in_place(path, lambda file: file.write(self.scrape()[1].decode()))
 
     def is_ready(self) -> bool:
         """Whether the counters could be read when that was last tried."""

@@ -1,6 +1,9 @@
 """Files: our own and those that people write, read by a schema; written whole or not at all."""
 
+import errno
+import fcntl
 import os
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TextIO, TypeVar, get_args, get_origin
@@ -96,24 +99,69 @@ def _mistakes(entry: object, schema: Any, at: str, *, shows_values: bool) -> Ite
             yield f"{prefix}{name} is missing"
 
 
-def put_in_place(path: Path, write: Callable[[TextIO], object]) -> None:
+def put_in_place(
+    path: Path, write: Callable[[TextIO], object], *, is_private: bool = False
+) -> None:
     """Write a file beside itself, bring it to the disk, and put it in the place of the one before.
+
+    A private file is for its owner only; who may read another the umask says. One process
+    writes at a time. The draft of one that was killed is written over.
 
     Raises:
         OSError: if that cannot be done; what was there before is there still.
     """
     draft = path.with_name(f".{path.name}.new")
-    try:
-        with draft.open("w", encoding="utf-8") as file:
+    with os.fdopen(_open_draft(draft, is_private=is_private), "w", encoding="utf-8") as file:
+        try:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+            draft.replace(path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _open_draft(path: Path, *, is_private: bool) -> int:
+    """Open and lock an empty file of our own, never one that somebody else has put or linked there.
+
+    Raises:
+        OSError: if another process writes it, or it is not ours.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    while True:
+        fd = os.open(path, flags, 0o600 if is_private else 0o666)
+        try:
+            _lock(fd, path)
+            found = os.fstat(fd)
+            # Its last writer may have put it in place since it was opened here.
+            if os.path.samestat(found, path.lstat()):
+                _check_ours(found, path)
+                if is_private:
+                    os.fchmod(fd, 0o600)
+                os.ftruncate(fd, 0)
+                return fd
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+
+
+def _check_ours(found: os.stat_result, path: Path) -> None:
+    is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
+    if not is_ours or found.st_nlink > 1:
+        raise OSError(errno.EPERM, "is no draft of this program: remove it", str(path))
+
+
+def _lock(fd: int, path: Path) -> None:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise OSError(errno.EBUSY, "another process writes it", str(path)) from error

@@ -4,8 +4,6 @@ import logging
 from threading import Event, Thread
 from typing import TextIO
 
-from prometheus_client import write_to_textfile
-
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.collector import Extra
 from burstwatch_exporter.exporter import Exporter
@@ -85,7 +83,7 @@ def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -
     LOG.info("reading for %g s", options.sample_period_s)
     stop.wait(options.sample_period_s)
     if options.textfile is not None:
-        write_to_textfile(str(options.textfile), exporter.registry)
+        exporter.write_page(options.textfile)
     else:
         stdout.write(exporter.scrape()[1].decode())
     exporter.save()

@@ -78,4 +78,4 @@ def write_state(path: Path, volumes: Iterable[Saved]) -> None:
         OSError: if that cannot be done; what was there before is there still.
     """
     state = asdict(State(format=1, volumes=list(volumes)))
-    put_in_place(path, lambda file: json.dump(state, file, allow_nan=False))
+    put_in_place(path, lambda file: json.dump(state, file, allow_nan=False), is_private=True)

@@ -12,11 +12,8 @@ import pytest
 from burstwatch_exporter.measure.jobs import read_jobs
 from burstwatch_exporter.measure.profiles import profiles
 from burstwatch_exporter.measure.scratch import (
-    PREFIX,
     lay_out,
-    remove_left_behind,
     scratch_file,
-    scratch_folder,
 )
 from burstwatch_exporter.measure.target import read_stripe
 from tests.exporter.measuring import JOBS
@@ -179,14 +176,3 @@ def test_writing_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
     with scratch_file(tmp_path) as fd:
         assert not lay_out(fd, 100, go_on=lambda share: share < 0.02)
         assert os.fstat(fd).st_size == 2 * 2**20
-
-
-def test_folders_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path: Path) -> None:
-    dead, other = tmp_path / f"{PREFIX}dead", tmp_path / "precious"
-    for folder in (dead, other):
-        folder.mkdir()
-        (folder / "data").write_text("x")
-    with scratch_folder(tmp_path) as living:
-        assert remove_left_behind(tmp_path) == [dead]
-        assert living.exists()
-    assert sorted(tmp_path.iterdir()) == [other]

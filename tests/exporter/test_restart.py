@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.exporter import Exporter
+from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.state import read_state, write_state
 from tests.exporter.states import some
@@ -188,9 +189,9 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
 def test_a_file_may_be_read_by_whom_the_umask_lets(tmp_path: Path, mask: int, mode: int) -> None:
-    path, before = tmp_path / "state.json", os.umask(mask)
+    path, before = tmp_path / "page.html", os.umask(mask)
     try:
-        write_state(path, [some(1.0)])
+        put_in_place(path, lambda file: file.write("for all"))
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == mode

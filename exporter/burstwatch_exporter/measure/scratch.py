@@ -2,7 +2,9 @@
 
 It is opened with ``O_TMPFILE``, and the programs reach it through ``/proc/self/fd``. When
 the last of them ends, killed or not, the kernel takes the space back. dbench alone needs a
-folder; one that a dead process has left is removed by the next measurement.
+folder, and the output of programs needs one. A folder that a dead process has left is removed by
+the next measurement, if it is surely such a folder: it has our marker and our user, and nobody
+holds its lock.
 """
 
 import errno
@@ -13,12 +15,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from burstwatch.ebs.load import MIB
 
 PREFIX = "burstwatch-measure-"
+#: A file in the folder that nothing but this program makes. It is there once the folder is locked.
+MARKER, MARK = ".burstwatch-scratch", b"burstwatch removes this folder with everything in it\n"
 
 
 @contextmanager
@@ -75,6 +79,7 @@ def scratch_folder(directory: Path) -> Iterator[Path]:
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        (folder / MARKER).write_bytes(MARK)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -82,20 +87,40 @@ def scratch_folder(directory: Path) -> Iterator[Path]:
 
 
 def remove_left_behind(directory: Path) -> list[Path]:
-    """Remove the folders of measurements that were killed: nobody holds their lock any more."""
+    """Remove the folders of measurements that were killed. Returns which."""
     removed: list[Path] = []
     for folder in sorted(directory.glob(f"{PREFIX}*")):
-        try:
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            continue
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-            removed.append(folder)
-        finally:
-            os.close(lock)
+        with suppress(OSError):
+            if _remove(folder):
+                removed.append(folder)
     return removed
+
+
+def _remove(folder: Path) -> bool:
+    """Remove what this program made, and nothing else. False where that is not sure.
+
+    What was looked at is what is emptied, even if another folder gets its name meanwhile.
+
+    Raises:
+        OSError: if it cannot be opened, is in use or cannot be removed.
+    """
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(held).st_uid != os.getuid() or not _is_marked(held):
+            return False
+        shutil.rmtree(".", ignore_errors=True, dir_fd=held)
+        folder.rmdir()
+    finally:
+        os.close(held)
+    return True
+
+
+def _is_marked(folder: int) -> bool:
+    """Whether the folder, an open one, has the marker, and the marker is a file of this user."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    marker = os.open(MARKER, flags, dir_fd=folder)
+    try:
+        return os.fstat(marker).st_uid == os.getuid() and os.read(marker, len(MARK) + 1) == MARK
+    finally:
+        os.close(marker)
