@@ -15,17 +15,36 @@ from burstwatch_exporter.measure.outputs import OutputError
 DEAD_S = 5.0
 #: How often one that may still write is looked at.
 TICK_S = 0.05
-#: A process that becomes a program, and is killed if this one dies first. Not setpriv: it sets
-#: capabilities too, which a service with a filter of system calls may not.
-LAUNCH = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where a shell began us in its background
-try:
-    import ctypes
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-except Exception:
-    pass  # without it the program ends by itself when its time is over
-os.execv(sys.argv[1], sys.argv[1:])
+#: Starts a program, and kills it with all that it has started when our end of the pipe is closed:
+#: the kernel does that however this process ends, and at whatever instant. It ends as the program does.
+KEEPER = """
+import os, select, signal, sys
+pipe = int(sys.argv[1])
+os.set_inheritable(pipe, False)
+told = (signal.SIGINT, signal.SIGTERM)  # for the program, which is in the same group
+for number in told:
+    signal.signal(number, signal.SIG_IGN)
+wakes, woken = os.pipe()
+os.set_blocking(woken, False)
+signal.set_wakeup_fd(woken)
+signal.signal(signal.SIGCHLD, lambda *_: None)
+child = os.fork()
+if not child:
+    for number in told:
+        signal.signal(number, signal.SIG_DFL)
+    os.execv(sys.argv[2], sys.argv[2:])
+ended = 0
+while not ended:
+    if pipe in select.select([pipe, wakes], [], [])[0]:
+        os.killpg(0, signal.SIGKILL)
+    os.read(wakes, 1)
+    ended, status = os.waitpid(child, os.WNOHANG)
+code = os.waitstatus_to_exitcode(status)
+if code < 0:
+    if -code in told:
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+os._exit(code)
 """
 
 
@@ -41,15 +60,21 @@ class Process:
 
     def start(self, stack: ExitStack) -> None:
         """Begin it; what it prints is added to what was printed before."""
-        with self.printed.open("ab") as out, self.errors.open("ab") as err:
+        theirs, ours = os.pipe()
+        stack.callback(os.close, ours)
+        with (
+            self.printed.open("ab") as out,
+            self.errors.open("ab") as err,
+            open(theirs, "rb"),  # noqa: PTH123 - to close it
+        ):
             self.process = subprocess.Popen(  # noqa: S603 - fio, dbench or dd, by path, without a shell
-                [sys.executable, "-I", "-S", "-c", LAUNCH, *self.args],
+                [sys.executable, "-I", "-S", "-c", KEEPER, str(theirs), *self.args],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
                 cwd=self.printed.parent,
                 env={"LC_ALL": "C", "PATH": os.environ.get("PATH", os.defpath)},
-                pass_fds=() if self.fd is None else (self.fd,),
+                pass_fds=(theirs,) if self.fd is None else (theirs, self.fd),
                 start_new_session=True,
             )
         stack.callback(self.kill)  # if nobody has ended it in good order
