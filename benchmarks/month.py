@@ -10,7 +10,7 @@ import sys
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -256,12 +256,10 @@ def _cost(
     )
 
 
-def bills(costs: Sequence[Cost], config: Config) -> dict[str, dict[str, float]]:
+def bills(costs: Sequence[Cost], config: Config) -> dict[str, list[Mapping[str, object]]]:
     """USD a month by line, for fleets of several sizes of the same mix."""
     billed, alarms = sum(one.billed for one in costs), [one.alarms for one in costs]
-    return {
-        str(size): {**month_bill(billed, alarms, volumes=size, config=config)} for size in SIZES
-    }
+    return {str(size): month_bill(billed, alarms, volumes=size, config=config) for size in SIZES}
 
 
 def cents_by(costs: Sequence[Cost], what: str, days: int = DAYS) -> dict[str, float]:

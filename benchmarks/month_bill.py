@@ -8,7 +8,7 @@ from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED
 from burstwatch.aws.plan import QUIET_S
 from burstwatch.cli.catalog import deployment_lines
 from burstwatch.config import Config
-from burstwatch.ebs.watching_prices import MONTH_S, PRICES
+from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 from burstwatch.polling.cost import HOUR_S, RESOURCE_METRICS
@@ -54,24 +54,31 @@ def spells(changes: Sequence[tuple[float, Verdict]], *, end_s: float) -> list[Sp
 
 def month_bill(
     billed: int, alarms: Sequence[Sequence[Spell]], *, volumes: int, config: Config
-) -> Mapping[str, float]:
-    """USD a month by line for so many ``volumes`` of the fleet that was played.
+) -> list[Mapping[str, object]]:
+    """The lines of a month for so many ``volumes`` of the fleet that was played: USD, and USD after the free tier.
 
-    ``billed`` are the metric requests and ``alarms`` the alarms of each volume played. A month has 30 days.
+    ``billed`` are the metric requests and ``alarms`` the alarms of each volume played. A month has
+    30 days. The deployment's own metrics and alarms have used up what is free of these, and its
+    calls leave enough.
     """
     times = volumes / len(alarms)
-    lines = {one.name: one.usd for one in deployment_lines(config)}
-    hours = sum(len(hours_of(some)) for some in alarms)
-    alarm_hours = sum(len(hours_of([one])) for some in alarms for one in some)
     month_hours = MONTH_S / HOUR_S
-    of_resources = len(RESOURCE_METRICS) * PRICES["custom_metric"].value
-    return {
-        "metric requests": times * billed * PRICES["metric_request"].value,
-        "metrics of resources": times * hours * of_resources / month_hours,
-        "alarms of resources": times * alarm_hours * PRICES["alarm_metric"].value / month_hours,
-        "calls for resources": calls(alarms, times=times) * PRICES["metrics_call"].value,
-        **lines,
+    metrics = len(RESOURCE_METRICS) * sum(len(hours_of(some)) for some in alarms) / month_hours
+    made = sum(len(hours_of([one])) for some in alarms for one in some) / month_hours
+    own = {
+        "metric requests": usd_of("metric_request", times * billed),
+        "metrics of resources": usd_of("custom_metric", times * metrics),
+        "alarms of resources": usd_of("alarm_metric", times * made),
     }
+    for_them = usd_of("metrics_call", calls(alarms, times=times))
+    return [
+        *({"line": name, "usd": usd, "paid_usd": usd} for name, usd in own.items()),
+        {"line": "calls for resources", "usd": for_them, "paid_usd": 0.0},
+        *(
+            {"line": one.name, "usd": one.usd, "paid_usd": one.paid_usd}
+            for one in deployment_lines(config)
+        ),
+    ]
 
 
 def hours_of(some: Sequence[Spell]) -> set[int]:

@@ -6,6 +6,10 @@ from burstwatch.polling.unit import Unit
 from burstwatch.shards import Shard
 
 NAMESPACE = "Burstwatch"
+#: Its Minimum, Average and Maximum are the least, likely and most seconds left.
+TIME_METRIC = "TimeToExhaustion"
+#: The longest time that is published: so long or longer.
+LONGEST_S = 86_400.0
 SEVERITY_METRIC = "Severity"
 HEARTBEAT_METRIC = "SweepCompleted"
 #: The severities that have an alarm of their own, most urgent first.

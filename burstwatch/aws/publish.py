@@ -12,9 +12,11 @@ from burstwatch.aws.look import Look
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     HEARTBEAT_METRIC,
+    LONGEST_S,
     MASS,
     NAMESPACE,
     SEVERITY_METRIC,
+    TIME_METRIC,
     part_name,
     resource_dimensions,
     unit_dimensions,
@@ -47,16 +49,13 @@ def publish_severities(
     new = {resource_id for resource_id, _ in plan.create} | {mass for _ in plan.mass}
     data: list[dict[str, Any]] = []
     for (kind, resource_id), number in plan.severities.items():
-        values = {SEVERITY_METRIC: float(number)}
-        entry = found.assessments.get(resource_id)
-        if entry is not None:
-            values |= _times(entry[1], found.at)
         of_it = resource_dimensions(config, kind, resource_id)
-        for name, value in values.items():
-            unit = "Seconds" if name.startswith("TimeToExhaustion") else "None"
-            data.append(datum(name, of_it, found.at, value, unit))
-            if name == SEVERITY_METRIC and resource_id in new:
-                data.append(datum(name, of_it, found.at - ALARM_PERIOD_S, value, unit))
+        times = [found.at, found.at - ALARM_PERIOD_S] if resource_id in new else [found.at]
+        data += [datum(SEVERITY_METRIC, of_it, at, float(number), "None") for at in times]
+        entry = found.assessments.get(resource_id)
+        left = None if entry is None else time_left(entry[1], found.at)
+        if left is not None:
+            data.append(_range_datum(TIME_METRIC, of_it, found.at, *left))
     return _put(clients, data)
 
 
@@ -135,20 +134,27 @@ def _recovery(found: Look, resource_id: str, alarms: Sequence[Alarm], config: Co
     )
 
 
-def _times(assessment: Assessment, now: float) -> dict[str, float]:
-    """Finite times only: CloudWatch has no word for never."""
+def time_left(assessment: Assessment, now: float) -> tuple[float, float, float] | None:
+    """The least, likely and most seconds that are left; None where nothing says that there is an end.
+
+    CloudWatch has no word for never: a day stands for a day or more. A likely time that is not
+    known is taken for the least.
+    """
     projection = assessment.projection
-    named = {
-        "TimeToExhaustion": projection.time_to_empty_s,
-        "TimeToExhaustionLow": projection.low_s,
-        "TimeToExhaustionHigh": projection.high_s,
-    }
-    left = {name: projection.left_s(seconds, now) for name, seconds in named.items()}
-    return {
-        name: seconds
-        for name, seconds in left.items()
-        if seconds is not None and math.isfinite(seconds)
-    }
+    low, likely, high = (
+        projection.left_s(seconds, now)
+        for seconds in (projection.low_s, projection.time_to_empty_s, projection.high_s)
+    )
+    known = [one for one in (low, likely, high) if one is not None]
+    least = min(known, default=math.inf)
+    if math.isinf(least):
+        return None
+    middle = least if likely is None else likely
+    return (
+        min(least, LONGEST_S),
+        min(middle, LONGEST_S),
+        min(max(known) if high is not None else math.inf, LONGEST_S),
+    )
 
 
 def datum(
@@ -161,6 +167,22 @@ def datum(
         "Timestamp": datetime.fromtimestamp(at, tz=UTC),
         "Value": value,
         "Unit": unit,
+    }
+
+
+def _range_datum(
+    name: str,
+    dimensions: Sequence[dict[str, str]],
+    at: float,
+    low: float,
+    middle: float,
+    high: float,
+) -> dict[str, Any]:
+    """A range in one metric, which is billed once: its statistics Minimum, Average and Maximum."""
+    entry = datum(name, dimensions, at, 0.0, "Seconds")
+    del entry["Value"]
+    return entry | {
+        "StatisticValues": {"SampleCount": 1.0, "Sum": middle, "Minimum": low, "Maximum": high}
     }
 
 

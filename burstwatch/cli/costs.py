@@ -69,13 +69,24 @@ def _deployment(config: Config) -> str:
     lines = deployment_lines(config)
     named = ", ".join(f"{one.name} {one.usd:.2f}" for one in lines)
     total = sum(one.usd for one in lines)
-    return f"the deployment itself: {total:.2f} USD a month ({named}); `cdk synth` counts yours"
+    paid = sum(one.paid_usd for one in lines)
+    return (
+        f"the deployment itself: {total:.2f} USD a month ({named}), {paid:.2f} where nothing else in the account "
+        "uses AWS's free tier; `cdk synth` counts yours"
+    )
 
 
 def cost_json(looks: "Sequence[Look]", config: Config) -> str:
     """One object a type, then one for each line of the deployment's own bill."""
     fixed = [
-        to_json({"line": one.name, "quantity": one.quantity, "usd_per_month": one.usd})
+        to_json(
+            {
+                "line": one.name,
+                "quantity": one.quantity,
+                "usd_per_month": one.usd,
+                "usd_per_month_after_free_tier": one.paid_usd,
+            }
+        )
         for one in deployment_lines(config)
     ]
     types = [

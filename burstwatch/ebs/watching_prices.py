@@ -1,4 +1,4 @@
-"""List prices of watching, beside those of EBS: without free tiers, tax or discount, in USD.
+"""List prices of watching, beside those of EBS, in USD, without tax or discount; and what AWS gives for free.
 
 They are those of us-east-1. Other regions differ by some tens of per cent.
 """
@@ -45,3 +45,27 @@ PRICES: Mapping[str, Figure] = MappingProxyType(
     }
 )
 METRIC_REQUEST = PRICES["metric_request"]
+
+
+def _free(value: float, what: str, source: Source) -> Figure:
+    return Figure(value=value, unit=f"{what} a month", source=source)
+
+
+#: What AWS gives each account every month, whoever uses it first.
+FREE: Mapping[str, Figure] = MappingProxyType(
+    {
+        "custom_metric": _free(10, "custom metrics", CLOUDWATCH),
+        "alarm_metric": _free(10, "metrics of alarms", CLOUDWATCH),
+        "dashboard": _free(3, "dashboards", CLOUDWATCH),
+        "metrics_call": _free(1e6, "requests but GetMetricData", CLOUDWATCH),
+        "log_gigabyte": _free(5, "GB of logs", CLOUDWATCH),
+        "lambda_gigabyte_second": _free(400_000, "GB-seconds", LAMBDA),
+        "lambda_request": _free(1e6, "invocations", LAMBDA),
+    }
+)
+
+
+def usd_of(what: str, quantity: float, *, with_free_tier: bool = False) -> float:
+    """The price of so much, where nothing else in the account uses what is free, or at list price."""
+    free = FREE[what].value if with_free_tier and what in FREE else 0.0
+    return max(0.0, quantity - free) * PRICES[what].value

@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 
-from burstwatch.ebs.watching_prices import MONTH_S, PRICES
+from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 
 #: What the template of a deployment with one function has, and what a sweep of it takes.
 ALARM_METRICS, DASHBOARDS, KEYS = 17, 1, 1
@@ -16,11 +16,12 @@ KIB_PER_GIB = 1_024.0**2
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One line: how much of what, and its price a month."""
+    """One line: how much of what, its list price a month, and what is left of that after the free tier."""
 
     name: str
     quantity: float
     usd: float
+    paid_usd: float
 
 
 def fixed_lines(fleet_metrics: int, *, period_s: float, has_budget: bool) -> list[Line]:
@@ -32,15 +33,17 @@ def fixed_lines(fleet_metrics: int, *, period_s: float, has_budget: bool) -> lis
     sweeps = MONTH_S / period_s
     own = 2 if has_budget else 1
     seconds = sweeps * SWEEP_S * MEMORY_GIB
-    lambda_usd = (
-        sweeps * PRICES["lambda_request"].value + seconds * PRICES["lambda_gigabyte_second"].value
+    lambda_usd, lambda_paid_usd = (
+        usd_of("lambda_request", sweeps, with_free_tier=free)
+        + usd_of("lambda_gigabyte_second", seconds, with_free_tier=free)
+        for free in (False, True)
     )
     return [
         _line("alarms", ALARM_METRICS, "alarm_metric"),
         _line("dashboards", DASHBOARDS, "dashboard"),
         _line("fleet metrics", fleet_metrics + own, "custom_metric"),
         _line("keys", KEYS, "key"),
-        Line(name="sweeps", quantity=sweeps, usd=lambda_usd),
+        Line(name="sweeps", quantity=sweeps, usd=lambda_usd, paid_usd=lambda_paid_usd),
         # Its heartbeat, what it has spent, and which alarms there are.
         _line("calls", sweeps * (own + 1), "metrics_call"),
         _line("GB of logs", sweeps * LOG_KIB / KIB_PER_GIB, "log_gigabyte"),
@@ -48,4 +51,9 @@ def fixed_lines(fleet_metrics: int, *, period_s: float, has_budget: bool) -> lis
 
 
 def _line(name: str, quantity: float, price: str) -> Line:
-    return Line(name=name, quantity=quantity, usd=quantity * PRICES[price].value)
+    return Line(
+        name=name,
+        quantity=quantity,
+        usd=usd_of(price, quantity),
+        paid_usd=usd_of(price, quantity, with_free_tier=True),
+    )

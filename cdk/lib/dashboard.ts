@@ -26,7 +26,7 @@ export class FleetDashboard extends Construct {
       fleetMetric(name, props.deployment, STATISTICS[name] ?? Stats.SUM).with(options);
     const search = (metric: string, statistic: string) =>
       `SEARCH('{${NAMESPACE},Deployment,Kind,ResourceId} Deployment="${props.deployment}" MetricName="${metric}"', '${statistic}', 60)`;
-    const left = `SORT(${search('TimeToExhaustion', 'Minimum')}, MIN, ASC, ${WORST})`;
+    const left = `SORT(${search('TimeToExhaustion', 'Average')}, MIN, ASC, ${WORST})`;
     // A SEARCH sorts the first 500 that it finds; this sorts 10,000.
     const lowest = `SELECT MIN(BurstBalance) FROM SCHEMA("AWS/EBS", VolumeId) GROUP BY VolumeId ORDER BY MIN() ASC LIMIT ${WORST}`;
     const dashboard = new Dashboard(this, 'Dashboard', {

@@ -126,7 +126,7 @@ def _now() -> list[Panel]:
 
 def _worst() -> list[Panel]:
     by_time = (
-        f"SELECT MIN(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
+        f"SELECT AVG(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
         f"WHERE Deployment = '$deployment' AND Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY MIN() ASC LIMIT {WORST}"
     )
     # A SEARCH sorts the first 500 that it finds; this sorts 10,000.
@@ -154,7 +154,7 @@ def _worst() -> list[Panel]:
 
 
 def _history() -> list[Panel]:
-    left = _search("TimeToExhaustion", "Minimum")
+    left = _search("TimeToExhaustion", "Average")
     return [
         graph(
             "Time left of the ten worst",

@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
-from burstwatch.aws.names import NAMESPACE
+from burstwatch.aws.names import LONGEST_S, NAMESPACE, TIME_METRIC
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import (
@@ -83,14 +83,14 @@ def _now() -> list[Panel]:
             targets=[_ebs("balance", "BurstBalance", "Minimum")],
         ),
         number(
-            "Time left", "Until no credits are left, at the demand that is expected. Published only while burstwatch warns of it.",
+            "Time left", "Until no credits are left, at the demand that is expected. A day stands for a day or more. Published only while burstwatch warns of it.",
             kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none="none published",
-            targets=[_said("likely", "TimeToExhaustion")],
+            targets=[_said("likely", TIME_METRIC, "Average")],
         ),
         number(
             "At the soonest", "The least that the range of the projection allows.",
             kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none="none published",
-            targets=[_said("soonest", "TimeToExhaustionLow")],
+            targets=[_said("soonest", TIME_METRIC, "Minimum")],
         ),
         number(
             "State", "What burstwatch makes of it, published from a warning on until it is over. Whether it looks at all, the dashboard Fleet says.",
@@ -118,9 +118,9 @@ def _left() -> list[Panel]:
                 _ebs("balance", "BurstBalance", "Minimum"),
                 math("newest", newest, hidden=True),
                 math("level", "FILL(balance, REPEAT)", hidden=True),
-                *_ahead("soonest", "TimeToExhaustionLow"),
-                *_ahead("likely", "TimeToExhaustion"),
-                *_ahead("latest", "TimeToExhaustionHigh"),
+                *_ahead("soonest", "Minimum"),
+                *_ahead("likely", "Average"),
+                *_ahead("latest", "Maximum"),
             ],
             looks={
                 "balance": Look(color=BLUE),
@@ -130,12 +130,12 @@ def _left() -> list[Panel]:
             },
         ),
         graph(
-            "Time left", "Between what and what the time to exhaustion lies, at each sweep. Finite times only.",
+            "Time left", "Between what and what the time to exhaustion lies, at each sweep. A day stands for a day or more.",
             kind=KIND, unit="s", steps=TIME_LEFT, width=10, height=10,
             targets=[
-                _said("soonest", "TimeToExhaustionLow"),
-                _said("likely", "TimeToExhaustion"),
-                _said("latest", "TimeToExhaustionHigh"),
+                _said("soonest", TIME_METRIC, "Minimum"),
+                _said("likely", TIME_METRIC, "Average"),
+                _said("latest", TIME_METRIC, "Maximum"),
             ],
             looks={
                 "soonest": Look(color=RED),
@@ -267,7 +267,7 @@ def _said(
     return metric(name, NAMESPACE, metric_name, statistic, dimensions, label=name, hidden=hidden)
 
 
-def _ahead(name: str, metric_name: str) -> list[MetricsQuery]:
+def _ahead(name: str, statistic: str) -> list[MetricsQuery]:
     """The balance from the newest sweep on to where it is said to be 0.
 
     An EPOCH goes on to the end of the range, and so does what FILL repeats: CloudWatch has no
@@ -277,8 +277,8 @@ def _ahead(name: str, metric_name: str) -> list[MetricsQuery]:
     dry = f"({said} + FILL({left}, REPEAT))"
     since = "(EPOCH(balance) - newest)"
     return [
-        _said(left, metric_name, hidden=True),
-        math(said, f"FILL(IF({left} >= 0, EPOCH({left})), REPEAT)", hidden=True),
+        _said(left, TIME_METRIC, statistic, hidden=True),
+        math(said, f"FILL(IF({left} < {LONGEST_S:g}, EPOCH({left})), REPEAT)", hidden=True),
         math(line, f"level * (1 - {since} / ({dry} - newest))", hidden=True),
         math(
             name,

@@ -68,7 +68,7 @@ def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
         f"{metrics * 1e-5:.2f}",
     ]
     assert low.id not in out
-    assert "warned of now: 0; each costs at most 0.0019 USD more in every hour" in out
+    assert "warned of now: 0; each costs at most 0.0011 USD more in every hour" in out
     assert "at no cost: 4 " in out  # gp3, and instances that sustain their maximum
     found = [
         json.loads(line) for line in burstwatch(cloud, "scan", "--cost", "--json")[1].splitlines()
@@ -79,6 +79,18 @@ def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
     lines = {one["line"]: one["usd_per_month"] for one in found if "line" in one}
     assert lines.keys() >= {"alarms", "dashboards", "fleet metrics", "keys", "sweeps", "calls"}
     assert f"the deployment itself: {sum(lines.values()):.2f} USD a month (alarms 1.70, " in out
+    paid = {
+        one["line"]: round(one["usd_per_month_after_free_tier"], 2)
+        for one in found
+        if "line" in one
+    }
+    assert (paid["alarms"], paid["dashboards"], paid["fleet metrics"], paid["calls"]) == (
+        0.7,
+        0,
+        1.8,
+        0,
+    )
+    assert f"{sum(paid.values()):.2f} where nothing else" in out
 
 
 def test_a_lead_that_a_full_bucket_does_not_outlast_is_said(

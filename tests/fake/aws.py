@@ -344,9 +344,11 @@ class FakeAws(Deployed, Messaging, Peers):
     ) -> dict[float, float]:
         """What is visible of a metric now, by the start of each period that has data."""
         groups: dict[float, list[float]] = defaultdict(list)
+        end_of = {"Minimum": 0, "Maximum": 1}
         for at, value in region.metrics.get(key, {}).items():
             if start <= at < end and at + 60 + self.delay_s <= self.clock():
-                groups[at - at % period].append(value)
+                ends = region.ranges[key].get(at) if name in end_of else None
+                groups[at - at % period].append(ends[end_of[name]] if ends else value)
         combine: Any = {
             "Minimum": min, "Maximum": max, "Sum": sum, "Average": fmean, "SampleCount": len,
         }[name]  # fmt: skip
@@ -361,7 +363,16 @@ class FakeAws(Deployed, Messaging, Peers):
         for entry in data:
             dims = {d["Name"]: d["Value"] for d in entry["Dimensions"]}
             key = (params["Namespace"], entry["MetricName"], tuple(sorted(dims.items())))
-            region.metrics[key][_seconds(entry["Timestamp"])] = entry["Value"]
+            at = _seconds(entry["Timestamp"])
+            if ("Value" in entry) == ("StatisticValues" in entry):
+                raise WireError("InvalidParameterCombination", "either Value or StatisticValues")
+            region.metrics[key][at] = entry.get("Value", 0.0)
+            if "StatisticValues" in entry:
+                some = entry["StatisticValues"]
+                region.metrics[key][at] = some["Sum"] / some["SampleCount"]
+                if not some["Minimum"] <= region.metrics[key][at] <= some["Maximum"]:
+                    raise WireError("InvalidParameterValue", "the average is not within the range")
+                region.ranges[key][at] = some["Minimum"], some["Maximum"]
         return {}
 
     def _PutMetricAlarm(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:

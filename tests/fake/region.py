@@ -17,6 +17,10 @@ class Region:
     instances: dict[str, dict[str, Any]] = field(default_factory=dict)
     modifications: dict[str, dict[str, Any]] = field(default_factory=dict)
     metrics: dict[Key, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
+    #: The least and the most of what was published as a set of statistics.
+    ranges: dict[Key, dict[float, tuple[float, float]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
     herd: Herd | None = None
     alarms: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: What is listed by the service's model alone, by service and operation.
