@@ -4,7 +4,7 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TextIO, TypeVar, get_args, get_origin
 
@@ -37,7 +37,7 @@ def read_yaml(path: Path) -> object:
         ValueError: naming the file and what is wrong.
     """
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: {error}"
         raise ValueError(msg) from error
@@ -46,9 +46,34 @@ def read_yaml(path: Path) -> object:
         where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         msg = f"{path} is no YAML: {error.problem}{where}"
         raise ValueError(msg) from None
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         msg = f"{path} is no YAML: {' '.join(str(error).split())}"
         raise ValueError(msg) from error
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses what a person did not mean: a key twice, and links that may make a small file endless."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.constructor.ConstructorError(None, None, "links (*) are not supported", mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(
+        self,
+        node: yaml.MappingNode,
+        deep: bool = False,  # noqa: FBT001, FBT002 - PyYAML's signature
+    ) -> dict[Hashable, Any]:
+        found = super().construct_mapping(node, deep=deep)
+        seen = set()
+        for key, _ in node.value:
+            name = self.construct_object(key, deep=True)
+            if name in seen:
+                problem = f"the key {name!r} is there twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(name)
+        return found
 
 
 def convert(

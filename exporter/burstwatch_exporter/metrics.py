@@ -36,6 +36,12 @@ def _histogram(name: str, labels: tuple[str, ...], text: str) -> Definition:
 
 
 BUILD_INFO = _gauge("exporter_build_info", ("version",), "1, with the version of the exporter.")
+REFUSALS = _counter(
+    "web_refusals",
+    ("reason",),
+    "Requests and connections that were refused: a wrong password (password), too many passwords to check (busy), "
+    "room for another connection (crowded), no whole request or handshake (incomplete), an answer that was read too slowly (slow).",
+)
 SOURCE_UP = _gauge(
     "source_up",
     ("source",),
@@ -249,7 +255,7 @@ FIO_VERDICT = _gauge(
 )
 
 METRICS: tuple[Definition, ...] = (
-    BUILD_INFO, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
+    BUILD_INFO, REFUSALS, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
     VOLUME_INFO, STACK_INFO, MOUNT_INFO, SIZE,
     READ_OPS, WRITE_OPS, READ_BYTES, WRITE_BYTES, LIMIT_OPS, LIMIT_BYTES,
     CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ORIGIN, PUBLISHED, PUBLISHED_AT, DRIFT,

@@ -13,14 +13,15 @@ from burstwatch_exporter.settings import Options
 from burstwatch_exporter.web.app import App
 from burstwatch_exporter.web.config import WebConfig, read_web_config
 from burstwatch_exporter.web.passwords import Passwords
+from burstwatch_exporter.web.refusals import Refusals
 from burstwatch_exporter.web.server import Server
 
 LOG = logging.getLogger("burstwatch_exporter")
 
 
-def make_exporter(options: Options, clock: Clock) -> Exporter:
-    """An exporter with the sources beside the kernel's files that the options ask for."""
-    extras: list[Extra] = []
+def make_exporter(options: Options, clock: Clock, *more: Extra) -> Exporter:
+    """An exporter with ``more`` and the other sources beside the kernel's files that the options ask for."""
+    extras = list(more)
     if options.nvme_socket is not None:
         extras.append(NvmeSource(options.nvme_socket))
     if options.measure_results is not None:
@@ -36,8 +37,10 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         OSError: if the address cannot be bound.
     """
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
-    exporter = make_exporter(options, clock)
-    server = None if options.port is None else _open(exporter, web, options.host, options.port)
+    refusals = Refusals()
+    exporter = make_exporter(options, clock, refusals)
+    app = App(exporter, Passwords(web.users), refusals)
+    server = None if options.port is None else _open(app, web, options.host, options.port)
     if options.aws != "off":
         arguments = (exporter, options.aws_period_s, stop)
         Thread(target=_keep_asking, args=arguments, name="aws", daemon=True).start()
@@ -60,9 +63,8 @@ def _keep_asking(exporter: Exporter, period_s: float, stop: Event) -> None:
         stop.wait(period_s)
 
 
-def _open(exporter: Exporter, web: WebConfig, host: str, port: int) -> Server:
+def _open(app: App, web: WebConfig, host: str, port: int) -> Server:
     """Serve from now on."""
-    app = App(exporter, Passwords(web.users))
     try:
         server = Server(app, host=host, port=port, tls=web.tls)
     except OSError as error:

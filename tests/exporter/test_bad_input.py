@@ -215,6 +215,9 @@ def test_mounts_that_are_not_understood_hide_no_other(tmp_path: Path) -> None:
         ("devices: {sdb: {volume_id: 7}}", "devices.sdb.volume_id is 7: Expected `str`"),
         ("instance: {iops: 3}", "instance.mib_s is missing"),
         ("a: {b", "is no YAML"),
+        ("instance: {iops: 3, iops: 4}", "the key 'iops' is there twice in line 1, column 21"),
+        ("devices: {sdb: &a {}, sdc: *a}", "links (*) are not supported in line 1, column 28"),
+        ("a: " + "[" * 5_000, "is no YAML"),
     ],
 )
 def test_a_mistake_in_the_configuration_is_named_with_what_is_allowed(

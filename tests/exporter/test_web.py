@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import cast
 
 import bcrypt
 import pytest
@@ -20,11 +21,16 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.exporter import Exporter
+from burstwatch_exporter.exposition import Page
+from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.serve import serve
 from burstwatch_exporter.settings import parse_options
+from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.sources import Attempt
 from burstwatch_exporter.web.app import App
 from burstwatch_exporter.web.config import Tls, read_web_config
 from burstwatch_exporter.web.passwords import Passwords
+from burstwatch_exporter.web.refusals import Refusals
 from burstwatch_exporter.web.server import Server
 from tests.exporter.test_restart import Machine
 from tools.pages import flags
@@ -57,7 +63,7 @@ def served(app: App, tls: Tls | None = None) -> Iterator[Server]:
 
 @pytest.fixture
 def server(exporter: Exporter) -> Iterator[Server]:
-    with served(App(exporter, Passwords({}))) as made:
+    with served(App(exporter, Passwords({}), Refusals())) as made:
         yield made
 
 
@@ -136,7 +142,7 @@ class Slow:
 
 def test_scrapes_at_once_share_one_answer_and_hold_up_nothing_else() -> None:
     site, answers = Slow(), list[int]()
-    with served(App(site, Passwords({}))) as server:
+    with served(App(site, Passwords({}), Refusals())) as server:
         threads = [
             threading.Thread(target=lambda: answers.append(ask(server.port, "/metrics")[0]))
             for _ in range(50)
@@ -155,7 +161,7 @@ def test_scrapes_at_once_share_one_answer_and_hold_up_nothing_else() -> None:
 
 def test_clients_that_ask_for_other_formats_share_answers_too() -> None:
     site = Slow()
-    with served(App(site, Passwords({}))) as server:
+    with served(App(site, Passwords({}), Refusals())) as server:
         threads = [
             threading.Thread(
                 target=ask,
@@ -218,7 +224,7 @@ def test_a_request_that_takes_too_long_is_cut_off(
 ) -> None:
     monkeypatch.setattr("burstwatch_exporter.web.server.REQUEST_S", 0.1)
     with (
-        served(App(exporter, Passwords({}))) as server,
+        served(App(exporter, Passwords({}), Refusals())) as server,
         clients(server.port, 3, says=b"GET / HTTP/1.1\r\n") as made,
     ):
         assert [one.recv(1) for one in made] == [b""] * 3
@@ -231,7 +237,7 @@ def test_an_answer_that_is_not_read_is_cut_off(
     site = Slow()
     site.gate.set()
     monkeypatch.setattr(site, "scrape", lambda _: ("text/plain", b"a" * 30_000_000))
-    with served(App(site, Passwords({}))) as server, clients(server.port, 1) as (one,):
+    with served(App(site, Passwords({}), Refusals())) as server, clients(server.port, 1) as (one,):
         one.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
         until(lambda: bool(server._http.busy))
         until(lambda: not server._http.busy)
@@ -244,7 +250,7 @@ def test_an_answer_that_is_not_read_is_cut_off(
 
 def test_what_has_begun_is_answered_when_the_server_stops() -> None:
     site, answers = Slow(), list[int]()
-    with served(App(site, Passwords({}))) as server:
+    with served(App(site, Passwords({}), Refusals())) as server:
         thread = threading.Thread(target=lambda: answers.append(ask(server.port, "/metrics")[0]))
         thread.start()
         assert site.inside.acquire(timeout=60)
@@ -263,7 +269,114 @@ def test_an_accept_header_that_is_none_gets_text(port: int) -> None:
     assert (status, found["content-type"].split(";")[0]) == (200, "text/plain")
 
 
+# Refusals
+
+
+def refused(refusals: Refusals) -> dict[str, float]:
+    page = Page(METRICS)
+    refusals.add_to(page, cast("Snapshot", None), Attempt())
+    return {
+        one.labels["reason"]: one.value
+        for family in page.families()
+        for one in family.samples
+        if one.value
+    }
+
+
+def test_every_refusal_is_counted_by_its_reason(
+    exporter: Exporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.web.server.CONNECTIONS", 4)
+    refusals = Refusals()
+    app = App(exporter, Passwords({"prometheus": HASH}), refusals)
+    with served(app) as server:
+        assert ask(server.port, "/metrics", headers=basic("prometheus", "wrong"))[0] == 401
+        with clients(server.port, 3, says=b"GET / HT"):
+            pass
+        until(lambda: refused(refusals).get("incomplete") == 3)
+        with clients(server.port, 6) as made:
+            assert [one.recv(1) for one in made[:2]] == [b""] * 2
+        until(lambda: refused(refusals).get("incomplete") == 7)
+    assert refused(refusals) == {"password": 1, "incomplete": 7, "crowded": 2}
+
+
+def test_who_guesses_passwords_keeps_nobody_at_another_address_from_being_checked(
+    exporter: Exporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passwords, gate = Passwords({"prometheus": HASH}), threading.Event()
+    allow, refusals = passwords.allow, Refusals()
+
+    def slow(authorization: str) -> bool:
+        gate.wait(60)
+        return allow(authorization)
+
+    monkeypatch.setattr(passwords, "allow", slow)
+    codes: list[int] = []
+    with served(App(exporter, passwords, refusals)) as server:
+        guesses = [
+            threading.Thread(
+                target=lambda: codes.append(ask(server.port, "/", headers=basic("a", "b"))[0])
+            )
+            for _ in range(20)
+        ]
+        for one in guesses:
+            one.start()
+        until(lambda: len(codes) == 18)
+        honest = http.client.HTTPConnection(
+            "127.0.0.1", server.port, timeout=60, source_address=("127.0.0.2", 0)
+        )
+        honest.request("GET", "/metrics", headers=basic("prometheus", PASSWORD))
+        gate.set()
+        assert honest.getresponse().status == 200
+        for one in guesses:
+            one.join()
+    assert sorted(codes) == [401] * 2 + [503] * 18
+    assert refused(refusals) == {"busy": 18, "password": 2}
+
+
+def test_refusals_are_logged_at_once_and_then_once_a_minute(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    now = 0.0
+    refusals = Refusals(lambda: now)
+    for second in range(600):
+        now = float(second)
+        for _ in range(50):
+            refusals.note("password")
+        refusals.note("crowded")
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 10
+    assert lines[0] == "refused since the last such line: 1 password"
+    assert lines[1] == "refused since the last such line: 60 crowded, 3000 password"
+
+
+def test_a_probe_of_the_port_now_and_then_is_not_worth_a_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    refusals = Refusals(lambda: 0.0)
+    for _ in range(59):
+        refusals.note("incomplete")
+    assert not caplog.records
+    refusals.note("incomplete")
+    assert "60 incomplete" in caplog.text
+
+
 # Passwords
+
+
+def test_a_name_that_does_not_exist_costs_as_much_as_the_slowest_that_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hashes: list[bytes] = []
+
+    def check(_: bytes, its_hash: bytes) -> bool:
+        hashes.append(its_hash)
+        return False
+
+    monkeypatch.setattr(bcrypt, "checkpw", check)
+    passwords = Passwords({"ann": HASH, "bob": HASH.replace("$04$", "$12$")})
+    passwords.allow(basic("nobody", "x")["Authorization"])
+    assert [one[:7] for one in hashes] == [b"$2b$12$"]
 
 
 def allowed(header: str) -> bool:
@@ -373,6 +486,20 @@ def certify(openssl: str, folder: Path, name: str) -> None:
         check=True,
         capture_output=True,
     )  # fmt: skip
+
+
+def test_an_encrypted_key_is_an_error_and_nobody_is_asked_for_its_password(
+    certificates: Path, program: Callable[[str], str]
+) -> None:
+    key, locked = certificates / "server.key", certificates / "locked.key"
+    subprocess.run(
+        [program("openssl"), "pkey", "-in", key, "-aes256", "-passout", "pass:x", "-out", locked],
+        check=True,
+        capture_output=True,
+    )
+    locked.replace(key)
+    with pytest.raises(ValueError, match="the key is encrypted, which is not supported"):
+        read_web_config(web_config(certificates))
 
 
 def web_config(folder: Path, *more: str) -> Path:

@@ -6,6 +6,7 @@ passwords in one of their own, so that guessing them cannot hold up a scrape.
 
 import asyncio
 import gzip
+from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from html import escape
@@ -18,11 +19,12 @@ from tornado.web import Application, HTTPError, RequestHandler
 import burstwatch
 from burstwatch_exporter.exposition import content_type_of
 from burstwatch_exporter.web.passwords import Passwords
+from burstwatch_exporter.web.refusals import Refusals
 
 #: Threads for scrapes. All begin with the server: later there may be no room for one.
 SCRAPE_THREADS = 2
-#: So many passwords may wait to be checked; one more is refused.
-GUESSES = 32
+#: So many passwords may wait to be checked, and so many of one address. One more is refused.
+GUESSES, GUESSES_OF_ONE = 32, 2
 #: From so many bytes on an answer is sent packed to those who take it so.
 WORTH_PACKING = 1_024
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
@@ -56,12 +58,12 @@ class Site(Protocol):
 class App(Application):
     """The application, with its threads."""
 
-    def __init__(self, site: Site, passwords: Passwords) -> None:
+    def __init__(self, site: Site, passwords: Passwords, refusals: Refusals) -> None:
         """All threads are there from the beginning."""
-        self.site, self._passwords = site, passwords
+        self.site, self._passwords, self.refusals = site, passwords, refusals
         self._scrapes, self._checks = _threads(SCRAPE_THREADS), _threads(1)
         self._under_way: dict[tuple[str, bool], asyncio.Future[Answer]] = {}
-        self._guesses = 0
+        self._guesses: Counter[str] = Counter()
         super().__init__(
             [
                 ("/metrics", _Metrics),
@@ -90,24 +92,25 @@ class App(Application):
             return content_type, "", body
         return content_type, "gzip", gzip.compress(body, compresslevel=1)
 
-    async def allow(self, authorization: str) -> bool:
-        """Whether an ``Authorization`` header lets its sender in.
+    async def allow(self, authorization: str, address: str) -> bool:
+        """Whether an ``Authorization`` header from an address lets its sender in.
 
         Raises:
-            HTTPError: 503 where too many wait to be checked.
+            HTTPError: 503 where too many wait to be checked, of that address or of all.
         """
         if self._passwords.is_known(authorization):
             return True
-        if self._guesses >= GUESSES:
+        if self._guesses[address] >= GUESSES_OF_ONE or self._guesses.total() >= GUESSES:
+            self.refusals.note("busy")
             raise HTTPError(503)
-        self._guesses += 1
+        self._guesses[address] += 1
         try:
             check = self._passwords.allow
             return await asyncio.get_running_loop().run_in_executor(
                 self._checks, check, authorization
             )
         finally:
-            self._guesses -= 1
+            self._guesses -= Counter([address])
 
 
 def _threads(count: int) -> ThreadPoolExecutor:
@@ -126,7 +129,9 @@ class _Handler(RequestHandler):
         self.set_header("Allow", "GET, HEAD")
 
     async def prepare(self) -> None:
-        if not await self.application.allow(self.request.headers.get("Authorization", "")):
+        authorization = self.request.headers.get("Authorization", "")
+        if not await self.application.allow(authorization, self.request.remote_ip or ""):
+            self.application.refusals.note("password")
             self.set_header("WWW-Authenticate", 'Basic realm="burstwatch"')
             self.set_status(401)
             self.finish("unauthorized\n")

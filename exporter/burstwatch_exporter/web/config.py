@@ -51,11 +51,17 @@ class Tls:
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version, context.maximum_version = self.min_version, self.max_version
-        context.load_cert_chain(self.cert_file, self.key_file)
+        # Without a password at hand OpenSSL would ask the terminal for that of an encrypted key, and wait.
+        context.load_cert_chain(self.cert_file, self.key_file, password=_no_password)
         if self.client_ca_file is not None:
             context.load_verify_locations(self.client_ca_file)
         context.verify_mode = self.client_auth
         return context
+
+
+def _no_password() -> str:
+    msg = "the key is encrypted, which is not supported"
+    raise OSError(msg)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,6 +14,7 @@ from tornado.iostream import IOStream
 
 from burstwatch_exporter.web.app import App
 from burstwatch_exporter.web.config import Tls
+from burstwatch_exporter.web.refusals import Reason
 
 LOG = logging.getLogger("burstwatch_exporter")
 #: A handshake and the headers of a request together take no longer than this.
@@ -119,14 +120,22 @@ class _Http(HTTPServer):
     def ssl_options(self, _: object) -> None:
         """Tornado sets what it was given, which is nothing."""
 
+    def _handle_connection(self, connection: socket.socket, address: Any) -> None:  # noqa: ANN401 - a socket's address
+        """Tornado logs each connection that was reset before its handshake as an error of the loop."""
+        try:
+            super()._handle_connection(connection, address)
+        except OSError:
+            connection.close()
+            self._app.refusals.note("incomplete")
+
     def handle_stream(self, stream: IOStream, address: Any) -> None:  # noqa: ANN401 - a socket's address
         """Take a connection, in place of another where there are too many."""
         if len(self._open) >= CONNECTIONS:
             ((most, _),) = Counter(host for _, host in self._open.values()).most_common(1)
             theirs = [one for one, (_, host) in self._open.items() if host == most]
             idle = (one for one in theirs if one not in self.busy)
-            self._drop(next(idle, theirs[0]))
-        end = self._loop.call_later(CONNECTION_S, self._drop, stream)
+            self._drop(next(idle, theirs[0]), "crowded")
+        end = self._loop.call_later(CONNECTION_S, self._expire, stream)
         self._open[stream] = end, address[0]
         super().handle_stream(stream, address)
 
@@ -136,14 +145,20 @@ class _Http(HTTPServer):
         stream = server_conn.stream
         if stream in self._open:
             self._open.pop(stream)[0].cancel()
+            if stream not in self.busy:
+                self._app.refusals.note("incomplete")
         self.busy.discard(stream)
 
     def _answer(self, request: Any) -> None:  # noqa: ANN401 - as Tornado types its callback
         self.busy.add(request.connection.stream)
         self._app(request)
 
-    def _drop(self, stream: IOStream) -> None:
+    def _expire(self, stream: IOStream) -> None:
+        self._drop(stream, "slow" if stream in self.busy else "incomplete")
+
+    def _drop(self, stream: IOStream, reason: Reason) -> None:
         self._open.pop(stream)[0].cancel()
+        self._app.refusals.note(reason)
         stream.close()
 
 

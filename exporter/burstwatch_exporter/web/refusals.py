@@ -1,0 +1,51 @@
+"""Counts what the server refuses, and logs it at most once a minute."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Literal, get_args
+
+from burstwatch_exporter import metrics as m
+from burstwatch_exporter.exposition import Page
+from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.sources import Attempt
+
+LOG = logging.getLogger("burstwatch_exporter")
+#: A wrong password; too many passwords to check; a connection that made room for another; one without a
+#: whole request or handshake; one that took too long with its answer.
+Reason = Literal["password", "busy", "crowded", "incomplete", "slow"]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+LOGGED_EVERY_S = 60.0
+#: A probe of the port alone makes an incomplete request now and then. So many of them are worth a line.
+MANY_INCOMPLETE = 60
+
+
+class Refusals:
+    """The refusals since the start, by reason. A source of the page."""
+
+    name = "web"
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        """``now`` is a clock of seconds."""
+        self._now = now
+        self._counts: Counter[Reason] = Counter()
+        self._logged: Counter[Reason] = Counter()
+        self._logged_at = -LOGGED_EVERY_S
+
+    def note(self, reason: Reason) -> None:
+        """One more; the loop of the server calls this."""
+        self._counts[reason] += 1
+        news = self._counts - self._logged
+        is_worth_it = news.total() > news["incomplete"] or news["incomplete"] >= MANY_INCOMPLETE
+        if is_worth_it and self._now() - self._logged_at >= LOGGED_EVERY_S:
+            self._logged_at, self._logged = self._now(), self._counts.copy()
+            LOG.warning(
+                "refused since the last such line: %s",
+                ", ".join(f"{count} {name}" for name, count in sorted(news.items())),
+            )
+
+    def add_to(self, page: Page, _snapshot: Snapshot, _attempt: Attempt) -> None:
+        """All reasons, those that never came too: a rate needs a first 0."""
+        for reason in REASONS:
+            page.add(m.REFUSALS, (reason,), self._counts[reason])

@@ -1,0 +1,45 @@
+"""The real exporter under every attack of `benchmarks.attacks`: an honest client gets its page, and nothing is left."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.attacks import ATTACKS, Target, attacked, exporter
+
+pytestmark = pytest.mark.real
+
+#: Attacks that get nothing but what they ask for: scrapes, or a certificate as it was.
+HARMLESS = {"none", "200 scrapers", "pages that are not read", "broken certificates"}
+SECONDS = 2.0
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    with exporter(tmp_path_factory.mktemp("host")) as running:
+        yield running
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_honest_client_gets_every_page_and_afterwards_all_is_as_before(
+    target: Target, name: str
+) -> None:
+    descriptors, threads = target.descriptors(), target.threads()
+    found = attacked(target, name, seconds=SECONDS)
+    assert found.failed == 0
+    assert found.scrapes > 0
+    assert (found.refused > 0) == (name not in HARMLESS)
+    until = time.monotonic() + 60  # a connection lasts 30 s at most
+    while target.descriptors() > descriptors and time.monotonic() < until:
+        time.sleep(0.1)
+    assert target.descriptors() <= descriptors
+    assert target.threads() == threads
+
+
+def test_the_log_has_lines_and_not_one_for_each_attack(target: Target) -> None:
+    lines = (target.folder / "log").read_text().splitlines()
+    refused = [line for line in lines if "refused since" in line]
+    assert refused
+    assert not [line for line in lines if "Traceback" in line]
+    odd = [line for line in lines if not line.startswith("INFO ")]
+    assert len([line for line in odd if "new certificate not taken" not in line]) < 10
