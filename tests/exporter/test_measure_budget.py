@@ -90,6 +90,22 @@ def test_a_drain_that_is_interrupted_after_its_knee_has_one_and_no_refill(host: 
     assert record["drain"]["refill"] is None
 
 
+def test_a_drain_that_never_falls_is_given_up_at_half_as_much_again_as_there_was(
+    host: Planted,
+) -> None:
+    # A custom device with 5.4 M credits says what it has, and serves far more.
+    args = ("--drain", f"--confirm-drain={VOLUME}", "--recover-s=1", "--size-mib=1")
+    running = host.root / "running"
+    path = fio(host, f"touch {running}", "exec sleep 600")
+    with host.load(2_000_000, while_true=running.exists):
+        assert host.measure(*args, path=path) == 1
+    record: Any = host.record("drain")
+    assert record["stopped"] == "no knee was found"
+    (step,) = record["steps"]
+    assert "budget is spent" in step["stopped"]
+    assert 1.5 * 5_400_000 < step["spent"] < 1.5 * 5_400_000 + 2 * 2_000_000 + 1e6
+
+
 @pytest.mark.slow
 def test_both_volumes_of_a_stripe_are_charged_and_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

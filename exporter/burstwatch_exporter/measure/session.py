@@ -29,7 +29,7 @@ from burstwatch_exporter.measure.watch import BUDGET_SPENT, ServedSample, Watch
 
 #: How long to wait for what is still on its way to the disk when all has ended; others may go on.
 QUIET_S, LOOKS = 0.5, 10
-#: A drain that takes so many times as long as it should is given up.
+#: A drain that takes so many times as long as it should is given up, and one that spends so many times as much.
 LATE = 1.5
 
 
@@ -122,7 +122,7 @@ class Session:
         (planned,) = self._plan.steps
         if self._plan.credit is None:
             return
-        bucket, budget = self._plan.credit.bucket, self._watch.bounds.budget
+        bucket = self._plan.credit.bucket
         before = self._watch.now.left[self._target.views[0].disk.name]
         middle = (planned.credits_per_s + bucket.refill) / 2
 
@@ -131,7 +131,9 @@ class Session:
 
         longest_s = min(planned.step.runtime_s, LATE * planned.runs_s)
         step = replace(planned.step, runtime_s=longest_s)
-        run = self._run(planned, step, place, allowed=budget, until=has_come_down)
+        refilled = bucket.refill * planned.runs_s
+        allowed = self._watch.now.spent_most + LATE * (before.high + refilled)
+        run = self._run(planned, step, place, allowed=allowed, until=has_come_down)
         found = estimate(
             [one.credits for one in run.samples], left=before, capacity=bucket.capacity
         )
@@ -142,7 +144,8 @@ class Session:
         rested_s = self._rest(recover_s)
         if recover_s > 0 and not self._stopped:
             again = replace(step, name=f"{step.name}-after-rest")
-            run = self._run(planned, again, place, allowed=budget, until=has_come_down)
+            allowed = self._watch.now.spent_most + LATE * (bucket.refill * rested_s + refilled)
+            run = self._run(planned, again, place, allowed=allowed, until=has_come_down)
             if not self._is_over(run) and not run.failed:
                 samples = [one.credits for one in run.samples]
                 refill = refill_after(samples, found.knee, rested_s=rested_s)
