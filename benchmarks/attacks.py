@@ -255,44 +255,63 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
 }
 
 
-@contextmanager
-def exporter(folder: Path) -> Iterator[Target]:
-    """The exporter as it is installed, with passwords and TLS."""
-    build(DEVICES, folder)
-    subprocess.run(  # noqa: S603 - our own
-        [
-            "/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-days", "2", "-subj", "/CN=server", "-keyout", folder / "server.key", "-out", folder / "server.crt",
-        ],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(10)).decode()
-    (folder / "web.yml").write_text(
-        f"tls_server_config: {{cert_file: server.crt, key_file: server.key}}\nbasic_auth_users: {{{USER}: {hashed}}}\n"
-    )
-    port = free_port()
-    command = [
-        str(Path(sys.executable).with_name("burstwatch-exporter")),
-        f"--path.procfs={folder}/proc", f"--path.sysfs={folder}/sys", f"--path.udev.data={folder}/udev",
-        f"--config.file={folder}/config.yml", f"--web.config.file={folder}/web.yml",
-        f"--web.listen-address=127.0.0.1:{port}",
-    ]  # fmt: skip
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)  # noqa: S603 - our own
-    target = Target(pid=process.pid, port=port, folder=folder)
-    try:
+class Exposed:
+    """The exporter as it is installed, with passwords and TLS, of a host of files."""
+
+    def __init__(self, folder: Path, *more: str) -> None:
+        """``more`` are further flags."""
+        self._folder, self._port = folder, free_port()
+        subprocess.run(  # noqa: S603 - our own
+            [
+                "/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-days", "2", "-subj", "/CN=server", "-keyout", folder / "server.key", "-out", folder / "server.crt",
+            ],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(10)).decode()
+        (folder / "web.yml").write_text(
+            f"tls_server_config: {{cert_file: server.crt, key_file: server.key}}\nbasic_auth_users: {{{USER}: {hashed}}}\n"
+        )
+        self._command = [
+            str(Path(sys.executable).with_name("burstwatch-exporter")),
+            f"--path.procfs={folder}/proc", f"--path.sysfs={folder}/sys", f"--path.udev.data={folder}/udev",
+            f"--config.file={folder}/config.yml", f"--web.config.file={folder}/web.yml",
+            f"--web.listen-address=127.0.0.1:{self._port}", *more,
+        ]  # fmt: skip
+
+    def start(self) -> Target:
+        """Start it, and wait until it has answered.
+
+        Raises:
+            TimeoutError: with its log, if it does not within a minute.
+        """
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)  # noqa: S603 - our own
+        target = Target(pid=self._process.pid, port=self._port, folder=self._folder)
         until = time.monotonic() + 60
         while True:
             with suppress(OSError):
                 request(target, basic(PASSWORD), HONEST)
-                break
+                return target
             if time.monotonic() > until:
-                raise TimeoutError((folder / "log").read_text())
+                raise TimeoutError((self._folder / "log").read_text())
             time.sleep(0.1)
-        yield target
+
+    def kill(self) -> None:
+        """As the kernel kills."""
+        self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def exporter(folder: Path) -> Iterator[Target]:
+    """An exporter of 128 volumes."""
+    build(DEVICES, folder)
+    exposed = Exposed(folder)
+    try:
+        yield exposed.start()
     finally:
-        process.terminate()
-        process.wait()
+        exposed.kill()
 
 
 def refusals(page: bytes) -> float:
