@@ -1,13 +1,14 @@
 """Measurements of a disk that the kernel throttles like a gp2 volume: what they cost, and what they find."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +18,10 @@ import pytest
 
 from burstwatch.bucket import Bucket
 from burstwatch_exporter.measure.profiles import profiles
+from burstwatch_exporter.measure.scratch import PREFIX
 from tests.exporter.delivery import repeats_when_busy
-from tests.exporter.throttled import LOSETUP, NoDiskError, ThrottledDisk, throttled_disk
+from tests.exporter.kill_trials import survivors, trials
+from tests.exporter.throttled import LOSETUP, MOUNT, NoDiskError, ThrottledDisk, throttled_disk
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
@@ -254,3 +257,73 @@ def test_it_stops_by_itself_within_two_seconds_when_others_take_the_balance_unde
     # What is certain is a little less than the truth, so it may end a moment before.
     unknown = 1 - bench.record()["volumes"][0]["credit"]["before_low"]
     assert -0.05 < level / BUCKET.capacity - floor < 0.05 + unknown
+
+
+def fill(bench: Bench) -> None:
+    """Somebody else writes until there is no space."""
+    with suppress(OSError), (bench.data / "hog").open("wb") as hog:
+        while True:
+            hog.write(bytes(2**20))
+
+
+def turn_read_only(bench: Bench) -> None:
+    """As the kernel does after an error of the disk."""
+    subprocess.run([MOUNT, "-o", "remount,abort", bench.data], check=True)
+
+
+def detach(bench: Bench) -> None:
+    """The device is there, and nothing is behind it."""
+    os.truncate(bench.folder / "memory" / "disk.img", 0)
+
+
+FAULTS: dict[str, Callable[[Bench], None]] = {
+    "fills": fill, "turns read-only": turn_read_only, "is detached": detach,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("profile", ["fio-4k-qd4", "dbench"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_disk_that_breaks_under_a_program_ends_it_in_good_order(
+    fault: str,
+    profile: str,
+    tmp_path: Path,
+    program: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program("dbench" if profile == "dbench" else "fio")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    mark = str((tmp_path / "data" if profile == "dbench" else tmp_path) / PREFIX)
+    try:
+        with (
+            throttled_disk(BUCKET, tmp_path, size_mib=64) as disk,
+            disk.mounted(tmp_path / "data") as data,
+        ):
+            bench = Bench(disk=disk, data=data, folder=tmp_path)
+            args = (f"--profile={profile}", "--size-mib=16", "--budget-percent=90")
+            with bench.measuring(*args) as process:
+                while not survivors(mark):
+                    assert process.poll() is None, (tmp_path / "err").read_text()
+                    time.sleep(0.01)
+                time.sleep(1)
+                FAULTS[fault](bench)
+                code = process.wait(timeout=150)
+            record = bench.record()
+            assert not survivors(mark)
+    except NoDiskError as error:
+        pytest.skip(f"no disk to break here: {error}")
+    steps = record["steps"]
+    assert steps
+    complaints = [record["stopped"], record["failed"], *(one["failed"] for one in steps)]
+    # A file that is laid out has its space: fio does not notice that others take the rest.
+    assert any(complaints) == (code == 1)
+    assert code == 1 or fault == "fills"
+    assert not [one for one in tmp_path.iterdir() if one.name.startswith(PREFIX)]
+
+
+def test_killed_at_any_instant_of_a_start_no_program_survives(
+    program: Callable[[str], str],
+) -> None:
+    program("fio")
+    program("dbench")
+    survived = [(name, after_s) for name, after_s, left in trials(60, seed=2) if left]
+    assert survived == []
