@@ -113,6 +113,12 @@ test-real: setup ## the exporter with real parts: a disk that the kernel throttl
 test-cloud: setup .cache/localcloud.stamp ## the demo and the dead-man switch on the local cloud
 	@$(BIN)/pytest -q -m local_cloud
 
+MINUTES ?= 10
+.PHONY: fuzz
+fuzz: setup ## every parser with inputs that are guided by the code they reach (MINUTES=10, TARGETS="config nvme")
+	@UV_PROJECT_ENVIRONMENT=.cache/fuzz/venv $(UV) sync --quiet --frozen --all-extras --group fuzz --python $(PYTHON)
+	@.cache/fuzz/venv/bin/python -m tests.fuzz $(MINUTES) $(TARGETS)
+
 LOCALCLOUD := demo/localcloud
 .cache/localcloud.stamp: $(LOCALCLOUD)/localstack.txt $(LOCALCLOUD)/runtime.txt | $(UV)
 	@echo "installing the local cloud"

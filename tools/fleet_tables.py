@@ -39,6 +39,35 @@ def month_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def bill_table() -> str:
+    """Every line of a month's bill, with its share, for fleets of several sizes."""
+    (bill,) = (one["bill"] for one in _read("month") if one["policy"] == "deadline, likely")
+    sizes = list(bill)
+    lines = [
+        f"| line | {' | '.join(f'cents at {int(size):,} volumes | share' for size in sizes)} |",
+        f"| --- | {' | '.join('--- | ---' for _ in sizes)} |",
+    ]
+    totals = {size: sum(line["usd"] for line in bill[size]) for size in sizes}
+    for number, line in enumerate(bill[sizes[0]]):
+        cells = [line["line"]]
+        for size in sizes:
+            usd = bill[size][number]["usd"]
+            cells += [f"{CENTS * usd / int(size):.2f}", f"{usd / totals[size]:.0%}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    paid = {size: sum(line["paid_usd"] for line in bill[size]) for size in sizes}
+    for name, usd_of in (("all, a volume-month", totals), ("after AWS's free tier", paid)):
+        cells = [
+            cell
+            for size in sizes
+            for cell in (
+                f"**{CENTS * usd_of[size] / int(size):.2f}**",
+                f"{usd_of[size] / totals[size]:.0%}",
+            )
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def grid_table() -> str:
     """Cents a volume-month by size, load and lead."""
     shown = [one for one in _read("month_grid") if one["delay_s"] == DELAY_S]

@@ -253,6 +253,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     },
     FLEETS: {
         "month": fleet_tables.month_table,
+        "bill": fleet_tables.bill_table,
         "grid": fleet_tables.grid_table,
         "delay": fleet_tables.delay_table,
         "programs": fleet_tables.programs_table,
