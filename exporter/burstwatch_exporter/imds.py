@@ -3,6 +3,8 @@
 import json
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
+from socket import SHUT_RDWR
+from threading import Timer
 from urllib.parse import urlsplit
 
 #: Where every instance finds it.
@@ -48,11 +50,16 @@ def read_identity(endpoint: str) -> Identity:
 def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
     parts = urlsplit(endpoint)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
+    connection.connect()
+    # The timeout is for each byte that comes; this is for all of them.
+    end = Timer(PATIENCE_S, connection.sock.shutdown, [SHUT_RDWR])
+    end.start()
     try:
         connection.request(method, path, headers=headers)
         answer = connection.getresponse()
         body = answer.read(65_536).decode()
     finally:
+        end.cancel()
         connection.close()
     if answer.status != OK:
         msg = f"{method} {path} answers {answer.status}"

@@ -12,10 +12,10 @@ from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
 
-#: Timeout for one disk.
-PATIENCE_S = 1.0
-#: Timeout for all disks together: Prometheus waits ten seconds.
-ALL_S = 4.0
+#: Timeouts for one disk, and for all disks together: a scrape must not take longer because the helper hangs.
+PATIENCE_S, ALL_S = 0.4, 0.8
+#: A disk that timed out is not asked for so long; none is if all the time was used up.
+PAUSE_S = 60.0
 GOOD = b"ok\n"
 
 
@@ -27,6 +27,8 @@ class NvmeSource:
     def __init__(self, helper: Path) -> None:
         """``helper`` is the helper's socket."""
         self._helper = helper
+        #: Until when a disk is not asked.
+        self._paused: dict[str, float] = {}
 
     def add_to(self, page: Page, snapshot: Snapshot, attempt: Attempt) -> None:
         """Their statistics. One that does not answer is named, and hides no other.
@@ -39,14 +41,28 @@ class NvmeSource:
             if not view.disk.name.startswith("nvme"):
                 continue
             try:
-                if time.monotonic() > until:
-                    msg = f"not asked, for the others took {ALL_S:g} s"
-                    raise ValueError(msg)  # noqa: TRY301 - told with the others
+                self._check_pause(view.disk, until)
                 add_stats(page, view.disk, parse_stats(_content(self._ask(view.disk))))
             except ValueError as error:
                 attempt.problems.append(f"{view.disk.key} ({view.disk.name}): {error}")
 
+    def _check_pause(self, disk: Disk, until: float) -> None:
+        """Refuse to ask a disk that did not answer lately, or any disk when the time for all is over.
+
+        Raises:
+            ValueError: saying which of the two.
+        """
+        now = time.monotonic()
+        if now > until:
+            self._paused[disk.name] = now + PAUSE_S
+            msg = f"not asked, for the others took {ALL_S:g} s; asked again in {PAUSE_S:g} s"
+            raise ValueError(msg)
+        if now < self._paused.get(disk.name, now):
+            msg = f"it did not answer; asked again in {self._paused[disk.name] - now:.0f} s"
+            raise ValueError(msg)
+
     def _ask(self, disk: Disk) -> bytes:
+        until = time.monotonic() + PATIENCE_S
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(PATIENCE_S)
             try:
@@ -58,11 +74,13 @@ class NvmeSource:
                 connection.sendall(f"{disk.name}\n".encode())
                 answer = b""
                 while len(answer) <= len(GOOD) + PAGE_BYTES:
+                    connection.settimeout(max(0.001, until - time.monotonic()))
                     more = connection.recv(PAGE_BYTES)
                     if not more:
                         break
                     answer += more
             except OSError as error:
+                self._paused[disk.name] = time.monotonic() + PAUSE_S
                 msg = f"the helper does not answer: {error}"
                 raise ValueError(msg) from error
         return answer

@@ -2,8 +2,10 @@
 
 import io
 import json
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -432,3 +434,25 @@ def test_a_datapoint_of_before_it_looked_holds_less_what_may_have_been_spent_sin
     assert high == 5_400_000
     # The newest is of the minute that began five minutes ago; 1.05 times the burst may have been spent.
     assert low == pytest.approx(5_400_000 - 300 * 1.05 * 3_000, abs=0.01 * 5_400_000)
+
+
+def test_a_metadata_service_that_sends_a_byte_now_and_then_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.imds.PATIENCE_S", 0.3)
+    ended = threading.Event()
+
+    def trickle(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\n")
+            while not ended.wait(0.05):
+                connection.sendall(b"X")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=trickle, args=(listener,))
+        thread.start()
+        with pytest.raises(ValueError, match="instance metadata at http"):
+            read_identity(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        ended.set()
+        thread.join()

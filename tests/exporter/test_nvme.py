@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -226,6 +226,7 @@ def test_a_disk_that_hangs_is_named_and_hides_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("burstwatch_exporter.nvme.PATIENCE_S", 2.0)
+    monkeypatch.setattr("burstwatch_exporter.nvme.ALL_S", 60.0)
     disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(), nvme2n1=a_page(), nvme4n1=a_page())
     read = disks.read
 
@@ -241,6 +242,57 @@ def test_a_disk_that_hangs_is_named_and_hides_no_other(
         exporter.sources.outcomes["nvme"].problems
     )
     assert text.count("burstwatch_ebs_volume_queue_length{") == 3
+
+
+@contextmanager
+def stalling(path: Path, *, takes: bool, says: bytes) -> Iterator[list[float]]:
+    """A helper that takes connections or does not, and says a byte now and then. Gives when it was asked."""
+    asked: list[float] = []
+    with socket.socket(socket.AF_UNIX) as listener, ExitStack() as held:
+        listener.bind(str(path))
+        listener.listen(0 if not takes else 128)
+        listener.settimeout(0.05)
+        stop = threading.Event()
+
+        def serve() -> None:
+            open_ones: list[socket.socket] = []
+            while not stop.is_set():
+                if takes:
+                    with suppress(TimeoutError):
+                        open_ones.append(held.enter_context(listener.accept()[0]))
+                        asked.append(time.monotonic())
+                for one in open_ones:
+                    with suppress(OSError):
+                        one.sendall(says)
+                stop.wait(0.02)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield asked
+        finally:
+            stop.set()
+            thread.join()
+
+
+@pytest.mark.parametrize(("kind", "says"), [("silent", b""), ("trickling", b"o"), ("deaf", b"")])
+def test_a_helper_that_stalls_is_asked_again_in_a_minute_and_delays_no_other_scrape(
+    tmp_path: Path, kind: str, says: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    takes = kind != "deaf"
+    monkeypatch.setattr("burstwatch_exporter.nvme.PATIENCE_S", 0.1)
+    monkeypatch.setattr("burstwatch_exporter.nvme.ALL_S", 0.15)
+    with stalling(tmp_path / "nvme.sock", takes=takes, says=says) as asked:
+        exporter, text = scraped(tmp_path)
+        first = len(asked)
+        assert "burstwatch_ebs_" not in text
+        assert exporter.sources.outcomes["nvme"].problems
+        text = exporter.scrape()[1].decode()
+        assert "burstwatch_volume_read_ops_total{" in text
+        assert len(asked) == first
+        if takes:
+            assert 1 <= first <= 3
+            assert "asked again in" in str(exporter.sources.outcomes["nvme"].problems)
 
 
 def test_without_its_helper_the_source_is_down_and_all_else_is_there(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ Each target starts from the corpus and runs in a process of its own. Inputs that
 `.cache/fuzz/`, where the next run goes on. An input that breaks a target is put into its corpus, where the tests find it.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 from tests.fuzz.targets import CORPUS, TARGETS
 
 FOUND = Path(".cache/fuzz/found")
+#: The figures of the last run. Those of docs/security.md are a copy in benchmarks/results.
+KEPT = Path(".cache/fuzz/fuzz.json")
 RUNS = re.compile(r"Done (\d+) runs")
 LARGEST_BYTES = 4_096
 
@@ -40,11 +43,12 @@ def main() -> None:
         sys.exit(f"no target is called {', '.join(unknown)}, allowed are {', '.join(TARGETS)}")
     names = names or list(TARGETS)
     seconds = max(1, int(60 * float(minutes) / len(names)))
-    total, broken = 0, []
+    total, broken, records = 0, [], []
     for name in names:
         began = time.monotonic()
         count, said = fuzz(name, seconds)
         total += count
+        records.append({"target": name, "inputs": count, "broken": int(bool(said))})
         print(
             f"{name:14} {count:12,} inputs in {time.monotonic() - began:4.0f} s{'' if not said else ': BROKEN'}",
             flush=True,
@@ -53,6 +57,7 @@ def main() -> None:
             broken.append(name)
             print(said)
     print(f"{'all':14} {total:12,} inputs")
+    KEPT.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
     sys.exit(1 if broken else 0)
 
 
