@@ -10,6 +10,8 @@ from dataclasses import dataclass
 SECTOR_BYTES = 512
 #: Columns before the counters: major, minor and name.
 HEAD = 3
+#: The kernel counts in 64 bits at most.
+LARGEST = 2**64 - 1
 #: How many counters a line has, by kernel.
 OLDEST, WITH_DISCARDS, WITH_FLUSHES = 11, 15, 17
 #: A counter of a 32-bit kernel begins anew here.
@@ -88,7 +90,7 @@ def parse_diskstats(text: str) -> DiskStats:
 def _counters(columns: list[str]) -> Counters:
     count = len(columns)
     values = [int(column) for column in columns]
-    if count < OLDEST or min(values) < 0:
+    if count < OLDEST or min(values) < 0 or max(values) > LARGEST:
         raise ValueError
     other = values[11] if count >= WITH_DISCARDS else 0
     if count >= WITH_FLUSHES:

@@ -50,7 +50,7 @@ def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
                 devno=head[2],
                 source=_plain(tail[1]),
                 mountpoint=_plain(head[4]),
-                fstype=tail[0],
+                fstype=_plain(tail[0]),
             )
         )
     return mounts, problems
