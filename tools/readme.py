@@ -14,7 +14,7 @@ from burstwatch.config import SETTINGS
 from burstwatch.kinds import find_kinds
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
-from tools import fleet_tables, measured
+from tools import fleet_tables, measured, security_tables
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -22,6 +22,7 @@ MEASURING = ROOT / "docs" / "measuring.md"
 EXPORTER = ROOT / "docs" / "exporter.md"
 BACKTEST = ROOT / "docs" / "backtest.md"
 FLEETS = ROOT / "docs" / "fleets.md"
+SECURITY = ROOT / "docs" / "security.md"
 RESULTS = ROOT / "benchmarks" / "results"
 #: The stack itself fills these in.
 OF_THE_STACK = {
@@ -261,6 +262,11 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "shards": fleet_tables.shards_table,
         "spread": fleet_tables.spread_table,
         "cold-start": fleet_tables.cold_start_table,
+    },
+    SECURITY: {
+        "attacks": security_tables.attacks_table,
+        "soak": security_tables.soak_table,
+        "fuzz": security_tables.fuzz_table,
     },
     BACKTEST: {
         "columns": columns_list,

@@ -214,10 +214,6 @@ def _rate(value: float | None, unit: str) -> str:
     return f"{number(value)} {unit}".strip() if math.isfinite(value) else "not known"
 
 
-def _or_dash(value: float | None, unit: str) -> str:
-    return "-" if value is None else f"{number(value)} {unit}"
-
-
 def _ms(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1000:.3g} ms"
 
