@@ -29,7 +29,7 @@ from benchmarks.record import keep
 from burstwatch.formatting import table
 
 DEVICES, ATTACKED_S, EVERY_S = 128, 10.0, 0.2
-HONEST, ATTACKER = "127.0.0.2", "127.0.0.1"
+HONEST, ATTACKER = "127.0.1.2", "127.0.0.1"
 USER, PASSWORD = "prometheus", "correct horse"
 TIMEOUT_S = 30.0
 THREADS = 8

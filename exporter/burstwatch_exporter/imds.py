@@ -42,7 +42,7 @@ def read_identity(endpoint: str) -> Identity:
             region=str(fields["region"]),
             account=str(fields["accountId"]),
         )
-    except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
+    except (OSError, HTTPException, ValueError, KeyError, TypeError, RuntimeError) as error:
         msg = f"instance metadata at {endpoint}: {type(error).__name__}: {error}"
         raise ValueError(msg) from error
 
@@ -50,16 +50,18 @@ def read_identity(endpoint: str) -> Identity:
 def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
     parts = urlsplit(endpoint)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
-    connection.connect()
-    # The timeout is for each byte that comes; this is for all of them.
-    end = Timer(PATIENCE_S, connection.sock.shutdown, [SHUT_RDWR])
-    end.start()
     try:
-        connection.request(method, path, headers=headers)
-        answer = connection.getresponse()
-        body = answer.read(65_536).decode()
+        connection.connect()
+        # The timeout is for each byte that comes; this is for all of them.
+        end = Timer(PATIENCE_S, connection.sock.shutdown, [SHUT_RDWR])
+        end.start()
+        try:
+            connection.request(method, path, headers=headers)
+            answer = connection.getresponse()
+            body = answer.read().decode()
+        finally:
+            end.cancel()
     finally:
-        end.cancel()
         connection.close()
     if answer.status != OK:
         msg = f"{method} {path} answers {answer.status}"

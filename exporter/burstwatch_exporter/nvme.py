@@ -14,8 +14,14 @@ from burstwatch_exporter.sources import Attempt
 
 #: Timeouts for one disk, and for all disks together: a scrape must not take longer because the helper hangs.
 PATIENCE_S, ALL_S = 0.4, 0.8
-#: A disk that timed out is not asked for so long; none is if all the time was used up.
+#: A disk that timed out is not asked for so long.
 PAUSE_S = 60.0
+
+
+class _SlowError(ValueError):
+    """A disk did not answer in time. The helper asks one after the other, so the next would wait too."""
+
+
 GOOD = b"ok\n"
 
 
@@ -27,8 +33,9 @@ class NvmeSource:
     def __init__(self, helper: Path) -> None:
         """``helper`` is the helper's socket."""
         self._helper = helper
-        #: Until when a disk is not asked.
+        #: By disk: until when it is not asked, and when it was asked last.
         self._paused: dict[str, float] = {}
+        self._asked: dict[str, float] = {}
 
     def add_to(self, page: Page, snapshot: Snapshot, attempt: Attempt) -> None:
         """Their statistics. One that does not answer is named, and hides no other.
@@ -36,30 +43,26 @@ class NvmeSource:
         Raises:
             OSError: if the helper is not there.
         """
-        until = time.monotonic() + ALL_S
-        for view in snapshot.views:
-            if not view.disk.name.startswith("nvme"):
-                continue
+        until, why = time.monotonic() + ALL_S, ""
+        disks = [view.disk for view in snapshot.views if view.disk.name.startswith("nvme")]
+        # Those that the time was too short for come first next time.
+        for disk in sorted(disks, key=lambda one: self._asked.get(one.name, 0.0)):
+            now = time.monotonic()
             try:
-                self._check_pause(view.disk, until)
-                add_stats(page, view.disk, parse_stats(_content(self._ask(view.disk))))
+                if now < self._paused.get(disk.name, now):
+                    msg = f"did not answer; asked again in {self._paused[disk.name] - now:.0f} s"
+                    raise ValueError(msg)  # noqa: TRY301 - told with the others
+                if why or now > until:
+                    msg = f"not asked this time: {why or 'the others took too long'}"
+                    raise ValueError(msg)  # noqa: TRY301 - as above
+                self._asked[disk.name] = now
+                add_stats(page, disk, parse_stats(_content(self._ask(disk))))
+            except _SlowError as error:
+                self._paused[disk.name] = now + PAUSE_S
+                why = f"{disk.name} did not answer"
+                attempt.problems.append(f"{disk.key} ({disk.name}): {error}")
             except ValueError as error:
-                attempt.problems.append(f"{view.disk.key} ({view.disk.name}): {error}")
-
-    def _check_pause(self, disk: Disk, until: float) -> None:
-        """Refuse to ask a disk that did not answer lately, or any disk when the time for all is over.
-
-        Raises:
-            ValueError: saying which of the two.
-        """
-        now = time.monotonic()
-        if now > until:
-            self._paused[disk.name] = now + PAUSE_S
-            msg = f"not asked, for the others took {ALL_S:g} s; asked again in {PAUSE_S:g} s"
-            raise ValueError(msg)
-        if now < self._paused.get(disk.name, now):
-            msg = f"it did not answer; asked again in {self._paused[disk.name] - now:.0f} s"
-            raise ValueError(msg)
+                attempt.problems.append(f"{disk.key} ({disk.name}): {error}")
 
     def _ask(self, disk: Disk) -> bytes:
         until = time.monotonic() + PATIENCE_S
@@ -79,8 +82,10 @@ class NvmeSource:
                     if not more:
                         break
                     answer += more
+            except TimeoutError as error:
+                msg = f"the helper does not answer: {error}"
+                raise _SlowError(msg) from error
             except OSError as error:
-                self._paused[disk.name] = time.monotonic() + PAUSE_S
                 msg = f"the helper does not answer: {error}"
                 raise ValueError(msg) from error
         return answer

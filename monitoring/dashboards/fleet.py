@@ -127,7 +127,7 @@ def _now() -> list[Panel]:
 def _worst() -> list[Panel]:
     by_time = (
         f"SELECT AVG(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
-        f"WHERE Deployment = '$deployment' AND Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY MIN() ASC LIMIT {WORST}"
+        f"WHERE Deployment = '$deployment' AND Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY AVG() ASC LIMIT {WORST}"
     )
     # A SEARCH sorts the first 500 that it finds; this sorts 10,000.
     lowest = (

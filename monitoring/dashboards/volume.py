@@ -274,11 +274,12 @@ def _ahead(name: str, statistic: str) -> list[MetricsQuery]:
     function for the last value.
     """
     left, said, line = f"{name}Left", f"{name}Said", f"{name}Line"
-    dry = f"({said} + FILL({left}, REPEAT))"
+    is_near = f"{left} < {LONGEST_S:g}"
+    dry = f"({said} + FILL(IF({is_near}, {left}), REPEAT))"
     since = "(EPOCH(balance) - newest)"
     return [
         _said(left, TIME_METRIC, statistic, hidden=True),
-        math(said, f"FILL(IF({left} < {LONGEST_S:g}, EPOCH({left})), REPEAT)", hidden=True),
+        math(said, f"FILL(IF({is_near}, EPOCH({left})), REPEAT)", hidden=True),
         math(line, f"level * (1 - {since} / ({dry} - newest))", hidden=True),
         math(
             name,

@@ -105,7 +105,7 @@ def test_between_two_looks_the_time_left_goes_on_falling(cloud: Cloud) -> None:
     after = run_sweep(cloud, memory)
     assert after.found.evaluated == 0
     published = [
-        datum["StatisticValues"]["Sum"]
+        datum["StatisticValues"]["Sum"] / datum["StatisticValues"]["SampleCount"]
         for _, operation, request in cloud.aws.calls
         if operation == "PutMetricData"
         for datum in request["MetricData"]

@@ -4,11 +4,13 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from burstwatch_exporter.measure import command
+from burstwatch_exporter.measure.process import Process
 from tests.exporter.measuring import GOOD, OUTPUT, VERSION, fio, step
 from tests.exporter.planted import DISK, Planted, fake_program
 
@@ -190,3 +192,25 @@ def test_what_is_spent_until_it_begins_is_charged(host: Planted) -> None:
         spent = host.ops - began
     record: Any = host.record()
     assert record["volumes"][0]["credit"]["after_low"] <= 1 - (spent - 20_000 * 0.2) / 5_400_000
+
+
+def test_a_program_that_is_begun_again_holds_no_more_descriptors(tmp_path: Path) -> None:
+    program = Process(args=["/bin/true"], printed=tmp_path / "out", errors=tmp_path / "err")
+    counts = []
+    with ExitStack() as stack:
+        for _ in range(10):
+            program.start(stack)
+            assert program.process.wait(60) == 0
+            counts.append(len(os.listdir("/proc/self/fd")))  # noqa: PTH208 - no descriptor more
+    assert counts == [counts[0]] * 10
+    assert len(os.listdir("/proc/self/fd")) == counts[0] - 1  # noqa: PTH208 - as above
+
+
+def test_a_program_ends_as_itself_whoever_keeps_it(tmp_path: Path) -> None:
+    for script, code in (("exit 7", 7), ("kill -TERM $$", -15), ("kill -KILL $$", -9)):
+        program = Process(
+            args=["/bin/sh", "-c", script], printed=tmp_path / "out", errors=tmp_path / "err"
+        )
+        with ExitStack() as stack:
+            program.start(stack)
+            assert program.process.wait(60) == code

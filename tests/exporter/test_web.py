@@ -27,7 +27,7 @@ from burstwatch_exporter.serve import serve
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
-from burstwatch_exporter.web.app import App
+from burstwatch_exporter.web.app import App, network_of
 from burstwatch_exporter.web.config import Tls, read_web_config
 from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.refusals import Refusals
@@ -323,7 +323,7 @@ def test_who_guesses_passwords_keeps_nobody_at_another_address_from_being_checke
             one.start()
         until(lambda: len(codes) == 18)
         honest = http.client.HTTPConnection(
-            "127.0.0.1", server.port, timeout=60, source_address=("127.0.0.2", 0)
+            "127.0.0.1", server.port, timeout=60, source_address=("127.0.1.2", 0)
         )
         honest.request("GET", "/metrics", headers=basic("prometheus", PASSWORD))
         gate.set()
@@ -332,6 +332,20 @@ def test_who_guesses_passwords_keeps_nobody_at_another_address_from_being_checke
             one.join()
     assert sorted(codes) == [401] * 2 + [503] * 18
     assert refused(refusals) == {"busy": 18, "password": 2}
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("10.1.2.3", "10.1.2.0/24"),
+        ("::ffff:10.1.2.3", "10.1.2.0/24"),
+        ("2001:db8::1:2:3:4", "2001:db8::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+    ],
+)
+def test_who_has_an_address_is_taken_to_have_its_network(address: str, network: str) -> None:
+    assert network_of(address) == network
 
 
 def test_refusals_are_logged_at_once_and_then_once_a_minute(

@@ -4,8 +4,10 @@ What a parser refuses it refuses with a ``ValueError``, as it says in its docstr
 result that no caller expects: a number that is not finite, say.
 """
 
+import atexit
 import json
 import math
+import shutil
 import struct
 import tempfile
 from collections.abc import Callable, Sequence
@@ -47,9 +49,11 @@ NOW = 1_790_000_100.0
 def folder() -> Path:
     """A folder in memory, one for each process."""
     memory = Path("/dev/shm")  # noqa: S108 - where there is one, files cost nothing
-    return Path(
+    made = Path(
         tempfile.mkdtemp(prefix="burstwatch-fuzz-", dir=memory if memory.is_dir() else None)
     )
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def as_file(data: bytes, name: str) -> Path:

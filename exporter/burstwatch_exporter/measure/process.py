@@ -28,6 +28,9 @@ wakes, woken = os.pipe()
 os.set_blocking(woken, False)
 signal.set_wakeup_fd(woken)
 signal.signal(signal.SIGCHLD, lambda *_: None)
+poll = select.poll()
+poll.register(pipe, select.POLLIN)
+poll.register(wakes, select.POLLIN)
 child = os.fork()
 if not child:
     for number in told:
@@ -35,7 +38,7 @@ if not child:
     os.execv(sys.argv[2], sys.argv[2:])
 ended = 0
 while not ended:
-    if pipe in select.select([pipe, wakes], [], [])[0]:
+    if any(fd == pipe for fd, _ in poll.poll()):
         os.killpg(0, signal.SIGKILL)
     os.read(wakes, 1)
     ended, status = os.waitpid(child, os.WNOHANG)
@@ -57,15 +60,17 @@ class Process:
     errors: Path
     fd: int | None = None
     process: subprocess.Popen[bytes] = field(init=False)
+    _ours: int | None = field(init=False, default=None)
 
     def start(self, stack: ExitStack) -> None:
         """Begin it; what it prints is added to what was printed before."""
-        theirs, ours = os.pipe()
-        stack.callback(os.close, ours)
+        self._let_go()
+        theirs, self._ours = os.pipe()
+        stack.callback(self._let_go)
         with (
+            open(theirs, "rb"),  # noqa: PTH123 - to close it
             self.printed.open("ab") as out,
             self.errors.open("ab") as err,
-            open(theirs, "rb"),  # noqa: PTH123 - to close it
         ):
             self.process = subprocess.Popen(  # noqa: S603 - fio, dbench or dd, by path, without a shell
                 [sys.executable, "-I", "-S", "-c", KEEPER, str(theirs), *self.args],
@@ -85,9 +90,14 @@ class Process:
             os.killpg(self.process.pid, number)
 
     def kill(self) -> None:
-        """End it at once, if it has not ended."""
-        if self.process.poll() is None:
-            self.tell(signal.SIGKILL)
+        """End at once what has not ended."""
+        self.tell(signal.SIGKILL)
+
+    def _let_go(self) -> None:
+        """Close our end of the pipe: whatever is still there of the group is killed."""
+        if self._ours is not None:
+            os.close(self._ours)
+            self._ours = None
 
     def end(
         self, first: signal.Signals, *, patience_s: float, may_write: Callable[[], bool]

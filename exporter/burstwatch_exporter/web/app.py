@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from html import escape
+from ipaddress import IPv6Address, ip_address, ip_network
 from threading import Barrier
 from typing import Protocol
 
@@ -23,8 +24,9 @@ from burstwatch_exporter.web.refusals import Refusals
 
 #: Threads for scrapes. All begin with the server: later there may be no room for one.
 SCRAPE_THREADS = 2
-#: So many passwords may wait to be checked, and so many of one address. One more is refused.
+#: So many passwords may wait to be checked, and so many of one network. One more is refused.
 GUESSES, GUESSES_OF_ONE = 32, 2
+IPV4 = 4
 #: From so many bytes on an answer is sent packed to those who take it so.
 WORTH_PACKING = 1_024
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
@@ -96,21 +98,33 @@ class App(Application):
         """Whether an ``Authorization`` header from an address lets its sender in.
 
         Raises:
-            HTTPError: 503 where too many wait to be checked, of that address or of all.
+            HTTPError: 503 where too many wait to be checked, of that network or of all.
         """
+        network = network_of(address)
         if self._passwords.is_known(authorization):
             return True
-        if self._guesses[address] >= GUESSES_OF_ONE or self._guesses.total() >= GUESSES:
+        if self._guesses[network] >= GUESSES_OF_ONE or self._guesses.total() >= GUESSES:
             self.refusals.note("busy")
             raise HTTPError(503)
-        self._guesses[address] += 1
+        self._guesses[network] += 1
         try:
             check = self._passwords.allow
             return await asyncio.get_running_loop().run_in_executor(
                 self._checks, check, authorization
             )
         finally:
-            self._guesses -= Counter([address])
+            self._guesses -= Counter([network])
+
+
+def network_of(address: str) -> str:
+    """The network that a client is taken for: who has one address of it mostly has many. Anything else as it is."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, IPv6Address):  # a socket for both gives IPv4 as ::ffff:10.0.0.1
+        found = found.ipv4_mapped or found
+    return str(ip_network(f"{found}/{24 if found.version == IPV4 else 64}", strict=False))
 
 
 def _threads(count: int) -> ThreadPoolExecutor:

@@ -12,7 +12,7 @@ from typing import Any
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
-from burstwatch_exporter.web.app import App
+from burstwatch_exporter.web.app import App, network_of
 from burstwatch_exporter.web.config import Tls
 from burstwatch_exporter.web.refusals import Reason
 
@@ -21,7 +21,7 @@ LOG = logging.getLogger("burstwatch_exporter")
 REQUEST_S = 5.0
 #: A connection ends this long after it was opened, however slowly its client reads.
 CONNECTION_S = 30.0
-#: Connections at a time. One more closes the oldest idle one of the address that has the most.
+#: Connections at a time. One more closes the oldest idle one of the network that has the most.
 CONNECTIONS = 512
 #: How long requests may still take when the server stops.
 GRACE_S = 5.0
@@ -98,7 +98,7 @@ class _Http(HTTPServer):
         self, app: App, tls: "_CurrentTls | None", loop: asyncio.AbstractEventLoop
     ) -> None:
         self._app, self._tls, self._loop = app, tls, loop
-        #: Each open connection, the oldest first, with its end and its address.
+        #: Each open connection, the oldest first, with its end and its network.
         self._open: dict[IOStream, tuple[asyncio.TimerHandle, str]] = {}
         #: Those with a whole request.
         self.busy: set[IOStream] = set()
@@ -136,7 +136,7 @@ class _Http(HTTPServer):
             idle = (one for one in theirs if one not in self.busy)
             self._drop(next(idle, theirs[0]), "crowded")
         end = self._loop.call_later(CONNECTION_S, self._expire, stream)
-        self._open[stream] = end, address[0]
+        self._open[stream] = end, network_of(address[0])
         super().handle_stream(stream, address)
 
     def on_close(self, server_conn: Any) -> None:  # noqa: ANN401 - Tornado does not export it
