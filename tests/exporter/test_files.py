@@ -217,6 +217,14 @@ def test_a_folder_of_another_user_is_left_alone(
     assert (folder / "deep" / "output").exists()
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_another_user_with_our_marker_is_left_alone(tmp_path: Path) -> None:
+    folder = left_behind(tmp_path)
+    os.chown(folder, 12_345, -1)
+    assert remove_left_behind(tmp_path) == []
+    assert (folder / "deep" / "output").exists()
+
+
 def test_a_link_by_the_name_of_a_folder_and_links_in_one_lead_nowhere(
     tmp_path: Path, victim: Path
 ) -> None:

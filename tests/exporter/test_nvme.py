@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import fcntl
+import re
 import socket
 import struct
 import subprocess
@@ -247,6 +248,20 @@ def test_disks_after_one_that_is_slow_are_asked_at_the_next_scrape(
     assert "(nvme0n1): did not answer; asked again in" in str(
         exporter.sources.outcomes["nvme"].problems
     )
+
+
+def test_disks_that_the_time_was_too_short_for_come_first_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.nvme.ALL_S", 0.0)
+    disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(), nvme2n1=a_page(), nvme4n1=a_page())
+    seen = set()
+    with helping(tmp_path / "nvme.sock", disks):
+        exporter, _ = scraped(tmp_path)
+        for _ in range(8):
+            page = exporter.scrape()[1].decode()
+            seen |= set(re.findall(r'burstwatch_ebs_volume_queue_length{device="(\w+)"', page))
+    assert seen == {"nvme0n1", "nvme1n1", "nvme2n1", "nvme4n1"}
 
 
 @contextmanager
