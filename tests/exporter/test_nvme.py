@@ -253,9 +253,16 @@ def test_disks_after_one_that_is_slow_are_asked_at_the_next_scrape(
 def test_disks_that_the_time_was_too_short_for_come_first_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.nvme.ALL_S", 0.0)
+    monkeypatch.setattr("burstwatch_exporter.nvme.PATIENCE_S", 60.0)
+    monkeypatch.setattr("burstwatch_exporter.nvme.ALL_S", 0.1)
     disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(), nvme2n1=a_page(), nvme4n1=a_page())
-    seen = set()
+    read, seen = disks.read, set[str]()
+
+    def slowly(device: str) -> bytes:
+        time.sleep(0.2)
+        return read(device)
+
+    monkeypatch.setattr(disks, "read", slowly)
     with helping(tmp_path / "nvme.sock", disks):
         exporter, _ = scraped(tmp_path)
         for _ in range(8):
