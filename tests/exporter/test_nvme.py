@@ -255,6 +255,7 @@ def test_disks_that_the_time_was_too_short_for_come_first_next_time(
 ) -> None:
     monkeypatch.setattr("burstwatch_exporter.nvme.PATIENCE_S", 60.0)
     monkeypatch.setattr("burstwatch_exporter.nvme.ALL_S", 0.1)
+    monkeypatch.setattr("burstwatch_exporter.nvme_helper.FRESH_S", 0.0)
     disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(), nvme2n1=a_page(), nvme4n1=a_page())
     read, seen = disks.read, set[str]()
 
