@@ -39,9 +39,25 @@ def month_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def bill_sentence() -> str:
+    """The whole of a month's bill in one sentence."""
+    totals = [
+        f"{CENTS * sum(one['usd'] for one in lines) / int(size):.1f} cents a volume-month at {int(size):,} volumes "
+        f"({CENTS * sum(one['paid_usd'] for one in lines) / int(size):.1f} after AWS's free tier)"
+        for size, lines in _bill().items()
+    ]
+    return f"All in, by the benchmark of a month: {' and '.join(totals)}.\n"
+
+
+def _bill() -> dict[str, list[dict[str, Any]]]:
+    (bill,) = (one["bill"] for one in _read("month") if one["policy"] == "deadline, likely")
+    found: dict[str, list[dict[str, Any]]] = bill
+    return found
+
+
 def bill_table() -> str:
     """Every line of a month's bill, with its share, for fleets of several sizes."""
-    (bill,) = (one["bill"] for one in _read("month") if one["policy"] == "deadline, likely")
+    bill = _bill()
     sizes = list(bill)
     lines = [
         f"| line | {' | '.join(f'cents at {int(size):,} volumes | share' for size in sizes)} |",

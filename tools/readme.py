@@ -236,6 +236,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     README: {
         "kinds": kinds_table,
         "settings": settings_table,
+        "bill": fleet_tables.bill_sentence,
         "alarm": alarm_text,
         "backtest-fresh": families_table,
     },
