@@ -34,7 +34,7 @@ BALANCE = re.compile(
     r'^burstwatch_credit_balance_ratio{bound="(low|high)",bucket="io",device="nvme(\d+)n1",volume_id="[^"]*"} (\S+)$',
     re.MULTILINE,
 )
-#: What a device spends in the second between its counters and its page.
+#: Counters are a second old on each side.
 SLACK_S = 2.0
 
 
@@ -114,15 +114,15 @@ class Fleet:
                 one.ops = 0.0
             one.is_here = is_here
 
-    def outside(self, page: str) -> list[str]:
-        """The volumes whose true level is not in the interval that the page says."""
+    def outside(self, page: str, *, late_s: float = 0.0) -> list[str]:
+        """The volumes whose true level is not in the interval of a page that was made ``late_s`` after the counters at most."""
         found: dict[int, dict[str, float]] = {}
         for bound, number, value in BALANCE.findall(page):
             found.setdefault(int(number), {})[bound] = float(value)
         wrong = []
         for number, said in found.items():
             one = self.volumes[number]
-            slack = SLACK_S * one.bucket.burst / one.bucket.capacity
+            slack = (SLACK_S + late_s) * one.bucket.burst / one.bucket.capacity
             truth = one.level / one.bucket.capacity
             if one.is_here and not said["low"] - slack <= truth <= said["high"] + slack:
                 wrong.append(
@@ -249,9 +249,8 @@ def hour(folder: Path, seconds: int) -> Notes:
                 notes.scrapes += status == http.client.OK
                 notes.scrape_s.append(time.monotonic() - sent)
                 if turn % 5 == 0:
-                    fleet.live(time.monotonic() - began, time.monotonic() - last)
-                    last = time.monotonic()
-                    notes.wrong += fleet.outside(page.decode())
+                    late_s = time.monotonic() - last
+                    notes.wrong += fleet.outside(page.decode(), late_s=late_s)
                     notes.looks += 1
             notes.failed = turn - notes.scrapes
             if turn % 30 == 0 and not is_first_half:

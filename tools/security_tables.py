@@ -5,7 +5,7 @@ from typing import Any
 
 from tools.fleet_tables import RESULTS
 
-SOAKS = ("day", "hour")
+SOAKS = ("day",)
 
 
 def attacks_table() -> str:
