@@ -122,18 +122,19 @@ class Session:
         (planned,) = self._plan.steps
         if self._plan.credit is None:
             return
-        bucket = self._plan.credit.bucket
+        bucket, budget = self._plan.credit.bucket, self._watch.bounds.budget
         before = self._watch.now.left[self._target.views[0].disk.name]
         middle = (planned.credits_per_s + bucket.refill) / 2
 
-        def has_come_down(samples: Sequence[ServedSample]) -> bool:
-            return has_fallen([one.credits for one in samples], below=middle)
+        def is_over(samples: Sequence[ServedSample]) -> bool:
+            # As is likely: the most that may have been charged is far above it where I/O is split.
+            spent = math.fsum(one.credits_per_s * one.seconds for one in samples)
+            return spent > most or has_fallen([one.credits for one in samples], below=middle)
 
         longest_s = min(planned.step.runtime_s, LATE * planned.runs_s)
         step = replace(planned.step, runtime_s=longest_s)
-        refilled = bucket.refill * planned.runs_s
-        allowed = self._watch.now.spent_most + LATE * (before.high + refilled)
-        run = self._run(planned, step, place, allowed=allowed, until=has_come_down)
+        most = LATE * (before.high + bucket.refill * planned.runs_s)
+        run = self._run(planned, step, place, allowed=budget, until=is_over)
         found = estimate(
             [one.credits for one in run.samples], left=before, capacity=bucket.capacity
         )
@@ -144,8 +145,7 @@ class Session:
         rested_s = self._rest(recover_s)
         if recover_s > 0 and not self._stopped:
             again = replace(step, name=f"{step.name}-after-rest")
-            allowed = self._watch.now.spent_most + LATE * (bucket.refill * rested_s + refilled)
-            run = self._run(planned, again, place, allowed=allowed, until=has_come_down)
+            run = self._run(planned, again, place, allowed=budget, until=is_over)
             if not self._is_over(run) and not run.failed:
                 samples = [one.credits for one in run.samples]
                 refill = refill_after(samples, found.knee, rested_s=rested_s)
