@@ -411,7 +411,7 @@ class FakeAws(Deployed, Messaging, Peers):
         if missing:
             raise WireError("ResourceNotFound", f"no alarm {missing[0]}", 404)
         for name in names:
-            del region.alarms[name]
+            region.alarms.pop(name, None)  # another call may have been here meanwhile
         return {}
 
     # Alarms, evaluated when a test says so: once a minute in AWS
