@@ -90,6 +90,7 @@ def test_a_drain_that_is_interrupted_after_its_knee_has_one_and_no_refill(host: 
     assert record["drain"]["refill"] is None
 
 
+@pytest.mark.slow
 def test_a_drain_that_never_falls_is_given_up_at_half_as_much_again_as_there_was(
     host: Planted,
 ) -> None:
