@@ -24,7 +24,7 @@ from typing import Protocol
 
 import bcrypt
 
-from benchmarks.exporter import build, free_port, tree
+from benchmarks.exporter import build, free_port, resident_mib, tree
 from benchmarks.record import keep
 from burstwatch.formatting import table
 
@@ -53,18 +53,10 @@ class Target:
     port: int
     folder: Path
 
-    def descriptors(self) -> int:
-        """Files and connections that it holds open."""
-        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
-    def threads(self) -> int:
-        """Threads that it has."""
-        return len(list(Path(f"/proc/{self.pid}/task").iterdir()))
-
-    def resident_mib(self) -> float:
-        """Memory that it holds."""
-        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGESIZE") / 2**20
+def descriptors(pid: int) -> int:
+    """Files and connections that a process holds open."""
+    return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,7 +346,7 @@ def attacked(target: Target, name: str, *, seconds: float) -> Outcome:
         except (OSError, http.client.HTTPException):
             failed += 1
         times.append(time.monotonic() - began)
-        most = max(most, target.descriptors())
+        most = max(most, descriptors(target.pid))
         time.sleep(max(0.0, EVERY_S - times[-1]))
     stop.set()
     attackers.join()
@@ -367,7 +359,7 @@ def attacked(target: Target, name: str, *, seconds: float) -> Outcome:
         worst_s=max(times),
         refused=refusals(page) - before,
         descriptors=most,
-        resident_mib=target.resident_mib(),
+        resident_mib=resident_mib(target.pid),
     )
 
 

@@ -36,6 +36,12 @@ TICKS = os.sysconf("SC_CLK_TCK")
 SHOWN = 6
 
 
+def resident_mib(pid: int) -> float:
+    """Memory that a process holds."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") / 2**20
+
+
 @dataclass(frozen=True, kw_only=True)
 class Running:
     """A program that serves metrics."""
@@ -48,12 +54,6 @@ class Running:
         """Seconds of CPU used so far."""
         columns = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(columns[11]) + int(columns[12])) / TICKS
-
-    def resident_mib(self) -> float:
-        """Memory that it holds."""
-        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
-        (line,) = (line for line in lines if line.startswith("VmRSS:"))
-        return int(line.split()[1]) / 1_024
 
     def scrape(self) -> tuple[float, int]:
         """Seconds that it takes, and bytes."""
@@ -159,7 +159,7 @@ def measure(devices: int, root: Path) -> list[dict[str, Any]]:
                 "cpu_ms_per_scrape": 1_000 * (program.cpu_s() - before[program.name]) / SCRAPES,
                 "p50_ms": 1_000 * sorted(times[program.name])[SCRAPES // 2],
                 "p99_ms": 1_000 * sorted(times[program.name])[SCRAPES * 99 // 100],
-                "resident_mib": program.resident_mib(),
+                "resident_mib": resident_mib(program.pid),
                 "page_kib": sizes[program.name] / 1_024,
             }
             for program in programs

@@ -4,8 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from burstwatch.aws.alarms import ALARMS_PER_PAGE
 from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED
 from burstwatch.aws.plan import QUIET_S
+from burstwatch.aws.publish import DATA_PER_CALL
 from burstwatch.cli.catalog import deployment_lines
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, usd_of
@@ -13,8 +15,6 @@ from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 from burstwatch.polling.cost import HOUR_S, RESOURCE_METRICS
 
-#: How many alarms an answer of DescribeAlarms has, and metrics a request of PutMetricData.
-ALARMS_PER_CALL, DATA_PER_CALL = 100, 1_000
 #: An alarm is told that it is over until it is OK and has been for ``QUIET_S``.
 LASTS_ON_S = QUIET_S + ALARM_PERIOD_S
 #: The sizes of fleet whose bills are shown.
@@ -98,7 +98,8 @@ def calls(alarms: Sequence[Sequence[Spell]], *, times: float) -> float:
             there[minute] = there.get(minute, 0) + 1
     total = 0.0
     for count in there.values():
-        total += math.ceil(times * count * len(RESOURCE_METRICS) / DATA_PER_CALL)
-        total += math.ceil(times * count / ALARMS_PER_CALL) - 1
+        # The severities and the times left are published apart.
+        total += len(RESOURCE_METRICS) * math.ceil(times * count / DATA_PER_CALL)
+        total += math.ceil(times * count / ALARMS_PER_PAGE) - 1
     made = times * sum(len(some) for some in alarms)
     return total + 2 * made  # each is made once and deleted once

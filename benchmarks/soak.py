@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.attacks import HONEST, PASSWORD, Exposed, basic, request
-from benchmarks.exporter import build
+from benchmarks.attacks import HONEST, PASSWORD, Exposed, basic, descriptors, request
+from benchmarks.exporter import build, resident_mib
 from benchmarks.record import keep
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import volume_spec
@@ -163,17 +163,6 @@ class Notes:
         }
 
 
-def resident_mib(pid: int | str = "self") -> float:
-    """Memory that a process holds."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGESIZE") / 2**20
-
-
-def descriptors(pid: int | str = "self") -> int:
-    """What a process holds open."""
-    return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
-
-
 def day(folder: Path, seconds: int) -> Notes:
     """A day in this process: a reading every 10 s, a page every 2 minutes, a volume moved every 5, a restart every 30.
 
@@ -209,8 +198,8 @@ def day(folder: Path, seconds: int) -> Notes:
             exporter = Exporter(options, hands.clock)
             notes.restarts += 1
             gc.collect()
-            notes.resident_mib.append(resident_mib())
-            notes.descriptors.append(descriptors())
+            notes.resident_mib.append(resident_mib(os.getpid()))
+            notes.descriptors.append(descriptors(os.getpid()))
         tell(at_s, seconds, notes)
     return notes
 

@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from burstwatch.charts import BLUE, GREY, RED, Chart, picture
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
+from tools.markdown import markdown_table
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 COLORS = {"burstwatch": RED, "yace": BLUE, "cloudwatch_exporter": GREY}
@@ -25,28 +26,27 @@ NAMES = {
 
 def month_table() -> str:
     """A month of a mixed fleet under each way of watching it."""
-    lines = [
-        "| watched | metrics a volume-month | cents a volume-month | of fixed | ran dry | late |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    rows: list[Sequence[str]] = []
     for one in _read("month"):
         cells = (
             NAMES[one["policy"]], f"{one['billed_metrics'] / one['volumes']:,.0f}",
             f"{CENTS * one['usd_per_volume_month']:.2f}", f"{one['share_of_fixed']:.2f}",
             str(one["dry"]), str(one["late"]),
         )  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append(cells)
+    return markdown_table(
+        "watched | metrics a volume-month | cents a volume-month | of fixed | ran dry | late", rows
+    )
 
 
 def bill_sentence() -> str:
     """The whole of a month's bill in one sentence."""
     totals = [
-        f"{CENTS * sum(one['usd'] for one in lines) / int(size):.1f} cents a volume-month at {int(size):,} volumes "
+        f"{CENTS * sum(one['usd'] for one in lines) / int(size):.1f} cents a volume-month in a fleet of {int(size):,} "
         f"({CENTS * sum(one['paid_usd'] for one in lines) / int(size):.1f} after AWS's free tier)"
         for size, lines in _bill().items()
     ]
-    return f"All in, by the benchmark of a month: {' and '.join(totals)}.\n"
+    return f"With everything that AWS charges for, watching costs {' and '.join(totals)}.\n"
 
 
 def _bill() -> dict[str, list[dict[str, Any]]]:
@@ -58,30 +58,30 @@ def _bill() -> dict[str, list[dict[str, Any]]]:
 def bill_table() -> str:
     """Every line of a month's bill, with its share, for fleets of several sizes."""
     bill = _bill()
-    sizes = list(bill)
-    lines = [
-        f"| line | {' | '.join(f'cents at {int(size):,} volumes | share' for size in sizes)} |",
-        f"| --- | {' | '.join('--- | ---' for _ in sizes)} |",
-    ]
-    totals = {size: sum(line["usd"] for line in bill[size]) for size in sizes}
-    for number, line in enumerate(bill[sizes[0]]):
-        cells = [line["line"]]
-        for size in sizes:
-            usd = bill[size][number]["usd"]
-            cells += [f"{CENTS * usd / int(size):.2f}", f"{usd / totals[size]:.0%}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    paid = {size: sum(line["paid_usd"] for line in bill[size]) for size in sizes}
-    for name, usd_of in (("all, a volume-month", totals), ("after AWS's free tier", paid)):
-        cells = [
-            cell
-            for size in sizes
-            for cell in (
-                f"**{CENTS * usd_of[size] / int(size):.2f}**",
-                f"{usd_of[size] / totals[size]:.0%}",
-            )
+    usd = {
+        size: {
+            **{line["line"]: line["usd"] for line in lines},
+            "**all, a volume-month**": sum(line["usd"] for line in lines),
+            "**after AWS's free tier**": sum(line["paid_usd"] for line in lines),
+        }
+        for size, lines in bill.items()
+    }
+    rows = [
+        [
+            name,
+            *(
+                cell
+                for size, one in usd.items()
+                for cell in (
+                    f"{CENTS * one[name] / int(size):.2f}",
+                    f"{one[name] / one['**all, a volume-month**']:.0%}",
+                )
+            ),
         ]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        for name in next(iter(usd.values()))
+    ]
+    sizes = " | ".join(f"cents at {int(size):,} volumes | share" for size in bill)
+    return markdown_table(f"line | {sizes}", rows)
 
 
 def grid_table() -> str:
@@ -124,10 +124,7 @@ def delay_table() -> str:
 
 def programs_table() -> str:
     """One round of each program on the same fleet."""
-    lines = [
-        "| volumes | program | calls | metrics billed | dollars a round | CPU a volume | wall | memory |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    rows: list[Sequence[str]] = []
     records = _read("programs")
     for volumes in dict.fromkeys(one["volumes"] for one in records):
         for one in records:
@@ -139,38 +136,38 @@ def programs_table() -> str:
                 f"{1_000 * one['cpu_s'] / volumes:.2f} ms", f"{one['wall_s']:.1f} s",
                 f"{one['peak_mib']:.0f} MiB",
             )  # fmt: skip
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+            rows.append(cells)
+    return markdown_table(
+        "volumes | program | calls | metrics billed | dollars a round | CPU a volume | wall | memory",
+        rows,
+    )
 
 
 def balance_alone_table() -> str:
     """The worth to the pages of the operations behind a balance."""
-    lines = [
-        "| seen | exhaustions | announced | needless/week |",
-        "| --- | --- | --- | --- |",
-    ]
+    rows: list[Sequence[str]] = []
     for one in _read("balance_alone"):
         cells = (
             one["seen"], f"{one['events']:,}", f"{one['announced']:.1%}", f"{one['needless_per_week']:.2f}",
         )  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append(cells)
+    return markdown_table("seen | exhaustions | announced | needless/week", rows)
 
 
 def shards_table() -> str:
     """In how many shards, with how much memory, a fleet of a size is swept."""
-    lines = [
-        "| volumes | shards | memory of each | every | time of the slowest | memory used | CPU a volume | metrics |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    rows: list[Sequence[str]] = []
     for one in _read("shards"):
         cells = (
             f"{one['volumes']:,}", str(one["shards"]), f"{one['memory_mib']:,} MiB",
             f"{one['minutes']} min", f"{one['slowest_s']:.0f} s of {one['timeout_s']:.0f} s", f"{one['peak_mib']:.0f} MiB",
             f"{1_000 * one['cpu_s'] / one['volumes']:.2f} ms", f"{one['billed_metrics']:,}",
         )  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append(cells)
+    return markdown_table(
+        "volumes | shards | memory of each | every | time of the slowest | memory used | CPU a volume | metrics",
+        rows,
+    )
 
 
 def spread_table() -> str:
@@ -188,16 +185,13 @@ def cold_start_table() -> str:
     """The function's start and package beside bare handlers."""
     record = json.loads((RESULTS / "cold_start.json").read_text(encoding="utf-8"))
     bare = record["bare"]["start_ms"]
-    lines = [
-        "| handler | start | of a bare one | package, zipped |",
-        "| --- | --- | --- | --- |",
-    ]
+    rows: list[Sequence[str]] = []
     for name, one in record.items():
         cells = (
             name, f"{one['start_ms']:.0f} ms", f"{one['start_ms'] / bare:.1f}", f"{one['package_mib']:.2f} MiB",
         )  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append(cells)
+    return markdown_table("handler | start | of a bare one | package, zipped", rows)
 
 
 def _power(power: float, *, unit: str) -> str:

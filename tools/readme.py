@@ -2,7 +2,7 @@
 
 import json
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -15,6 +15,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
 from tools import fleet_tables, measured, security_tables
+from tools.markdown import markdown_table
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -103,10 +104,7 @@ def parts_table(name: str, parts: str, heading: str) -> str:
 
 def families_table() -> str:
     """Our own policy on families and on machines that it was not fitted on, beside R8."""
-    lines = [
-        "| recordings | data | exhaustions | family left out: announced, paged in time, needless/week | machine left out | R8 |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    rows: list[Sequence[str]] = []
     for family, view in product(FAMILIES, VIEWS):
         policies = _record(f"{family}-{view}")["policies"]
         shown = [UNSEEN, "burstwatch", "R8"]
@@ -114,8 +112,11 @@ def families_table() -> str:
         for name in shown:
             of_machine = name == "burstwatch" and family == "made-up"
             cells.append("-" if of_machine else _three(policies[name]))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append(cells)
+    return markdown_table(
+        "recordings | data | exhaustions | family left out: announced, paged in time, needless/week | machine left out | R8",
+        rows,
+    )
 
 
 def equal_share_table() -> str:
@@ -164,18 +165,18 @@ def hazard_table() -> str:
 def calibration_table() -> str:
     """The share of the time that the truth lay in the range."""
     record: Record = json.loads((RESULTS / "calibration.json").read_text(encoding="utf-8"))
-    lines = [
-        "| data | moments | truth within the range | ran dry before it | after it, or never | never ran dry | within, where said to run dry | within, in the last hour | median of likely / true, last hour |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    rows: list[Sequence[str]] = []
     for name, one in record.items():
         shares = (
             "covered", "ran_dry_before_low", "ran_dry_after_high", "never_ran_dry",
             "said_dry_covered", "last_hour_covered", "last_hour_median_of_likely_by_true",
         )  # fmt: skip
         cells = (name, f"{one['moments']:,}", *(_plain(one[share]) for share in shares))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append(cells)
+    return markdown_table(
+        "data | moments | truth within the range | ran dry before it | after it, or never | never ran dry | within, where said to run dry | within, in the last hour | median of likely / true, last hour",
+        rows,
+    )
 
 
 def _at_share(policies: Mapping[str, Record], family: str, announced: float) -> str:
@@ -219,17 +220,16 @@ def metrics_table() -> str:
 def exporter_cost_table() -> str:
     """The exporter beside node_exporter, measured in one run."""
     record = json.loads((RESULTS / "exporter.json").read_text(encoding="utf-8"))
-    lines = [
-        "| devices | program | CPU a scrape | median scrape | 99th percentile | memory |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    rows: list[Sequence[str]] = []
     for one in record["records"]:
         cells = (
             f"{one['devices']:,}", one["program"], f"{one['cpu_ms_per_scrape']:.0f} ms",
             f"{one['p50_ms']:.0f} ms", f"{one['p99_ms']:.0f} ms", f"{one['resident_mib']:.0f} MiB",
         )  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append(cells)
+    return markdown_table(
+        "devices | program | CPU a scrape | median scrape | 99th percentile | memory", rows
+    )
 
 
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {

@@ -12,7 +12,7 @@ ENDPOINT = "http://169.254.169.254"
 PATIENCE_S = 2.0
 TOKEN_TTL_S = 60
 TOKEN, DOCUMENT = "/latest/api/token", "/latest/dynamic/instance-identity/document"
-OK = 200
+OK, MOST_BYTES = 200, 65_536
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +58,10 @@ def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
         try:
             connection.request(method, path, headers=headers)
             answer = connection.getresponse()
-            body = answer.read().decode()
+            body = answer.read(MOST_BYTES).decode()
+            if answer.length:
+                msg = f"{method} {path} answers more than {MOST_BYTES} bytes, or not all of them"
+                raise ValueError(msg)
         finally:
             end.cancel()
     finally:

@@ -16,13 +16,11 @@ from burstwatch_exporter.sources import Attempt
 PATIENCE_S, ALL_S = 0.4, 0.8
 #: A disk that timed out is not asked for so long.
 PAUSE_S = 60.0
+GOOD = b"ok\n"
 
 
 class _SlowError(ValueError):
     """A disk did not answer in time. The helper asks one after the other, so the next would wait too."""
-
-
-GOOD = b"ok\n"
 
 
 class NvmeSource:

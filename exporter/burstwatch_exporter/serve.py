@@ -37,10 +37,14 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         OSError: if the address cannot be bound.
     """
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
-    refusals = Refusals()
-    exporter = make_exporter(options, clock, refusals)
-    app = App(exporter, Passwords(web.users), refusals)
-    server = None if options.port is None else _open(app, web, options.host, options.port)
+    server = None
+    if options.port is None:
+        exporter = make_exporter(options, clock)
+    else:
+        refusals = Refusals()
+        exporter = make_exporter(options, clock, refusals)
+        app = App(exporter, Passwords(web.users), refusals)
+        server = _open(app, web, options.host, options.port)
     if options.aws != "off":
         arguments = (exporter, options.aws_period_s, stop)
         Thread(target=_keep_asking, args=arguments, name="aws", daemon=True).start()

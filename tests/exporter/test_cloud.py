@@ -436,8 +436,16 @@ def test_a_datapoint_of_before_it_looked_holds_less_what_may_have_been_spent_sin
     assert low == pytest.approx(5_400_000 - 300 * 1.05 * 3_000, abs=0.01 * 5_400_000)
 
 
+@pytest.mark.parametrize(
+    ("begin", "named"),
+    [
+        (b"HTTP/1.1 200 OK\r\n", "instance metadata at http"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\nT", "or not all of them"),
+    ],
+    ids=["headers", "body"],
+)
 def test_a_metadata_service_that_sends_a_byte_now_and_then_is_given_up(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, begin: bytes, named: str
 ) -> None:
     monkeypatch.setattr("burstwatch_exporter.imds.PATIENCE_S", 0.3)
     ended = threading.Event()
@@ -445,14 +453,14 @@ def test_a_metadata_service_that_sends_a_byte_now_and_then_is_given_up(
     def trickle(listener: socket.socket) -> None:
         connection, _ = listener.accept()
         with connection, suppress(OSError):
-            connection.sendall(b"HTTP/1.1 200 OK\r\n")
+            connection.sendall(begin)
             while not ended.wait(0.05):
                 connection.sendall(b"X")
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=trickle, args=(listener,))
         thread.start()
-        with pytest.raises(ValueError, match="instance metadata at http"):
+        with pytest.raises(ValueError, match=named):
             read_identity(f"http://127.0.0.1:{listener.getsockname()[1]}")
         ended.set()
         thread.join()

@@ -32,7 +32,7 @@ from burstwatch.polling.schedule import Schedule
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.config_file import read_config_file
 from burstwatch_exporter.diskstats import parse_diskstats
-from burstwatch_exporter.ebs_stats import HEAD, MAGIC, PAGE_BYTES, parse_stats
+from burstwatch_exporter.ebs_stats import MAGIC, PAGE_BYTES, parse_stats
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.measure import fio
 from burstwatch_exporter.measure.outputs import Outcome, parse_dbench, parse_dd
@@ -173,7 +173,6 @@ def nvme(data: bytes) -> None:
     page = bytearray(PAGE_BYTES)
     page[: len(data)] = data[:PAGE_BYTES]
     struct.pack_into("<I", page, 0, MAGIC)
-    assert HEAD.size < PAGE_BYTES
     with suppress(ValueError):
         found = parse_stats(bytes(page))
         assert found.read_latencies.count >= 0

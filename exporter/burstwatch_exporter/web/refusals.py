@@ -12,8 +12,7 @@ from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
 
 LOG = logging.getLogger("burstwatch_exporter")
-#: A wrong password; too many passwords to check; a connection that made room for another; one without a
-#: whole request or handshake; one that took too long with its answer.
+#: What they are says the help of the metric.
 Reason = Literal["password", "busy", "crowded", "incomplete", "slow"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 LOGGED_EVERY_S = 60.0
