@@ -56,7 +56,7 @@ def publish_severities(
         entry = found.assessments.get(resource_id)
         left = None if entry is None else time_left(entry[1], found.at)
         if left is not None:
-            ranges.append(_range_datum(TIME_METRIC, of_it, found.at, *left))
+            ranges.append(_range_datum(of_it, found.at, *left))
     # Apart, and after what the alarms need.
     return _put(clients, severities) + _put(clients, ranges)
 
@@ -163,31 +163,27 @@ def datum(
     name: str, dimensions: Sequence[dict[str, str]], at: float, value: float, unit: str = "Count"
 ) -> dict[str, Any]:
     """One value of one metric, as PutMetricData takes it."""
+    return _entry(name, dimensions, at, unit) | {"Value": value}
+
+
+def _range_datum(
+    dimensions: Sequence[dict[str, str]], at: float, low: float, middle: float, high: float
+) -> dict[str, Any]:
+    """A range of seconds in one metric, which is billed once: its statistics Minimum, Average and Maximum.
+
+    AWS documents no rule for them. Two samples can have a least and a most that differ; one cannot.
+    """
+    return _entry(TIME_METRIC, dimensions, at, "Seconds") | {
+        "StatisticValues": {"SampleCount": 2.0, "Sum": 2 * middle, "Minimum": low, "Maximum": high}
+    }
+
+
+def _entry(name: str, dimensions: Sequence[dict[str, str]], at: float, unit: str) -> dict[str, Any]:
     return {
         "MetricName": name,
         "Dimensions": dimensions,
         "Timestamp": datetime.fromtimestamp(at, tz=UTC),
-        "Value": value,
         "Unit": unit,
-    }
-
-
-def _range_datum(
-    name: str,
-    dimensions: Sequence[dict[str, str]],
-    at: float,
-    low: float,
-    middle: float,
-    high: float,
-) -> dict[str, Any]:
-    """A range in one metric, which is billed once: its statistics Minimum, Average and Maximum.
-
-    AWS documents no rule for them. Two samples can have a least and a most that differ; one cannot.
-    """
-    entry = datum(name, dimensions, at, 0.0, "Seconds")
-    del entry["Value"]
-    return entry | {
-        "StatisticValues": {"SampleCount": 2.0, "Sum": 2 * middle, "Minimum": low, "Maximum": high}
     }
 
 
