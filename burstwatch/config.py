@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
+from urllib.parse import quote
 
 from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S
 from burstwatch.owner_tags import WINDOWS_ALLOWED, WINDOWS_PATTERN
@@ -91,6 +92,8 @@ def parse_settings(
     return found
 
 
+#: A dashboard's link shows so long before and after the message.
+SHOWN_BEFORE_S, SHOWN_AFTER_S = 6 * 3600.0, 3600.0
 _TOPIC = {"pattern": r"(arn:\S+)?", "allowed": "the ARN of an SNS topic, or nothing"}
 _LINK = {
     "pattern": r"(https://[^\s<>|]+)?",
@@ -100,14 +103,26 @@ _LINK = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Links:
-    """Links to read on. ``runbooks`` is the folder's address, or empty for the repository's own."""
+    """Links to read on: the addresses of the dashboard, and of the folder of runbooks."""
 
-    dashboard: str = ""
-    runbooks: str = ""
+    dashboard: str
+    runbooks: str
 
     def runbook(self, name: str) -> str:
         """The address of one runbook."""
-        return f"{(self.runbooks or 'monitoring/runbooks').rstrip('/')}/{name}.md"
+        return f"{self.runbooks.rstrip('/')}/{name}.md"
+
+    def dashboard_of(self, resource_id: str, at: float) -> str:
+        """The address of the dashboard for one resource, or for all, around a time."""
+        values = {
+            "resource_id": resource_id,
+            "from_ms": f"{(at - SHOWN_BEFORE_S) * 1000:.0f}",
+            "to_ms": f"{(at + SHOWN_AFTER_S) * 1000:.0f}",
+        }
+        address = self.dashboard
+        for name, value in values.items():
+            address = address.replace(f"{{{name}}}", quote(value, safe=""))
+        return address
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -181,9 +196,16 @@ class Config:
     notice_topic_arn: str = declare("", "topic for warnings", **_TOPIC)
     events_topic_arn: str = declare("", "topic for readable details", **_TOPIC)
     dashboard_url: str = declare(
-        "", "link to a dashboard in every message; the default is the stack's own", **_LINK
+        "",
+        "link to a dashboard in every message, such as Grafana's /d/burstwatch-volume?var-volume={resource_id}&from={from_ms}&to={to_ms}; the default is the stack's own",
+        **_LINK,
     )
-    runbooks_url: str = declare("", "where the runbooks are, in every message", **_LINK)
+    runbooks_url: str = declare(
+        "https://github.com/burstwatch/burstwatch/blob/main/monitoring/runbooks",
+        "the folder of the runbooks, in every message",
+        pattern=r"https://[^\s<>|]+",
+        allowed="an address that begins with https://",
+    )
 
     def with_lead(self, lead_s: float | None) -> "Config":
         """The same for a resource that asks for another lead, or for none in particular."""

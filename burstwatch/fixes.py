@@ -1,12 +1,19 @@
-"""Defines a fix for a bucket that runs dry: its effect on the time left, and its price a month."""
+"""Defines a fix for a bucket that runs dry: how soon it works, its effect, and its price a month."""
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
 from burstwatch.formatting import number, span
+
+#: How long a fix takes to work, the soonest first. A change of a volume takes "a few minutes to a
+#: few hours", and a full 1 TiB about six hours:
+#: https://docs.aws.amazon.com/ebs/latest/userguide/monitoring-volume-modifications.html (2026-11)
+Takes: TypeAlias = Literal["works at once", "takes minutes and a stop", "takes minutes to hours"]
+SOONEST_FIRST: tuple[Takes, ...] = get_args(Takes)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -15,26 +22,36 @@ class Fix:
 
     what: str
     effect: str
+    takes: Takes
     usd_month: float | None
 
+    @property
+    def price(self) -> str:
+        """The difference in list price in words."""
+        if self.usd_month is None:
+            return "price not known"
+        if round(self.usd_month, 2) == 0:
+            return "free"
+        return f"{abs(self.usd_month):,.2f} USD a month {'less' if self.usd_month < 0 else 'more'}"
 
-def cheapest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
-    """The cheapest of them; those of unknown price come last, in the order given."""
-    return tuple(
-        sorted(fixes, key=lambda fix: math.inf if fix.usd_month is None else fix.usd_month)
-    )[:count]
+
+def soonest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
+    """The soonest to work, and of those the cheapest. An unknown price comes last."""
+
+    def rank(fix: Fix) -> tuple[int, float]:
+        return SOONEST_FIRST.index(fix.takes), math.inf if fix.usd_month is None else fix.usd_month
+
+    return tuple(sorted(fixes, key=rank))[:count]
 
 
 def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
     """The fix that always helps. ``level`` in credits, ``demand`` in credits per second."""
-    under = f"{number(bucket.refill)} {unit}"
+    under = f"under {number(bucket.refill)} {unit}"
+    half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2) if level > 0 else 0.0
     if level <= 0:
-        return Fix(what="less load", effect=f"refills only under {under}", usd_month=0.0)
-    half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2)
-    half = f"half of {number(demand)} {unit}"
-    lasts = f"{half} never empties it" if math.isinf(half_s) else f"{half} lasts {span(half_s)}"
-    return Fix(
-        what="less load",
-        effect=f"{lasts}, never dry under {under}",
-        usd_month=0.0,
-    )
+        effect = f"it refills {under}"
+    elif math.isinf(half_s):
+        effect = f"half of {number(demand)} {unit} never empties it"
+    else:
+        effect = f"half of {number(demand)} {unit} lasts {span(half_s)}, {under} it never runs dry"
+    return Fix(what="reduce the load", effect=effect, takes="works at once", usd_month=0.0)

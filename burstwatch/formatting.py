@@ -30,9 +30,11 @@ def number(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
 
 
-def clock_time(at: float) -> str:
-    """An instant as UTC hours and minutes: ``03:42Z``."""
-    return f"{datetime.fromtimestamp(at, tz=UTC):%H:%MZ}"
+def clock_time(at: float, *, now: float) -> str:
+    """An instant in UTC: ``03:42Z``, and ``24 Nov 03:42Z`` on another day than ``now``."""
+    then, today = (datetime.fromtimestamp(one, tz=UTC) for one in (at, now))
+    is_today = then.date() == today.date()
+    return f"{then:%H:%MZ}" if is_today else f"{then.day} {then:%b %H:%MZ}"
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

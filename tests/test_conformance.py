@@ -238,7 +238,7 @@ def test_a_kind_is_seen_by_scan_by_tag_and_by_shard(kind: Kind, cloud: Cloud) ->
     parts = [ids(shard=shard) for shard in shards_of(4)]
     assert set().union(*parts) == everything
     assert sum(map(len, parts)) == len(everything)
-    tagged = {one.id for one in described(kind, examples) if one.tags.get("Name") == "db"}
+    tagged = {one.id for one in described(kind, examples) if one.tags.get("Name") == "orders-db"}
     assert ids(tag_filter="Name=db") == tagged != set()
     assert ids(tag_filter="Name=no such") == set()
 

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import botocore.session
@@ -10,10 +9,9 @@ import pytest
 
 from burstwatch.cli.main import build_parser
 from burstwatch.history.observations import Verdict
-from burstwatch.messages.text import runbook_of
+from burstwatch.messages.message import runbook_of
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.main import build_parser as build_exporter_parser
-from tools.golden import golden_brief
 
 FOLDER = Path(__file__).parents[1] / "monitoring" / "runbooks"
 RUNBOOKS = sorted(FOLDER.glob("*.md"))
@@ -78,8 +76,7 @@ def test_every_runbook_says_what_it_means_where_to_look_and_what_to_do() -> None
 
 @pytest.mark.parametrize("verdict", ["watch", "warning", "critical", "exhausted"])
 def test_the_runbook_that_an_alarm_names_is_there(verdict: Verdict) -> None:
-    brief = replace(golden_brief("gp2_draining"), verdict=verdict)
-    assert (FOLDER / f"{runbook_of(brief)}.md").exists()
+    assert (FOLDER / f"{runbook_of(verdict)}.md").exists()
     assert (FOLDER / "mass.md").exists()
 
 

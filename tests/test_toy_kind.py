@@ -64,9 +64,9 @@ KIND = Kind(
     ),
     level_metrics=("CPUCreditBalance",), to_ratio=lambda resource, value: value / 576.0,
     demand_metrics=(DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),),
-    describe=describe, spent=spent, limits={"cpu": "the processor"},
+    describe=describe, spent=spent, console="toy/home?region={region}#{id}", limits={"cpu": "the processor"},
     cause=lambda resource, rates: Cause(text="much work", rate=2.0) if rates else None,
-    at_zero=lambda resource: "at zero it costs money by the vCPU",
+    at_zero=lambda resource: "costs money by the vCPU",
     fixes=lambda resource, level, demand, rates: (),
 )
 """

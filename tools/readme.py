@@ -1,7 +1,6 @@
 """Writes the generated parts of the docs: settings, and the tables of the backtest. Run by `make gen`."""
 
 import json
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import product
@@ -190,11 +189,9 @@ def _at_share(policies: Mapping[str, Record], family: str, announced: float) -> 
 
 def alarm_text() -> str:
     """The alarm of a draining volume, as its golden file has it."""
-    golden = ROOT / "tests" / "golden" / "gp2_draining.json"
-    text = json.loads(golden.read_text(encoding="utf-8"))["alarm"]["AlarmDescription"]
-    return (
-        "\n".join(f"> {line}" for line in textwrap.wrap(text, 110, break_long_words=False)) + "\n"
-    )
+    golden = ROOT / "tests" / "golden" / "ebs_volume.txt"
+    first = golden.read_text(encoding="utf-8").split("\n==== ")[0]
+    return f"```text\n{first.partition(chr(10))[2].strip()}\n```\n"
 
 
 def flags_table() -> str:

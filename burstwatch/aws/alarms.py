@@ -13,15 +13,17 @@ from typing import Any
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     ALARMED,
+    FOREIGN,
     NAMESPACE,
     SEVERITY_METRIC,
-    alarm_name,
     resource_dimensions,
+    unit_prefix,
 )
 from burstwatch.aws.session import AWS_ERRORS, Clients, CutError, describe_error
 from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
+from burstwatch.messages.timeline import Timeline, read_timeline
 from burstwatch.polling.unit import Problem, Unit
 
 DELETE_BATCH = 100
@@ -42,7 +44,7 @@ class Alarm:
     severity: Verdict
     state: str
     state_since: float
-    made_at: float
+    timeline: Timeline
 
 
 def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
@@ -75,20 +77,36 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
                     severity=severity,
                     state=item["StateValue"],
                     state_since=since.timestamp(),
-                    made_at=item["AlarmConfigurationUpdatedTimestamp"].timestamp(),
+                    timeline=read_timeline(
+                        item.get("AlarmDescription", ""),
+                        made_at=item["AlarmConfigurationUpdatedTimestamp"].timestamp(),
+                    ),
                 )
             )
     return alarms
 
 
+def read_unit_alarms(
+    clients: Clients, deployment: str, unit: Unit, home: Unit
+) -> tuple[str, list[Alarm]]:
+    """What the names of one unit's alarms begin with, and those alarms.
+
+    Raises:
+        one of AWS_ERRORS, as ``read_alarms``.
+    """
+    prefix = unit_prefix(deployment, unit, home)
+    alarms = read_alarms(clients, prefix)
+    return prefix, [one for one in alarms if not one.name.startswith(f"{prefix}{FOREIGN}")]
+
+
 def alarm_request(
-    unit: Unit, subject: tuple[str, str], text: str, severity: Verdict, config: Config
+    name: str, subject: tuple[str, str], text: str, severity: Verdict, config: Config
 ) -> dict[str, Any]:
     """The whole PutMetricAlarm request. ``subject`` is a kind and a resource's id."""
     topic = config.page_topic_arn if severity == "critical" else config.notice_topic_arn
     actions = [topic] if topic else []
     return {
-        "AlarmName": alarm_name(config, unit, subject, severity),
+        "AlarmName": name,
         "AlarmDescription": text,
         "ActionsEnabled": True,
         "AlarmActions": actions,

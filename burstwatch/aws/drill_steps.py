@@ -18,14 +18,16 @@ from burstwatch.aws.names import (
     NAMESPACE,
     SEVERITY_METRIC,
     alarm_name,
+    alarm_prefix,
     resource_dimensions,
 )
-from burstwatch.aws.publish import datum, event_attributes
+from burstwatch.aws.publish import datum, send
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
 from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
-from burstwatch.messages.chat import drill_chat_message
+from burstwatch.messages.message import Message, drill_message
+from burstwatch.messages.text import description
 from burstwatch.polling.unit import Unit
 
 #: Every drill's id begins so.
@@ -99,7 +101,7 @@ class _Step:
     @property
     def alarm(self) -> str:
         """The name of its alarm."""
-        return alarm_name(self.config, self.unit, self.subject, self.severity)
+        return alarm_name(alarm_prefix(self.config.deployment), "", self.drill_id, self.severity)
 
     def ready(self) -> str:
         """Change nothing."""
@@ -113,13 +115,17 @@ class _Step:
         """Publish that it is over."""
         return self._publish(SEVERITY["ok"], self.now)
 
+    @property
+    def message(self) -> Message:
+        """The words for people."""
+        return drill_message(
+            self.drill_id, str(self.unit), self.config.deployment, self.config.links, at=self.now
+        )
+
     def make_alarm(self) -> str:
         """Make the alarm on that metric."""
-        text = (
-            f"DRILL {self.drill_id}: nothing is wrong and there is nothing to do. This shows that an alarm of "
-            f"burstwatch {self.config.deployment} reaches you. It resolves by itself in a few minutes."
-        )
-        request = alarm_request(self.unit, self.subject, text, self.severity, self.config)
+        text = description(self.message)
+        request = alarm_request(self.alarm, self.subject, text, self.severity, self.config)
         self.clients("cloudwatch").put_metric_alarm(**request)
         return self.alarm
 
@@ -127,13 +133,7 @@ class _Step:
         """Send a readable message, as beside a real alarm."""
         if not self.config.events_topic_arn:
             return "no events topic is configured"
-        self.clients("sns").publish(
-            TopicArn=self.config.events_topic_arn,
-            Message=drill_chat_message(
-                self.drill_id, str(self.unit), self.config.deployment, self.config.links
-            ),
-            MessageAttributes=event_attributes(DRILL, self.drill_id, self.unit),
-        )
+        send(self.clients, self.message, severity=DRILL, unit=self.unit, config=self.config)
         return "a readable message was sent"
 
     def remove(self) -> str:

@@ -1,5 +1,7 @@
 """The names that AWS keeps for us: of metrics, of their dimensions and of alarms."""
 
+import re
+
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.polling.unit import Unit
@@ -22,6 +24,10 @@ ALARM_PERIOD_S = 60
 MASS = "mass"
 #: The kind of the alarm of a fire drill.
 DRILL = "drill"
+#: What the name of a unit that is not the home unit begins with in an alarm's name. No resource's does.
+FOREIGN = "@"
+#: A resource's name is cut at so many characters in an alarm's name.
+NAME_LENGTH = 32
 #: What the names of all alarms of all deployments begin with.
 EVERY_ALARM = "burstwatch/"
 
@@ -31,16 +37,28 @@ def alarm_prefix(deployment: str) -> str:
     return f"{EVERY_ALARM}{deployment}/"
 
 
-def alarm_name(config: Config, unit: Unit, subject: tuple[str, str], severity: Verdict) -> str:
-    """``burstwatch/<deployment>/<account>/<region>/<kind>/<resource-id>/<severity>``.
+def unit_prefix(deployment: str, unit: Unit, home: Unit) -> str:
+    """The prefix of the alarms of one unit: ``burstwatch/<deployment>/``, and another unit's name behind it.
 
-    The mass alarm of a unit has no resource in its name, but its shard if it has any.
+    All alarms are kept at home. CloudWatch finds alarms only by the beginning of their names, and a
+    sweep must not read those of every other unit. The shorter it is, the sooner a subject says which volume.
     """
-    kind, resource_id = subject
-    what = (
-        f"{MASS}{resource_id.removeprefix(str(unit))}" if kind == MASS else f"{kind}/{resource_id}"
-    )
-    return f"{alarm_prefix(config.deployment)}{unit}/{what}/{severity}"
+    foreign = "" if unit == home else f"{FOREIGN}{unit.account}.{unit.region}/"
+    return f"{alarm_prefix(deployment)}{foreign}"
+
+
+def alarm_name(prefix: str, name: str, resource_id: str, severity: Verdict) -> str:
+    """``burstwatch/<deployment>/<name>/<resource-id>/<severity>``: the subject of an e-mail begins so.
+
+    ``name`` is somebody's free text. Letters, digits, dots, hyphens and underscores are kept.
+    """
+    plain = re.sub(r"[^A-Za-z0-9._]+", "-", name)[:NAME_LENGTH].strip("-")
+    return "/".join([f"{prefix}{plain}" if plain else prefix[:-1], resource_id, severity])
+
+
+def mass_name(shard: Shard) -> str:
+    """What stands for a resource's id in the name of the alarm for many."""
+    return MASS if shard.is_whole else f"{MASS}-{shard.number}-of-{shard.count}"
 
 
 def resource_dimensions(config: Config, kind: str, resource_id: str) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ away for that, as its OK would be false.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
@@ -16,7 +16,8 @@ from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED, DRILL, MASS, part_name
 from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
-from burstwatch.messages.text import NAMED_IN_MASS
+from burstwatch.messages.message import NAMED_IN_MASS
+from burstwatch.messages.timeline import Timeline
 from burstwatch.polling.ranking import urgency
 from burstwatch.shards import shards_of
 
@@ -24,6 +25,8 @@ from burstwatch.shards import shards_of
 QUIET_S = 2.0 * ALARM_PERIOD_S
 #: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
 MOST_NEW_ALARMS = 50
+#: Of so many alarms a sweep changes the text. The others keep theirs, which changes no state.
+MOST_REWRITTEN = 20
 #: Of a shard, fewer are not one.
 FEWEST_IN_MASS = 5.0
 #: An alarm of what one inventory lacks ends after so long, where no others can confirm it.
@@ -39,14 +42,19 @@ class AlarmPlan:
     ``severities`` are to be published by (kind, resource id), before ``mass`` and
     ``create`` are made: severities that get a mass alarm, and resource ids with the
     severity that each has reached. ``announced`` are those that an alarm has told of already.
-    ``crowd`` are the resources in danger by severity, the worst first. ``delete`` are
-    names; ``over`` has the alarms of a resource that are all deleted now.
+    ``crowd`` are the resources in danger by severity, the worst first. ``rewrite`` are alarms
+    that are to tell what has happened since, before the severities are published: an OK must not
+    repeat the danger. ``delete`` are names; ``over`` has the alarms of a resource that are
+    all deleted now.
+    ``there`` are the alarms of each resource, by its id.
     """
 
+    there: Mapping[str, tuple[Alarm, ...]]
     severities: Mapping[tuple[str, str], int]
     mass: tuple[Verdict, ...]
     crowd: Mapping[Verdict, tuple[str, ...]]
     create: tuple[tuple[str, Verdict], ...]
+    rewrite: tuple[tuple[Alarm, Timeline], ...]
     delete: tuple[str, ...]
     over: Mapping[str, tuple[Alarm, ...]]
     postponed: int
@@ -63,8 +71,21 @@ class _Draft:
     crowd: dict[Verdict, list[str]] = field(default_factory=lambda: {one: [] for one in ALARMED})
     quiet: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(ALARMED, 0))
     create: list[tuple[str, Verdict]] = field(default_factory=list)
+    rewrite: list[tuple[Alarm, Timeline]] = field(default_factory=list)
     delete: list[str] = field(default_factory=list)
     over: dict[str, tuple[Alarm, ...]] = field(default_factory=dict)
+
+    def update(self, there: Iterable[Alarm], severity: int, now: float) -> None:
+        """Rewrite those of one resource's alarms whose text is no longer true."""
+        is_empty = severity >= SEVERITY["exhausted"]
+        for alarm in there:
+            known = alarm.timeline
+            if severity < SEVERITY[alarm.severity]:
+                if known.over_s is None and alarm.state != "OK":
+                    self.rewrite.append((alarm, replace(known, over_s=now)))
+            elif known.over_s is not None or (is_empty and known.empty_s is None):
+                empty_s = now if is_empty and known.empty_s is None else known.empty_s
+                self.rewrite.append((alarm, replace(known, empty_s=empty_s, over_s=None)))
 
     def end(self, there: Iterable[Alarm], severity: int, now: float) -> None:
         """Delete of one resource's alarms what has been over for long enough."""
@@ -89,6 +110,7 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         if _is_ours(alarm, found):
             key = MASS if alarm.resource_id == own_mass else alarm.resource_id
             by_resource.setdefault(key, []).append(alarm)
+    alarms_there = {resource_id: tuple(some) for resource_id, some in by_resource.items()}
     mass_there = by_resource.pop(MASS, [])
     draft, raised = _Draft(), list[str]()
     for resource, assessment in sorted(found.assessments.values(), key=urgency):
@@ -107,15 +129,20 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
             draft.crowd[reached].append(resource.id)
             if reached not in {alarm.severity for alarm in there}:
                 draft.create.append((resource.id, reached))
+        # What becomes empty in a maintenance window is told when that ends.
+        told = min(severity, SEVERITY["critical"]) if resource.id in found.quiet else severity
+        draft.update(there, told, now)
         draft.end(there, severity, now)
     _plan_orphans(draft, found, by_resource.values(), now=now)
     mass = _plan_mass(draft, found, mass_there, config, now=now)
     most_new = MOST_NEW_ALARMS // found.shard.count
     return AlarmPlan(
+        there=alarms_there,
         severities=draft.severities,
         mass=mass,
         crowd={one: tuple(ids) for one, ids in draft.crowd.items()},
         create=tuple(draft.create[:most_new]),
+        rewrite=tuple(draft.rewrite[:MOST_REWRITTEN]),
         delete=tuple(draft.delete),
         over=draft.over,
         postponed=max(0, len(draft.create) - most_new),
@@ -129,13 +156,14 @@ def _plan_orphans(
     """End the alarms of what is gone, of a kind no longer watched, or of a drill that was killed."""
     for some in orphans:
         kind = some[0].kind
-        is_under_way = kind == DRILL and now - some[0].made_at <= DRILL_LASTS_S
+        is_under_way = kind == DRILL and now - some[0].timeline.opened_s <= DRILL_LASTS_S
         if not kind or is_under_way:
             continue
         # A function that is started anew for each sweep never has inventories enough to be sure.
-        is_old = now - min(alarm.made_at for alarm in some) > SURELY_GONE_S
+        is_old = now - min(alarm.timeline.opened_s for alarm in some) > SURELY_GONE_S
         if kind not in found.incomplete and (kind not in found.unsettled or is_old):
             draft.severities[kind, some[0].resource_id] = 0
+            draft.update(some, 0, now)
             draft.end(some, 0, now)
 
 
@@ -170,6 +198,7 @@ def _plan_mass(
     if on or (known and not held):
         severity_now = max((SEVERITY[one] for one in lasting), default=0)
         draft.severities[MASS, part_name(found.unit, found.shard)] = severity_now
+        draft.update(known.values(), severity_now, now)
         draft.end(known.values(), severity_now, now)
     return tuple(one for one in on if one not in known)
 

@@ -1,12 +1,11 @@
 """Metrics and messages out: PutMetricData and SNS, each acknowledged or a problem."""
 
+import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
-from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.budget import SPENT_METRIC
 from burstwatch.aws.look import Look
 from burstwatch.aws.names import (
@@ -20,14 +19,14 @@ from burstwatch.aws.names import (
     part_name,
     resource_dimensions,
     unit_dimensions,
-    where,
 )
 from burstwatch.aws.plan import AlarmPlan
 from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
 from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
-from burstwatch.history.observations import Verdict
-from burstwatch.messages.chat import chat_message, mass_chat_message, recovery_chat_message
+from burstwatch.messages.chat import chat_message
+from burstwatch.messages.message import Message
+from burstwatch.messages.text import email, subject
 from burstwatch.polling.unit import Problem, Unit
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html (2026-11)
@@ -75,65 +74,42 @@ def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem
 
 
 def publish_events(
-    clients: Clients,
-    found: Look,
-    plan: AlarmPlan,
-    made: Sequence[tuple[str, Verdict]],
-    config: Config,
+    clients: Clients, found: Look, messages: Iterable[tuple[str, Message]], config: Config
 ) -> list[Problem]:
-    """A readable message for each alarm that was made, and for each resource whose last is over."""
+    """Send each message, with the severity that subscribers filter by."""
     if not config.events_topic_arn:
         return []
-    messages: list[tuple[str, str, Callable[[], str]]] = [
-        (
-            resource_id,
-            severity if resource_id == MASS else found.assessments[resource_id][1].verdict,
-            partial(_episode, found, plan, resource_id, severity, config),
-        )
-        for resource_id, severity in made
-    ]
-    messages += [
-        (resource_id, "recovered", partial(_recovery, found, resource_id, alarms, config))
-        for resource_id, alarms in plan.over.items()
-    ]
     problems = []
-    for resource_id, what, write in messages:
+    for severity, message in messages:
         try:
-            clients("sns").publish(
-                TopicArn=config.events_topic_arn,
-                Message=write(),
-                MessageAttributes=event_attributes(what, resource_id, found.unit),
-            )
+            send(clients, message, severity=severity, unit=found.unit, config=config)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others theirs
-            problems.append(Problem(part=f"event of {resource_id}", error=describe_error(error)))
+            part = f"event {message.event} of {_subject_of(message)}"
+            problems.append(Problem(part=part, error=describe_error(error)))
     return problems
 
 
-def event_attributes(what: str, resource_id: str, unit: Unit) -> dict[str, dict[str, str]]:
-    """The attributes of a message on ``events``, by which subscribers filter."""
-    values = {"severity": what, "resourceId": resource_id, "unit": str(unit)}
-    return {name: {"DataType": "String", "StringValue": value} for name, value in values.items()}
-
-
-def _episode(
-    found: Look, plan: AlarmPlan, resource_id: str, severity: Verdict, config: Config
-) -> str:
-    """Of an alarm that was made."""
-    if resource_id != MASS:
-        return chat_message(found.brief(resource_id), config.links)
-    worst = [found.brief(one) for one in plan.named(severity)]
-    return mass_chat_message(
-        worst, len(plan.crowd[severity]), where(found.unit, found.shard), severity, config.links
+def send(clients: Clients, message: Message, *, severity: str, unit: Unit, config: Config) -> None:
+    """Send a message to ``events``: plain text to a mailbox, the chat schema to everything else."""
+    values = {
+        "event": message.event,
+        "severity": severity,
+        "resourceId": _subject_of(message),
+        "unit": str(unit),
+    }
+    clients("sns").publish(
+        TopicArn=config.events_topic_arn,
+        Subject=subject(message),
+        MessageStructure="json",
+        Message=json.dumps({"default": chat_message(message), "email": email(message)}),
+        MessageAttributes={
+            name: {"DataType": "String", "StringValue": value} for name, value in values.items()
+        },
     )
 
 
-def _recovery(found: Look, resource_id: str, alarms: Sequence[Alarm], config: Config) -> str:
-    """Of a resource that is back, or that is no longer there."""
-    brief = found.brief(resource_id) if resource_id in found.assessments else None
-    since = min(alarm.made_at for alarm in alarms)
-    return recovery_chat_message(
-        brief, resource_id, str(found.unit), since=since, at=found.at, links=config.links
-    )
+def _subject_of(message: Message) -> str:
+    return MASS if message.event == MASS else message.resources[0]
 
 
 def time_left(assessment: Assessment, now: float) -> tuple[float, float, float] | None:

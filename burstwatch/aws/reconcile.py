@@ -8,16 +8,23 @@ from burstwatch.aws.alarms import (
     alarm_request,
     check_topics,
     delete_alarms,
-    read_alarms,
+    read_unit_alarms,
 )
 from burstwatch.aws.look import Look
-from burstwatch.aws.names import MASS, alarm_prefix, part_name, where
+from burstwatch.aws.names import (
+    MASS,
+    alarm_name,
+    mass_name,
+    part_name,
+)
 from burstwatch.aws.plan import AlarmPlan, plan_alarms
 from burstwatch.aws.publish import publish_events, publish_severities
-from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error, is_throttled
+from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error, is_throttled
+from burstwatch.aws.words import events, message_of_new, message_of_old
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
-from burstwatch.messages.text import alarm_description, mass_description
+from burstwatch.messages.text import description
+from burstwatch.messages.timeline import Timeline
 from burstwatch.polling.unit import Problem
 
 #: How often an alarm is tried, beside the client's own tries.
@@ -38,21 +45,31 @@ class Reconciled:
     is_complete: bool
 
 
-def list_alarms(home: Clients, found: Look, config: Config) -> list[Alarm] | Problem:
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """The alarms that a unit has, and what the names of its alarms begin with."""
+
+    prefix: str
+    alarms: tuple[Alarm, ...]
+
+
+def list_alarms(home: Clients, found: Look, config: Config, *, is_home: bool) -> Listed | Problem:
     """The alarms that a unit has, or why that is not known."""
     try:
-        return read_alarms(home, f"{alarm_prefix(config.deployment)}{found.unit}/")
-    except AWS_ERRORS as error:
+        home_unit = found.unit if is_home else home.unit()
+        prefix, alarms = read_unit_alarms(home, config.deployment, found.unit, home_unit)
+    except (*AWS_ERRORS, AwsError) as error:
         return Problem(part="DescribeAlarms", error=describe_error(error))
+    return Listed(prefix=prefix, alarms=tuple(alarms))
 
 
 def reconcile(
-    home: Clients, found: Look, there: list[Alarm] | Problem, config: Config, *, now: float
+    home: Clients, found: Look, there: Listed | Problem, config: Config, *, now: float
 ) -> Reconciled:
-    """Publish the severities, then create alarms, send events and delete what is over."""
-    problems = [there] if isinstance(there, Problem) else []
-    alarms = None if isinstance(there, Problem) else there
-    plan = plan_alarms(found, alarms or (), config, now=now)
+    """Rewrite alarms and publish the severities, then create alarms, send events and delete what is over."""
+    alarms = () if isinstance(there, Problem) else there.alarms
+    plan = plan_alarms(found, alarms, config, now=now)
+    rewritten, problems = rewrite_alarms(home, found, plan, config)
     unpublished = publish_severities(home, found, plan, config)
     problems += unpublished
     if plan.postponed:
@@ -60,14 +77,16 @@ def reconcile(
         problems.append(Problem(part="alarms", error=reason))
     # An alarm must find its metric: none is made while that is not acknowledged, and
     # none is made or deleted without knowing which there are.
-    if alarms is None or unpublished:
+    if isinstance(there, Problem):
         # Without the list of alarms, everything is treated as announced.
-        announced = frozenset(found.assessments) if alarms is None else plan.announced
-        return Reconciled(announced=announced, problems=tuple(problems), is_complete=False)
-    created, failed = create_alarms(home, found, plan, config)
+        announced = frozenset(found.assessments)
+        return Reconciled(announced=announced, problems=(there, *problems), is_complete=False)
+    if unpublished:
+        return Reconciled(announced=plan.announced, problems=tuple(problems), is_complete=False)
+    created, failed = create_alarms(home, found, plan, there.prefix, config)
     problems += failed
     problems += check_topics(home, config) if created else []
-    problems += publish_events(home, found, plan, created, config)
+    problems += publish_events(home, found, events(found, plan, created, rewritten, config), config)
     problems += delete_alarms(home, plan.delete)
     return Reconciled(
         created=tuple(created),
@@ -78,8 +97,31 @@ def reconcile(
     )
 
 
-def create_alarms(
+def rewrite_alarms(
     clients: Clients, found: Look, plan: AlarmPlan, config: Config
+) -> tuple[list[tuple[Alarm, Timeline]], list[Problem]]:
+    """Change the words of alarms that are there. Returns those changed, and what failed.
+
+    "When you update an existing alarm, its state is left unchanged", and nobody is told:
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
+    """
+    done, problems = [], list[Problem]()
+    for alarm, timeline in plan.rewrite:
+        try:
+            text = description(message_of_old(found, plan, alarm, timeline, config))
+            subject = (alarm.kind, alarm.resource_id)
+            request = alarm_request(alarm.name, subject, text, alarm.severity, config)
+            clients("cloudwatch").put_metric_alarm(**request)
+        except Exception as error:  # noqa: BLE001 - old words must not cost anybody their page
+            part = f"words of {alarm.name}"
+            problems.append(Problem(part=part, error=describe_error(error)))
+        else:
+            done.append((alarm, timeline))
+    return done, problems
+
+
+def create_alarms(
+    clients: Clients, found: Look, plan: AlarmPlan, prefix: str, config: Config
 ) -> tuple[list[tuple[str, Verdict]], list[Problem]]:
     """Make the planned alarms, those of many first. Returns those made by id, and what failed.
 
@@ -92,7 +134,7 @@ def create_alarms(
         throttled = []
         for resource_id, severity in wanted:
             try:
-                request = _request_for(found, plan, resource_id, severity, config)
+                request = _request_for(found, plan, resource_id, severity, prefix, config)
                 clients("cloudwatch").put_metric_alarm(**request)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
                 part = f"{severity} alarm of {resource_id}"
@@ -106,19 +148,14 @@ def create_alarms(
 
 
 def _request_for(
-    found: Look, plan: AlarmPlan, resource_id: str, severity: Verdict, config: Config
+    found: Look, plan: AlarmPlan, resource_id: str, severity: Verdict, prefix: str, config: Config
 ) -> dict[str, Any]:
+    message = message_of_new(found, plan, resource_id, severity, config)
     if resource_id == MASS:
         subject = (MASS, part_name(found.unit, found.shard))
-        briefs = [found.brief(one) for one in plan.named(severity)]
-        text = mass_description(
-            briefs,
-            len(plan.crowd[severity]),
-            where(found.unit, found.shard),
-            severity,
-            config.links,
-        )
+        name = alarm_name(prefix, "", mass_name(found.shard), severity)
     else:
-        subject = (found.assessments[resource_id][0].kind, resource_id)
-        text = alarm_description(found.brief(resource_id), config.links)
-    return alarm_request(found.unit, subject, text, severity, config)
+        resource = found.assessments[resource_id][0]
+        subject = (resource.kind, resource_id)
+        name = alarm_name(prefix, resource.name, resource_id, severity)
+    return alarm_request(name, subject, description(message), severity, config)

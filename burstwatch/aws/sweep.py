@@ -72,7 +72,8 @@ def sweep(
     if memory.budget is not None:
         memory.budget.spend(found.metrics_requested)
         problems += publish_spent(publisher, found, config)
-    there = list_alarms(home.until(deadline.plus(READ_ALARMS_S)), found, config)
+    reader = home.until(deadline.plus(READ_ALARMS_S))
+    there = list_alarms(reader, found, config, is_home=clients is home)
     alarms = reconcile(publisher, found, there, config, now=now)
     problems += alarms.problems
     # A sweep that could not see everything, or could not make an alarm, is not complete,

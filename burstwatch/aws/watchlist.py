@@ -32,7 +32,7 @@ class Watchlist:
                 ends[resource_id] = max(until, ends.get(resource_id, until))
         if not ends:
             return self.resources, frozenset()
-        return tuple(_quiet(r, ends) for r in self.resources), frozenset(ends)
+        return tuple(_quiet(r, ends, now) for r in self.resources), frozenset(ends)
 
 
 def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
@@ -64,8 +64,8 @@ def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
     )
 
 
-def _quiet(resource: Resource, ends: Mapping[str, float]) -> Resource:
+def _quiet(resource: Resource, ends: Mapping[str, float], now: float) -> Resource:
     if resource.id not in ends:
         return resource
-    note = f"in maintenance until {clock_time(ends[resource.id])}, no new alarm is made"
+    note = f"in maintenance until {clock_time(ends[resource.id], now=now)}, no new alarm is made"
     return replace(resource, caveats=(*resource.caveats, note))

@@ -26,7 +26,7 @@ def volume_fixes(
 
     def fix(what: str, effect: str, then: float | None) -> Fix:
         usd = None if now is None or then is None else then - now
-        return Fix(what=what, effect=effect, usd_month=usd)
+        return Fix(what=what, effect=effect, takes="takes minutes to hours", usd_month=usd)
 
     iops, mib_s = _gp3_rates(volume, wanted, load)
     gp3 = CATALOGUE["gp3"]
@@ -42,14 +42,16 @@ def volume_fixes(
             if prices
             else None
         )
-        what = f"gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s"
+        what = f"change to gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s"
         yield fix(what, "no credits to run out of", then)
     for volume_type in _larger_types(volume.volume_type):
         size = _smallest_size(volume_type, volume, wanted)
         if size is not None:
             then = monthly_usd(prices, volume_type, size) if prices else None
             yield fix(
-                f"{volume_type} of {number(size)} GiB", "never runs dry at the current load", then
+                f"change to {volume_type} of {number(size)} GiB",
+                "never runs dry at the current load",
+                then,
             )
 
 

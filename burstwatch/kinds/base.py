@@ -134,7 +134,7 @@ def falls_to_baseline(resource: Resource) -> str:
     if resource.bucket is None:
         return ""
     burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)
-    return f"at zero it falls from {burst} to {baseline} {resource.rate_unit}"
+    return f"falls from {burst} to {baseline} {resource.rate_unit}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,7 +151,8 @@ class Kind:
     value. ``spent(resource, totals, start_s, period_s)`` makes credits a second of one
     period's amounts, by metric name, or None where they do not tell.
 
-    Words: ``limits`` names each binding limit. ``cause(resource, rates)`` says what was
+    Words: ``console`` is the path of a resource's page in AWS's console, with ``{region}`` and
+    ``{id}``. ``limits`` names each binding limit. ``cause(resource, rates)`` says what was
     asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource, level,
     demand, rates)`` what helps when ``level`` credits are left at ``demand`` credits a second.
     """
@@ -166,6 +167,7 @@ class Kind:
     describe: Callable[[Thing, Found, float], Iterable[Resource]]
     to_ratio: Callable[[Resource, float], float] = from_percent
     spent: Callable[[Resource, Totals, float, float], DemandPoint | None]
+    console: str
     limits: Mapping[str, str]
     cause: Callable[[Resource, Rates], Cause | None]
     at_zero: Callable[[Resource], str] = falls_to_baseline

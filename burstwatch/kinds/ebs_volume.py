@@ -298,6 +298,7 @@ KIND = Kind(
     demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
     describe=describe,
     spent=spent,
+    console="ec2/home?region={region}#VolumeDetails:volumeId={id}",
     limits=LIMITS,
     cause=cause_of(TRAFFIC),
     fixes=fixes,

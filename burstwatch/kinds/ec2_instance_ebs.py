@@ -174,8 +174,9 @@ def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iter
         return
     yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
     yield Fix(
-        what=f"an instance type that sustains {number(demand)} {resource.rate_unit}",
+        what=f"change to an instance type that sustains {number(demand)} {resource.rate_unit}",
         effect="never runs dry at the current load",
+        takes="takes minutes and a stop",
         usd_month=None,
     )
 
@@ -190,6 +191,7 @@ KIND = Kind(
     demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
     describe=describe,
     spent=spent,
+    console="ec2/home?region={region}#InstanceDetails:instanceId={id}",
     limits=LIMITS,
     cause=cause_of(TRAFFIC),
     fixes=fixes,

@@ -145,7 +145,12 @@ def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iter
     if resource.bucket is None:
         return
     yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
-    yield Fix(what="gp3 storage", effect="no credits to run out of", usd_month=None)
+    yield Fix(
+        what="change to gp3 storage",
+        effect="no credits to run out of",
+        takes="takes minutes to hours",
+        usd_month=None,
+    )
 
 
 KIND = Kind(
@@ -175,6 +180,7 @@ KIND = Kind(
     ),
     describe=describe,
     spent=spent,
+    console="rds/home?region={region}#database:id={id};is-cluster=false",
     limits=LIMITS,
     cause=cause_of(TRAFFIC),
     fixes=fixes,

@@ -7,25 +7,25 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from burstwatch.fixes import Fix, cheapest
+from burstwatch.fixes import Fix, soonest
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import DAY, clock_time, span
+from burstwatch.formatting import clock_time, span
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
 from burstwatch.kinds.base import Kind, Rates
-
-NEVER = "never"
+from burstwatch.messages.console import console_link, graph_link
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Brief:
-    """Everything there is to say, in short sentences without their full stops.
+    """Everything there is to say, in short phrases.
 
     ``name`` is a tag, somebody's free text, and is shown only as the rendering allows.
-    A sentence that is empty does not apply. ``numbers`` are for programs; what is not
-    known or never comes is absent.
+    ``headline`` says what happens and when. A phrase that is empty does not apply.
+    ``console`` and ``graph`` are addresses in AWS's console. ``numbers`` are for
+    programs; what is not known or never comes is absent.
     """
 
     resource_id: str
@@ -34,16 +34,18 @@ class Brief:
     name: str
     type: str
     verdict: Verdict
-    outlook: str
+    at: float
+    headline: str
+    between: str
     at_zero: str
     fixes: tuple[Fix, ...]
-    prices_of: str
     cause: str
     since: str
     place: str
     data: str
-    reason: str
     caveats: tuple[str, ...]
+    console: str
+    graph: str
     numbers: Mapping[str, str]
 
 
@@ -59,39 +61,50 @@ def make_brief(
         name=resource.name,
         type=resource.facts.get("type", resource.kind),
         verdict=assessment.verdict,
-        outlook=_outlook(projection),
+        at=projection.at,
+        headline=_headline(projection),
+        between=_between(projection),
         at_zero=kind.at_zero(resource),
         fixes=_fixes(resource, projection, kind, background.rates),
-        prices_of=resource.region,
         cause=_cause(resource, projection, kind, background.rates),
         since=_since(projection, background),
         place=_place(resource),
         data=_data(projection),
-        reason=assessment.reason,
         caveats=resource.caveats,
+        console=console_link(kind, resource),
+        graph=graph_link(kind, resource, projection.at),
         numbers=_numbers(assessment),
     )
 
 
-def _outlook(projection: Projection) -> str:
-    if projection.state == "exhausted":
-        return f"no burst credits left, as of {clock_time(projection.at)}"
+def _headline(projection: Projection) -> str:
     now = projection.at
-    likely, low, high = (
-        _instant(now, seconds)
-        for seconds in (projection.time_to_empty_s, projection.low_s, projection.high_s)
+    if projection.state == "exhausted":
+        return f"empty now ({clock_time(now, now=now)})"
+    likely, worst = projection.time_to_empty_s, projection.worst_s
+    if likely is not None and math.isfinite(likely):
+        return f"dry in {span(likely)} ({clock_time(now + likely, now=now)})"
+    soonest_s = min(
+        (one for one in (projection.low_s, worst) if one is not None and math.isfinite(one)),
+        default=None,
     )
-    if projection.time_to_empty_s is None or math.isinf(projection.time_to_empty_s):
-        soonest = low if low != NEVER else _instant(now, projection.worst_s)
-        return f"credits low, dry from {soonest} on if load returns, as of {clock_time(now)}"
-    return f"dry about {likely} ({low} to {high}), as of {clock_time(now)}"
+    if soonest_s is None:
+        return f"low on credits ({clock_time(now, now=now)})"
+    return f"may be dry by {clock_time(now + soonest_s, now=now)}"
 
 
-def _instant(now: float, seconds: float | None) -> str:
-    """A time of day, for what is less than a day away."""
-    if seconds is None or math.isinf(seconds):
-        return NEVER
-    return clock_time(now + seconds) if seconds < DAY else "tomorrow or later"
+def _between(projection: Projection) -> str:
+    """The earliest and the latest time, where they are not the same."""
+    now, likely = projection.at, projection.time_to_empty_s
+    if projection.state != "finite" or likely is None or projection.low_s is None:
+        return ""
+    first, last = (
+        "" if seconds is None or math.isinf(seconds) else clock_time(now + seconds, now=now)
+        for seconds in (projection.low_s, projection.high_s)
+    )
+    if not last:
+        return f"at {first} at the earliest"
+    return "" if first == last else f"between {first} and {last}"
 
 
 def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> tuple[Fix, ...]:
@@ -105,7 +118,7 @@ def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates)
         wanted = bucket.burst
     if wanted <= bucket.refill:
         return ()
-    return cheapest(kind.fixes(resource, level.likely * bucket.capacity, wanted, rates))
+    return soonest(kind.fixes(resource, level.likely * bucket.capacity, wanted, rates))
 
 
 def _cause(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> str:
@@ -124,8 +137,8 @@ def _since(projection: Projection, background: Background) -> str:
     if background.since_s is None or background.since_ratio is None:
         return ""
     if projection.state == "infinite":
-        return ""  # nothing drains it now
-    return f"draining since {clock_time(background.since_s)}, from {background.since_ratio:.0%}"
+        return "not now, only if the load returns"
+    return f"since {clock_time(background.since_s, now=projection.at)}, from {background.since_ratio:.0%}"
 
 
 def _place(resource: Resource) -> str:
@@ -134,7 +147,8 @@ def _place(resource: Resource) -> str:
 
 def _data(projection: Projection) -> str:
     age = projection.data_age_s
-    return "" if age is None else f"newest datapoint {span(age)} old"
+    as_of = f"as of {clock_time(projection.at, now=projection.at)}"
+    return as_of if age is None else f"{as_of}, newest datapoint {span(age)} old"
 
 
 def _numbers(assessment: Assessment) -> dict[str, str]:

@@ -116,7 +116,7 @@ class LevelSample:
         seen = None if self.known is None or self.known.seen is None else self.known.seen.newest
         newest_s = self.series[-1][0] if self.series else -math.inf
         if seen is not None and self.from_s <= seen.start_s and newest_s < seen.start_s:
-            return f"the datapoint of {clock_time(seen.start_s)} that was there before is gone"
+            return f"the datapoint of {clock_time(seen.start_s, now=self.now)} that was there before is gone"
         return ""
 
     def _ratio(self, value: float) -> float:

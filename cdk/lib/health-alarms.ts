@@ -5,6 +5,7 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import catalog from '../catalog.json' with { type: 'json' };
 import { HEARTBEATS, NAMESPACE, type ResolvedProps, sweepTimeout } from './props.ts';
 import { partDimension, partId, partName, partsOf } from './parts.ts';
 import type { Sweeps } from './sweeps.ts';
@@ -23,7 +24,10 @@ interface Watch {
   readonly datapoints?: number;
   readonly missing?: TreatMissingData;
   readonly topic: Topic;
-  readonly description: string;
+  /** What ALARM and OK mean, and what to do first: one text is sent with both. */
+  readonly means: string;
+  readonly ok: string;
+  readonly now: string;
   /** Its runbook, where that is not named like the alarm. */
   readonly runbook?: string;
   /** The unit and shard that it is about, where there is one alarm for each. */
@@ -32,7 +36,12 @@ interface Watch {
 
 /** Where an alarm's runbook is, to be said in its description. */
 export function runbookLine(name: string, props: { readonly settings: Readonly<Record<string, string>> }): string {
-  return `Runbook: ${(props.settings['runbooks_url'] || 'monitoring/runbooks').replace(/\/$/, '')}/${name}.md`;
+  const folder = props.settings['runbooks_url'] ?? catalog.settings.find((setting) => setting.name === 'runbooks_url')?.default;
+  return `Runbook: ${`${folder}`.replace(/\/$/, '')}/${name}.md`;
+}
+
+function describe(watch: Pick<Watch, 'means' | 'ok' | 'now'>, runbook: string): string {
+  return [`ALARM: ${watch.means}`, `Now: ${watch.now}`, `OK: ${watch.ok}`, runbook].join('\n');
 }
 
 /** A metric that the sweep publishes about the whole deployment. */
@@ -64,9 +73,8 @@ export class HealthAlarms extends Construct {
     const period = props.schedule;
     const fleet = (name: string, statistic?: string) => fleetMetric(name, props.deployment, statistic, period);
     const add = (name: string, watch: Watch) => {
-      const description = `${watch.description} ${runbookLine(watch.runbook ?? name, props)}`;
       const full = [name, watch.part].filter(Boolean).join('-');
-      this.add(`burstwatch-${props.deployment}-${full}`, full, { ...watch, description });
+      this.add(`burstwatch-${props.deployment}-${full}`, full, watch, runbookLine(watch.runbook ?? name, props));
     };
 
     // These two say how the fleet is. Whoever must get up has been woken by an alarm of the volume, or of many.
@@ -77,7 +85,9 @@ export class HealthAlarms extends Construct {
       datapoints: 1,
       missing: TreatMissingData.IGNORE,
       topic: notice,
-      description: 'At least one volume has no burst credits left and is held to its baseline. The per-volume alarms name it; `burstwatch scan` lists the fleet.',
+      means: 'At least one volume has no burst credits left and runs at its baseline.',
+        ok: 'no volume is empty.',
+        now: 'find the alarm of the volume. `burstwatch scan` lists the fleet.',
     });
     add('volumes-critical', {
       metric: fleet('ResourcesCritical', Stats.SUM),
@@ -87,7 +97,9 @@ export class HealthAlarms extends Construct {
       datapoints: 2,
       missing: TreatMissingData.IGNORE,
       topic: notice,
-      description: 'Ten or more volumes run dry within the lead time at once: look for one cause (a deployment, a backup, a shared job).',
+      means: 'Ten or more volumes run dry within the lead time.',
+        ok: 'fewer than ten volumes run dry.',
+        now: 'look for one cause: a deployment, a backup or a shared job.',
     });
     // By unit and shard: the heartbeats of the others must not hide that one has stopped.
     for (const part of partsOf(props)) {
@@ -101,7 +113,9 @@ export class HealthAlarms extends Construct {
         periods: HEARTBEATS,
         missing: TreatMissingData.BREACHING,
         topic: page,
-        description: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for five periods: nothing is being watched there. See the function's log, its rule and its permissions.`,
+        means: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for five periods. Nothing is watched there.`,
+        ok: 'sweeps complete again.',
+        now: 'look at the function\'s log, its rule and its permissions.',
       });
     }
     add('volumes-unknown', {
@@ -114,42 +128,54 @@ export class HealthAlarms extends Construct {
       threshold: 20,
       periods: 5,
       topic: notice,
-      description: 'More than a fifth of the volumes cannot be judged: no data, denied calls, or a resize that has no datapoint yet. They are not watched meanwhile.',
+      means: 'More than a fifth of the volumes cannot be judged. They are not watched meanwhile.',
+        ok: 'nearly all volumes are judged again.',
+        now: 'run `burstwatch scan` to see why: no data, a denied call, or a resize without a datapoint.',
     });
     add('stale-data', {
       metric: fleet('DataAge'),
       threshold: 15 * 60,
       periods: 5,
       topic: notice,
-      description: 'CloudWatch\'s datapoints are more than 15 minutes late: projections reach that much less far.',
+      means: 'CloudWatch\'s datapoints are more than 15 minutes late. Pages come later by that much.',
+        ok: 'the datapoints are in time again.',
+        now: 'look at the AWS Health Dashboard for CloudWatch.',
     });
     add('unit-failed', {
       metric: fleet('UnitsFailed'),
       threshold: 1,
       periods: 3,
       topic: notice,
-      description: 'An account or region could not be read in full, or its results not published. The function\'s log names the call.',
+      means: 'An account or region cannot be read in full, or its results cannot be published.',
+        ok: 'every account and region is read again.',
+        now: 'find the failed call in the function\'s log.',
     });
     add('parts-failed', {
       metric: fleet('Problems'),
       threshold: 1,
       periods: 5,
       topic: notice,
-      description: 'Parts of each sweep fail (a denied call, an alarm that cannot be made). The function\'s log names them.',
+      means: 'Parts of each sweep fail, such as a denied call or an alarm that cannot be made.',
+        ok: 'no part fails.',
+        now: 'find the failed part in the function\'s log.',
     });
     add('calls-throttled', {
       metric: fleet('CallsThrottled', Stats.SUM),
       threshold: 10,
       periods: 5,
       topic: notice,
-      description: 'AWS asks for fewer calls, sweep after sweep. They are tried again and what is not answered is unknown; the quota is shared with everybody in the account.',
+      means: 'AWS throttles the calls of one sweep after another. A call without an answer leaves its volumes unknown.',
+        ok: 'AWS answers all calls again.',
+        now: 'find out who else in the account uses the quota.',
     });
     add('budget-reached', {
       metric: fleet('MetricsRefused', Stats.SUM),
       threshold: 1,
       periods: 5,
       topic: notice,
-      description: 'The budget for metric requests is used up. Those near danger are asked first; the rest are unknown and not watched. Raise budget_usd_per_month, or watch fewer.',
+      means: 'The budget for metric requests is used up. Volumes near danger are asked for first; the rest are not watched.',
+        ok: 'the budget is enough again.',
+        now: 'raise budget_usd_per_month, or watch fewer volumes.',
     });
     for (const { id: own, function: fn } of sweepers) {
       add('function-errors', {
@@ -158,7 +184,9 @@ export class HealthAlarms extends Construct {
         threshold: 1,
         periods: 3,
         topic: notice,
-        description: 'The sweep function fails. Its log has the reason.',
+        means: 'The sweep function fails.',
+        ok: 'the sweep function runs again.',
+        now: 'find the error in the function\'s log.',
       });
       add('function-throttles', {
         part: own,
@@ -166,7 +194,9 @@ export class HealthAlarms extends Construct {
         threshold: 1,
         periods: 3,
         topic: notice,
-        description: 'The account\'s Lambda concurrency is used up and sweeps are not started.',
+        means: 'Lambda does not start sweeps: the concurrency of the account is used up.',
+        ok: 'Lambda starts sweeps again.',
+        now: 'free concurrency, or ask AWS for more.',
       });
       add('function-slow', {
         part: own,
@@ -174,14 +204,18 @@ export class HealthAlarms extends Construct {
         threshold: 0.8 * sweepTimeout(props).toMilliseconds(),
         periods: 5,
         topic: notice,
-        description: 'Sweeps take more than 80 % of the time they have. Give the function more memory, or sweep in shards or less often.',
+        means: 'Sweeps take more than 80 % of the time they have.',
+        ok: 'sweeps are fast enough again.',
+        now: 'give the function more memory, or use shards or a longer period.',
       });
     }
     add('dead-letters', {
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: MINUTE, statistic: Stats.MAXIMUM }),
       threshold: 1,
       topic: notice,
-      description: 'Invocations could not be handed over or failed. The dead-letter queue holds them; purge it when the cause is fixed.',
+      means: 'Invocations failed or could not be handed over. The dead-letter queue holds them.',
+        ok: 'the queue is empty.',
+        now: 'read the messages in the queue, fix the cause, then purge the queue.',
     });
     for (const [name, topic] of Object.entries({ page, notice, events: props.topics.events })) {
       add(`undelivered-${name}`, {
@@ -189,15 +223,17 @@ export class HealthAlarms extends Construct {
         threshold: 1,
         topic: name === 'page' ? notice : page,
         runbook: 'undelivered',
-        description: `Messages of the topic ${name} do not reach a subscriber.`,
+        means: `Messages of the topic ${name} do not reach a subscriber.`,
+        ok: 'messages reach every subscriber again.',
+        now: 'check the subscriptions of the topic.',
       });
     }
   }
 
-  private add(alarmName: string, id: string, watch: Watch): void {
+  private add(alarmName: string, id: string, watch: Watch, runbook: string): void {
     const alarm = new Alarm(this, id, {
       alarmName,
-      alarmDescription: watch.description,
+      alarmDescription: describe(watch, runbook),
       metric: watch.metric,
       threshold: watch.threshold,
       comparisonOperator: watch.comparison ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -224,7 +260,14 @@ export class FloorAlarm extends Construct {
     super(scope, id);
     new CfnAlarm(this, 'Alarm', {
       alarmName: `burstwatch-${props.deployment}-floor`,
-      alarmDescription: `A volume's BurstBalance is under ${props.percent} %. This alarm does not need the sweep. ${runbookLine('floor', props)}`,
+      alarmDescription: describe(
+        {
+          means: `The BurstBalance of a volume is under ${props.percent} %. This alarm works without the sweep.`,
+          ok: `no volume is under ${props.percent} %, or the lowest is silent.`,
+          now: 'run `burstwatch scan` to see which volume it is.',
+        },
+        runbookLine('floor', props),
+      ),
       metrics: [
         {
           id: 'floor',

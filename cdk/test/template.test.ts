@@ -351,8 +351,10 @@ test('every alarm says where its runbook is, and it is there', () => {
   const alarms = Object.values(made.findResources('AWS::CloudWatch::Alarm'));
   assert.ok(alarms.length >= 18);
   for (const alarm of alarms) {
-    const path = / Runbook: (monitoring\/runbooks\/[a-z-]+\.md)$/.exec(alarm.Properties.AlarmDescription)?.[1];
-    assert.ok(path && existsSync(path), `${alarm.Properties.AlarmName}: ${alarm.Properties.AlarmDescription}`);
+    const text: string = alarm.Properties.AlarmDescription;
+    const path = /\nRunbook: https:\/\/github\.com\/burstwatch\/burstwatch\/blob\/main\/(monitoring\/runbooks\/[a-z-]+\.md)$/.exec(text)?.[1];
+    assert.ok(path && existsSync(path), `${alarm.Properties.AlarmName}: ${text}`);
+    assert.match(text, /^ALARM: .+\nNow: .+\nOK: .+\n/, 'the same text is sent with ALARM and with OK');
   }
 });
 

@@ -79,7 +79,7 @@ def test_a_drill_tells_the_delay_of_every_hop_and_leaves_nothing(
     assert all(hop.seconds is not None for hop in hops)
     raised = next(hop for hop in hops if hop.name == "raised")
     assert 0 < (raised.seconds or 0) <= 60
-    name = f"burstwatch/burstwatch/123456789012/us-east-1/drill/drill-1/{severity}"
+    name = f"burstwatch/burstwatch/drill-1/{severity}"
     assert cloud.aws.notifications == [(topic, name, "ALARM"), (topic, name, "OK")]
     assert nothing_is_left(cloud)
 
@@ -87,8 +87,8 @@ def test_a_drill_tells_the_delay_of_every_hop_and_leaves_nothing(
 def test_everything_that_is_seen_of_it_says_that_it_is_a_drill(cloud: Cloud) -> None:
     drill(cloud)
     (request,) = (p for _, operation, p in cloud.aws.calls if operation == "PutMetricAlarm")
-    assert request["AlarmDescription"].startswith("DRILL ")
-    assert "/drill/" in request["AlarmName"]
+    assert request["AlarmDescription"].startswith("drill-1: a drill, nothing is wrong")
+    assert "/drill-1/" in request["AlarmName"]
     data = [
         datum for _, operation, p in cloud.aws.calls if operation == "PutMetricData"
         for datum in p["MetricData"]

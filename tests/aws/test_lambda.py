@@ -65,7 +65,7 @@ def test_the_function_does_a_step_of_a_drill_and_sweeps_nothing(
     function = load("lambdas.sweep")
     asked = {"id": "drill-1", "severity": "critical", "step": "ready"}
     assert function.handler({"drill": asked}, Context()) == {
-        "alarm": "burstwatch/test/123456789012/us-east-1/drill/drill-1/critical",
+        "alarm": "burstwatch/test/drill-1/critical",
         "topic": "arn:aws:sns:us-east-1:123456789012:page",
         "detail": "the function of deployment test answers",
     }

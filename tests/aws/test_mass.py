@@ -21,7 +21,7 @@ from tests.aws.test_sweep import (
 )
 from tests.conftest import NOW, Cloud
 
-PREFIX = "burstwatch/burstwatch/123456789012/us-east-1"
+PREFIX = "burstwatch/burstwatch"
 CHANGING = {"PutMetricAlarm", "DeleteAlarms", "Publish"}
 
 
@@ -62,7 +62,7 @@ def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_ea
     assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/mass/critical", "ALARM")]
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith(
-        "25 resources of 123456789012/us-east-1 are critical"
+        "25 resources are critical at once in 123456789012/us-east-1 ("
     )
     assert worst.id in alarm["AlarmDescription"]
     (event,) = (json.loads(event["Message"]) for event in cloud.aws.published)
@@ -94,7 +94,7 @@ def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -
         a_minute(cloud, hot, iops=1_000)
         run_sweep(cloud, schedule, config=config)
         cloud.aws.evaluate_alarms()
-    assert set(alarms(cloud)) == {f"{PREFIX}/ebs_volume/{hot[0].id}/critical"}
+    assert set(alarms(cloud)) == {f"{PREFIX}/db/{hot[0].id}/critical"}
     mass = [change[2] for change in cloud.aws.notifications if "/mass/" in change[1]]
     assert mass == ["ALARM", "OK"]
 
@@ -249,10 +249,11 @@ def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cl
     assert all(states == ["ALARM", "OK"] for states in told.values())
     published = [json.loads(event["Message"]) for event in cloud.aws.published]
     kinds = [event["metadata"]["eventType"] for event in published]
-    assert sorted(kinds) == ["burstwatch.episode"] * 3 + ["burstwatch.recovery"] * 2
+    told_of = [one.removeprefix("burstwatch.") for one in kinds]
+    assert sorted(told_of) == ["escalated", "opened", "opened", "recovered", "recovered"]
     assert {event["TopicArn"] for event in cloud.aws.published} == {EVENTS}
     titles = [event["content"]["title"] for event in published]
-    assert titles.count(f"Recovered: db {disk.id}") == 1
+    assert sum(title.startswith("db: recovered (") for title in titles) == 2
 
 
 def test_alarms_that_are_throttled_longer_than_a_client_tries_are_made_at_the_same_sweep(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from burstwatch.aws.alarms import delete_alarms
 from burstwatch.aws.fleet import fleet_metrics
+from burstwatch.aws.names import mass_name
 from burstwatch.aws.sweep import Sweep
 from burstwatch.aws.units import Units, UnitSpec, connect
 from burstwatch.config import Config
@@ -154,7 +155,7 @@ def test_a_shard_reads_its_own_modifications_and_all_of_them_only_where_it_has_n
 def test_an_alarm_that_another_sweep_has_deleted_is_no_problem(cloud: Cloud) -> None:
     spread(cloud, 2, percent=20)
     run_sweep(cloud)
-    names = [*alarms(cloud), f"{PREFIX}/ebs_volume/vol-0/critical"]
+    names = [*alarms(cloud), f"{PREFIX}/db/vol-0/critical"]
     assert delete_alarms(cloud.clients, names) == []
     assert alarms(cloud) == {}
     cloud.aws.denied = {"DeleteAlarms"}
@@ -173,7 +174,7 @@ def test_what_is_gone_ends_in_its_own_shard_and_nowhere_else(cloud: Cloud) -> No
         cloud.clock.now += 60
         swept = sweep_all(cloud, units, 4)
         assert all(one.completed and not one.problems for one in swept)
-    assert before - set(alarms(cloud)) == {f"{PREFIX}/ebs_volume/{gone.id}/critical"}
+    assert before - set(alarms(cloud)) == {f"{PREFIX}/db/{gone.id}/critical"}
 
 
 def test_each_shard_has_a_mass_alarm_of_its_own_from_its_share_on(cloud: Cloud) -> None:
@@ -188,12 +189,13 @@ def test_each_shard_has_a_mass_alarm_of_its_own_from_its_share_on(cloud: Cloud) 
     left = [d.id for d in hot if d.id in cloud.aws.regions["us-east-1"].volumes]
     by_shard = {one: [i for i in left if one.owns(i)] for one in shards_of(4)}
     assert sorted(map(len, by_shard.values())) == [2, 5, 5, 5]
-    mass = {f"{PREFIX}/mass/{one}/critical" for one in shards_of(4) if one != few}
-    own = {f"{PREFIX}/ebs_volume/{one}/critical" for one in by_shard[few]}
+    mass = {f"{PREFIX}/{mass_name(one)}/critical" for one in shards_of(4) if one != few}
+    own = {f"{PREFIX}/db/{one}/critical" for one in by_shard[few]}
     assert alarms(cloud) == dict.fromkeys(mass | own, "ALARM")
-    described = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/mass/1/4/critical"]
+    described = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/mass-1-of-4/critical"]
     assert (
-        "5 resources of 123456789012/us-east-1 (shard 1/4 of it)" in described["AlarmDescription"]
+        "5 resources are critical at once in 123456789012/us-east-1 (shard 1/4 of it)"
+        in described["AlarmDescription"]
     )
 
 
@@ -207,7 +209,7 @@ def test_a_shard_that_does_not_run_ends_no_alarm_and_the_others_end_theirs(cloud
     for _ in range(30):
         a_minute(cloud, hot, iops=0)
         sweep_all(cloud, units, 4, config=config, without=dead)
-    assert alarms(cloud) == {f"{PREFIX}/mass/{dead}/critical": "ALARM"}
+    assert alarms(cloud) == {f"{PREFIX}/{mass_name(dead)}/critical": "ALARM"}
     for _ in range(30):
         a_minute(cloud, hot, iops=0)
         sweep_all(cloud, units, 4, config=config)
@@ -231,11 +233,11 @@ def test_another_number_of_shards_takes_the_alarms_over_and_ends_the_mass_of_the
     for _ in range(5):
         cloud.clock.now += 60
         assert not any(one.problems for one in sweep_all(cloud, units, after, config=config))
-    single = {f"{PREFIX}/ebs_volume/{disk.id}/warning" for disk in warned}
+    single = {f"{PREFIX}/db/{disk.id}/warning" for disk in warned}
     new = set(alarms(cloud))
     assert single <= old & new
-    parts = {"" if after == 1 else f"/{one}" for one in shards_of(after)}
-    assert new - single == {f"{PREFIX}/mass{part}/critical" for part in parts}
+    names = {mass_name(one) for one in shards_of(after)}
+    assert new - single == {f"{PREFIX}/{name}/critical" for name in names}
     assert len(cloud.aws.notifications) == len(set(cloud.aws.notifications))  # nobody is told twice
 
 

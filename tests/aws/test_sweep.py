@@ -84,7 +84,7 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
         if minute == 24:
             assert list(alarms(cloud).values()) == ["ALARM"]
     assert deepest < 20
-    prefix = f"burstwatch/burstwatch/123456789012/us-east-1/ebs_volume/{disk.id}"
+    prefix = f"burstwatch/burstwatch/db/{disk.id}"
     paged = [change for change in cloud.aws.notifications if change[0] == TOPIC]
     noticed = [change for change in cloud.aws.notifications if change[0] == NOTICE]
     assert paged == [(TOPIC, f"{prefix}/critical", state) for state in ("ALARM", "OK")]
@@ -92,7 +92,11 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
         noticed == []
     )  # it was not looked at while it was only a warning, and none follows a page
     assert alarms(cloud) == {}
-    assert operations(cloud).count("PutMetricAlarm") == 1
+    assert operations(cloud).count("PutMetricAlarm") == 2  # when it begins, and when it is over
+    danger, over = cloud.aws.descriptions
+    assert danger.startswith("db: dry in ")
+    assert over.startswith("db: recovered (")
+    assert "Now: nothing to do" in over
 
 
 def test_between_two_looks_the_time_left_goes_on_falling(cloud: Cloud) -> None:
@@ -158,7 +162,7 @@ def test_a_sweep_that_died_between_the_two_severities_is_made_good_by_the_next(
 
 
 def test_an_alarm_under_our_prefix_that_we_would_not_name_so_is_left_alone(cloud: Cloud) -> None:
-    name = "burstwatch/burstwatch/123456789012/us-east-1/ebs_volume/vol-1/of-somebody"
+    name = "burstwatch/burstwatch/db/vol-1/of-somebody"
     cloud.clients("cloudwatch").put_metric_alarm(
         AlarmName=name, Namespace="Burstwatch", MetricName="Severity", Statistic="Maximum",
         Period=60, EvaluationPeriods=1, Threshold=1.0, AlarmActions=[], OKActions=[],
@@ -185,8 +189,14 @@ def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud
     run_sweep(cloud)
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     beginning = alarm["AlarmDescription"][:200]
-    assert beginning.startswith(f"db {disk.id} (gp2 100 GiB): dry about ")
-    assert "Do: gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less;" in beginning
+    assert beginning.startswith(
+        "db: dry in 12 min (14:30Z)\nNow: reduce the load (free, works at once)"
+    )
+    assert (
+        "\nThen: change to gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less, takes minutes to hours)"
+        in alarm["AlarmDescription"]
+    )
+    assert f"\nWhere: {disk.id} (gp2 100 GiB), " in alarm["AlarmDescription"]
     assert "falls from 3,000 to 300 IOPS" in alarm["AlarmDescription"]
     assert (
         "Cause: reads and writes, 3,000 IOPS of 16 KiB, 46.9 MiB/s, held back by the volume"
@@ -378,7 +388,7 @@ def test_an_alarm_that_could_not_be_made_at_first_is_made_with_its_cause(
     assert swept.found.metrics_requested < 4  # nothing was asked of its I/O anew
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert "Cause: reads and writes, 3,000 IOPS of 16 KiB" in alarm["AlarmDescription"]
-    assert "draining since " in alarm["AlarmDescription"].lower()
+    assert "\nDraining: since " in alarm["AlarmDescription"]
 
 
 def test_a_blind_sweep_has_no_heartbeat(cloud: Cloud) -> None:
@@ -410,7 +420,7 @@ def test_the_event_is_one_that_chat_clients_take_and_programs_can_read(cloud: Cl
     message = json.loads(event["Message"])
     assert (message["version"], message["source"]) == ("1.0", "custom")
     assert len(message["content"]["title"]) <= 250
-    assert len(message["content"]["description"]) <= 1_024
+    assert len(message["content"]["description"]) <= 8_000
     context = message["metadata"]["additionalContext"]
     assert float(context["time_to_empty_s"]) == pytest.approx(disk.percent / 3 * 60, rel=0.1)
     assert event["MessageAttributes"]["severity"]["StringValue"] == "critical"

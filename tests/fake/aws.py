@@ -439,7 +439,7 @@ class FakeAws(Deployed, Messaging, Peers):
                 alarm["StateTransitionedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
                 actions = alarm["AlarmActions"] if value == "ALARM" else alarm["OKActions"]
                 for topic in actions:
-                    self.notify(topic, alarm["AlarmName"], value)
+                    self.notify(topic, alarm["AlarmName"], value, alarm.get("AlarmDescription", ""))
             alarm["StateUpdatedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
 
     def _page(

@@ -1,6 +1,7 @@
 """Topics and queues of the fake: who is subscribed hears what is published."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ class Messaging:
     denied_keys: bool = False
     published: list[dict[str, Any]] = field(default_factory=list)
     notifications: list[tuple[str, str, str]] = field(default_factory=list)
+    descriptions: list[str] = field(default_factory=list)
     queues: dict[str, list[str]] = field(default_factory=dict)
     made_at: dict[str, float] = field(default_factory=dict)
     subscriptions: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
@@ -34,10 +36,11 @@ class Messaging:
         self.subscriptions[topic][arn if is_confirmed else "PendingConfirmation"] = endpoint
         return arn
 
-    def notify(self, topic: str, alarm: str, state: str) -> None:
-        """CloudWatch tells a topic of an alarm's new state."""
+    def notify(self, topic: str, alarm: str, state: str, text: str) -> None:
+        """CloudWatch tells a topic of an alarm's new state, with its description."""
         self.notifications.append((topic, alarm, state))
-        inner = json.dumps({"AlarmName": alarm, "NewStateValue": state})
+        self.descriptions.append(text)
+        inner = json.dumps({"AlarmName": alarm, "NewStateValue": state, "AlarmDescription": text})
         for endpoint in self.subscriptions[topic].values():
             name = endpoint.removeprefix(QUEUE_ARN)
             if name in self.queues and not self.denied_keys:
@@ -59,7 +62,17 @@ class Messaging:
             raise WireError("KMSAccessDenied", "The ciphertext refers to a key that does not exist")
         if len(params["Message"].encode()) > 256 * 1024:
             raise WireError("InvalidParameter", "Message too long")
-        self.published.append(params)
+        subject = params.get("Subject", "")
+        if subject and not re.fullmatch(r"[!-~][ -~]{0,98}", subject):
+            raise WireError("InvalidParameter", "Invalid parameter: Subject")
+        texts = {"default": params["Message"]}
+        if params.get("MessageStructure") == "json":
+            texts = json.loads(params["Message"])
+            if "default" not in texts:
+                raise WireError("InvalidParameter", "No default entry in JSON message body")
+        # What a queue gets, and what a mailbox gets.
+        texts = {"Message": texts["default"], "Email": texts.get("email", texts["default"])}
+        self.published.append({**params, **texts})
         return {"MessageId": "m"}
 
     def _Subscribe(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ ITEMS: list[dict[str, Any]] = [
         "Attachments": [
             {"InstanceId": "i-0aaaaaaaaaaaaaaa1", "Device": "/dev/sdf", "State": "attached"}
         ],
-        "Tags": [{"Key": "Name", "Value": "db"}],
+        "Tags": [{"Key": "Name", "Value": "orders-db"}],
     },
     {"VolumeId": "vol-0aaaaaaaaaaaaaaa2", "VolumeType": "st1", "Size": 500, "Attachments": []},
     {

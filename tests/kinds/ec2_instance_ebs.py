@@ -19,7 +19,7 @@ ITEMS: list[dict[str, Any]] = [
         "InstanceType": "m5.large",
         "State": {"Code": 16, "Name": "running"},
         "LaunchTime": datetime(2026, 9, 1, tzinfo=UTC),
-        "Tags": [{"Key": "Name", "Value": "db"}],
+        "Tags": [{"Key": "Name", "Value": "orders-db"}],
     },
     {"InstanceId": "i-0aaaaaaaaaaaaaaa2", "InstanceType": "m5.4xlarge"},
     {"InstanceId": "i-0aaaaaaaaaaaaaaa3", "InstanceType": "c7gn.16xlarge"},

@@ -91,9 +91,11 @@ def to_the_limit(kind: Kind, resource: Resource, examples: ModuleType) -> float:
     return resource.bucket.burst / spent_at(kind, resource, examples).nominal
 
 
-def sweep_kinds(cloud: Cloud, some: Iterable[Kind], memory: Memory) -> Sweep:
+def sweep_kinds(
+    cloud: Cloud, some: Iterable[Kind], memory: Memory, *, config: Config = CONFIG
+) -> Sweep:
     names = ",".join(kind.name for kind in some)
-    return run_sweep(cloud, memory, config=replace(CONFIG, kinds=names, mass_from=50.0))
+    return run_sweep(cloud, memory, config=replace(config, kinds=names, mass_from=50.0))
 
 
 def drain(cloud: Cloud, kind: Kind, examples: ModuleType, victims: list[Resource]) -> None:
@@ -144,7 +146,9 @@ def drain_and_recover(
     assert {name.split("/")[-2] for name in there} == ids
     for victim in victims:
         (text,) = (
-            one["AlarmDescription"] for name, one in there.items() if f"/{victim.id}/" in name
+            one["AlarmDescription"]
+            for name, one in there.items()
+            if name.endswith(f"/{victim.id}/critical")
         )
         assert any(one.rate_unit in text for one in victims if one.id == victim.id)
     cloud.clock.now += 3 * 3_600.0

@@ -27,7 +27,10 @@ def _instance(name: str, engine: str, storage_type: str, size_gib: int) -> dict[
 
 
 ITEMS: list[dict[str, Any]] = [
-    {**_instance("orders-db", "postgres", "gp2", 100), "TagList": [{"Key": "Name", "Value": "db"}]},
+    {
+        **_instance("orders-db", "postgres", "gp2", 100),
+        "TagList": [{"Key": "Name", "Value": "orders-db"}],
+    },
     _instance("postgres-20", "postgres", "gp2", 20),
     _instance("mariadb-399", "mariadb", "gp2", 399),
     _instance("mysql-400", "mysql", "gp2", 400),

@@ -169,5 +169,5 @@ def recoveries(episode: Episode) -> set[str]:
     return {
         message["content"]["title"]
         for message in messages
-        if message["metadata"]["eventType"] == "burstwatch.recovery"
+        if message["metadata"]["eventType"] == "burstwatch.recovered"
     }

@@ -136,10 +136,7 @@ def test_three_volumes_at_risk_are_three_pages_that_resolve_and_nothing_is_left(
     episode: Future[Episode],
 ) -> None:
     played = episode.result()
-    names = {
-        f"burstwatch/three/000000000000/{REGION}/ebs_volume/{volume}/critical"
-        for volume in played.volumes.values()
-    }
+    names = {f"burstwatch/three/{volume}/critical" for volume in played.volumes.values()}
     assert played.made == names
     assert told(played, "sqs:page") == {name: ["ALARM", "OK"] for name in names}
     assert told(played, "sqs:notice") == {}

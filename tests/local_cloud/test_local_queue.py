@@ -29,7 +29,7 @@ def test_a_volume_in_danger_has_one_alarm_whose_name_says_nothing_of_shards(
     queued: Future[Queued],
 ) -> None:
     found = queued.result()
-    assert found.alarms == {f"burstwatch/burstwatch/{UNIT}/ebs_volume/{found.volume}/critical"}
+    assert found.alarms == {f"burstwatch/burstwatch/{found.volume}/critical"}
 
 
 def test_a_message_that_fails_is_kept_aside_and_a_late_one_is_left_out(

@@ -9,7 +9,7 @@ from burstwatch.ebs.fixes import volume_fixes
 from burstwatch.ebs.load import Load, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES, monthly_usd
 from burstwatch.ebs.volumes import volume_spec
-from burstwatch.fixes import cheapest, less_load
+from burstwatch.fixes import less_load, soonest
 from burstwatch.history.background import recent_rates
 
 US = EBS_PRICES["us-east-1"]
@@ -24,7 +24,10 @@ def test_gp3_of_the_same_size_is_cheaper_than_gp2_and_a_larger_gp2_is_not() -> N
     fixes = list(
         volume_fixes(volume_spec("gp2", 100), demand=1_000, load=load(1_000, 16), prices=US)
     )
-    assert [fix.what for fix in fixes] == ["gp3 with 3,000 IOPS and 125 MiB/s", "gp2 of 334 GiB"]
+    assert [fix.what for fix in fixes] == [
+        "change to gp3 with 3,000 IOPS and 125 MiB/s",
+        "change to gp2 of 334 GiB",
+    ]
     assert [fix.usd_month for fix in fixes] == pytest.approx([-2.00, 23.40])
 
 
@@ -32,57 +35,57 @@ def test_gp3_is_given_the_throughput_that_gp2_moved() -> None:
     (gp3, _) = volume_fixes(
         volume_spec("gp2", 500), demand=2_000, load=load(2_000, 102.4), prices=US
     )
-    assert gp3.what == "gp3 with 3,000 IOPS and 200 MiB/s"
+    assert gp3.what == "change to gp3 with 3,000 IOPS and 200 MiB/s"
     assert gp3.usd_month == pytest.approx(500 * (0.08 - 0.10) + 75 * 0.040)
 
 
 def test_gp3_is_given_the_throughput_of_the_burst_where_the_empty_volume_is_held_back() -> None:
     held = load(750, 128)  # what is left of 3,000 IOPS of 128 KiB
     (gp3, *_) = volume_fixes(volume_spec("gp2", 250), demand=3_000, load=held, prices=US)
-    assert gp3.what == "gp3 with 3,000 IOPS and 250 MiB/s"
+    assert gp3.what == "change to gp3 with 3,000 IOPS and 250 MiB/s"
 
 
 def test_half_of_the_load_is_named() -> None:
     bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
     fix = less_load(bucket, level=2_700_000, demand=3_000, unit="IOPS")
-    assert fix.effect == "half of 3,000 IOPS lasts 38 min, never dry under 300 IOPS"
+    assert fix.effect == "half of 3,000 IOPS lasts 38 min, under 300 IOPS it never runs dry"
     fix = less_load(bucket, level=2_700_000, demand=500, unit="IOPS")
-    assert fix.effect == "half of 500 IOPS never empties it, never dry under 300 IOPS"
+    assert fix.effect == "half of 500 IOPS never empties it"
 
 
 def test_where_the_load_is_not_known_gp3_gets_all_that_the_volume_gave() -> None:
     (gp3, _) = volume_fixes(volume_spec("gp2", 500), demand=2_000, load=None, prices=US)
-    assert gp3.what == "gp3 with 3,000 IOPS and 250 MiB/s"
+    assert gp3.what == "change to gp3 with 3,000 IOPS and 250 MiB/s"
 
 
 def test_a_disk_of_spinning_metal_may_grow_change_its_type_or_become_gp3() -> None:
     sc1 = volume_spec("sc1", 500)
     fixes = list(volume_fixes(sc1, demand=30, load=load(30, 1024), prices=US))
     assert [fix.what for fix in fixes] == [
-        "gp3 with 3,000 IOPS and 125 MiB/s",
-        "sc1 of 2,560 GiB",
-        "st1 of 768 GiB",
+        "change to gp3 with 3,000 IOPS and 125 MiB/s",
+        "change to sc1 of 2,560 GiB",
+        "change to st1 of 768 GiB",
     ]
 
 
 def test_in_a_region_without_a_price_nothing_is_priced_and_less_load_comes_first() -> None:
     bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
-    fixes = cheapest(
+    fixes = soonest(
         [
             *volume_fixes(volume_spec("gp2", 100), demand=1_000, load=None, prices=None),
             less_load(bucket, level=1e6, demand=1_000, unit="IOPS"),
         ]
     )
     assert [(fix.what, fix.usd_month) for fix in fixes] == [
-        ("less load", 0.0),
-        ("gp3 with 3,000 IOPS and 130 MiB/s", None),
+        ("reduce the load", 0.0),
+        ("change to gp3 with 3,000 IOPS and 130 MiB/s", None),
     ]
 
 
 def test_an_empty_bucket_refills_only_under_its_baseline() -> None:
     bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
     assert less_load(bucket, level=0, demand=3_000, unit="IOPS").effect == (
-        "refills only under 300 IOPS"
+        "it refills under 300 IOPS"
     )
 
 
@@ -97,7 +100,7 @@ def test_every_volume_that_is_proposed_bears_the_load_for_ever(
     volume = volume_spec(volume_type, size)
     demand = share * volume.burst
     for fix in volume_fixes(volume, demand=demand, load=None, prices=US):
-        kind, _, rest = fix.what.partition(" of ")
+        kind, _, rest = fix.what.removeprefix("change to ").partition(" of ")
         if rest:
             larger = volume_spec(kind, float(rest.removesuffix(" GiB").replace(",", "")))
             assert larger.baseline >= demand

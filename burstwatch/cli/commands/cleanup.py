@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.config import parse_config
+from burstwatch.polling.unit import Unit
 
 PARTIAL = 1
 UNIT = r"\d{12}/[a-z]{2}(-[a-z]+)+-\d"
@@ -26,13 +27,22 @@ def run(args: Namespace, terminal: Terminal) -> int:
         msg = f"unit is {args.unit!r}, allowed is account/region"
         raise ValueError(msg)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.alarms import delete_alarms, read_alarms  # noqa: PLC0415 - needs an extra
+    from burstwatch.aws.alarms import (  # noqa: PLC0415 - needs an extra
+        delete_alarms,
+        read_alarms,
+        read_unit_alarms,
+    )
     from burstwatch.aws.names import alarm_prefix  # noqa: PLC0415
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     try:
-        prefix = alarm_prefix(deployment) + (f"{args.unit}/" if args.unit else "")
-        names = [alarm.name for alarm in read_alarms(clients, prefix)]
+        if args.unit:
+            account, _, region = args.unit.partition("/")
+            unit = Unit(account=account, region=region)
+            _, alarms = read_unit_alarms(clients, deployment, unit, clients.unit())
+        else:
+            alarms = read_alarms(clients, alarm_prefix(deployment))
+        names = [alarm.name for alarm in alarms]
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
     problems = [] if args.dry_run else delete_alarms(clients, names)

@@ -1,0 +1,98 @@
+"""Chooses the words for what a sweep does: the text of each alarm, and the events of a look."""
+
+from collections.abc import Iterator, Sequence
+
+from burstwatch.aws.alarms import Alarm
+from burstwatch.aws.look import Look
+from burstwatch.aws.names import MASS, where
+from burstwatch.aws.plan import AlarmPlan
+from burstwatch.config import Config
+from burstwatch.history.observations import Verdict
+from burstwatch.messages.message import (
+    Event,
+    Message,
+    danger_message,
+    mass_message,
+    mass_over_message,
+    over_message,
+)
+from burstwatch.messages.timeline import Timeline
+
+
+def message_of_new(
+    found: Look, plan: AlarmPlan, resource_id: str, severity: Verdict, config: Config
+) -> Message:
+    """The message of an alarm that is made now."""
+    if resource_id == MASS:
+        return _of_mass(found, plan, severity, Timeline(opened_s=found.at), config)
+    is_empty = found.assessments[resource_id][1].verdict == "exhausted"
+    there = plan.there.get(resource_id, ())
+    event: Event = "empty" if is_empty else "escalated" if there else "opened"
+    timeline = Timeline(
+        opened_s=min([alarm.timeline.opened_s for alarm in there], default=found.at),
+        empty_s=found.at if is_empty else None,
+    )
+    return danger_message(found.brief(resource_id), timeline, config.links, event=event)
+
+
+def message_of_old(
+    found: Look, plan: AlarmPlan, alarm: Alarm, timeline: Timeline, config: Config
+) -> Message:
+    """The message of an alarm that is there, about what has happened since."""
+    links = config.links
+    if alarm.kind == MASS:
+        if timeline.over_s is not None:
+            place = where(found.unit, found.shard)
+            return mass_over_message(place, timeline, links, at=found.at)
+        return _of_mass(found, plan, alarm.severity, timeline, config)
+    if timeline.over_s is not None:
+        return _over(found, alarm.resource_id, timeline, config)
+    return danger_message(found.brief(alarm.resource_id), timeline, links, event="empty")
+
+
+def events(
+    found: Look,
+    plan: AlarmPlan,
+    made: Sequence[tuple[str, Verdict]],
+    rewritten: Sequence[tuple[Alarm, Timeline]],
+    config: Config,
+) -> Iterator[tuple[str, Message]]:
+    """What to tell the subscribers of ``events``, with its severity: each once."""
+    told = {resource_id for resource_id, _ in made}
+    for resource_id, severity in made:
+        message = message_of_new(found, plan, resource_id, severity, config)
+        verdict = "exhausted" if message.event == "empty" else severity
+        yield verdict, message
+    for alarm, timeline in rewritten:
+        is_news = alarm.timeline.empty_s is None and timeline.empty_s == found.at
+        if is_news and alarm.resource_id not in told:
+            told.add(alarm.resource_id)
+            yield "exhausted", message_of_old(found, plan, alarm, timeline, config)
+    for resource_id, alarms in plan.over.items():
+        first = min(alarms, key=lambda alarm: alarm.timeline.opened_s)
+        empty_s = min(
+            (one.timeline.empty_s for one in alarms if one.timeline.empty_s is not None),
+            default=None,
+        )
+        timeline = Timeline(opened_s=first.timeline.opened_s, empty_s=empty_s, over_s=found.at)
+        yield "recovered", _over(found, resource_id, timeline, config)
+
+
+def _over(found: Look, resource_id: str, timeline: Timeline, config: Config) -> Message:
+    brief = found.brief(resource_id) if resource_id in found.assessments else None
+    unit = str(found.unit)
+    return over_message(brief, resource_id, unit, timeline, config.links, at=found.at)
+
+
+def _of_mass(
+    found: Look, plan: AlarmPlan, severity: Verdict, timeline: Timeline, config: Config
+) -> Message:
+    return mass_message(
+        [found.brief(one) for one in plan.named(severity)],
+        len(plan.crowd[severity]),
+        where=where(found.unit, found.shard),
+        thread=f"{found.unit}/{MASS}",
+        severity=severity,
+        timeline=timeline,
+        links=config.links,
+    )

@@ -1,0 +1,258 @@
+"""Writes the messages of an episode: what happens and when, what to do now, then everything else.
+
+A message has no format of its own. ``text.py`` makes the description of an alarm and the
+e-mail of it, ``chat.py`` the JSON for chat clients and programs.
+"""
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from burstwatch.config import Links
+from burstwatch.fixes import Fix
+from burstwatch.formatting import clock_time, span
+from burstwatch.history.observations import Verdict
+from burstwatch.messages.brief import Brief
+from burstwatch.messages.timeline import Timeline
+
+#: What a message is about.
+Event: TypeAlias = Literal["opened", "escalated", "empty", "recovered", "gone", "mass", "drill"]
+NAME_LENGTH = 32
+#: So many of the worst are named where one message stands for many.
+NAMED_IN_MASS = 10
+#: Letters that are written from right to left, and would turn the words around them.
+RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+ISOLATE, END_ISOLATE = "\u2068", "\u2069"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """One message, the most important first.
+
+    ``title`` says which resource, what and when. ``actions`` begins with what to do now.
+    ``facts`` are lines. ``links`` are pairs of a label and an address. ``thread`` keeps the
+    messages of one resource together. ``context`` is for programs.
+    """
+
+    event: Event
+    title: str
+    actions: tuple[str, ...]
+    facts: tuple[str, ...] = ()
+    links: tuple[tuple[str, str], ...]
+    timeline: Timeline | None = None
+    keywords: tuple[str, ...]
+    thread: str
+    resources: tuple[str, ...]
+    context: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Event) -> Message:
+    """A resource in danger: its alarm opened or escalated, or its bucket is empty."""
+    what = f"now critical, {brief.headline}" if event == "escalated" else brief.headline
+    return Message(
+        event=event,
+        title=f"{who(brief)}: {what}",
+        actions=_actions([fix_text(fix) for fix in brief.fixes]),
+        facts=_lines(
+            ("At zero", brief.at_zero),
+            ("Cause", brief.cause),
+            ("Draining", brief.since),
+            ("Dry", brief.between),
+            ("Where", _where(brief)),
+            ("Data", brief.data),
+            *(("Note", caveat) for caveat in brief.caveats),
+            ("Snooze", _snooze(brief)),
+        ),
+        timeline=timeline,
+        links=_links(runbook_of(brief.verdict), links, brief, at=brief.at),
+        keywords=(event, brief.verdict, brief.kind),
+        thread=f"{brief.unit}/{brief.resource_id}",
+        resources=(brief.resource_id,),
+        context=machine_context(brief),
+    )
+
+
+def over_message(
+    brief: Brief | None, resource_id: str, unit: str, timeline: Timeline, links: Links, *, at: float
+) -> Message:
+    """An alarm that is over at ``at``. Without a brief the resource itself is no longer there."""
+    clock = clock_time(at, now=at)
+    if brief is None:
+        title = f"{cut(resource_id, NAME_LENGTH)}: deleted or no longer watched ({clock})"
+    elif brief.verdict == "warning":
+        title = f"{who(brief)}: no longer critical ({clock}), still a warning"
+    else:
+        title = f"{who(brief)}: recovered ({clock})"
+    opened = clock_time(timeline.opened_s, now=at)
+    empty = "" if timeline.empty_s is None else clock_time(timeline.empty_s, now=at)
+    return Message(
+        event="recovered" if brief else "gone",
+        title=title,
+        actions=_actions(["nothing to do"]),
+        facts=_lines(
+            ("Lasted", f"{span(at - timeline.opened_s)}, from {opened}"),
+            ("Empty", f"from {empty}" if empty else "never"),
+            ("Where", _where(brief) if brief else f"{resource_id}, {unit}"),
+            ("Data", brief.data if brief else ""),
+        ),
+        timeline=timeline,
+        links=_links("resource-critical", links, brief, at=at),
+        keywords=("recovered" if brief else "gone", *([brief.kind] if brief else [])),
+        thread=f"{unit}/{resource_id}",
+        resources=(resource_id,),
+        context=machine_context(brief) if brief else {"unit": unit},
+    )
+
+
+def mass_message(
+    worst: Sequence[Brief],
+    count: int,
+    *,
+    where: str,
+    thread: str,
+    severity: Verdict,
+    timeline: Timeline,
+    links: Links,
+) -> Message:
+    """Many resources in danger at once: how many, and the worst of them. One cause is likely."""
+    clock = clock_time(timeline.opened_s, now=timeline.opened_s)
+    return Message(
+        event="mass",
+        title=f"{count} resources {'have a warning' if severity == 'warning' else 'are critical'} "
+        f"at once in {where} ({clock})",
+        actions=_actions(["look for one cause: a deployment, a backup or a shared job"]),
+        facts=(
+            "While this alarm lasts, no resource gets an alarm of its own. The worst:",
+            *(f"{label(brief)} ({brief.type}): {brief.headline}" for brief in worst),
+        ),
+        timeline=timeline,
+        links=_links("mass", links, at=timeline.opened_s),
+        keywords=(severity, "mass"),
+        thread=thread,
+        resources=tuple(brief.resource_id for brief in worst),
+        context={"verdict": severity, "count": str(count)},
+    )
+
+
+def mass_over_message(where: str, timeline: Timeline, links: Links, *, at: float) -> Message:
+    """The alarm that stands for many is over."""
+    opened = clock_time(timeline.opened_s, now=at)
+    return Message(
+        event="mass",
+        title=f"No longer many resources in danger in {where} ({clock_time(at, now=at)})",
+        actions=_actions(["look at the resources that still have an alarm of their own"]),
+        facts=_lines(("Lasted", f"{span(at - timeline.opened_s)}, from {opened}")),
+        timeline=timeline,
+        links=_links("mass", links, at=at),
+        keywords=("recovered", "mass"),
+        thread=where,
+        resources=(),
+    )
+
+
+def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at: float) -> Message:
+    """A fire drill, in which nothing is wrong."""
+    return Message(
+        event="drill",
+        title=f"{drill_id}: a drill, nothing is wrong",
+        actions=_actions(["nothing to do"]),
+        facts=(
+            f"It shows that the alarms and messages of burstwatch {deployment} reach you.",
+            "It ends by itself in a few minutes.",
+        ),
+        links=_links("undelivered", links, at=at),
+        keywords=("drill",),
+        thread=f"{unit}/{drill_id}",
+        resources=(drill_id,),
+        context={"unit": unit},
+    )
+
+
+def runbook_of(verdict: Verdict) -> str:
+    """Which runbook belongs to it."""
+    return "resource-warning" if verdict == "warning" else "resource-critical"
+
+
+def who(brief: Brief) -> str:
+    """What people call the resource: its name tag, or its id."""
+    return plain_name(brief.name) or cut(brief.resource_id, NAME_LENGTH)
+
+
+def label(brief: Brief) -> str:
+    """Name tag and id."""
+    name = plain_name(brief.name)
+    return f"{name} {brief.resource_id}" if name else brief.resource_id
+
+
+def plain_name(name: str) -> str:
+    """A tag is somebody's free text: one short line of printable characters.
+
+    What is written from right to left gets a frame of its own.
+    """
+    text = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    text = cut(text, NAME_LENGTH)
+    if any(unicodedata.bidirectional(c) in RIGHT_TO_LEFT for c in text):
+        return f"{ISOLATE}{text}{END_ISOLATE}"
+    return text
+
+
+def fix_text(fix: Fix) -> str:
+    """Write one fix, with its price, how soon it works and its effect."""
+    return f"{fix.what} ({fix.price}, {fix.takes}): {fix.effect}"
+
+
+def cut(text: str, length: int) -> str:
+    """At most ``length`` characters, with an ellipsis where something is left out."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def machine_context(brief: Brief) -> dict[str, str]:
+    """The brief for programs: the numbers behind the words, and what to do. Absent is not known."""
+    fixes = [
+        {"what": fix.what, "effect": fix.effect, "takes": fix.takes, "usd_month": fix.usd_month}
+        for fix in brief.fixes
+    ]
+    found = {
+        **brief.numbers,
+        "kind": brief.kind,
+        "unit": brief.unit,
+        "cause": brief.cause,
+        "fixes": json.dumps(fixes),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _actions(steps: Sequence[str]) -> tuple[str, ...]:
+    """The first of them is for now."""
+    return tuple(
+        f"{'Then' if number else 'Now'}: {step}"
+        for number, step in enumerate(steps or ["follow the runbook"])
+    )
+
+
+def _lines(*facts: tuple[str, str]) -> tuple[str, ...]:
+    return tuple(f"{name}: {text}" for name, text in facts if text)
+
+
+def _where(brief: Brief) -> str:
+    return f"{brief.resource_id} ({brief.type}), {brief.place}"
+
+
+def _snooze(brief: Brief) -> str:
+    region = brief.unit.rpartition("/")[2]
+    return f"burstwatch snooze {brief.resource_id} 4h --reason TEXT --region {region}"
+
+
+def _links(
+    runbook: str, links: Links, brief: Brief | None = None, *, at: float
+) -> tuple[tuple[str, str], ...]:
+    found = {
+        "Runbook": links.runbook(runbook),
+        "Dashboard": links.dashboard_of(brief.resource_id if brief else "", at),
+        "Console": brief.console if brief else "",
+        "Graph": brief.graph if brief else "",
+    }
+    return tuple((name, address) for name, address in found.items() if address)

@@ -1,0 +1,75 @@
+"""Plays the whole life of one episode on the strict fake: opened, escalated, empty, recovered."""
+
+from dataclasses import replace
+
+from burstwatch.aws.look import look
+from burstwatch.aws.memory import Memory
+from burstwatch.config import Config
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Kind
+from tests.aws.test_sweep import CONFIG
+from tests.conftest import Cloud
+from tests.kinds.playing import (
+    examples_of,
+    put_examples,
+    put_levels,
+    spent_at,
+    sweep_kinds,
+    to_the_limit,
+)
+
+#: Minutes that the bucket lasts at the limit when the load begins, and those for which it goes on.
+MINUTES, LONGER = 60, 4
+#: A sweep every so many minutes while it drains.
+EVERY = 2
+
+
+def live(cloud: Cloud, kind: Kind, *, config: Config = CONFIG) -> Resource:
+    """Drain the first example that can run dry at its limit, and let it recover. Returns it."""
+    examples = examples_of(kind)
+    put_examples(cloud, kind, examples)
+    found = look(
+        cloud.unit, [kind], cloud.clients, config, Memory(), now=cloud.clock.now, deadline=cloud.never()
+    )  # fmt: skip
+    buckets = [one for one, _ in found.buckets if one.can_spend]
+    victim = buckets[0]
+    same = [one for one in buckets if one.id == victim.id]
+    factor = min(to_the_limit(kind, one, examples) for one in same)
+    began = cloud.clock.now
+    for one in buckets:
+        full = _full(one, kind, factor) if one in same else 1.0
+        put_levels(cloud, kind, one, [full] * 60, until=began)
+    memory = Memory()
+    for minute in range(1, MINUTES + LONGER + 1):
+        cloud.clock.now = began + 60.0 * minute
+        for one in same:
+            left = _full(one, kind, factor) - minute * _step(one, kind, factor)
+            put_levels(cloud, kind, one, [max(0.0, left)], until=cloud.clock.now)
+        for metric in kind.demand_metrics:
+            pairs = dict(kind.dimensions_of(victim))
+            value = examples.VALUES[metric.name] * factor
+            cloud.aws.put(kind.namespace, metric.name, pairs, cloud.clock.now - 60.0, value)
+        if minute % EVERY == 0:
+            sweep_kinds(cloud, [kind], memory, config=config)
+            cloud.aws.evaluate_alarms()
+    cloud.clock.now += 3 * 3_600.0
+    for back in range(6):
+        for one in same:
+            levels = [1.0] * (1 if back else 150)
+            put_levels(cloud, kind, one, levels, until=cloud.clock.now)
+        sweep_kinds(cloud, [kind], memory, config=config)
+        cloud.aws.evaluate_alarms()
+        cloud.clock.now += 60.0
+    return replace(victim, unit=str(cloud.unit))
+
+
+def _step(resource: Resource, kind: Kind, factor: float) -> float:
+    """The share of the bucket that a minute takes."""
+    assert resource.bucket is not None
+    rate = spent_at(kind, resource, examples_of(kind)).nominal * factor
+    return max(0.0, rate - resource.bucket.refill) * 60.0 / resource.bucket.capacity
+
+
+def _full(resource: Resource, kind: Kind, factor: float) -> float:
+    """The share of the bucket when the load begins."""
+    return min(1.0, MINUTES * _step(resource, kind, factor))
