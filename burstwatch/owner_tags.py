@@ -1,4 +1,4 @@
-"""Settings that owners put on a resource as tags: not to watch it, another lead, maintenance.
+"""Settings that owners put on a resource as tags: not to watch it, another lead, maintenance, a snooze.
 
 Only characters that every AWS service takes in a tag are needed: no comma, no semicolon.
 """
@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 WATCH_TAG = "burstwatch:watch"
 LEAD_TAG = "burstwatch:lead_s"
 MAINTENANCE_TAG = "burstwatch:maintenance"
+SNOOZE_TAG = "burstwatch:snooze"
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SHORTEST_LEAD_S, LONGEST_LEAD_S = 60.0, 86_400.0
 
@@ -20,6 +21,40 @@ _WINDOW = rf"(?:{_DAY}(?:[+-]{_DAY})* )?{_CLOCK}-{_CLOCK}"
 #: `Sat+Sun 02:00-04:00 / Mon-Fri 22:00-01:30`, in UTC.
 WINDOWS_PATTERN = rf"{_WINDOW}(?: / {_WINDOW})*"
 WINDOWS_ALLOWED = "hours in UTC such as 02:00-04:00, Mon-Fri 22:00-01:30 or Sat+Sun 00:00-06:00, with ' / ' between"
+#: `2026-11-23T18:36Z disk is being replaced`
+_SNOOZE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\dZ)(?: ([\w .:/=+@-]{1,200}))?", re.ASCII)
+SNOOZE_ALLOWED = "a time in UTC such as 2026-11-23T18:36Z, and a reason of up to 200 letters, digits, spaces and . : / = + @ - _"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snooze:
+    """Until when nobody is to be told of a resource, as unix seconds, and why."""
+
+    until_s: float
+    reason: str
+
+    @property
+    def value(self) -> str:
+        """The value of the tag."""
+        return (
+            f"{datetime.fromtimestamp(self.until_s, tz=UTC):%Y-%m-%dT%H:%MZ} {self.reason}".rstrip()
+        )
+
+
+def parse_snooze(text: str) -> Snooze:
+    """The snooze in the value of a tag.
+
+    Raises:
+        ValueError: saying what is allowed.
+    """
+    match = _SNOOZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(SNOOZE_ALLOWED)
+    try:
+        until = datetime.strptime(match[1], "%Y-%m-%dT%H:%M%z")
+    except ValueError:
+        raise ValueError(SNOOZE_ALLOWED) from None
+    return Snooze(until_s=until.timestamp(), reason=match[2] or "")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +84,7 @@ class OwnerTags:
     watch: bool = True
     lead_s: float | None = None
     windows: tuple[Window, ...] = ()
+    snooze: Snooze | None = None
     refused: Mapping[str, str]
 
 
@@ -70,7 +106,15 @@ def read_owner_tags(tags: Mapping[str, str]) -> OwnerTags:
         windows = parse_windows(text)
     elif text:
         refused[MAINTENANCE_TAG] = f"is {text!r}, allowed are {WINDOWS_ALLOWED}"
-    return OwnerTags(watch=watch != "no", lead_s=lead_s, windows=windows, refused=refused)
+    snooze = None
+    if SNOOZE_TAG in tags:
+        try:
+            snooze = parse_snooze(tags[SNOOZE_TAG])
+        except ValueError as error:
+            refused[SNOOZE_TAG] = f"is {tags[SNOOZE_TAG]!r}, allowed is {error}"
+    return OwnerTags(
+        watch=watch != "no", lead_s=lead_s, windows=windows, snooze=snooze, refused=refused
+    )
 
 
 def parse_windows(text: str) -> tuple[Window, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import botocore
 import pytest
+from botocore.validate import ParamValidator
 
 from burstwatch.aws.inventory import TOKENS
 from burstwatch.aws.look import look
@@ -29,6 +30,7 @@ from burstwatch.kinds.base import DemandMetric, Kind, Listing, Scope
 from burstwatch.shards import shards_of
 from tests.conftest import NOW, Cloud
 from tests.fake.wire import paginators, service_model
+from tests.kinds.life import live
 from tests.kinds.playing import (
     check_listing,
     described,
@@ -131,6 +133,40 @@ def test_a_metric_or_dimension_that_aws_does_not_document_is_refused(wrong: dict
     kind = find_kinds()["ebs_volume"]
     with pytest.raises(KeyError):
         check_metrics(replace(kind, **wrong), examples_of(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+def test_a_kind_puts_and_removes_a_tag_as_its_api_takes_it(kind: Kind) -> None:
+    thing = kind.inventory.identify(examples_of(kind).ITEMS[0])
+    tagging, model = kind.tagging, service_model(kind.tagging.service)
+    for operation, arguments in {
+        tagging.put_operation: tagging.put(thing, "key", "value"),
+        tagging.remove_operation: tagging.remove(thing, "key"),
+    }.items():
+        shape = model.operation_model(operation).input_shape
+        assert shape is not None
+        assert ParamValidator().validate(arguments, shape).generate_report() == ""
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+def test_a_snoozed_resource_stays_silent_says_so_and_is_heard_again(
+    kind: Kind, cloud: Cloud
+) -> None:
+    def burstwatch(*args: str) -> str:
+        out, err = StringIO(), StringIO()
+        code = run(args, stdout=out, stderr=err, env=os.environ, clock=cloud.clock)
+        assert (code, err.getvalue()) == (0, "")
+        return out.getvalue()
+
+    victim = live(
+        cloud,
+        kind,
+        before=lambda one: burstwatch("snooze", one, "2h", "--reason", "it is being replaced"),
+    )
+    assert cloud.aws.notifications == []
+    assert cloud.aws.published == []
+    assert f"{victim.id} is no longer snoozed" in burstwatch("unsnooze", victim.id)
+    assert burstwatch("unsnooze", victim.id) == f"{victim.id} is not snoozed\n"
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
@@ -239,7 +275,7 @@ def test_a_kind_is_seen_by_scan_by_tag_and_by_shard(kind: Kind, cloud: Cloud) ->
     assert set().union(*parts) == everything
     assert sum(map(len, parts)) == len(everything)
     tagged = {one.id for one in described(kind, examples) if one.tags.get("Name") == "orders-db"}
-    assert ids(tag_filter="Name=db") == tagged != set()
+    assert ids(tag_filter="Name=orders-db") == tagged != set()
     assert ids(tag_filter="Name=no such") == set()
 
 

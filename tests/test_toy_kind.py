@@ -32,7 +32,7 @@ TOY = """
 from burstwatch.bucket import Bucket
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import DemandPoint
-from burstwatch.kinds.base import Cause, DemandMetric, Kind, Listing, Thing
+from burstwatch.kinds.base import Cause, DemandMetric, Kind, Listing, Tagging, Thing
 
 def identify(item):
     tags = {tag["Key"]: tag["Value"] for tag in item.get("TagList", ())}
@@ -61,6 +61,13 @@ KIND = Kind(
         service="rds", operation="DescribeDBInstances", items="DBInstances[]", page_size=20,
         fields=("DBInstanceIdentifier", "Engine", "LicenseModel", "PromotionTier", "TagList[].Key", "TagList[].Value"),
         identify=identify, iam_prefix="toys",
+    ),
+    tagging=Tagging(
+        service="rds",
+        put_operation="AddTagsToResource",
+        put=lambda thing, key, value: {"ResourceName": thing.id, "Tags": [{"Key": key, "Value": value}]},
+        remove_operation="RemoveTagsFromResource",
+        remove=lambda thing, key: {"ResourceName": thing.id, "TagKeys": [key]},
     ),
     level_metrics=("CPUCreditBalance",), to_ratio=lambda resource, value: value / 576.0,
     demand_metrics=(DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),),

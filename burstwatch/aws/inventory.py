@@ -164,6 +164,15 @@ def take_inventory(
     )
 
 
+def list_things(
+    kind: Kind, clients: Clients, unit: Unit, scope: Scope
+) -> tuple[list[Thing], list[Problem]]:
+    """The things of one kind in ``scope``, without their description, and what could not be read."""
+    reader = _Reader(clients=clients, pace=Pace(), deadline=NEVER)
+    items, _ = _read_in_scope(kind.inventory, scope, reader)
+    return _things(kind.inventory, items, unit)[0], reader.problems
+
+
 def _read_in_scope(listing: Listing, scope: Scope, reader: _Reader) -> tuple[list[Item], bool]:
     items, complete = reader.read(listing, scope)
     whole = replace(scope, shard=WHOLE)

@@ -1,4 +1,4 @@
-"""Apply the owners' tags: who is left out, who has a lead of its own, who is in maintenance."""
+"""Apply the owners' tags: who is left out, who has a lead of its own, who is in maintenance or snoozed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from burstwatch.config import Config
 from burstwatch.formatting import clock_time
 from burstwatch.history.observations import Resource
-from burstwatch.owner_tags import Window, parse_windows, quiet_until, read_owner_tags
+from burstwatch.owner_tags import Snooze, Window, parse_windows, quiet_until, read_owner_tags
 from burstwatch.polling.unit import Problem
 
 
@@ -14,11 +14,13 @@ from burstwatch.polling.unit import Problem
 class Watchlist:
     """The resources to watch, by their owners' tags. An invalid tag is a problem.
 
-    ``windows`` are the maintenance windows of those that have some, by id.
+    ``windows`` are the maintenance windows of those that have some, and ``snoozes`` the
+    snoozes, by id.
     """
 
     resources: tuple[Resource, ...]
     windows: Mapping[str, tuple[Window, ...]]
+    snoozes: Mapping[str, Snooze]
     excluded: int
     problems: tuple[Problem, ...]
 
@@ -30,15 +32,25 @@ class Watchlist:
             until = quiet_until(windows, now)
             if until is not None:
                 ends[resource_id] = max(until, ends.get(resource_id, until))
-        if not ends:
+        notes = {
+            resource_id: f"in maintenance until {clock_time(end, now=now)}, no new alarm is made"
+            for resource_id, end in ends.items()
+        }
+        for resource_id, snooze in self.snoozes.items():
+            if snooze.until_s > now:
+                reason = f": {snooze.reason}" if snooze.reason else ""
+                until_text = clock_time(snooze.until_s, now=now)
+                notes[resource_id] = f"snoozed until {until_text}, no new alarm is made{reason}"
+        if not notes:
             return self.resources, frozenset()
-        return tuple(_quiet(r, ends, now) for r in self.resources), frozenset(ends)
+        return tuple(_quiet(r, notes) for r in self.resources), frozenset(notes)
 
 
 def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
     """Apply the owners' tags to each."""
     kept: list[Resource] = []
     windows: dict[str, tuple[Window, ...]] = {}
+    snoozes: dict[str, Snooze] = {}
     excluded: set[str] = set()
     problems: dict[Problem, None] = {}
     for resource in resources:
@@ -50,6 +62,8 @@ def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
             continue
         if owner.windows:
             windows[resource.id] = owner.windows
+        if owner.snooze is not None:
+            snoozes[resource.id] = owner.snooze
         notes = [f"tag {tag} {why}" for tag, why in owner.refused.items()]
         if notes or owner.lead_s is not None:
             caveats = (*resource.caveats, *notes)
@@ -59,13 +73,13 @@ def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
     return Watchlist(
         resources=tuple(kept),
         windows=windows,
+        snoozes=snoozes,
         excluded=len(excluded),
         problems=tuple(problems),
     )
 
 
-def _quiet(resource: Resource, ends: Mapping[str, float], now: float) -> Resource:
-    if resource.id not in ends:
+def _quiet(resource: Resource, notes: Mapping[str, str]) -> Resource:
+    if resource.id not in notes:
         return resource
-    note = f"in maintenance until {clock_time(ends[resource.id], now=now)}, no new alarm is made"
-    return replace(resource, caveats=(*resource.caveats, note))
+    return replace(resource, caveats=(*resource.caveats, notes[resource.id]))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.volumes import InstanceLimits
-from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Thing
+from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Tagging, Thing
 
 #: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
 FILTER_VALUES = 200
@@ -55,6 +55,18 @@ def instances(*fields: str) -> Listing:
         ids_per_call=FILTER_VALUES,
         page_size=PAGE_SIZE,
     )
+
+
+TAGGING = Tagging(
+    service="ec2",
+    put_operation="CreateTags",
+    put=lambda thing, key, value: {
+        "Resources": [thing.id],
+        "Tags": [{"Key": key, "Value": value}],
+    },
+    remove_operation="DeleteTags",
+    remove=lambda thing, key: {"Resources": [thing.id], "Tags": [{"Key": key}]},
+)
 
 
 def is_running(instance: Item) -> bool:

@@ -101,6 +101,17 @@ class Lookup:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Tagging:
+    """The calls that put a tag on a thing and take it away, with their arguments."""
+
+    service: str
+    put_operation: str
+    put: Callable[[Thing, str, str], Arguments]
+    remove_operation: str
+    remove: Callable[[Thing, str], Arguments]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class DemandMetric:
     """A metric of what is spent. ``is_rate``: per second, rather than a total over the period."""
 
@@ -144,8 +155,8 @@ class Kind:
     Names: ``namespace`` and ``dimensions`` are CloudWatch's. ``level_metrics`` say how much
     is left, ``demand_metrics`` what is spent.
 
-    Inventory: ``inventory`` lists the things, ``lookups`` what their description needs
-    besides. ``describe(thing, found, now)`` makes one ``Resource`` for each bucket of a thing.
+    Inventory: ``inventory`` lists the things, ``tagging`` puts a tag on one, ``lookups`` list
+    what their description needs besides. ``describe(thing, found, now)`` makes one ``Resource`` for each bucket of a thing.
 
     Numbers: ``to_ratio(resource, value)`` makes a share of the bucket (0 to 1) of a level's
     value. ``spent(resource, totals, start_s, period_s)`` makes credits a second of one
@@ -163,6 +174,7 @@ class Kind:
     level_metrics: tuple[str, ...]
     demand_metrics: tuple[DemandMetric, ...]
     inventory: Listing
+    tagging: Tagging
     lookups: tuple[Lookup, ...] = ()
     describe: Callable[[Thing, Found, float], Iterable[Resource]]
     to_ratio: Callable[[Resource, float], float] = from_percent

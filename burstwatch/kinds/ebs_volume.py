@@ -22,6 +22,7 @@ from burstwatch.history.points import AT_LIMIT, DemandPoint, Statistic
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, demand_of, rate_facts
 from burstwatch.kinds._ec2 import (
     PAGE_SIZE,
+    TAGGING,
     filtered_by,
     identified_by,
     instance_types,
@@ -289,6 +290,7 @@ KIND = Kind(
     namespace="AWS/EBS",
     dimensions=("VolumeId",),
     inventory=VOLUMES,
+    tagging=TAGGING,
     lookups=(
         Lookup(name="instances", listing=INSTANCES, wanted=_instance_ids),
         Lookup(name="instance_types", listing=INSTANCE_TYPES, wanted=types_in("instances")),

@@ -18,7 +18,14 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, rate_facts
-from burstwatch.kinds._ec2 import instance_types, instances, is_running, started_at, types_in
+from burstwatch.kinds._ec2 import (
+    TAGGING,
+    instance_types,
+    instances,
+    is_running,
+    started_at,
+    types_in,
+)
 from burstwatch.kinds.base import DemandMetric, Found, Item, Kind, Lookup, Rates, Thing, Totals
 from burstwatch.sources import Figure, Source
 
@@ -186,6 +193,7 @@ KIND = Kind(
     namespace="AWS/EC2",
     dimensions=("InstanceId",),
     inventory=INSTANCES,
+    tagging=TAGGING,
     lookups=(Lookup(name="instance_types", listing=INSTANCE_TYPES, wanted=types_in("inventory")),),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),
     demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),

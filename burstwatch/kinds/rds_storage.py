@@ -15,7 +15,17 @@ from burstwatch.fixes import Fix, less_load
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, demand_of, rate_facts
-from burstwatch.kinds.base import DemandMetric, Found, Item, Kind, Listing, Rates, Thing, Totals
+from burstwatch.kinds.base import (
+    DemandMetric,
+    Found,
+    Item,
+    Kind,
+    Listing,
+    Rates,
+    Tagging,
+    Thing,
+    Totals,
+)
 from burstwatch.sources import Figure, Source
 
 STORAGE_PAGE = Source(
@@ -163,6 +173,7 @@ KIND = Kind(
         items="DBInstances[]",
         fields=(
             "DBInstanceIdentifier",
+            "DBInstanceArn",
             "DBInstanceStatus",
             "Engine",
             "StorageType",
@@ -173,6 +184,19 @@ KIND = Kind(
         ),
         identify=identify,
         page_size=100,
+    ),
+    tagging=Tagging(
+        service="rds",
+        put_operation="AddTagsToResource",
+        put=lambda thing, key, value: {
+            "ResourceName": thing.item["DBInstanceArn"],
+            "Tags": [{"Key": key, "Value": value}],
+        },
+        remove_operation="RemoveTagsFromResource",
+        remove=lambda thing, key: {
+            "ResourceName": thing.item["DBInstanceArn"],
+            "TagKeys": [key],
+        },
     ),
     level_metrics=("BurstBalance",),
     demand_metrics=tuple(

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from burstwatch.aws.fleet import fleet_metrics, other_counts
 from burstwatch.aws.memory import Memory
 from tests.aws.test_cli_account import burstwatch
@@ -130,3 +132,43 @@ def test_a_tag_that_is_not_understood_is_a_problem_and_the_volume_is_watched(clo
     assert problem.part == f"tag burstwatch:lead_s of {disk.id}"
     assert "'soon', allowed is a number of seconds" in problem.error
     assert len(alarms(cloud)) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("vol-1", "5x"), "duration is '5x', allowed are minutes, hours or days"),
+        (("vol-1", "31d"), "duration is '31d'"),
+        (("vol-1", "4m"), "duration is '4m'"),
+        (("vol-404", "4h"), "vol-404 is no volume, instance or database in 123456789012/us-east-1"),
+    ],
+)
+def test_a_snooze_that_cannot_be_is_refused_and_names_the_value(
+    cloud: Cloud, args: tuple[str, ...], message: str
+) -> None:
+    code, out, err = burstwatch(cloud, "snooze", *args, "--reason", "because")
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_reason_that_no_tag_can_hold_is_refused(cloud: Cloud) -> None:
+    code, _, err = burstwatch(cloud, "snooze", "vol-1", "4h", "--reason", "a;b")
+    assert code == 2
+    assert "reason is 'a;b', allowed is" in err
+
+
+def test_a_snooze_ends_by_itself_and_the_alarm_that_was_there_stays(cloud: Cloud) -> None:
+    disk, memory = drain(Disk(cloud, percent=40)), Memory()
+    run_sweep(cloud, memory)
+    cloud.aws.evaluate_alarms()
+    other = drain(Disk(cloud, percent=40))
+    code, out, _ = burstwatch(cloud, "snooze", other.id, "5m", "--reason", "being replaced")
+    assert (code, out.split(".")[0]) == (0, f"db {other.id} is snoozed until 14:29Z")
+    memory = Memory()
+    swept = run_sweep(cloud, memory)
+    assert [name.split("/")[-2] for name in alarms(cloud)] == [disk.id]
+    (resource, _) = swept.found.assessments[other.id]
+    assert "snoozed until 14:29Z, no new alarm is made: being replaced" in resource.caveats
+    cloud.clock.now += 360
+    run_sweep(cloud, memory)
+    assert {name.split("/")[-2] for name in alarms(cloud)} == {disk.id, other.id}

@@ -20,6 +20,7 @@ from tests.fake.modelled import Modelled
 from tests.fake.peers import Peers
 from tests.fake.quotas import Quotas
 from tests.fake.region import Key, Region
+from tests.fake.tagging import Tagged
 from tests.fake.wire import WireError
 
 ACCOUNT = "123456789012"
@@ -28,7 +29,7 @@ ALARM_PAGE = 100
 
 
 @dataclass
-class FakeAws(Deployed, Messaging, Peers):
+class FakeAws(Deployed, Messaging, Peers, Tagged):
     """An account. ``clock`` is its time; faults are scripted through the fields below.
 
     ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after

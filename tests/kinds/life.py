@@ -1,5 +1,6 @@
 """Plays the whole life of one episode on the strict fake: opened, escalated, empty, recovered."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from burstwatch.aws.look import look
@@ -24,8 +25,17 @@ MINUTES, LONGER = 60, 4
 EVERY = 2
 
 
-def live(cloud: Cloud, kind: Kind, *, config: Config = CONFIG) -> Resource:
-    """Drain the first example that can run dry at its limit, and let it recover. Returns it."""
+def live(
+    cloud: Cloud,
+    kind: Kind,
+    *,
+    config: Config = CONFIG,
+    before: Callable[[str], object] = str,
+) -> Resource:
+    """Drain the first example that can run dry at its limit, and let it recover. Returns it.
+
+    ``before`` is called with its id when all is still well.
+    """
     examples = examples_of(kind)
     put_examples(cloud, kind, examples)
     found = look(
@@ -40,6 +50,7 @@ def live(cloud: Cloud, kind: Kind, *, config: Config = CONFIG) -> Resource:
         full = _full(one, kind, factor) if one in same else 1.0
         put_levels(cloud, kind, one, [full] * 60, until=began)
     memory = Memory()
+    before(victim.id)
     for minute in range(1, MINUTES + LONGER + 1):
         cloud.clock.now = began + 60.0 * minute
         for one in same:

@@ -18,6 +18,7 @@ CREATED = datetime(2026, 1, 1, tzinfo=UTC)
 def _instance(name: str, engine: str, storage_type: str, size_gib: int) -> dict[str, Any]:
     return {
         "DBInstanceIdentifier": name,
+        "DBInstanceArn": f"arn:aws:rds:us-east-1:123456789012:db:{name}",
         "DBInstanceStatus": "available",
         "Engine": engine,
         "StorageType": storage_type,

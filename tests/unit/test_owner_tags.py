@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.config import parse_config
-from burstwatch.owner_tags import parse_windows, quiet_until, read_owner_tags
+from burstwatch.owner_tags import Snooze, parse_snooze, parse_windows, quiet_until, read_owner_tags
 
 
 def at(text: str) -> float:
@@ -35,6 +35,26 @@ def test_a_window_is_open_from_its_beginning_to_before_its_end(
 ) -> None:
     found = quiet_until(parse_windows(windows), at(now))
     assert found == (None if until is None else at(until))
+
+
+@pytest.mark.parametrize(
+    ("text", "until", "reason"),
+    [
+        ("2026-11-23T18:36Z", "2026-11-23T18:36", ""),
+        (" 2026-11-23T18:36Z ticket OPS-12: a/b ", "2026-11-23T18:36", "ticket OPS-12: a/b"),
+    ],
+)
+def test_a_snooze_has_an_end_and_a_reason(text: str, until: str, reason: str) -> None:
+    assert parse_snooze(text) == Snooze(until_s=at(until), reason=reason)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "4h", "2026-13-01T00:00Z", "2026-11-23T18:36Z a;b", "2026-11-23 18:36"]
+)
+def test_a_snooze_that_is_not_understood_is_refused_and_silences_nothing(text: str) -> None:
+    found = read_owner_tags({"burstwatch:snooze": text})
+    assert found.snooze is None
+    assert "allowed is a time in UTC" in found.refused["burstwatch:snooze"]
 
 
 def test_a_window_of_no_days_and_no_text_is_never_open() -> None:

@@ -1,0 +1,64 @@
+"""Puts an owner's tag on a resource, and takes it away: the only calls that change one."""
+
+from collections.abc import Iterable
+
+from botocore import xform_name
+
+from burstwatch.aws.inventory import list_things
+from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
+from burstwatch.kinds.base import Kind, Scope, Thing
+from burstwatch.polling.unit import Problem
+
+
+def find_thing(clients: Clients, kinds: Iterable[Kind], resource_id: str) -> tuple[Kind, Thing]:
+    """The thing with this id, and the first kind that lists it.
+
+    Raises:
+        AwsError: if there is none in the account and region, with what could not be asked.
+    """
+    unit = clients.unit()
+    problems: dict[Problem, None] = {}
+    for kind in kinds:
+        things, failed = list_things(kind, clients, unit, Scope(ids=(resource_id,)))
+        problems |= dict.fromkeys(failed)
+        for thing in things:
+            if thing.id == resource_id:
+                return kind, thing
+    unasked = "".join(f"; {one.part} failed: {one.error}" for one in problems)
+    msg = f"{resource_id} is no volume, instance or database in {unit}{unasked}"
+    raise AwsError(msg)
+
+
+def put_tag(clients: Clients, kind: Kind, thing: Thing, key: str, value: str) -> None:
+    """Put one tag on a thing, in place of its last value.
+
+    Raises:
+        AwsError: if AWS refuses.
+    """
+    _call(
+        clients,
+        kind.tagging.service,
+        kind.tagging.put_operation,
+        kind.tagging.put(thing, key, value),
+    )
+
+
+def remove_tag(clients: Clients, kind: Kind, thing: Thing, key: str) -> None:
+    """Take one tag off a thing.
+
+    Raises:
+        AwsError: if AWS refuses.
+    """
+    _call(
+        clients,
+        kind.tagging.service,
+        kind.tagging.remove_operation,
+        kind.tagging.remove(thing, key),
+    )
+
+
+def _call(clients: Clients, service: str, operation: str, arguments: dict[str, object]) -> None:
+    try:
+        getattr(clients(service), xform_name(operation))(**arguments)
+    except AWS_ERRORS as error:
+        raise AwsError(describe_error(error)) from error

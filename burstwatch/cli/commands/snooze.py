@@ -1,0 +1,55 @@
+"""Silence one resource for some hours: an owner's tag, which every sweep and every colleague sees.
+
+No new alarm is made for it until then. An alarm that is there stays, and still ends by
+itself. Needs ec2:CreateTags, or rds:AddTagsToResource for a database.
+"""
+
+import re
+from argparse import ArgumentParser, Namespace
+
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.main import Terminal
+from burstwatch.formatting import DAY, HOUR, MINUTE, clock_time
+from burstwatch.kinds import find_kinds
+from burstwatch.owner_tags import SNOOZE_ALLOWED, SNOOZE_TAG, Snooze, parse_snooze
+
+UNITS = {"m": MINUTE, "h": HOUR, "d": DAY}
+SHORTEST_S, LONGEST_S = 5 * MINUTE, 30 * DAY
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Which resource, for how long, and why."""
+    parser.add_argument("resource", metavar="ID", help="vol-..., i-... or the name of a database")
+    parser.add_argument("duration", help="such as 30m, 4h or 2d; from 5m to 30d")
+    parser.add_argument("--reason", required=True, help="what your colleagues read")
+    add_account_arguments(parser)
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Put the tag on it, and say until when."""
+    now = terminal.clock()
+    snooze = Snooze(until_s=now + _seconds(args.duration), reason=args.reason.strip())
+    try:
+        parse_snooze(snooze.value)
+    except ValueError:
+        msg = f"reason is {args.reason!r}, allowed is {SNOOZE_ALLOWED.partition('and a ')[2]}"
+        raise ValueError(msg) from None
+    clients = make_clients(args, terminal.env)
+    from burstwatch.aws.tagging import find_thing, put_tag  # noqa: PLC0415 - boto3 is an extra
+
+    kind, thing = find_thing(clients, find_kinds().values(), args.resource)
+    put_tag(clients, kind, thing, SNOOZE_TAG, snooze.value)
+    name = f"{thing.name} {thing.id}" if thing.name else thing.id
+    until = clock_time(snooze.until_s, now=now)
+    text = f"{name} is snoozed until {until}. Sweeps see the tag within 10 minutes."
+    print(text, file=terminal.stdout)
+    return 0
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d{1,4})([mhd])", text)
+    seconds = int(match[1]) * UNITS[match[2]] if match else 0
+    if not SHORTEST_S <= seconds <= LONGEST_S:
+        msg = f"duration is {text!r}, allowed are minutes, hours or days such as 30m, 4h or 2d, from 5m to 30d"
+        raise ValueError(msg)
+    return seconds

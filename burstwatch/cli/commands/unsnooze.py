@@ -1,0 +1,31 @@
+"""End the snooze of one resource: new alarms are made for it again.
+
+Needs ec2:DeleteTags, or rds:RemoveTagsFromResource for a database.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.main import Terminal
+from burstwatch.kinds import find_kinds
+from burstwatch.owner_tags import SNOOZE_TAG
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Which resource."""
+    parser.add_argument("resource", metavar="ID", help="vol-..., i-... or the name of a database")
+    add_account_arguments(parser)
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Take the tag away."""
+    clients = make_clients(args, terminal.env)
+    from burstwatch.aws.tagging import find_thing, remove_tag  # noqa: PLC0415 - boto3 is an extra
+
+    kind, thing = find_thing(clients, find_kinds().values(), args.resource)
+    if SNOOZE_TAG not in thing.tags:
+        print(f"{thing.id} is not snoozed", file=terminal.stdout)
+        return 0
+    remove_tag(clients, kind, thing, SNOOZE_TAG)
+    print(f"{thing.id} is no longer snoozed", file=terminal.stdout)
+    return 0
