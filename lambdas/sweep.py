@@ -17,6 +17,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from burstwatch.aws.drill_steps import take_step
+from burstwatch.aws.episodes import CLOSED
 from burstwatch.aws.fleet import fleet_metrics, other_counts
 from burstwatch.aws.names import NAMESPACE, part_name
 from burstwatch.aws.session import Clients, Deadline
@@ -124,6 +125,8 @@ def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
         in_seconds = metric in {"DataAge", "MinTimeToExhaustion"}
         unit = MetricUnit.Seconds if in_seconds else MetricUnit.Count
         metrics.add_metric(name=metric, unit=unit, value=value)
+    for episode in result.closed:
+        logger.info(CLOSED, run=run, episode=episode.record())
     logger.info(
         "swept",
         unit=name,

@@ -1,5 +1,6 @@
 """Brings the alarms in line with the plan, in an order that is safe to interrupt."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
 from burstwatch.aws.words import events, message_of_new, message_of_old
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
+from burstwatch.messages.episode import Episode
 from burstwatch.messages.text import description
 from burstwatch.messages.timeline import Timeline
 from burstwatch.polling.unit import Problem
@@ -40,6 +42,7 @@ class Reconciled:
 
     created: tuple[tuple[str, Verdict], ...] = ()
     deleted: tuple[str, ...] = ()
+    closed: tuple[Episode, ...] = ()
     announced: frozenset[str]
     problems: tuple[Problem, ...]
     is_complete: bool
@@ -64,9 +67,18 @@ def list_alarms(home: Clients, found: Look, config: Config, *, is_home: bool) ->
 
 
 def reconcile(
-    home: Clients, found: Look, there: Listed | Problem, config: Config, *, now: float
+    home: Clients,
+    found: Look,
+    there: Listed | Problem,
+    config: Config,
+    *,
+    close: Callable[[str, Sequence[Alarm]], Episode],
+    now: float,
 ) -> Reconciled:
-    """Rewrite alarms and publish the severities, then create alarms, send events and delete what is over."""
+    """Rewrite alarms and publish the severities, then create alarms, send events and delete what is over.
+
+    ``close`` describes the episode of a resource by its alarms, which are all over.
+    """
     alarms = () if isinstance(there, Problem) else there.alarms
     plan = plan_alarms(found, alarms, config, now=now)
     rewritten, problems = rewrite_alarms(home, found, plan, config)
@@ -86,11 +98,20 @@ def reconcile(
     created, failed = create_alarms(home, found, plan, there.prefix, config)
     problems += failed
     problems += check_topics(home, config) if created else []
-    problems += publish_events(home, found, events(found, plan, created, rewritten, config), config)
+    closed: list[Episode] = []
+    for resource_id, alarms_over in plan.over.items():
+        try:
+            closed.append(close(resource_id, alarms_over))
+        except Exception as error:  # noqa: BLE001 - what is wrong with one must not keep the others' alarms
+            part = f"end of the episode of {resource_id}"
+            problems.append(Problem(part=part, error=describe_error(error)))
+    told = events(found, plan, created, rewritten, closed, config)
+    problems += publish_events(home, found, told, config)
     problems += delete_alarms(home, plan.delete)
     return Reconciled(
         created=tuple(created),
         deleted=plan.delete,
+        closed=tuple(closed),
         announced=plan.announced,
         problems=tuple(problems),
         is_complete=not failed,

@@ -3,8 +3,10 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from burstwatch.aws.budget import open_budget
+from burstwatch.aws.episodes import close_episode
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.publish import (
@@ -16,6 +18,7 @@ from burstwatch.aws.session import Clients, Deadline
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds.base import Kind
+from burstwatch.messages.episode import Episode
 from burstwatch.polling.unit import Problem, Unit
 
 #: Time after the deadline to publish what was found.
@@ -30,13 +33,15 @@ class Sweep:
 
     ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that an
     alarm has told of before, ``reached`` is whether the unit could be asked at all.
-    ``created`` are the alarms that it made, by resource id and severity.
+    ``created`` are the alarms that it made, by resource id and severity, ``closed`` the
+    episodes that ended.
     """
 
     found: Look
     problems: tuple[Problem, ...]
     created: tuple[tuple[str, Verdict], ...] = ()
     deleted: tuple[str, ...] = ()
+    closed: tuple[Episode, ...] = ()
     completed: bool = False
     announced: frozenset[str] = frozenset()
     throttled: int = 0
@@ -74,7 +79,8 @@ def sweep(
         problems += publish_spent(publisher, found, config)
     reader = home.until(deadline.plus(READ_ALARMS_S))
     there = list_alarms(reader, found, config, is_home=clients is home)
-    alarms = reconcile(publisher, found, there, config, now=now)
+    close = partial(close_episode, clients, found, deadline=deadline)
+    alarms = reconcile(publisher, found, there, config, close=close, now=now)
     problems += alarms.problems
     # A sweep that could not see everything, or could not make an alarm, is not complete,
     # and its silence must alarm.
@@ -88,6 +94,7 @@ def sweep(
         problems=tuple(problems),
         created=alarms.created,
         deleted=alarms.deleted,
+        closed=alarms.closed,
         completed=completed,
         announced=alarms.announced,
         throttled=_throttled(clients, home) - throttled_before,

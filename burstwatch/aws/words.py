@@ -8,6 +8,7 @@ from burstwatch.aws.names import MASS, where
 from burstwatch.aws.plan import AlarmPlan
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
+from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import (
     Event,
     Message,
@@ -30,6 +31,7 @@ def message_of_new(
     event: Event = "empty" if is_empty else "escalated" if there else "opened"
     timeline = Timeline(
         opened_s=min([alarm.timeline.opened_s for alarm in there], default=found.at),
+        paged_s=found.at if severity == "critical" else None,
         empty_s=found.at if is_empty else None,
     )
     return danger_message(found.brief(resource_id), timeline, config.links, event=event)
@@ -55,6 +57,7 @@ def events(
     plan: AlarmPlan,
     made: Sequence[tuple[str, Verdict]],
     rewritten: Sequence[tuple[Alarm, Timeline]],
+    closed: Sequence[Episode],
     config: Config,
 ) -> Iterator[tuple[str, Message]]:
     """What to tell the subscribers of ``events``, with its severity: each once."""
@@ -68,14 +71,22 @@ def events(
         if is_news and alarm.resource_id not in told:
             told.add(alarm.resource_id)
             yield "exhausted", message_of_old(found, plan, alarm, timeline, config)
-    for resource_id, alarms in plan.over.items():
-        first = min(alarms, key=lambda alarm: alarm.timeline.opened_s)
-        empty_s = min(
-            (one.timeline.empty_s for one in alarms if one.timeline.empty_s is not None),
-            default=None,
-        )
-        timeline = Timeline(opened_s=first.timeline.opened_s, empty_s=empty_s, over_s=found.at)
-        yield "recovered", _over(found, resource_id, timeline, config)
+    for episode in closed:
+        yield "recovered", _recovered(found, episode, config)
+
+
+def _recovered(found: Look, episode: Episode, config: Config) -> Message:
+    timeline = Timeline(opened_s=episode.opened_s, paged_s=episode.paged_s, empty_s=episode.empty_s)
+    return over_message(
+        found.brief(episode.resource_id) if episode.resource_id in found.assessments else None,
+        episode.resource_id,
+        episode.unit,
+        timeline,
+        config.links,
+        at=found.at,
+        lowest_ratio=episode.lowest_ratio,
+        at_zero_s=episode.at_zero_s,
+    )
 
 
 def _over(found: Look, resource_id: str, timeline: Timeline, config: Config) -> Message:

@@ -76,7 +76,15 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
 
 
 def over_message(
-    brief: Brief | None, resource_id: str, unit: str, timeline: Timeline, links: Links, *, at: float
+    brief: Brief | None,
+    resource_id: str,
+    unit: str,
+    timeline: Timeline,
+    links: Links,
+    *,
+    at: float,
+    lowest_ratio: float | None = None,
+    at_zero_s: float | None = None,
 ) -> Message:
     """An alarm that is over at ``at``. Without a brief the resource itself is no longer there."""
     clock = clock_time(at, now=at)
@@ -86,8 +94,10 @@ def over_message(
         title = f"{who(brief)}: no longer critical ({clock}), still a warning"
     else:
         title = f"{who(brief)}: recovered ({clock})"
-    opened = clock_time(timeline.opened_s, now=at)
-    empty = "" if timeline.empty_s is None else clock_time(timeline.empty_s, now=at)
+    opened, empty = (
+        "" if one is None else clock_time(one, now=at)
+        for one in (timeline.opened_s, timeline.empty_s)
+    )
     return Message(
         event="recovered" if brief else "gone",
         title=title,
@@ -95,6 +105,8 @@ def over_message(
         facts=_lines(
             ("Lasted", f"{span(at - timeline.opened_s)}, from {opened}"),
             ("Empty", f"from {empty}" if empty else "never"),
+            ("Time at zero", span(at_zero_s) if at_zero_s else ""),
+            ("Lowest level", "" if lowest_ratio is None else f"{lowest_ratio:.0%}"),
             ("Where", _where(brief) if brief else f"{resource_id}, {unit}"),
             ("Data", brief.data if brief else ""),
         ),

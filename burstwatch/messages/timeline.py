@@ -5,20 +5,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-_LINE = re.compile(r"^(Opened|Empty|Over): (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$", re.MULTILINE)
+_LINE = re.compile(r"^(Opened|Paged|Empty|Over): (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Timeline:
-    """When an episode began, when the bucket was first empty, and when the alarm was over. Unix seconds."""
+    """Times of an episode in unix seconds: its first alarm, its page, an empty bucket, its end."""
 
     opened_s: float
+    paged_s: float | None = None
     empty_s: float | None = None
     over_s: float | None = None
 
     def lines(self) -> list[str]:
         """A line for each time, which ``read_timeline`` reads."""
-        times = {"Opened": self.opened_s, "Empty": self.empty_s, "Over": self.over_s}
+        times = {
+            "Opened": self.opened_s,
+            "Paged": self.paged_s,
+            "Empty": self.empty_s,
+            "Over": self.over_s,
+        }
         return [f"{name}: {_iso(at)}" for name, at in times.items() if at is not None]
 
 
@@ -28,6 +34,7 @@ def read_timeline(description: str, *, made_at: float) -> Timeline:
     times = {name: _seconds(text) for name, text in found.items()}
     return Timeline(
         opened_s=times.get("Opened", made_at),
+        paged_s=times.get("Paged"),
         empty_s=times.get("Empty"),
         over_s=times.get("Over"),
     )

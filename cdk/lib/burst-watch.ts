@@ -63,6 +63,7 @@ export class BurstWatch extends Construct {
     for (const [number, { rule, starts }] of this.sweeps.rules.entries()) {
       new CfnOutput(this, `RuleName${number || ''}`, { value: rule.ruleName, description: `starts ${starts}` });
     }
+    new CfnOutput(this, 'LogGroupName', { value: this.sweeps.logGroup.logGroupName, description: 'the log of the sweeps' });
     new CfnOutput(this, 'DeadLettersUrl', { value: this.sweeps.deadLetters.queueUrl, description: 'what failed or could not be handed over' });
   }
 }

@@ -4,6 +4,7 @@ import { LambdaFunction, SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, type Function as LambdaFn } from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
@@ -48,6 +49,7 @@ export class Sweeps extends Construct {
   readonly rules: readonly Starter[];
   /** All that starts sweeps. */
   readonly starters: readonly Construct[];
+  readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: FunctionsProps) {
     super(scope, id);
@@ -57,6 +59,7 @@ export class Sweeps extends Construct {
       retentionPeriod: Duration.days(14),
     });
     const footing = makeFooting(this, 'Function', props);
+    this.logGroup = footing.logGroup;
     const parts = partsOf(props);
     const made = props.fanOut === 'queue' ? this.byQueue(parts, footing, props) : this.byFunctions(parts, footing, props);
     this.sweepers = made.sweepers;

@@ -42,6 +42,7 @@ def test_every_operation_of_the_fake_is_one_of_awss() -> None:
         "events",
         "kms",
         "rds",
+        "logs",
     )
     known = {name for service in services for name in service_model(service).operation_names}
     ours = {name[1:] for name in dir(FakeAws) if name[0] == "_" and name[1:2].isupper()}

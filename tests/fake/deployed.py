@@ -1,6 +1,7 @@
 """What a deployment made, as Lambda, EventBridge and KMS describe it."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.fake.wire import WireError
 class Deployed:
     """``environments`` are the functions' settings by name, ``rules`` the states of rules by name.
 
-    ``key_policies`` are by key.
+    ``key_policies`` are by key. ``logs`` are lines with their times, by log group, two on a page.
     """
 
     environments: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -19,6 +20,22 @@ class Deployed:
     concurrency: int = 1_000
     rules: dict[str, str] = field(default_factory=dict)
     key_policies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    logs: dict[str, list[tuple[float, str]]] = field(default_factory=dict)
+
+    def _FilterLogEvents(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
+        name, pattern = params["logGroupName"], params.get("filterPattern", "")
+        if name not in self.logs:
+            raise WireError("ResourceNotFoundException", "The specified log group does not exist.")
+        if pattern and not re.fullmatch(r'"[^"]+"', pattern):
+            raise WireError("InvalidParameterException", f"this fake takes a phrase, not {pattern}")
+        found = [
+            {"timestamp": int(at * 1000), "message": text}
+            for at, text in self.logs[name]
+            if at * 1000 >= params.get("startTime", 0) and pattern.strip('"') in text
+        ]
+        first = int(params.get("nextToken", "0"))
+        rest = {"nextToken": str(first + 2)} if len(found) > first + 2 else {}
+        return {"events": found[first : first + 2], **rest}
 
     def _GetFunctionConfiguration(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
         name = params["FunctionName"]

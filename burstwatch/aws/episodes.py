@@ -1,0 +1,120 @@
+"""Closes episodes with what CloudWatch measured in them, and reads them back from the function's log."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from burstwatch.aws.alarms import Alarm
+from burstwatch.aws.look import Look
+from burstwatch.aws.metrics import read_metrics
+from burstwatch.aws.names import ALARMED, DRILL, MASS
+from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
+from burstwatch.formatting import DAY, MINUTE
+from burstwatch.messages.console import console_link
+from burstwatch.messages.episode import (
+    Episode,
+    lasting_fix,
+    lowest_and_empty,
+    merge_timelines,
+    read_record,
+)
+from burstwatch.polling.queries import level_query
+
+#: The message of the log line of an episode.
+CLOSED = "episode closed"
+#: CloudWatch keeps datapoints of a minute for 15 days.
+#: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html (2026-11)
+KEPT_S = 15 * DAY
+
+
+def close_episode(
+    clients: Clients, found: Look, resource_id: str, alarms: Sequence[Alarm], deadline: Deadline
+) -> Episode:
+    """The episode of a resource whose last alarm is over. One series is asked for."""
+    episode = _of_alarms(alarms, unit=str(found.unit), closed_s=found.at)
+    if resource_id not in found.assessments:
+        return episode
+    resource, _ = found.assessments[resource_id]
+    kind = found.kinds[resource.kind]
+    query = level_query(kind, resource)
+    answers = read_metrics(
+        clients,
+        [query],
+        start_s=max(episode.opened_s, found.at - KEPT_S),
+        end_s=found.at,
+        period_s=MINUTE,
+        deadline=deadline,
+    )
+    series = answers.series.get(query.key, ())
+    lowest, at_zero_s = lowest_and_empty(
+        [(start_s, kind.to_ratio(resource, value)) for start_s, value in series]
+    )
+    return replace(
+        episode,
+        name=resource.name,
+        lowest_ratio=lowest,
+        at_zero_s=at_zero_s,
+        fix=lasting_fix(kind, resource),
+        console=console_link(kind, resource),
+    )
+
+
+def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:
+    """The episodes whose alarms are there now, in the order in which they began."""
+    by_resource: dict[tuple[str, str], list[Alarm]] = {}
+    for alarm in alarms:
+        if alarm.kind not in {"", MASS, DRILL}:
+            by_resource.setdefault((alarm.kind, alarm.resource_id), []).append(alarm)
+    found = [_of_alarms(some, unit="", closed_s=None) for some in by_resource.values()]
+    return sorted(found, key=lambda one: one.opened_s)
+
+
+def _of_alarms(alarms: Sequence[Alarm], *, unit: str, closed_s: float | None) -> Episode:
+    """What the alarms of one resource tell."""
+    timeline = merge_timelines([alarm.timeline for alarm in alarms])
+    there = {alarm.severity for alarm in alarms}
+    return Episode(
+        resource_id=alarms[0].resource_id,
+        name="",
+        kind=alarms[0].kind,
+        unit=unit,
+        severity=next(one for one in ALARMED if one in there),
+        opened_s=timeline.opened_s,
+        paged_s=timeline.paged_s,
+        empty_s=timeline.empty_s,
+        closed_s=closed_s,
+        lowest_ratio=None,
+        at_zero_s=None,
+        fix="",
+        console="",
+    )
+
+
+def read_episodes(clients: Clients, log_group: str, *, since_s: float) -> list[Episode]:
+    """The episodes that were closed since then, in the order in which they began, each once.
+
+    Raises:
+        AwsError: if the log cannot be read.
+    """
+    found: dict[tuple[str, str, float], Episode] = {}
+    for line in _lines(clients, log_group, since_s):
+        try:
+            record = json.loads(line)
+            episode = read_record(record["episode"])
+        except (ValueError, KeyError, TypeError):
+            continue  # another line that has these words
+        found.setdefault(episode.key, episode)
+    return sorted(found.values(), key=lambda one: one.opened_s)
+
+
+def _lines(clients: Clients, log_group: str, since_s: float) -> Iterator[str]:
+    pages = clients("logs").get_paginator("filter_log_events")
+    try:
+        for page in pages.paginate(
+            logGroupName=log_group, startTime=int(since_s * 1000), filterPattern=f'"{CLOSED}"'
+        ):
+            for event in page["events"]:
+                yield event["message"]
+    except AWS_ERRORS as error:
+        msg = f"log {log_group}: {describe_error(error)}"
+        raise AwsError(msg) from error

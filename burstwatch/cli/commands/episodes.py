@@ -1,0 +1,110 @@
+"""List the episodes of the last days: which resource, how early the alarm came, how long it was empty.
+
+They are read from the log of the deployed function, which keeps them for a month, and from the
+alarms that are there now. Needs logs:FilterLogEvents, cloudformation:DescribeStacks and
+cloudwatch:DescribeAlarms.
+"""
+
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.main import Terminal
+from burstwatch.cli.output import to_json
+from burstwatch.config import parse_config
+from burstwatch.formatting import DAY, HOUR, clock_time, span, table
+from burstwatch.messages.episode import Episode
+
+HEADINGS = (
+    "began", "resource", "name", "severity", "lasted", "lead", "at zero", "lowest", "details"
+)  # fmt: skip
+UNITS = {"h": HOUR, "d": DAY}
+LONGEST_S = 30 * DAY
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Which deployment, since when, and how to print."""
+    add_account_arguments(parser)
+    parser.add_argument("--deployment", default="burstwatch", help="default burstwatch")
+    parser.add_argument("--since", default="7d", help="such as 12h or 30d, at most 30d; default 7d")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one object a line")
+    form.add_argument(
+        "--annotations",
+        action="store_true",
+        help="one object a line as Grafana's POST /api/annotations takes it",
+    )
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Read and print them."""
+    deployment = parse_config({"deployment": args.deployment}).deployment
+    now = terminal.clock()
+    since_s = now - _seconds(args.since)
+    clients = make_clients(args, terminal.env)
+    from burstwatch.aws.alarms import read_alarms  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415
+    from burstwatch.aws.episodes import open_episodes, read_episodes  # noqa: PLC0415
+    from burstwatch.aws.names import alarm_prefix  # noqa: PLC0415
+    from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
+
+    log_group = find_deployment(clients, deployment).one("LogGroupName")
+    closed = read_episodes(clients, log_group, since_s=since_s)
+    try:
+        alarms = read_alarms(clients, alarm_prefix(deployment))
+    except AWS_ERRORS as error:
+        raise AwsError(describe_error(error)) from error
+    episodes = [*closed, *open_episodes(alarms)]
+    if args.json:
+        text = "\n".join(to_json(one.record()) for one in episodes)
+    elif args.annotations:
+        text = "\n".join(to_json(_annotation(one)) for one in episodes)
+    else:
+        text = _report(episodes, since=args.since, now=now)
+    print(text, file=terminal.stdout, end="\n" if text else "")
+    return 0
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d{1,3})([hd])", text)
+    seconds = int(match[1]) * UNITS[match[2]] if match else 0
+    if not 0 < seconds <= LONGEST_S:
+        msg = f"since is {text!r}, allowed are hours or days such as 12h or 7d, at most 30d"
+        raise ValueError(msg)
+    return seconds
+
+
+def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:
+    if not episodes:
+        return f"no episodes in the last {since}"
+    rows = [
+        (
+            clock_time(one.opened_s, now=now),
+            one.resource_id,
+            one.name[:24],
+            one.severity,
+            "still open" if one.closed_s is None else span(one.lasted_s),
+            span(one.lead_s),
+            span(one.at_zero_s),
+            "-" if one.lowest_ratio is None else f"{one.lowest_ratio:.0%}",
+            one.console,
+        )
+        for one in episodes
+    ]
+    count = f"{len(episodes)} episode{'s' if len(episodes) > 1 else ''} in the last {since}"
+    return f"{table(HEADINGS, rows)}\n{count}"
+
+
+def _annotation(one: Episode) -> dict[str, object]:
+    """The episode as Grafana's HTTP API takes an annotation.
+
+    https://grafana.com/docs/grafana/latest/developers/http_api/annotations/ (2026-11)
+    """
+    zero = f", {span(one.at_zero_s)} at zero" if one.at_zero_s else ""
+    found: dict[str, object] = {
+        "time": round(one.opened_s * 1000),
+        "tags": ["burstwatch", one.severity, one.kind, one.resource_id],
+        "text": f"{one.name or one.resource_id}: {one.severity}{zero}",
+    }
+    return found if one.closed_s is None else {**found, "timeEnd": round(one.closed_s * 1000)}

@@ -1,0 +1,110 @@
+"""Describes one closed episode: what the history, the digest and Grafana's annotations are made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from burstwatch.fixes import SOONEST_FIRST, soonest
+from burstwatch.history.observations import Resource, Verdict
+from burstwatch.kinds.base import Kind
+from burstwatch.messages.message import fix_text
+from burstwatch.messages.timeline import Timeline
+
+#: How far the datapoints of a level are apart.
+SHORTEST_PERIOD_S, LONGEST_PERIOD_S = 60.0, 300.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Episode:
+    """One danger from its first alarm to its end. Times are unix seconds.
+
+    It is open while ``closed_s`` is None. ``severity`` is the highest that had an alarm, ``paged_s`` when somebody was paged.
+    ``lowest_ratio`` is the lowest level in the episode and ``at_zero_s`` how long the bucket
+    was empty; None is not known. ``fix`` is a change after which it would not happen again.
+    """
+
+    resource_id: str
+    name: str
+    kind: str
+    unit: str
+    severity: Verdict
+    opened_s: float
+    paged_s: float | None
+    empty_s: float | None
+    closed_s: float | None
+    lowest_ratio: float | None
+    at_zero_s: float | None
+    fix: str
+    console: str
+
+    @property
+    def lasted_s(self) -> float | None:
+        """From its first alarm to its end; None while it is open."""
+        return None if self.closed_s is None else self.closed_s - self.opened_s
+
+    @property
+    def lead_s(self) -> float | None:
+        """From the first alarm, or the page where there was one, until the bucket was empty."""
+        if self.empty_s is None:
+            return None
+        told_s = self.opened_s if self.paged_s is None else self.paged_s
+        return self.empty_s - told_s
+
+    @property
+    def key(self) -> tuple[str, str, float]:
+        """Two sweeps that overlap may both close an episode: it is the same by this."""
+        return self.unit, self.resource_id, self.opened_s
+
+    def record(self) -> dict[str, Any]:
+        """The episode as one object for the log and for ``--json``."""
+        return {**asdict(self), "lasted_s": self.lasted_s, "lead_s": self.lead_s}
+
+
+def read_record(record: Mapping[str, Any]) -> Episode:
+    """The episode of a record. What a later version added is ignored.
+
+    Raises:
+        KeyError: for what is missing.
+    """
+    return Episode(**{one.name: record[one.name] for one in fields(Episode)})
+
+
+def lasting_fix(kind: Kind, resource: Resource) -> str:
+    """The cheapest change after which the bucket would last at its highest rate; empty without one."""
+    if resource.bucket is None:
+        return ""
+    found = kind.fixes(resource, 0.0, resource.bucket.burst, {})
+    lasting = soonest(fix for fix in found if fix.takes != SOONEST_FIRST[0])
+    return fix_text(lasting[0]) if lasting else ""
+
+
+def lowest_and_empty(
+    levels: Sequence[tuple[float, float]],
+) -> tuple[float | None, float | None]:
+    """The lowest level, and for how many seconds the bucket was empty; None without any.
+
+    ``levels`` are pairs of a period's start and its share of the bucket, in time order. An empty
+    one lasts until the next, which comes after one or five minutes.
+    """
+    if not levels:
+        return None, None
+    ends = [*(start for start, _ in levels[1:]), levels[-1][0]]
+    empty = (
+        min(max(end - start, SHORTEST_PERIOD_S), LONGEST_PERIOD_S)
+        for (start, ratio), end in zip(levels, ends, strict=True)
+        if ratio <= 0
+    )
+    return min(ratio for _, ratio in levels), sum(empty)
+
+
+def merge_timelines(timelines: Sequence[Timeline]) -> Timeline:
+    """The times of all alarms of one resource."""
+
+    def first(times: Sequence[float | None]) -> float | None:
+        return min((at for at in times if at is not None), default=None)
+
+    return Timeline(
+        opened_s=min(one.opened_s for one in timelines),
+        paged_s=first([one.paged_s for one in timelines]),
+        empty_s=first([one.empty_s for one in timelines]),
+    )
