@@ -20,6 +20,7 @@ def logged(
     cloud: Cloud, aws_env: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> tuple[Cloud, Disk]:
     """A volume that was empty for some minutes, swept by the function, whose log is kept."""
+    aws_env.setenv("BURSTWATCH_DEPLOYMENT", "test")
     aws_env.setenv("BURSTWATCH_PAGE_TOPIC_ARN", "arn:aws:sns:us-east-1:123456789012:page")
     function = load("lambdas.sweep")
     aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
@@ -33,7 +34,7 @@ def logged(
             lines += [(cloud.clock.now, line) for line in capsys.readouterr().out.splitlines()]
     closed = [line for line in lines if "episode closed" in line[1]]
     cloud.aws.logs[LOG] = [*lines, *closed]  # two sweeps that overlap both say it
-    cloud.aws.outputs["Burstwatch"] = {"LogGroupName": LOG}
+    cloud.aws.outputs["Burstwatch-test"] = {"LogGroupName": LOG}
     return cloud, disk
 
 
@@ -41,7 +42,9 @@ def test_an_episode_is_listed_once_with_its_lead_and_its_time_at_zero(
     logged: tuple[Cloud, Disk],
 ) -> None:
     cloud, disk = logged
-    code, out, err = burstwatch(cloud, "episodes", "--since", "1d", "--json")
+    code, out, err = burstwatch(
+        cloud, "episodes", "--deployment", "test", "--since", "1d", "--json"
+    )
     assert (code, err) == (0, "")
     (episode,) = map(json.loads, out.splitlines())
     assert episode["resource_id"] == disk.id
@@ -51,7 +54,7 @@ def test_an_episode_is_listed_once_with_its_lead_and_its_time_at_zero(
     assert 240 <= episode["at_zero_s"] <= 480
     assert episode["fix"].startswith("change to gp3 with 3,000 IOPS")
     assert episode["closed_s"] - episode["opened_s"] == episode["lasted_s"]
-    _, out, _ = burstwatch(cloud, "episodes")
+    _, out, _ = burstwatch(cloud, "episodes", "--deployment", "test")
     heading, row, count = out.splitlines()
     assert heading.split()[:3] == ["began", "resource", "name"]
     assert row.split()[1:4] == [disk.id, "db", "critical"]
@@ -60,7 +63,7 @@ def test_an_episode_is_listed_once_with_its_lead_and_its_time_at_zero(
         in row
     )
     assert count == "1 episode in the last 7d"
-    _, out, _ = burstwatch(cloud, "episodes", "--annotations")
+    _, out, _ = burstwatch(cloud, "episodes", "--deployment", "test", "--annotations")
     note = json.loads(out)
     assert note["timeEnd"] - note["time"] == 1000 * episode["lasted_s"]
     assert note["tags"] == ["burstwatch", "critical", "ebs_volume", disk.id]
