@@ -16,6 +16,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from burstwatch.aws.digest import make_digest, send_digest
 from burstwatch.aws.drill_steps import take_step
 from burstwatch.aws.episodes import CLOSED
 from burstwatch.aws.fleet import fleet_metrics, other_counts
@@ -23,6 +24,7 @@ from burstwatch.aws.names import NAMESPACE, part_name
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.sweep import PUBLISH_S
 from burstwatch.aws.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
+from burstwatch.cli.catalog import deployment_lines
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
 
@@ -42,17 +44,33 @@ metrics.set_default_dimensions(Deployment=config.deployment)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Sweep what the event names, or what each of its messages does, once; or do a step of a drill.
+    """Sweep what the event names, or what each of its messages does, once; or do a step of a drill, or the digest.
 
     Raises only for an event that names nothing. A message that does not is one of the
     ``batchItemFailures``, and costs no other.
     """
+    if "digest" in event:
+        return _digest()
     if "drill" in event:
         answer = take_step(event["drill"], units.home, config, now=time.time())
         logger.info("drill", asked=event["drill"], answer=answer)
         return {**answer}
     swept: dict[str, Any] = _sweeps(event, context)
     return swept
+
+
+def _digest() -> dict[str, Any]:
+    """Send the digest of the week. Raises what AWS refuses: Lambda's own alarm tells of it."""
+    message = make_digest(
+        units.home,
+        os.environ["AWS_LAMBDA_LOG_GROUP_NAME"],
+        config,
+        usd_a_month=sum(line.usd for line in deployment_lines(config)),
+        now=time.time(),
+    )
+    send_digest(units.home, message, config)
+    logger.info("digest sent", title=message.title)
+    return {"title": message.title}
 
 
 @metrics.log_metrics

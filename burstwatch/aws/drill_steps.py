@@ -133,7 +133,8 @@ class _Step:
         """Send a readable message, as beside a real alarm."""
         if not self.config.events_topic_arn:
             return "no events topic is configured"
-        send(self.clients, self.message, severity=DRILL, unit=self.unit, config=self.config)
+        topic = self.config.events_topic_arn
+        send(self.clients, self.message, topic=topic, severity=DRILL, unit=self.unit)
         return "a readable message was sent"
 
     def remove(self) -> str:

@@ -12,7 +12,6 @@ from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     HEARTBEAT_METRIC,
     LONGEST_S,
-    MASS,
     NAMESPACE,
     SEVERITY_METRIC,
     TIME_METRIC,
@@ -82,15 +81,20 @@ def publish_events(
     problems = []
     for severity, message in messages:
         try:
-            send(clients, message, severity=severity, unit=found.unit, config=config)
+            topic = config.events_topic_arn
+            send(clients, message, topic=topic, severity=severity, unit=found.unit)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others theirs
             part = f"event {message.event} of {_subject_of(message)}"
             problems.append(Problem(part=part, error=describe_error(error)))
     return problems
 
 
-def send(clients: Clients, message: Message, *, severity: str, unit: Unit, config: Config) -> None:
-    """Send a message to ``events``: plain text to a mailbox, the chat schema to everything else."""
+def send(clients: Clients, message: Message, *, topic: str, severity: str, unit: Unit) -> None:
+    """Send a message to a topic: plain text to a mailbox, the chat schema to everything else.
+
+    Raises:
+        one of AWS_ERRORS: if it cannot be sent.
+    """
     values = {
         "event": message.event,
         "severity": severity,
@@ -98,7 +102,7 @@ def send(clients: Clients, message: Message, *, severity: str, unit: Unit, confi
         "unit": str(unit),
     }
     clients("sns").publish(
-        TopicArn=config.events_topic_arn,
+        TopicArn=topic,
         Subject=subject(message),
         MessageStructure="json",
         Message=json.dumps({"default": chat_message(message), "email": email(message)}),
@@ -109,7 +113,7 @@ def send(clients: Clients, message: Message, *, severity: str, unit: Unit, confi
 
 
 def _subject_of(message: Message) -> str:
-    return MASS if message.event == MASS else message.resources[0]
+    return message.event if message.event in {"mass", "digest"} else message.resources[0]
 
 
 def time_left(assessment: Assessment, now: float) -> tuple[float, float, float] | None:

@@ -19,7 +19,9 @@ from burstwatch.messages.brief import Brief
 from burstwatch.messages.timeline import Timeline
 
 #: What a message is about.
-Event: TypeAlias = Literal["opened", "escalated", "empty", "recovered", "gone", "mass", "drill"]
+Event: TypeAlias = Literal[
+    "opened", "escalated", "empty", "recovered", "gone", "mass", "drill", "digest"
+]
 NAME_LENGTH = 32
 #: So many of the worst are named where one message stands for many.
 NAMED_IN_MASS = 10
@@ -55,7 +57,7 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
     return Message(
         event=event,
         title=f"{who(brief)}: {what}",
-        actions=_actions([fix_text(fix) for fix in brief.fixes]),
+        actions=actions([fix_text(fix) for fix in brief.fixes]),
         facts=_lines(
             ("At zero", brief.at_zero),
             ("Cause", brief.cause),
@@ -101,7 +103,7 @@ def over_message(
     return Message(
         event="recovered" if brief else "gone",
         title=title,
-        actions=_actions(["nothing to do"]),
+        actions=actions(["nothing to do"]),
         facts=_lines(
             ("Lasted", f"{span(at - timeline.opened_s)}, from {opened}"),
             ("Empty", f"from {empty}" if empty else "never"),
@@ -135,7 +137,7 @@ def mass_message(
         event="mass",
         title=f"{count} resources {'have a warning' if severity == 'warning' else 'are critical'} "
         f"at once in {where} ({clock})",
-        actions=_actions(["look for one cause: a deployment, a backup or a shared job"]),
+        actions=actions(["look for one cause: a deployment, a backup or a shared job"]),
         facts=(
             "While this alarm lasts, no resource gets an alarm of its own. The worst:",
             *(f"{label(brief)} ({brief.type}): {brief.headline}" for brief in worst),
@@ -155,7 +157,7 @@ def mass_over_message(where: str, timeline: Timeline, links: Links, *, at: float
     return Message(
         event="mass",
         title=f"No longer many resources in danger in {where} ({clock_time(at, now=at)})",
-        actions=_actions(["look at the resources that still have an alarm of their own"]),
+        actions=actions(["look at the resources that still have an alarm of their own"]),
         facts=_lines(("Lasted", f"{span(at - timeline.opened_s)}, from {opened}")),
         timeline=timeline,
         links=_links("mass", links, at=at),
@@ -170,7 +172,7 @@ def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at
     return Message(
         event="drill",
         title=f"{drill_id}: a drill, nothing is wrong",
-        actions=_actions(["nothing to do"]),
+        actions=actions(["nothing to do"]),
         facts=(
             f"It shows that the alarms and messages of burstwatch {deployment} reach you.",
             "It ends by itself in a few minutes.",
@@ -237,7 +239,7 @@ def machine_context(brief: Brief) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def _actions(steps: Sequence[str]) -> tuple[str, ...]:
+def actions(steps: Sequence[str]) -> tuple[str, ...]:
     """The first of them is for now."""
     return tuple(
         f"{'Then' if number else 'Now'}: {step}"

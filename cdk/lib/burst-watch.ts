@@ -4,6 +4,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
 import { buildPackage } from './bundle.ts';
+import { Digest } from './digest.ts';
 import { Cleanup } from './cleanup.ts';
 import { FleetDashboard } from './dashboard.ts';
 import { FloorAlarm, HealthAlarms } from './health-alarms.ts';
@@ -24,6 +25,7 @@ export class BurstWatch extends Construct {
       schedule: Duration.minutes(1),
       architecture: Architecture.ARM_64,
       alarmEmail: '',
+      digest: false,
       floor: false,
       floorPercent: 10,
       units: [],
@@ -47,6 +49,9 @@ export class BurstWatch extends Construct {
     const health = new HealthAlarms(this, 'Health', { ...props, topics: this.topics, sweeps: this.sweeps });
     // A heartbeat that nobody has published yet would be missed at once.
     for (const alarm of health.alarms) alarm.node.addDependency(cleanup);
+    if (props.digest) {
+      new Digest(this, 'Digest', { ...props, topics: this.topics, sweeps: this.sweeps });
+    }
     if (props.floor) {
       new FloorAlarm(this, 'Floor', { ...props, percent: props.floorPercent, topic: this.topics.notice });
     }

@@ -23,6 +23,7 @@ export function propsFromContext(lookup: Lookup): ResolvedProps {
         ? Architecture.ARM_64
         : Architecture.X86_64,
     alarmEmail: text(lookup, 'alarmEmail', '', /^([^@\s]+@[^@\s]+)?$/, 'an e-mail address, or nothing'),
+    digest: flag(lookup, 'digest'),
     floor: flag(lookup, 'floor'),
     floorPercent: whole(lookup, 'floorPercent', 10, 1, 99),
     ...reachable(unitsInShards(lookup), lookup),

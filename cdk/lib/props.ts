@@ -26,6 +26,8 @@ export interface BurstWatchProps {
   readonly architecture?: Architecture;
   /** An inbox for the topics page and notice. Amazon SNS asks it to confirm each. */
   readonly alarmEmail?: string;
+  /** Once a week, what happened and what would help, to the topic notice. */
+  readonly digest?: boolean;
   /** One Metrics Insights alarm on the raw balance, which works without the sweep. Billed per volume. */
   readonly floor?: boolean;
   /** The floor's threshold in percent. */

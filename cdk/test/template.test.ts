@@ -358,6 +358,22 @@ test('every alarm says where its runbook is, and it is there', () => {
   }
 });
 
+test('the digest is off by itself, and on it may read its own log and publish to notice', () => {
+  const weekly = (made: Template) =>
+    Object.values(made.findResources('AWS::Events::Rule')).filter((rule) => rule.Properties.ScheduleExpression.startsWith('cron'));
+  assert.equal(weekly(synthesise().template).length, 0);
+  const { template: made } = synthesise({ digest: true });
+  const [rule] = weekly(made);
+  assert.equal(rule?.Properties.ScheduleExpression, 'cron(0 7 ? * MON *)');
+  assert.equal(rule?.Properties.Targets[0].Input, '{"digest":true}');
+  const statements = Object.values(made.findResources('AWS::IAM::Policy')).flatMap((one) => one.Properties.PolicyDocument.Statement);
+  for (const action of ['logs:FilterLogEvents', 'sns:Publish']) {
+    const found = statements.filter((one) => [one.Action].flat().includes(action));
+    assert.ok(found.length > 0, action);
+    assert.ok(found.every((one) => one.Resource !== '*'), action);
+  }
+});
+
 test('a kind that there is not is refused at synth, as the function could not start with it', () => {
   assert.throws(() => synthesise({ settings: { kinds: 'rds' } }), /settings kinds has "rds", allowed are ebs_volume/);
   synthesise({ settings: { kinds: 'ebs_volume' } });

@@ -1,16 +1,20 @@
 """What is left of an episode when its alarms are gone: a line in the log, and a row of `burstwatch episodes`."""
 
 import json
+import sys
+from typing import Any
 
 import pytest
 
 from burstwatch.aws.memory import Memory
+from burstwatch.config import Config
+from burstwatch.messages.digest import digest_message, is_near_miss, is_needless
 from burstwatch.messages.episode import Episode, lowest_and_empty
 from burstwatch.messages.timeline import Timeline, read_timeline
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_lambda import Context, load
-from tests.aws.test_sweep import Disk, run_sweep
-from tests.conftest import Cloud
+from tests.aws.test_sweep import NOTICE, Disk, run_sweep
+from tests.conftest import NOW, Cloud
 
 LOG = "burstwatch-logs"
 
@@ -24,6 +28,8 @@ def logged(
     aws_env.setenv("BURSTWATCH_PAGE_TOPIC_ARN", "arn:aws:sns:us-east-1:123456789012:page")
     function = load("lambdas.sweep")
     aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
+    # A logger keeps the stream of the first test that made it.
+    aws_env.setattr(function.logger.registered_handler, "stream", sys.stdout)
     disk = Disk(cloud, percent=60)
     lines: list[tuple[float, str]] = []
     for minute in range(170):
@@ -138,3 +144,71 @@ def test_the_times_of_an_episode_are_read_back_from_the_words_of_its_alarm() -> 
     text = "\n".join(["db: recovered", *times.lines(), "Runbook: https://x"])
     assert read_timeline(text, made_at=0.0) == times
     assert read_timeline("Opened: today", made_at=7.0) == Timeline(opened_s=7.0)
+
+
+def test_the_digest_of_a_week_names_what_happened_what_it_cost_and_what_would_help(
+    logged: tuple[Cloud, Disk], aws_env: pytest.MonkeyPatch
+) -> None:
+    cloud, disk = logged
+    _, out, err = burstwatch(cloud, "digest", "--deployment", "test")
+    assert err == ""
+    assert out.startswith("burstwatch test: 1 episode in 7 days, 1 ran empty\n")
+    assert f"Now: db ({disk.id}, 1 in danger): change to gp3 with 3,000 IOPS" in out
+    assert "Paged: 1 of 1" in out
+    assert "Needless pages: 0" in out
+    aws_env.setenv("BURSTWATCH_NOTICE_TOPIC_ARN", NOTICE)
+    aws_env.setenv("AWS_LAMBDA_LOG_GROUP_NAME", LOG)
+    function = load("lambdas.sweep")
+    aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
+    assert function.handler({"digest": True}, Context()) == {"title": out.splitlines()[0]}
+    (sent,) = [one for one in cloud.aws.published if one["TopicArn"] == NOTICE]
+    assert sent["Email"] == out
+    assert json.loads(sent["Message"])["metadata"]["eventType"] == "burstwatch.digest"
+
+
+def an_episode(**more: Any) -> Episode:
+    known: dict[str, Any] = {
+        "resource_id": "vol-1", "name": "db", "kind": "ebs_volume", "unit": "1/r", "severity": "critical",
+        "opened_s": 0.0, "paged_s": 0.0, "empty_s": None, "closed_s": 600.0, "lowest_ratio": 0.5,
+        "at_zero_s": 0.0, "fix": "", "console": "",
+    }  # fmt: skip
+    return Episode(**known | more)
+
+
+@pytest.mark.parametrize(
+    ("more", "needless", "near"),
+    [
+        ({}, True, False),
+        ({"paged_s": None}, False, False),
+        ({"lowest_ratio": None}, False, False),
+        ({"lowest_ratio": 0.15}, False, False),
+        ({"lowest_ratio": 0.05}, False, True),
+        ({"lowest_ratio": 0.0, "empty_s": 60.0}, False, False),
+    ],
+)
+def test_a_page_is_needless_where_the_bucket_stayed_far_from_empty(
+    more: dict[str, Any], *, needless: bool, near: bool
+) -> None:
+    episode = an_episode(**more)
+    assert (is_needless(episode), is_near_miss(episode)) == (needless, near)
+
+
+def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longest() -> None:
+    some = [
+        an_episode(resource_id=f"vol-{n}", name="", at_zero_s=60.0 * n, fix=f"change {n}")
+        for n in range(5)
+    ]
+    message = digest_message(
+        [*some, an_episode(resource_id="vol-9", at_zero_s=900.0)],
+        deployment="test", lasts_s=7 * 86_400.0, requests_usd=None, fixed_usd=2.5,
+        links=Config().links, at=NOW,
+    )  # fmt: skip
+    assert [action.partition(": ")[2] for action in message.actions] == [
+        "vol-4 (vol-4, 1 in danger): change 4",
+        "vol-3 (vol-3, 1 in danger): change 3",
+        "vol-2 (vol-2, 1 in danger): change 2",
+    ]
+    assert (
+        "Cost of watching: not known for metric requests, 2.50 USD for the deployment (list prices)"
+        in message.facts
+    )

@@ -1,0 +1,59 @@
+"""Gathers the digest of a week: episodes from the function's log, and what was asked for."""
+
+from burstwatch.aws.episodes import read_episodes
+from burstwatch.aws.metrics import read_metrics
+from burstwatch.aws.names import NAMESPACE
+from burstwatch.aws.publish import send
+from burstwatch.aws.session import NEVER, Clients
+from burstwatch.config import Config
+from burstwatch.ebs.watching_prices import MONTH_S, usd_of
+from burstwatch.formatting import DAY, HOUR
+from burstwatch.messages.digest import digest_message
+from burstwatch.messages.message import Message
+from burstwatch.polling.queries import Query
+
+LASTS_S = 7.0 * DAY
+REQUESTED_METRIC = "MetricsRequested"
+
+
+def make_digest(
+    clients: Clients, log_group: str, config: Config, *, usd_a_month: float, now: float
+) -> Message:
+    """The digest of the last seven days. ``usd_a_month`` is what the deployment itself costs.
+
+    Raises:
+        AwsError: if the log cannot be read.
+    """
+    since_s = now - LASTS_S
+    requested = Query(
+        namespace=NAMESPACE,
+        metric=REQUESTED_METRIC,
+        dimensions=(("Deployment", config.deployment),),
+        resource_id=config.deployment,
+        statistic="Sum",
+    )
+    answers = read_metrics(
+        clients, [requested], start_s=since_s, end_s=now, period_s=HOUR, deadline=NEVER
+    )
+    series = answers.series.get(requested.key)
+    return digest_message(
+        read_episodes(clients, log_group, since_s=since_s),
+        deployment=config.deployment,
+        lasts_s=LASTS_S,
+        requests_usd=usd_of("metric_request", sum(value for _, value in series))
+        if series
+        else None,
+        fixed_usd=usd_a_month * LASTS_S / MONTH_S,
+        links=config.links,
+        at=now,
+    )
+
+
+def send_digest(clients: Clients, message: Message, config: Config) -> None:
+    """Send it to the topic ``notice``. Pagers discard what is no alarm; a mailbox gets the text.
+
+    Raises:
+        one of AWS_ERRORS: if it cannot be sent.
+    """
+    unit = clients.unit()
+    send(clients, message, topic=config.notice_topic_arn, severity="digest", unit=unit)

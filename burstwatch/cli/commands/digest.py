@@ -1,0 +1,33 @@
+"""Print the digest of the last seven days: episodes, needless pages, near misses, cost, and what would help.
+
+The deployed function sends the same text to `notice` once a week with the context `digest=true`.
+Needs logs:FilterLogEvents, cloudformation:DescribeStacks and cloudwatch:GetMetricData.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.catalog import deployment_lines
+from burstwatch.cli.main import Terminal
+from burstwatch.config import parse_config
+from burstwatch.messages.text import email
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Which deployment."""
+    add_account_arguments(parser)
+    parser.add_argument("--deployment", default="burstwatch", help="default burstwatch")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Gather and print it."""
+    config = parse_config({"deployment": args.deployment})
+    clients = make_clients(args, terminal.env)
+    from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.digest import make_digest  # noqa: PLC0415
+
+    log_group = find_deployment(clients, config.deployment).one("LogGroupName")
+    fixed = sum(line.usd for line in deployment_lines(config))
+    message = make_digest(clients, log_group, config, usd_a_month=fixed, now=terminal.clock())
+    print(email(message), file=terminal.stdout, end="")
+    return 0

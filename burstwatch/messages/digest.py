@@ -1,0 +1,82 @@
+"""Writes the digest of a week: what happened, what watching cost, and which changes would help most."""
+
+from collections.abc import Sequence
+
+from burstwatch.config import Links
+from burstwatch.formatting import DAY, span
+from burstwatch.messages.episode import Episode
+from burstwatch.messages.message import Message, actions, plain_name
+
+#: A page was needless by our own count where the bucket was never empty nor under this share.
+NEEDLESS_ABOVE = 0.2
+#: Near a miss is what fell under this share and was never empty.
+NEAR_MISS_BELOW = 0.1
+MOST_CHANGES = 3
+
+
+def digest_message(
+    episodes: Sequence[Episode],
+    *,
+    deployment: str,
+    lasts_s: float,
+    requests_usd: float | None,
+    fixed_usd: float,
+    links: Links,
+    at: float,
+) -> Message:
+    """The digest of the closed ``episodes`` of the last ``lasts_s`` before ``at``.
+
+    ``requests_usd`` is the list price of what was asked for, None where it is not known, and
+    ``fixed_usd`` that of the deployment itself.
+    """
+    days = f"{lasts_s / DAY:.0f} days"
+    empty = [one for one in episodes if one.empty_s is not None]
+    changes = _changes(episodes)
+    count = f"{len(episodes)} episode{'' if len(episodes) == 1 else 's'}"
+    asked = "not known" if requests_usd is None else f"{requests_usd:.2f} USD"
+    return Message(
+        event="digest",
+        title=f"burstwatch {deployment}: {count} in {days}, {len(empty)} ran empty",
+        actions=actions(changes or ["nothing to do"]),
+        facts=(
+            f"Paged: {sum(one.paged_s is not None for one in episodes)} of {len(episodes)}",
+            f"Time at zero: {span(sum(one.at_zero_s or 0.0 for one in episodes))} in all",
+            f"Needless pages: {sum(map(is_needless, episodes))} (never under {NEEDLESS_ABOVE:.0%})",
+            f"Near misses: {sum(map(is_near_miss, episodes))} (under {NEAR_MISS_BELOW:.0%}, never empty)",
+            f"Cost of watching: {asked} for metric requests, {fixed_usd:.2f} USD for the deployment (list prices)",
+        ),
+        links=(("Dashboard", links.dashboard_of("", at)),) if links.dashboard else (),
+        keywords=("digest",),
+        thread=f"{deployment}/digest",
+        resources=tuple(dict.fromkeys(one.resource_id for one in episodes)),
+    )
+
+
+def is_needless(one: Episode) -> bool:
+    """Whether somebody was paged and the bucket stayed far from empty. What is not known is not."""
+    is_far = one.lowest_ratio is not None and one.lowest_ratio >= NEEDLESS_ABOVE
+    return one.paged_s is not None and one.empty_s is None and is_far
+
+
+def is_near_miss(one: Episode) -> bool:
+    """Whether the bucket was nearly empty, and never was."""
+    is_near = one.lowest_ratio is not None and one.lowest_ratio < NEAR_MISS_BELOW
+    return one.empty_s is None and is_near
+
+
+def _changes(episodes: Sequence[Episode]) -> list[str]:
+    """What would help most: of the resources that were empty for longest, then of those most often in danger."""
+    by_resource: dict[tuple[str, str], list[Episode]] = {}
+    for one in episodes:
+        if one.fix:
+            by_resource.setdefault((one.unit, one.resource_id), []).append(one)
+
+    def weight(some: Sequence[Episode]) -> tuple[float, int]:
+        return sum(one.at_zero_s or 0.0 for one in some), len(some)
+
+    worst = sorted(by_resource.values(), key=weight, reverse=True)[:MOST_CHANGES]
+    return [
+        f"{plain_name(some[-1].name) or some[-1].resource_id} ({some[-1].resource_id}, "
+        f"{len(some)} in danger): {some[-1].fix}"
+        for some in worst
+    ]
