@@ -1,10 +1,11 @@
 """Starts LocalStack with our executor. Run by LocalStack's own interpreter.
 
-Five repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
+Six repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
 which Python takes from 3.12 on; it looks for its Lambda executor by entry point, which
 would need a package of its own to be installed; it asks its metric store once for each
-period; it takes no expression in GetMetricData (both in ``metric_store``); and a service that it
-does not have, such as RDS, fails, where an account without any such resource lists none.
+period; it takes no expression in GetMetricData (both in ``metric_store``); an alarm that is
+updated forgets its state, which AWS leaves unchanged; and a service that it does not have,
+such as RDS, fails, where an account without any such resource lists none.
 """
 
 import os
@@ -13,11 +14,14 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from demo.localcloud.metric_store import read_statistic, with_expressions
 
 _uuid5 = uuid.uuid5
+#: What an update leaves unchanged.
+STATE = ("StateValue", "StateReason", "StateUpdatedTimestamp", "StateTransitionedTimestamp")
 
 
 def _uuid5_of_bytes(namespace: uuid.UUID, name: str | bytes) -> uuid.UUID:
@@ -43,6 +47,23 @@ def _with_empty_lists(original: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     return respond
+
+
+def _with_kept_states(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Leave the state of an alarm that is updated unchanged."""
+
+    @wraps(original)
+    def put_metric_alarm(self: Any, context: Any, request: Any) -> None:  # noqa: ANN401 - LocalStack's
+        alarms = self.get_store(context.account_id, context.region).alarms
+        known = {one.alarm["AlarmName"]: one.alarm for one in list(alarms.values())}
+        before = known.get(request["AlarmName"], {})
+        original(self, context, request)
+        kept = {name: before[name] for name in STATE if name in before}
+        for one in list(alarms.values()):
+            if one.alarm["AlarmName"] == request["AlarmName"]:
+                one.alarm.update(kept)
+
+    return put_metric_alarm
 
 
 def _end_with(parent: int) -> None:
@@ -74,6 +95,7 @@ def main() -> None:
     )
     runtime_executor.get_runtime_executor = executor
     CloudwatchDatabase.get_metric_data_stat = read_statistic
+    CloudwatchProvider.put_metric_alarm = _with_kept_states(CloudwatchProvider.put_metric_alarm)
     CloudwatchProvider.get_metric_data = with_expressions(CloudwatchProvider.get_metric_data)
     run()
 

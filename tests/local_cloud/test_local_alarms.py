@@ -9,7 +9,7 @@ import pytest
 
 from demo.localcloud.cloud import LocalCloud
 from tests.local_cloud.conftest import REGION, Deployed
-from tests.local_cloud.episode import Episode, recoveries, told
+from tests.local_cloud.episode import Episode, events_of, told
 from tests.local_cloud.outside import aws, burstwatch
 from tests.local_cloud.second import DEPLOYMENT, Second
 from tests.test_runbooks import every_command
@@ -132,17 +132,66 @@ def test_of_two_deployments_in_one_region_none_hears_the_alarms_of_the_other(
     assert {name.split("/")[1] for name in told(episode.result(), "sqs:page")} == {"three"}
 
 
-def test_three_volumes_at_risk_are_three_pages_that_resolve_and_nothing_is_left(
+def test_volumes_at_risk_are_one_page_each_that_resolves_and_nothing_is_left(
     episode: Future[Episode],
 ) -> None:
     played = episode.result()
-    names = {f"burstwatch/three/{volume}/critical" for volume in played.volumes.values()}
-    assert played.made == names
-    assert told(played, "sqs:page") == {name: ["ALARM", "OK"] for name in names}
-    assert told(played, "sqs:notice") == {}
+    at_risk = {
+        one for fate, one in played.volumes.items() if fate in {"retyped", "deleted", "refilled"}
+    }
+    names = {f"burstwatch/three/{volume}/critical" for volume in at_risk}
+    emptied = f"burstwatch/three/orders-db/{played.volumes['emptied']}"
+    assert played.made == names | {f"{emptied}/warning", f"{emptied}/critical"}
+    assert told(played, "sqs:page") == {
+        name: ["ALARM", "OK"] for name in {*names, f"{emptied}/critical"}
+    }
+    assert told(played, "sqs:notice") == {f"{emptied}/warning": ["ALARM", "OK"]}
     assert not played.problems
     left = {name for name in played.left if DEPLOYMENT not in name}
     assert all(name.startswith("burstwatch-burstwatch-") for name in left)
-    assert len(recoveries(played)) == 3
+    for volume in at_risk:
+        types = [one["metadata"]["eventType"] for one in events_of(played, volume)]
+        assert types[0] == "burstwatch.opened"
+        assert types[1] in {"burstwatch.recovered", "burstwatch.gone"}
+        assert len(types) == 2
     # On page and notice a pager sees CloudWatch's own messages and no other shape.
     assert {through for through, _ in played.other} == {"sqs:events"}
+
+
+def test_one_volume_goes_through_a_whole_life_told_once_each_in_one_thread(
+    episode: Future[Episode],
+) -> None:
+    played = episode.result()
+    volume = played.volumes["emptied"]
+    messages = [one["metadata"] for one in events_of(played, volume)]
+    assert [one["eventType"].removeprefix("burstwatch.") for one in messages] == [
+        "opened", "escalated", "empty", "recovered"
+    ]  # fmt: skip
+    assert len({one["threadId"] for one in messages}) == 1
+    mails = [text.partition("\n")[0] for text in played.mails if volume in text]
+    expected = ("orders-db: dry in ", "orders-db: now critical, dry in ", "orders-db: empty now (", "orders-db: recovered (")  # fmt: skip
+    assert len(mails) == len(expected)
+    assert all(map(str.startswith, mails, expected)), mails
+    (closed,) = (one for one in played.listed if one.resource_id == volume)
+    assert closed.severity == "critical"
+    assert closed.lowest_ratio == 0
+    assert (
+        closed.opened_s <= (closed.paged_s or 0) <= (closed.empty_s or 0) <= (closed.closed_s or 0)
+    )
+    oks = [
+        alarm
+        for _, alarm in played.heard
+        if volume in alarm["AlarmName"] and alarm["NewStateValue"] == "OK"
+    ]
+    assert oks
+    assert all("Now: nothing to do" in alarm["AlarmDescription"] for alarm in oks)
+
+
+def test_a_snoozed_volume_stays_silent_and_says_so(episode: Future[Episode]) -> None:
+    played = episode.result()
+    volume = played.volumes["snoozed"]
+    assert events_of(played, volume) == []
+    assert not any(volume in name for name in played.made)
+    assert any(
+        note.startswith("snoozed until ") and note.endswith(": a test") for note in played.notes
+    )
