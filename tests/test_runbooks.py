@@ -3,6 +3,7 @@
 import re
 import shlex
 from pathlib import Path
+from textwrap import dedent
 
 import botocore.session
 import pytest
@@ -21,10 +22,16 @@ GLOBAL = {"query", "output", "max-items", "region", "profile"}
 
 def lines(text: str) -> list[list[str]]:
     """Every line of a runbook's blocks, and the commands in its tables, as arguments."""
-    blocks = re.findall(r"^ *```console\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
-    found = "\n".join(blocks).replace("\\\n", " ").splitlines()
-    found += re.findall(r"`(aws [^`]+)`", text)
+    found = "\n".join(blocks(text)).replace("\\\n", " ").splitlines()
+    found = [re.sub(r"^[A-Z_]+=\$\((.*)\)$", r"\1", line.strip()) for line in found]
+    found += re.findall(r"`((?:aws|burstwatch) [^`]+)`", text)
     return [words for words in map(shlex.split, found) if words]
+
+
+def blocks(text: str) -> list[str]:
+    """What a reader pastes into a shell, block by block."""
+    found = re.findall(r"^ *```console\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    return [dedent(block) for block in found]
 
 
 def commands(text: str) -> list[list[str]]:
@@ -70,8 +77,18 @@ def test_every_runbook_says_what_it_means_where_to_look_and_what_to_do() -> None
         text = path.read_text()
         assert "**What it means.**" in text, path.name
         assert "## Look" in text, path.name
-        assert "## Do" in text, path.name
+        assert text.index("## Do") < text.index("## Look") < text.index("## Good again"), path.name
         assert commands(text) or "burstwatch-exporter" in text, path.name
+
+
+def test_every_runbook_for_aws_sets_the_region_and_the_profile_before_its_first_command() -> None:
+    for path in RUNBOOKS:
+        text = "\n".join(blocks(path.read_text()))
+        uses_account = re.search(
+            r"^(?:\w+=\$\()?(?:aws|burstwatch (?!whatif)) ?", text, re.MULTILINE
+        )
+        if uses_account and not path.stem.startswith("host-"):
+            assert text.startswith("export AWS_PROFILE="), path.name
 
 
 @pytest.mark.parametrize("verdict", ["watch", "warning", "critical", "exhausted"])

@@ -1,4 +1,4 @@
-"""Programs as a person runs them against the local cloud: `burstwatch drill` and the AWS CLI."""
+"""Programs as a person runs them against the local cloud."""
 
 import json
 import subprocess
@@ -38,13 +38,6 @@ def burstwatch(
         [str(Path(sys.executable).with_name("burstwatch")), *arguments],
         {**cloud.environment(region), **settings},
     )
-
-
-def aws(cloud: LocalCloud, region: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**cloud.environment(region), "AWS_PAGER": "", "AWS_DEFAULT_OUTPUT": "json"}
-    # Version 1 of the CLI ignores AWS_ENDPOINT_URL for SQS.
-    command = [str(AWS.with_name("python")), str(AWS), "--endpoint-url", cloud.endpoint]
-    return _run([*command, *arguments], environment)
 
 
 def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
