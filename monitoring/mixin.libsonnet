@@ -10,14 +10,24 @@
                  // What tells of the exporter itself would tell of one that is not there.
                  + (if config.exporter == 'burstwatch' then [importstr 'prometheus/burstwatch-exporter.alerts.yml'] else []),
   local filled(text) = std.strReplace(
-    std.strReplace(text, 'monitoring/runbooks', config.runbooksUrl),
+    std.strReplace(text, 'https://github.com/burstwatch/burstwatch/blob/main/monitoring/runbooks', config.runbooksUrl),
     'job="burstwatch"',
     config.jobSelector
   ),
 
+  // A link opens on a phone only as a complete address, so there is none without Grafana's.
+  local linked(rule) = if config.grafanaUrl == '' then rule else rule {
+    annotations+: {
+      dashboard_url: config.grafanaUrl + '/d/burstwatch-host?var-instance={{ $labels.instance }}&var-device={{ $labels.device }}',
+    },
+  },
+
   prometheusRules+:: std.parseYaml(rules[config.exporter]),
   prometheusAlerts+:: {
-    groups: std.flatMap(function(text) std.parseYaml(filled(text)).groups, alerts),
+    groups: [
+      group { rules: [linked(rule) for rule in group.rules] }
+      for group in std.flatMap(function(text) std.parseYaml(filled(text)).groups, alerts)
+    ],
   },
   grafanaDashboards+:: {
     'burstwatch-fleet.json': import 'grafana/burstwatch-fleet.json',

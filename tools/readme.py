@@ -21,6 +21,7 @@ README = ROOT / "README.md"
 MEASURING = ROOT / "docs" / "measuring.md"
 EXPORTER = ROOT / "docs" / "exporter.md"
 BACKTEST = ROOT / "docs" / "backtest.md"
+ALERTING = ROOT / "docs" / "alerting.md"
 FLEETS = ROOT / "docs" / "fleets.md"
 SECURITY = ROOT / "docs" / "security.md"
 RESULTS = ROOT / "benchmarks" / "results"
@@ -189,9 +190,19 @@ def _at_share(policies: Mapping[str, Record], family: str, announced: float) -> 
 
 def alarm_text() -> str:
     """The alarm of a draining volume, as its golden file has it."""
-    golden = ROOT / "tests" / "golden" / "ebs_volume.txt"
-    first = golden.read_text(encoding="utf-8").split("\n==== ")[0]
-    return f"```text\n{first.partition(chr(10))[2].strip()}\n```\n"
+    return _golden("==== ALARM to page")
+
+
+def email_text() -> str:
+    """The e-mail about it, as its golden file has it."""
+    return _golden("==== opened to events, e-mail")
+
+
+def _golden(heading: str) -> str:
+    text = (ROOT / "tests" / "golden" / "ebs_volume.txt").read_text(encoding="utf-8")
+    _, _, found = text.partition(heading)
+    message = found.partition("\n==== ")[0].partition("\n")[2]
+    return f"```text\n{message.strip()}\n```\n"
 
 
 def flags_table() -> str:
@@ -250,6 +261,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "published": measured.published_table,
         "measure-flags": measured.flags_table,
     },
+    ALERTING: {"alarm": alarm_text, "email": email_text},
     FLEETS: {
         "month": fleet_tables.month_table,
         "bill": fleet_tables.bill_table,

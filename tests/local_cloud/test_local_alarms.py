@@ -16,7 +16,7 @@ from tests.local_cloud.conftest import REGION, Deployed
 from tests.local_cloud.episode import Episode, events_of, told
 from tests.local_cloud.outside import AWS, burstwatch
 from tests.local_cloud.second import DEPLOYMENT, Second
-from tests.test_runbooks import RUNBOOKS, blocks
+from tests.test_runbooks import ALERTING, RUNBOOKS, blocks
 
 pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
 
@@ -75,7 +75,7 @@ exec {AWS.with_name("python")} {AWS} --endpoint-url {cloud.endpoint} "$@"''',
     }
 
 
-@pytest.mark.parametrize("runbook", RUNBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("runbook", [*RUNBOOKS, ALERTING], ids=lambda path: path.stem)
 def test_every_command_of_a_runbook_runs_as_printed(
     runbook: Path, shell: dict[str, str], placeholders: dict[str, str]
 ) -> None:

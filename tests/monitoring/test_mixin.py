@@ -63,3 +63,16 @@ def test_with_another_exporter_its_rules_stand_in_and_nothing_is_said_of_ours(
     (group,) = found["rules"]["groups"]
     assert group["name"] == f"burstwatch.from_{exporter.replace('-', '_')}"
     assert [one["name"] for one in found["alerts"]["groups"]] == ["burstwatch.volumes"]
+
+
+def test_with_the_address_of_grafana_every_alert_links_to_its_dashboard() -> None:
+    for address in ("", "https://grafana.example.org"):
+        found = mixin(grafanaUrl=address)["alerts"]["groups"]
+        links = [
+            rule["annotations"].get("dashboard_url") for group in found for rule in group["rules"]
+        ]
+        assert links
+        if address:
+            assert all(link.startswith(f"{address}/d/burstwatch-host?") for link in links)
+        else:
+            assert set(links) == {None}

@@ -126,7 +126,9 @@ def test_an_alert_says_how_bad_it_is_and_what_to_do(rule: dict[str, Any]) -> Non
     notes = rule["annotations"]
     assert notes["summary"]
     assert notes["description"].endswith(".")
-    runbook = (ROOT / notes["runbook_url"]).read_text()
+    folder = "https://github.com/burstwatch/burstwatch/blob/main/"
+    assert notes["runbook_url"].startswith(folder)
+    runbook = (ROOT / notes["runbook_url"].removeprefix(folder)).read_text()
     assert f"`{rule['alert']}`" in runbook.splitlines()[0]
 
 
