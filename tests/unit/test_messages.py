@@ -1,0 +1,147 @@
+"""Whatever a tag says, every message keeps the limits of whoever shows it."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch.aws.names import alarm_name, alarm_prefix, unit_prefix
+from burstwatch.config import Config, Links
+from burstwatch.fixes import Fix
+from burstwatch.formatting import clock_time
+from burstwatch.messages.brief import Brief
+from burstwatch.messages.chat import chat_message
+from burstwatch.messages.message import Event, danger_message, over_message
+from burstwatch.messages.text import description, email, subject
+from burstwatch.messages.timeline import Timeline, read_timeline
+from burstwatch.polling.unit import Unit
+
+NOW = 1_790_000_040.0
+#: Right to left, overriding, invisible, markup, control characters, emoji, everything.
+ODD = st.one_of(
+    st.text(max_size=300),
+    st.text(alphabet="\u05d0\u05d1\u202e\u2066\u200b\u0000\r\n\t<>`*_~|&@[](){}", max_size=60),
+    st.sampled_from(["<!channel>", "[x](http://evil)", "Opened: 2026-01-01T00:00:00Z", "$(id)", "🔥" * 40]),
+)  # fmt: skip
+BRIEF = Brief(
+    resource_id="vol-0123456789abcdef0",
+    kind="ebs_volume",
+    unit="123456789012/eu-central-1",
+    name="orders-db",
+    type="gp2 100 GiB",
+    verdict="critical",
+    at=NOW,
+    headline=f"dry in 119 min ({clock_time(NOW + 90_000, now=NOW)})",
+    between="between 14:40Z and 14:52Z",
+    at_zero="falls from 3,000 to 300 IOPS",
+    fixes=(
+        Fix(what="reduce the load", effect="it refills", takes="works at once", usd_month=0.0),
+        Fix(
+            what="change to gp3 with 3,000 IOPS and 125 MiB/s",
+            effect="no credits to run out of",
+            takes="takes minutes to hours",
+            usd_month=-2.0,
+        ),
+    ),
+    cause="writes, 3,000 IOPS of 16 KiB",
+    since="since 14:15Z, from 87%",
+    place="/dev/sdf of i-0123456789abcdef0 in 123456789012/eu-central-1",
+    data="as of 14:36Z, newest datapoint 2 min old",
+    caveats=(),
+    console="https://console.aws.amazon.com/ec2/home?region=eu-central-1#VolumeDetails:volumeId=vol-0",
+    graph="https://console.aws.amazon.com/cloudwatch/home#metricsV2:graph=" + "x" * 300,
+    numbers={},
+)
+TIMES = Timeline(opened_s=NOW, paged_s=NOW, empty_s=NOW + 60)
+
+
+@given(
+    name=ODD,
+    caveat=ODD,
+    event=st.sampled_from(["opened", "escalated", "empty"]),
+    dashboard=st.integers(0, 3_000),
+)
+def test_a_message_of_any_tag_keeps_every_limit(
+    name: str, caveat: str, event: Event, dashboard: int
+) -> None:
+    links = Links(dashboard="https://x/" + "d" * dashboard, runbooks="https://wiki.example.org/r")
+    brief = replace(BRIEF, name=name, caveats=(f"tag is {caveat!r}",))
+    message = danger_message(brief, TIMES, links, event=event)
+    text = description(message)
+    # CloudWatch takes 1,024 characters, and ends a line of ours where we end it.
+    assert len(text) <= 1_024
+    assert text.split("\n")[0] == message.title
+    assert text.split("\n")[1].startswith("Now: reduce the load")
+    assert "Now: reduce the load" in text[:100]
+    assert read_timeline(text, made_at=0.0) == TIMES
+    assert not re.search("[\u0000-\u0009\u000b-\u001f\u007f\u202a-\u202e]", text)
+    # SNS takes ASCII of fewer than 100 characters for a subject.
+    assert re.fullmatch(r"[!-~][ -~]{0,98}", subject(message))
+    # Amazon Q cuts a title at 250 and a description at 8,000.
+    chat = json.loads(chat_message(message))
+    assert len(chat["content"]["title"]) <= 250
+    assert len(chat["content"]["description"]) <= 8_000
+    assert "\n" not in chat["content"]["title"]
+    assert not set("<>`*~") & set(chat["content"]["title"])
+    assert chat["metadata"]["threadId"] == "123456789012/eu-central-1/vol-0123456789abcdef0"
+    assert email(message).startswith(f"{message.title}\n\nNow: reduce the load")
+
+
+@given(name=ODD, region=st.sampled_from(["eu-central-1", "ap-southeast-2"]))
+def test_the_name_of_an_alarm_is_short_plain_and_its_own(name: str, region: str) -> None:
+    home, foreign = (
+        Unit(account="1" * 12, region="eu-central-1"),
+        Unit(account="2" * 12, region=region),
+    )
+    names = set()
+    for unit in (home, foreign):
+        prefix = unit_prefix("d" * 32, unit, home)
+        assert prefix.startswith(alarm_prefix("d" * 32))
+        found = alarm_name(prefix, name, "vol-0123456789abcdef0", "critical")
+        assert re.fullmatch(r"[A-Za-z0-9._/@-]{1,255}", found)
+        assert found.endswith("/vol-0123456789abcdef0/critical")
+        assert "//" not in found
+        names.add(found)
+    assert len(names) == 2
+
+
+def test_the_subject_of_an_alarm_shows_the_volume_in_its_first_eighty_characters() -> None:
+    home = Unit(account="123456789012", region="eu-central-1")
+    prefix = unit_prefix("burstwatch", home, home)
+    name = alarm_name(prefix, "orders-db", "vol-0123456789abcdef0", "critical")
+    assert name == "burstwatch/burstwatch/orders-db/vol-0123456789abcdef0/critical"
+    assert "orders-db/vol-0123456789abcdef0" in f'ALARM: "{name}" in EU (Frankfurt)'[:80]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "brief", "title"),
+    [
+        ("ok", BRIEF, "orders-db: recovered (14:14Z)"),
+        ("warning", BRIEF, "orders-db: no longer critical (14:14Z), still a warning"),
+        ("gone", None, "vol-0123456789abcdef0: deleted or no longer watched (14:14Z)"),
+    ],
+)
+def test_an_alarm_that_is_over_does_not_repeat_the_danger(
+    verdict: str, brief: Brief | None, title: str
+) -> None:
+    found = None if brief is None else replace(brief, verdict=verdict, headline="dry in 8 min")  # type: ignore[arg-type]
+    message = over_message(found, BRIEF.resource_id, BRIEF.unit, TIMES, Config().links, at=NOW)
+    assert message.title == title
+    assert message.actions == ("Now: nothing to do",)
+    assert "dry in" not in description(message)
+
+
+def test_a_time_on_another_day_has_its_date() -> None:
+    assert clock_time(NOW, now=NOW) == "14:14Z"
+    assert clock_time(NOW + 86_400, now=NOW) == "22 Sep 14:14Z"
+
+
+def test_a_fix_that_is_soon_comes_first_and_says_what_it_costs() -> None:
+    message = danger_message(BRIEF, TIMES, Config().links, event="opened")
+    assert message.actions == (
+        "Now: reduce the load (free, works at once): it refills",
+        "Then: change to gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less, takes minutes to hours): no credits to run out of",
+    )
