@@ -59,7 +59,7 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
         title=f"{who(brief)}: {what}",
         actions=actions([fix_text(fix) for fix in brief.fixes]),
         facts=_lines(
-            ("At zero", brief.at_zero),
+            ("At zero credits", brief.at_zero),
             ("Cause", brief.cause),
             ("Draining", brief.since),
             ("Dry", brief.between),
