@@ -17,6 +17,8 @@ from burstwatch.polling.cost import HOUR_S, RESOURCE_METRICS
 
 #: An alarm is told that it is over until it is OK and has been for ``QUIET_S``.
 LASTS_ON_S = QUIET_S + ALARM_PERIOD_S
+#: It is made and deleted, and its words change where the bucket is empty and at the end.
+CALLS_OF_AN_ALARM = 4
 #: The sizes of fleet whose bills are shown.
 SIZES = (270, 5_000)
 
@@ -102,4 +104,4 @@ def calls(alarms: Sequence[Sequence[Spell]], *, times: float) -> float:
         total += len(RESOURCE_METRICS) * math.ceil(times * count / DATA_PER_CALL)
         total += math.ceil(times * count / ALARMS_PER_PAGE) - 1
     made = times * sum(len(some) for some in alarms)
-    return total + 2 * made  # each is made once and deleted once
+    return total + CALLS_OF_AN_ALARM * made
