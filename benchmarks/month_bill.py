@@ -8,11 +8,11 @@ from burstwatch.aws.alarms import ALARMS_PER_PAGE
 from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED
 from burstwatch.aws.plan import QUIET_S
 from burstwatch.aws.publish import DATA_PER_CALL
-from burstwatch.cli.catalog import deployment_lines
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
+from burstwatch.polling.bill import deployment_lines
 from burstwatch.polling.cost import HOUR_S, RESOURCE_METRICS
 
 #: An alarm is told that it is over until it is OK and has been for ``QUIET_S``.

@@ -113,7 +113,12 @@ class Links:
         return f"{self.runbooks.rstrip('/')}/{name}.md"
 
     def dashboard_of(self, resource_id: str, at: float) -> str:
-        """The address of the dashboard for one resource, or for all, around a time."""
+        """The address of the dashboard for one resource, or for all, around a time.
+
+        Empty where there is none, or none for all.
+        """
+        if not resource_id and "{resource_id}" in self.dashboard:
+            return ""
         values = {
             "resource_id": resource_id,
             "from_ms": f"{(at - SHOWN_BEFORE_S) * 1000:.0f}",

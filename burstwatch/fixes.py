@@ -12,7 +12,9 @@ from burstwatch.formatting import number, span
 #: How long a fix takes to work, the soonest first. A change of a volume takes "a few minutes to a
 #: few hours", and a full 1 TiB about six hours:
 #: https://docs.aws.amazon.com/ebs/latest/userguide/monitoring-volume-modifications.html (2026-11)
-Takes: TypeAlias = Literal["works at once", "takes minutes and a stop", "takes minutes to hours"]
+Takes: TypeAlias = Literal[
+    "works at once", "takes minutes, and the instance stops", "takes minutes to hours"
+]
 SOONEST_FIRST: tuple[Takes, ...] = get_args(Takes)
 
 
@@ -49,9 +51,10 @@ def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
     under = f"under {number(bucket.refill)} {unit}"
     half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2) if level > 0 else 0.0
     if level <= 0:
-        effect = f"it refills {under}"
+        effect = f"the credits come back {under}"
     elif math.isinf(half_s):
-        effect = f"half of {number(demand)} {unit} never empties it"
+        effect = f"at half the load ({number(demand / 2)} {unit}) they never end"
     else:
-        effect = f"half of {number(demand)} {unit} lasts {span(half_s)}, {under} it never runs dry"
+        half = f"at half the load ({number(demand / 2)} {unit}) the credits last {span(half_s)}"
+        effect = f"{half}, {under} they never end"
     return Fix(what="reduce the load", effect=effect, takes="works at once", usd_month=0.0)

@@ -24,9 +24,9 @@ from burstwatch.aws.names import NAMESPACE, part_name
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.sweep import PUBLISH_S
 from burstwatch.aws.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
-from burstwatch.cli.catalog import deployment_lines
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.bill import deployment_lines
 
 #: Time kept back to publish what was found, and to end, before the function is stopped.
 RESERVE_S = PUBLISH_S + 1.0

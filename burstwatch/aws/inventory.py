@@ -28,7 +28,7 @@ from burstwatch.shards import WHOLE, Shard
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
 #: A page with none of these is the last one. A test compares them with every kind's listings.
 TOKENS = ("NextToken", "NextMarker", "Marker")
-ESTIMATED = "AWS does not publish this bucket's size, so the worst case is an estimate"
+ESTIMATED = "AWS does not publish how many credits this has, so the times are estimates"
 
 
 @dataclass(frozen=True, kw_only=True)

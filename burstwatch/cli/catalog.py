@@ -1,7 +1,6 @@
 """Lists what burstwatch knows and reads, as data for others: the CDK app, policies, docs."""
 
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.resources import files
@@ -13,29 +12,11 @@ from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.watching_prices import PRICES
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
-from burstwatch.polling.bill import LOG_KIB, SWEEP_S, Line, fixed_lines
+from burstwatch.polling.bill import FLEET_METRICS, LOG_KIB, SWEEP_S, deployment_lines
 from burstwatch.shards import COUNTS
 
-#: What the sweep publishes once a sweep about the whole deployment.
-FLEET_METRICS = (
-    "SweepCompleted",
-    "ResourcesSeen",
-    "ResourcesUnknown",
-    "ResourcesWarning",
-    "ResourcesCritical",
-    "ResourcesExhausted",
-    "ResourcesDryWithin1h",
-    "ResourcesDryWithin6h",
-    "UnitsFailed",
-    "DataAge",
-    "MetricsRequested",
-    "MetricsRefused",
-    "MinTimeToExhaustion",
-    "CallsThrottled",
-    "Problems",
-)
 #: What the functions call beside the inventories of the kinds.
-OWN_SERVICES = frozenset({"cloudwatch", "sns", "sts"})
+OWN_SERVICES = frozenset({"cloudwatch", "logs", "sns", "sts"})
 #: The name of the role in each member account.
 MEMBER_ROLE = "burstwatch-member"
 #: Reads that are not of one kind.
@@ -80,15 +61,6 @@ def member_role() -> dict[str, Any]:
     statement["Action"] = read_actions(find_kinds().values())
     template["Parameters"]["RoleName"]["Default"] = MEMBER_ROLE
     return template
-
-
-def deployment_lines(config: Config) -> list[Line]:
-    """The monthly bill of a deployment with one function, whatever its fleet."""
-    return fixed_lines(
-        len(FLEET_METRICS),
-        period_s=config.sweep_period_s,
-        has_budget=not math.isinf(config.budget_metrics_per_s),
-    )
 
 
 def catalog() -> dict[str, Any]:

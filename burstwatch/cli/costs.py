@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.catalog import deployment_lines
 from burstwatch.cli.output import to_json
 from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.formatting import table
+from burstwatch.polling.bill import deployment_lines
 from burstwatch.polling.cost import (
     MOST_ALARMS,
     RESOURCE_METRICS,

@@ -183,7 +183,7 @@ def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iter
     yield Fix(
         what=f"change to an instance type that sustains {number(demand)} {resource.rate_unit}",
         effect="never runs dry at the current load",
-        takes="takes minutes and a stop",
+        takes="takes minutes, and the instance stops",
         usd_month=None,
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from burstwatch.fixes import Fix, soonest
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import clock_time, span
+from burstwatch.formatting import MINUTE, clock_time, span
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
@@ -40,7 +40,7 @@ class Brief:
     at_zero: str
     fixes: tuple[Fix, ...]
     cause: str
-    since: str
+    credits: str
     place: str
     data: str
     caveats: tuple[str, ...]
@@ -67,7 +67,7 @@ def make_brief(
         at_zero=kind.at_zero(resource),
         fixes=_fixes(resource, projection, kind, background.rates),
         cause=_cause(resource, projection, kind, background.rates),
-        since=_since(projection, background),
+        credits=_credits(projection, background),
         place=_place(resource),
         data=_data(projection),
         caveats=resource.caveats,
@@ -80,17 +80,18 @@ def make_brief(
 def _headline(projection: Projection) -> str:
     now = projection.at
     if projection.state == "exhausted":
-        return f"empty now ({clock_time(now, now=now)})"
+        return f"burst credits empty now ({clock_time(now, now=now)})"
     likely, worst = projection.time_to_empty_s, projection.worst_s
     if likely is not None and math.isfinite(likely):
-        return f"dry in {span(likely)} ({clock_time(now + likely, now=now)})"
+        whole = likely - likely % MINUTE  # as the time of day beside it
+        return f"burst credits dry in {span(whole)} ({clock_time(now + likely, now=now)})"
     soonest_s = min(
         (one for one in (projection.low_s, worst) if one is not None and math.isfinite(one)),
         default=None,
     )
     if soonest_s is None:
-        return f"low on credits ({clock_time(now, now=now)})"
-    return f"may be dry by {clock_time(now + soonest_s, now=now)}"
+        return f"burst credits low ({clock_time(now, now=now)})"
+    return f"burst credits may be dry by {clock_time(now + soonest_s, now=now)}"
 
 
 def _between(projection: Projection) -> str:
@@ -126,19 +127,24 @@ def _cause(resource: Resource, projection: Projection, kind: Kind, rates: Rates)
     if cause is None:
         return ""
     if projection.state == "exhausted":
-        return f"{cause.text}, held to the baseline"
+        return cause.text
     held = kind.limits.get(projection.binding)
     if projection.binding == resource.limit.binding and cause.rate < AT_LIMIT * resource.limit.rate:
         held = None  # it only would be, if there were more
-    return f"{cause.text}{f', held back by {held}' if held else ''}"
+    return f"{cause.text}{f', at the limit of {held}' if held else ''}"
 
 
-def _since(projection: Projection, background: Background) -> str:
-    if background.since_s is None or background.since_ratio is None:
+def _credits(projection: Projection, background: Background) -> str:
+    """How much is left, and how much there was when the drain began."""
+    if projection.level is None:
         return ""
+    left = f"{projection.level.likely:.0%} left"
+    if background.since_s is None or background.since_ratio is None:
+        return left
     if projection.state == "infinite":
-        return "not now, only if the load returns"
-    return f"since {clock_time(background.since_s, now=projection.at)}, from {background.since_ratio:.0%}"
+        return f"{left}, they end only if the load returns"
+    began = clock_time(background.since_s, now=projection.at)
+    return f"{left}, {background.since_ratio:.0%} at {began}"
 
 
 def _place(resource: Resource) -> str:
@@ -147,8 +153,9 @@ def _place(resource: Resource) -> str:
 
 def _data(projection: Projection) -> str:
     age = projection.data_age_s
-    as_of = f"as of {clock_time(projection.at, now=projection.at)}"
-    return as_of if age is None else f"{as_of}, newest datapoint {span(age)} old"
+    if age is None:
+        return ""
+    return f"newest datapoint {clock_time(projection.at - age, now=projection.at)}"
 
 
 def _numbers(assessment: Assessment) -> dict[str, str]:

@@ -23,6 +23,8 @@ Event: TypeAlias = Literal[
     "opened", "escalated", "empty", "recovered", "gone", "mass", "drill", "digest"
 ]
 NAME_LENGTH = 32
+#: With a longer one the first action would not be in the first 100 characters.
+TITLE_NAME_LENGTH = 23
 #: So many of the worst are named where one message stands for many.
 NAMED_IN_MASS = 10
 #: Letters that are written from right to left, and would turn the words around them.
@@ -53,7 +55,7 @@ class Message:
 
 def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Event) -> Message:
     """A resource in danger: its alarm opened or escalated, or its bucket is empty."""
-    what = f"now critical, {brief.headline}" if event == "escalated" else brief.headline
+    what = f"critical, {brief.headline}" if event == "escalated" else brief.headline
     return Message(
         event=event,
         title=f"{who(brief)}: {what}",
@@ -61,8 +63,8 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
         facts=_lines(
             ("At zero credits", brief.at_zero),
             ("Cause", brief.cause),
-            ("Draining", brief.since),
-            ("Dry", brief.between),
+            ("Credits", brief.credits),
+            ("Empty", brief.between),
             ("Where", _where(brief)),
             ("Data", brief.data),
             *(("Note", caveat) for caveat in brief.caveats),
@@ -91,24 +93,23 @@ def over_message(
     """An alarm that is over at ``at``. Without a brief the resource itself is no longer there."""
     clock = clock_time(at, now=at)
     if brief is None:
-        title = f"{cut(resource_id, NAME_LENGTH)}: deleted or no longer watched ({clock})"
+        title = f"{cut(resource_id, TITLE_NAME_LENGTH)}: deleted or no longer watched ({clock})"
     elif brief.verdict == "warning":
         title = f"{who(brief)}: no longer critical ({clock}), still a warning"
     else:
-        title = f"{who(brief)}: recovered ({clock})"
-    opened, empty = (
-        "" if one is None else clock_time(one, now=at)
-        for one in (timeline.opened_s, timeline.empty_s)
-    )
+        title = f"{who(brief)}: burst credits recovered ({clock})"
+    lowest = "" if lowest_ratio is None else f"lowest {lowest_ratio:.0%}"
+    empty = "never empty"
+    if timeline.empty_s is not None:
+        lasted = f", for {span(at_zero_s)} in all" if at_zero_s else ""
+        empty = f"empty from {clock_time(timeline.empty_s, now=at)}{lasted}"
     return Message(
         event="recovered" if brief else "gone",
         title=title,
         actions=actions(["nothing to do"]),
         facts=_lines(
-            ("Lasted", f"{span(at - timeline.opened_s)}, from {opened}"),
-            ("Empty", f"from {empty}" if empty else "never"),
-            ("Time at zero", span(at_zero_s) if at_zero_s else ""),
-            ("Lowest level", "" if lowest_ratio is None else f"{lowest_ratio:.0%}"),
+            ("Alarm", _lasted(timeline, at)),
+            ("Credits", "; ".join(filter(None, (empty, lowest, brief.credits if brief else "")))),
             ("Where", _where(brief) if brief else f"{resource_id}, {unit}"),
             ("Data", brief.data if brief else ""),
         ),
@@ -139,7 +140,9 @@ def mass_message(
         f"at once in {where} ({clock})",
         actions=actions(["look for one cause: a deployment, a backup or a shared job"]),
         facts=(
-            "While this alarm lasts, no resource gets an alarm of its own. The worst:",
+            "Their burst credits run out. At zero each falls to its baseline.",
+            "While this alarm lasts, no further resource gets an alarm of its own.",
+            f"The first of {count} to be empty:",
             *(f"{label(brief)} ({brief.type}): {brief.headline}" for brief in worst),
         ),
         timeline=timeline,
@@ -153,12 +156,11 @@ def mass_message(
 
 def mass_over_message(where: str, timeline: Timeline, links: Links, *, at: float) -> Message:
     """The alarm that stands for many is over."""
-    opened = clock_time(timeline.opened_s, now=at)
     return Message(
         event="mass",
         title=f"No longer many resources in danger in {where} ({clock_time(at, now=at)})",
         actions=actions(["look at the resources that still have an alarm of their own"]),
-        facts=_lines(("Lasted", f"{span(at - timeline.opened_s)}, from {opened}")),
+        facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,
         links=_links("mass", links, at=at),
         keywords=("recovered", "mass"),
@@ -191,8 +193,8 @@ def runbook_of(verdict: Verdict) -> str:
 
 
 def who(brief: Brief) -> str:
-    """What people call the resource: its name tag, or its id."""
-    return plain_name(brief.name) or cut(brief.resource_id, NAME_LENGTH)
+    """What people call the resource, for a title: its name tag, or its id."""
+    return plain_name(brief.name, TITLE_NAME_LENGTH) or cut(brief.resource_id, TITLE_NAME_LENGTH)
 
 
 def label(brief: Brief) -> str:
@@ -201,16 +203,15 @@ def label(brief: Brief) -> str:
     return f"{name} {brief.resource_id}" if name else brief.resource_id
 
 
-def plain_name(name: str) -> str:
+def plain_name(name: str, length: int = NAME_LENGTH) -> str:
     """A tag is somebody's free text: one short line of printable characters.
 
     What is written from right to left gets a frame of its own.
     """
     text = " ".join("".join(c if c.isprintable() else " " for c in name).split())
-    text = cut(text, NAME_LENGTH)
     if any(unicodedata.bidirectional(c) in RIGHT_TO_LEFT for c in text):
-        return f"{ISOLATE}{text}{END_ISOLATE}"
-    return text
+        return f"{ISOLATE}{cut(text, length - 2)}{END_ISOLATE}"
+    return cut(text, length)
 
 
 def fix_text(fix: Fix) -> str:
@@ -249,6 +250,10 @@ def actions(steps: Sequence[str]) -> tuple[str, ...]:
 
 def _lines(*facts: tuple[str, str]) -> tuple[str, ...]:
     return tuple(f"{name}: {text}" for name, text in facts if text)
+
+
+def _lasted(timeline: Timeline, at: float) -> str:
+    return f"from {clock_time(timeline.opened_s, now=at)}, for {span(at - timeline.opened_s)}"
 
 
 def _where(brief: Brief) -> str:

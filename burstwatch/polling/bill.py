@@ -3,10 +3,30 @@
 `cdk synth` computes the same lines from its template; a test compares the two.
 """
 
+import math
 from dataclasses import dataclass
 
+from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 
+#: What the sweep publishes once a sweep about the whole deployment.
+FLEET_METRICS = (
+    "SweepCompleted",
+    "ResourcesSeen",
+    "ResourcesUnknown",
+    "ResourcesWarning",
+    "ResourcesCritical",
+    "ResourcesExhausted",
+    "ResourcesDryWithin1h",
+    "ResourcesDryWithin6h",
+    "UnitsFailed",
+    "DataAge",
+    "MetricsRequested",
+    "MetricsRefused",
+    "MinTimeToExhaustion",
+    "CallsThrottled",
+    "Problems",
+)
 #: What the template of a deployment with one function has, and what a sweep of it takes.
 ALARM_METRICS, DASHBOARDS, KEYS = 17, 1, 1
 SWEEP_S, LOG_KIB = 2.0, 4.0
@@ -24,14 +44,13 @@ class Line:
     paid_usd: float
 
 
-def fixed_lines(fleet_metrics: int, *, period_s: float, has_budget: bool) -> list[Line]:
-    """The lines of a deployment with one function, which sweeps every ``period_s``.
+def deployment_lines(config: Config) -> list[Line]:
+    """The monthly bill of a deployment with one function, whatever its fleet.
 
-    ``fleet_metrics`` are the deployment's own. Each function also has a heartbeat, and with a
-    budget a metric of what it has spent.
+    The function has a heartbeat, and with a budget a metric of what it has spent.
     """
-    sweeps = MONTH_S / period_s
-    own = 2 if has_budget else 1
+    sweeps = MONTH_S / config.sweep_period_s
+    own = 1 if math.isinf(config.budget_metrics_per_s) else 2
     seconds = sweeps * SWEEP_S * MEMORY_GIB
     lambda_usd, lambda_paid_usd = (
         usd_of("lambda_request", sweeps, with_free_tier=free)
@@ -41,7 +60,7 @@ def fixed_lines(fleet_metrics: int, *, period_s: float, has_budget: bool) -> lis
     return [
         _line("alarms", ALARM_METRICS, "alarm_metric"),
         _line("dashboards", DASHBOARDS, "dashboard"),
-        _line("fleet metrics", fleet_metrics + own, "custom_metric"),
+        _line("fleet metrics", len(FLEET_METRICS) + own, "custom_metric"),
         _line("keys", KEYS, "key"),
         Line(name="sweeps", quantity=sweeps, usd=lambda_usd, paid_usd=lambda_paid_usd),
         # Its heartbeat, what it has spent, and which alarms there are.

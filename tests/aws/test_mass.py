@@ -253,7 +253,7 @@ def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cl
     assert sorted(told_of) == ["escalated", "opened", "opened", "recovered", "recovered"]
     assert {event["TopicArn"] for event in cloud.aws.published} == {EVENTS}
     titles = [event["content"]["title"] for event in published]
-    assert sum(title.startswith("db: recovered (") for title in titles) == 2
+    assert sum(title.startswith("db: burst credits recovered (") for title in titles) == 2
 
 
 def test_alarms_that_are_throttled_longer_than_a_client_tries_are_made_at_the_same_sweep(

@@ -1,6 +1,7 @@
 """An episode's whole life, sweep by sweep, against the strict fake."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,9 +9,9 @@ import pytest
 from burstwatch.aws.fleet import fleet_metrics, other_counts
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.sweep import Sweep, sweep
-from burstwatch.cli.catalog import FLEET_METRICS
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.bill import FLEET_METRICS
 from tests.conftest import NOW, Cloud
 
 TOPIC = "arn:aws:sns:us-east-1:123456789012:page"
@@ -94,8 +95,8 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
     assert alarms(cloud) == {}
     assert operations(cloud).count("PutMetricAlarm") == 2  # when it begins, and when it is over
     danger, over = cloud.aws.descriptions
-    assert danger.startswith("db: dry in ")
-    assert over.startswith("db: recovered (")
+    assert danger.startswith("db: burst credits dry in ")
+    assert over.startswith("db: burst credits recovered (")
     assert "Now: nothing to do" in over
 
 
@@ -190,7 +191,7 @@ def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     beginning = alarm["AlarmDescription"][:200]
     assert beginning.startswith(
-        "db: dry in 12 min (14:30Z)\nNow: reduce the load (free, works at once)"
+        "db: burst credits dry in 11 min (14:30Z)\nNow: reduce the load (free, works at once)"
     )
     assert (
         "\nThen: change to gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less, takes minutes to hours)"
@@ -199,7 +200,7 @@ def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud
     assert f"\nWhere: {disk.id} (gp2 100 GiB), " in alarm["AlarmDescription"]
     assert "falls from 3,000 to 300 IOPS" in alarm["AlarmDescription"]
     assert (
-        "Cause: reads and writes, 3,000 IOPS of 16 KiB, 46.9 MiB/s, held back by the volume"
+        "Cause: reads and writes, 3,000 IOPS of 16 KiB, 46.9 MiB/s, at the limit of the volume"
         in alarm["AlarmDescription"]
     )
     assert alarm["TreatMissingData"] == "ignore"
@@ -388,7 +389,7 @@ def test_an_alarm_that_could_not_be_made_at_first_is_made_with_its_cause(
     assert swept.found.metrics_requested < 4  # nothing was asked of its I/O anew
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert "Cause: reads and writes, 3,000 IOPS of 16 KiB" in alarm["AlarmDescription"]
-    assert "\nDraining: since " in alarm["AlarmDescription"]
+    assert re.search(r"\nCredits: \d+% left, \d+% at \d\d:\d\dZ", alarm["AlarmDescription"])
 
 
 def test_a_blind_sweep_has_no_heartbeat(cloud: Cloud) -> None:

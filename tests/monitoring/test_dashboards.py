@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from burstwatch.cli.catalog import FLEET_METRICS
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.bill import FLEET_METRICS
 from burstwatch.polling.cost import RESOURCE_METRICS
 from burstwatch_exporter.metrics import METRICS
 from monitoring.dashboards.boards import dashboards

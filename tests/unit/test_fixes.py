@@ -48,9 +48,12 @@ def test_gp3_is_given_the_throughput_of_the_burst_where_the_empty_volume_is_held
 def test_half_of_the_load_is_named() -> None:
     bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
     fix = less_load(bucket, level=2_700_000, demand=3_000, unit="IOPS")
-    assert fix.effect == "half of 3,000 IOPS lasts 38 min, under 300 IOPS it never runs dry"
+    assert (
+        fix.effect
+        == "at half the load (1,500 IOPS) the credits last 38 min, under 300 IOPS they never end"
+    )
     fix = less_load(bucket, level=2_700_000, demand=500, unit="IOPS")
-    assert fix.effect == "half of 500 IOPS never empties it"
+    assert fix.effect == "at half the load (250 IOPS) they never end"
 
 
 def test_where_the_load_is_not_known_gp3_gets_all_that_the_volume_gave() -> None:
@@ -85,7 +88,7 @@ def test_in_a_region_without_a_price_nothing_is_priced_and_less_load_comes_first
 def test_an_empty_bucket_refills_only_under_its_baseline() -> None:
     bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
     assert less_load(bucket, level=0, demand=3_000, unit="IOPS").effect == (
-        "it refills under 300 IOPS"
+        "the credits come back under 300 IOPS"
     )
 
 

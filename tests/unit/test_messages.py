@@ -34,7 +34,7 @@ BRIEF = Brief(
     type="gp2 100 GiB",
     verdict="critical",
     at=NOW,
-    headline=f"dry in 119 min ({clock_time(NOW + 90_000, now=NOW)})",
+    headline=f"burst credits dry in 119 min ({clock_time(NOW + 90_000, now=NOW)})",
     between="between 14:40Z and 14:52Z",
     at_zero="falls from 3,000 to 300 IOPS",
     fixes=(
@@ -47,7 +47,7 @@ BRIEF = Brief(
         ),
     ),
     cause="writes, 3,000 IOPS of 16 KiB",
-    since="since 14:15Z, from 87%",
+    credits="62% left, 87% at 14:15Z",
     place="/dev/sdf of i-0123456789abcdef0 in 123456789012/eu-central-1",
     data="as of 14:36Z, newest datapoint 2 min old",
     caveats=(),
@@ -119,7 +119,7 @@ def test_the_subject_of_an_alarm_shows_the_volume_in_its_first_eighty_characters
 @pytest.mark.parametrize(
     ("verdict", "brief", "title"),
     [
-        ("ok", BRIEF, "orders-db: recovered (14:14Z)"),
+        ("ok", BRIEF, "orders-db: burst credits recovered (14:14Z)"),
         ("warning", BRIEF, "orders-db: no longer critical (14:14Z), still a warning"),
         ("gone", None, "vol-0123456789abcdef0: deleted or no longer watched (14:14Z)"),
     ],

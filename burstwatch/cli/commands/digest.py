@@ -7,10 +7,10 @@ Needs logs:FilterLogEvents, cloudformation:DescribeStacks and cloudwatch:GetMetr
 from argparse import ArgumentParser, Namespace
 
 from burstwatch.cli.account import add_account_arguments, make_clients
-from burstwatch.cli.catalog import deployment_lines
 from burstwatch.cli.main import Terminal
 from burstwatch.config import parse_config
 from burstwatch.messages.text import email
+from burstwatch.polling.bill import deployment_lines
 
 
 def add_arguments(parser: ArgumentParser) -> None:
