@@ -104,8 +104,8 @@ def _between(projection: Projection) -> str:
         for seconds in (projection.low_s, projection.high_s)
     )
     if not last:
-        return f"at {first} at the earliest"
-    return "" if first == last else f"between {first} and {last}"
+        return f"{first} at the earliest"
+    return "" if first == last else f"{first} at the earliest, {last} at the latest"
 
 
 def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> tuple[Fix, ...]:
@@ -127,7 +127,7 @@ def _cause(resource: Resource, projection: Projection, kind: Kind, rates: Rates)
     if cause is None:
         return ""
     if projection.state == "exhausted":
-        return cause.text
+        return f"{cause.text}, mean of 5 recent minutes"
     held = kind.limits.get(projection.binding)
     if projection.binding == resource.limit.binding and cause.rate < AT_LIMIT * resource.limit.rate:
         held = None  # it only would be, if there were more
@@ -144,7 +144,7 @@ def _credits(projection: Projection, background: Background) -> str:
     if projection.state == "infinite":
         return f"{left}, they end only if the load returns"
     began = clock_time(background.since_s, now=projection.at)
-    return f"{left}, {background.since_ratio:.0%} at {began}"
+    return f"{left}, down from {background.since_ratio:.0%} at {began}"
 
 
 def _place(resource: Resource) -> str:

@@ -55,14 +55,15 @@ class Message:
 
 def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Event) -> Message:
     """A resource in danger: its alarm opened or escalated, or its bucket is empty."""
+    is_empty = brief.verdict == "exhausted"
     what = f"critical, {brief.headline}" if event == "escalated" else brief.headline
     return Message(
         event=event,
         title=f"{who(brief)}: {what}",
         actions=actions([fix_text(fix) for fix in brief.fixes]),
         facts=_lines(
-            ("At zero credits", brief.at_zero),
-            ("Cause", brief.cause),
+            ("Effect now" if is_empty else "At zero credits", brief.at_zero),
+            ("Load" if is_empty else "Cause", brief.cause),
             ("Credits", brief.credits),
             ("Empty", brief.between),
             ("Where", _where(brief)),
@@ -98,23 +99,23 @@ def over_message(
         title = f"{who(brief)}: no longer critical ({clock}), still a warning"
     else:
         title = f"{who(brief)}: burst credits recovered ({clock})"
-    lowest = "" if lowest_ratio is None else f"lowest {lowest_ratio:.0%}"
-    empty = "never empty"
+    level = "never empty" if lowest_ratio is None else f"never under {lowest_ratio:.0%}"
     if timeline.empty_s is not None:
-        lasted = f", for {span(at_zero_s)} in all" if at_zero_s else ""
-        empty = f"empty from {clock_time(timeline.empty_s, now=at)}{lasted}"
+        lasted = f", {span(at_zero_s)} in all" if at_zero_s else ""
+        level = f"empty from {clock_time(timeline.empty_s, now=at)} on{lasted}"
+    now = f"now {brief.credits}" if brief and brief.credits else ""
     return Message(
         event="recovered" if brief else "gone",
         title=title,
         actions=actions(["nothing to do"]),
         facts=_lines(
             ("Alarm", _lasted(timeline, at)),
-            ("Credits", "; ".join(filter(None, (empty, lowest, brief.credits if brief else "")))),
+            ("Credits", "; ".join(filter(None, (level, now)))),
             ("Where", _where(brief) if brief else f"{resource_id}, {unit}"),
             ("Data", brief.data if brief else ""),
         ),
         timeline=timeline,
-        links=_links("resource-critical", links, brief, at=at),
+        links=_links("", links, brief, at=at),
         keywords=("recovered" if brief else "gone", *([brief.kind] if brief else [])),
         thread=f"{unit}/{resource_id}",
         resources=(resource_id,),
@@ -137,12 +138,12 @@ def mass_message(
     return Message(
         event="mass",
         title=f"{count} resources {'have a warning' if severity == 'warning' else 'are critical'} "
-        f"at once in {where} ({clock})",
-        actions=actions(["look for one cause: a deployment, a backup or a shared job"]),
+        f"in {where} ({clock})",
+        actions=actions(["find the one cause (a deployment, a backup, a shared job) and stop it"]),
         facts=(
             "Their burst credits run out. At zero each falls to its baseline.",
             "While this alarm lasts, no further resource gets an alarm of its own.",
-            f"The first of {count} to be empty:",
+            f"Some of the {count}, the worst first:",
             *(f"{label(brief)} ({brief.type}): {brief.headline}" for brief in worst),
         ),
         timeline=timeline,
@@ -253,7 +254,8 @@ def _lines(*facts: tuple[str, str]) -> tuple[str, ...]:
 
 
 def _lasted(timeline: Timeline, at: float) -> str:
-    return f"from {clock_time(timeline.opened_s, now=at)}, for {span(at - timeline.opened_s)}"
+    began, ended = clock_time(timeline.opened_s, now=at), clock_time(at, now=at)
+    return f"from {began} to {ended} ({span(at - timeline.opened_s)})"
 
 
 def _where(brief: Brief) -> str:
@@ -269,7 +271,7 @@ def _links(
     runbook: str, links: Links, brief: Brief | None = None, *, at: float
 ) -> tuple[tuple[str, str], ...]:
     found = {
-        "Runbook": links.runbook(runbook),
+        "Runbook": links.runbook(runbook) if runbook else "",
         "Dashboard": links.dashboard_of(brief.resource_id if brief else "", at),
         "Console": brief.console if brief else "",
         "Graph": brief.graph if brief else "",

@@ -38,7 +38,8 @@ def subject(message: Message) -> str:
 def email(message: Message) -> str:
     """The text of an e-mail."""
     links = [f"{name}: {address}" for name, address in message.links]
-    parts = [[message.title], message.actions, message.facts, links]
+    times = message.timeline.lines() if message.timeline else []
+    parts = [[message.title], message.actions, [*message.facts, *times], links]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 

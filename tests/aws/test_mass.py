@@ -62,7 +62,7 @@ def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_ea
     assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/mass/critical", "ALARM")]
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith(
-        "25 resources are critical at once in 123456789012/us-east-1 ("
+        "25 resources are critical in 123456789012/us-east-1 ("
     )
     assert worst.id in alarm["AlarmDescription"]
     (event,) = (json.loads(event["Message"]) for event in cloud.aws.published)

@@ -194,7 +194,7 @@ def test_each_shard_has_a_mass_alarm_of_its_own_from_its_share_on(cloud: Cloud) 
     assert alarms(cloud) == dict.fromkeys(mass | own, "ALARM")
     described = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/mass-1-of-4/critical"]
     assert (
-        "5 resources are critical at once in 123456789012/us-east-1 (shard 1/4 of it)"
+        "5 resources are critical in 123456789012/us-east-1 (shard 1/4 of it)"
         in described["AlarmDescription"]
     )
 

@@ -389,7 +389,9 @@ def test_an_alarm_that_could_not_be_made_at_first_is_made_with_its_cause(
     assert swept.found.metrics_requested < 4  # nothing was asked of its I/O anew
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert "Cause: reads and writes, 3,000 IOPS of 16 KiB" in alarm["AlarmDescription"]
-    assert re.search(r"\nCredits: \d+% left, \d+% at \d\d:\d\dZ", alarm["AlarmDescription"])
+    assert re.search(
+        r"\nCredits: \d+% left, down from \d+% at \d\d:\d\dZ", alarm["AlarmDescription"]
+    )
 
 
 def test_a_blind_sweep_has_no_heartbeat(cloud: Cloud) -> None:
