@@ -28,7 +28,7 @@ SNOOZE_ALLOWED = "a time in UTC such as 2026-11-23T18:36Z, and a reason of up to
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snooze:
-    """Until when nobody is to be told of a resource, as unix seconds, and why."""
+    """Until when a resource gets no new alarm, as unix seconds, and why."""
 
     until_s: float
     reason: str

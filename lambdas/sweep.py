@@ -60,7 +60,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 
 def _digest() -> dict[str, Any]:
-    """Send the digest of the week. Raises what AWS refuses: Lambda's own alarm tells of it."""
+    """Send the digest of the week. Raises what AWS refuses: the alarm function-errors reports it."""
     message = make_digest(
         units.home,
         os.environ["AWS_LAMBDA_LOG_GROUP_NAME"],

@@ -1,4 +1,4 @@
-"""A fire drill: one episode of nothing, through the real metric, alarm and topic, hop by hop.
+"""A fire drill: a synthetic episode through the real metric, alarm and topic, hop by hop.
 
 The deployed function makes the metric, the alarm and the message with its own rights
 (``drill_steps.py``). The drill asks it, and watches what comes of it. At the end it takes away

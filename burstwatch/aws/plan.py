@@ -41,7 +41,7 @@ class AlarmPlan:
 
     ``severities`` are to be published by (kind, resource id), before ``mass`` and
     ``create`` are made: severities that get a mass alarm, and resource ids with the
-    severity that each has reached. ``announced`` are those that an alarm has told of already.
+    severity that each has reached. ``announced`` are those that already have an alarm.
     ``crowd`` are the resources in danger by severity, the worst first. ``rewrite`` are alarms
     that are to tell what has happened since, before the severities are published: an OK must not
     repeat the danger. ``delete`` are names; ``over`` has the alarms of a resource that are

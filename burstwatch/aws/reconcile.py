@@ -35,7 +35,7 @@ TRIES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Reconciled:
-    """The alarms that were made and deleted. ``announced`` are ids that an alarm has told of before.
+    """The alarms that were made and deleted. ``announced`` are ids that had an alarm before.
 
     ``is_complete`` is whether every metric was acknowledged and every planned alarm is there.
     """

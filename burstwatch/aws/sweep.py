@@ -31,8 +31,8 @@ READ_ALARMS_S = 4.0
 class Sweep:
     """The findings and actions of one sweep. ``problems`` are the parts that failed.
 
-    ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that an
-    alarm has told of before, ``reached`` is whether the unit could be asked at all.
+    ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that
+    had an alarm before, ``reached`` is whether the unit could be asked at all.
     ``created`` are the alarms that it made, by resource id and severity, ``closed`` the
     episodes that ended.
     """

@@ -283,7 +283,7 @@ def _reason(projection: Projection) -> str:
     if projection.state not in {"finite", "infinite"}:
         return projection.reason
     likely = projection.time_to_empty_s
-    outlook = "not dry at this rate" if likely == math.inf else f"dry in {span(likely)}"
+    outlook = "not draining" if likely == math.inf else f"dry in {span(likely)}"
     return (
         f"{projection.reason}; {outlook} (range {span(projection.low_s)} to "
         f"{span(projection.high_s)}, worst case {span(projection.worst_s)})"

@@ -112,8 +112,8 @@ def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates)
     bucket, level, demand = resource.bucket, projection.level, projection.demand
     if bucket is None or level is None or demand is None:
         return ()
-    # Where only the upper end of what is expected drains it, that is what must be borne;
-    # what an empty bucket serves says nothing of what was asked for.
+    # Where only the high end of the expected demand drains it, a fix must serve that. What an
+    # empty bucket serves is not what was asked for.
     wanted = demand.likely if demand.likely > bucket.refill else demand.high
     if projection.state == "exhausted":
         wanted = bucket.burst

@@ -14,7 +14,7 @@ from burstwatch.polling.schedule import Schedule
 BATCH = 500
 #: What is asked of one resource before it can be judged: a glance, and what that leaves open.
 QUESTIONS = 2
-#: One batch in so many is of those that are not near, so that these do not wait for ever.
+#: One batch in so many is of those that are not near, so that these do not wait without an end.
 TURN = 4
 #: By this share of those never seen the starting point moves on from sweep to sweep.
 GOLDEN = (math.sqrt(5) - 1) / 2

@@ -151,7 +151,7 @@ class Batch:
         judged: list[Judged] = []
         asked = {one.resource.id for one, _ in busy}
         for sample, seen, assessment in settled:
-            # What one bucket of a thing is asked for is told of its other bucket too.
+            # An answer about one bucket of a thing serves its other bucket too.
             is_asked = sample.resource.id in asked
             demand = Demand(task.kind, sample.resource, answers) if is_asked else None
             judged.append(

@@ -25,7 +25,7 @@ ESTIMATED_S = 300.0
 LATEST_S = 3600.0
 #: So many looks find nothing of what is only late: the wait grows after them.
 MOST_LATE_LOOKS = 6
-#: What an alarm has told of is looked at so often, or sooner where it is about to be empty.
+#: A resource with an alarm is looked at so often, or sooner where it is about to be empty.
 ANNOUNCED_S = 300.0
 #: Of the time that is left after an announcement, the share after which it is looked at again.
 COUNTDOWN = 0.1

@@ -35,7 +35,7 @@ export function partDimension(scope: Construct, { unit, shard }: Part): string {
   return shard ? `${where}/${shard.number}/${shard.count}` : where;
 }
 
-/** What the function is told of it: an account of its own is reached through its member role. */
+/** The event for the function: an account of its own is reached through its member role. */
 export function partEvent(
   scope: Construct,
   { unit, shard }: Part,

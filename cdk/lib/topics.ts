@@ -9,7 +9,7 @@ import { Construct } from 'constructs';
  * Where the messages go: `page` and `notice` for CloudWatch's own alarms, `events` for readable detail.
  *
  * Encrypted with a key of our own: with AWS's own key for SNS, CloudWatch is not allowed to encrypt and the
- * alarm is never delivered, without a word. So the key and each topic name CloudWatch, for this account only.
+ * alarm is never delivered, and nobody is told. So the key and each topic name CloudWatch, for this account only.
  */
 export class Topics extends Construct {
   readonly key: Key;

@@ -199,7 +199,7 @@ class Ledger:
             soonest = tb.worst_time_to_empty(bucket, level=seen.low)
             return Projection(
                 state="unknown",
-                reason="seen once, and what is asked of it is not known yet",
+                reason="seen once, so its load is not known yet",
                 at=self.reading.wall_s,
                 low_s=soonest,
                 worst_s=soonest,

@@ -113,7 +113,7 @@ def open_socket(path: str, env: dict[str, str]) -> socket.socket:
 
 
 def main() -> NoReturn:
-    """Serve for ever."""
+    """Serve until stopped."""
     parser = argparse.ArgumentParser(prog="burstwatch-nvme-helper", description=__doc__)
     parser.add_argument("--socket", default="/run/burstwatch-exporter/nvme.sock")
     try:

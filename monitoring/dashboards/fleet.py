@@ -145,7 +145,7 @@ def _worst() -> list[Panel]:
         _table(
             "Lowest balances",
             "What AWS last said of each volume in the last hour. A percentage says nothing about time: "
-            "20 % last seven minutes on 100 GiB at full burst, and for ever under the baseline.",
+            "20 % last seven minutes on 100 GiB at full burst, and do not end under the baseline.",
             unit="percent", steps=BALANCE_PERCENT,
             heading="balance", since="1h",
             target=insights("lowest", lowest, period_s=300),

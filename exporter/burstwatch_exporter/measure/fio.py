@@ -80,7 +80,7 @@ def parse_output(text: str) -> Outcome:
     """The JSON of one group of jobs.
 
     Raises:
-        OutputError: if it is not whole, or tells of an error or of no I/O.
+        OutputError: if it is not whole, or has an error or no I/O.
     """
     start = text.find("{")
     if start < 0:

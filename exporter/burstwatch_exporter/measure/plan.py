@@ -42,7 +42,7 @@ class StepPlan:
 
     Both are at the most that the rules allow, as the budget is kept; ``credits_per_s`` is what is likely.
 
-    ``until_empty_s`` is how long a full bucket lasts at that rate, ``inf`` for ever, ``price`` what
+    ``until_empty_s`` is how long a full bucket lasts at that rate, ``inf`` without an end, ``price`` what
     one operation is charged at the most. All credits are of each volume of a stripe.
     """
 
