@@ -16,6 +16,7 @@ from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture, ti
 from burstwatch.formatting import span
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
+from burstwatch.owner_tags import read_owner_tags
 
 COLORS = {
     "ok": GREEN,
@@ -103,6 +104,10 @@ def as_text(story: Story) -> str:
     if not story.pages:
         lines.append("nobody was paged")
     lines += [f"ran dry at {at(t)}" for t in story.emptied]
+    snooze = read_owner_tags(story.resource.tags).snooze
+    if snooze is not None and snooze.until_s > story.end_s:
+        reason = f": {snooze.reason}" if snooze.reason else ""
+        lines.append(f"snoozed until {at(snooze.until_s)}, no new alarm is made{reason}")
     return "\n".join(lines)
 
 

@@ -168,7 +168,13 @@ def test_a_snooze_ends_by_itself_and_the_alarm_that_was_there_stays(cloud: Cloud
     swept = run_sweep(cloud, memory)
     assert [name.split("/")[-2] for name in alarms(cloud)] == [disk.id]
     (resource, _) = swept.found.assessments[other.id]
-    assert "snoozed until 14:29Z, no new alarm is made: being replaced" in resource.caveats
+    note = "snoozed until 14:29Z, no new alarm is made: being replaced"
+    assert note in resource.caveats
+    _, table, _ = burstwatch(cloud, "scan")
+    assert f"{other.id} {note}" in table.splitlines()
+    assert "critical, silent" in table
+    _, story, _ = burstwatch(cloud, "explain", other.id)
+    assert "no new alarm is made: being replaced" in story
     cloud.clock.now += 360
     run_sweep(cloud, memory)
     assert {name.split("/")[-2] for name in alarms(cloud)} == {disk.id, other.id}

@@ -135,18 +135,26 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
 
 def _report(entries: Sequence[tuple[Resource, Assessment]], looks: "Sequence[Look]") -> str:
     headings = ("resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case")
+    silent = {(str(found.unit), one) for found in looks for one in found.quiet}
     rows = [
         (
             resource.id,
             resource.name[:24],
             resource.facts.get("type", resource.kind),
-            assessment.verdict,
+            f"{assessment.verdict}{', silent' if (resource.unit, resource.id) in silent else ''}",
             assessment.projection.state,
             f"{assessment.projection.level.likely:.0%}" if assessment.projection.level else "-",
             span(assessment.projection.time_to_empty_s),
             span(assessment.projection.worst_s),
         )
         for resource, assessment in entries
+    ]
+    # Why and until when: a tag of its owner, or the hours of maintenance.
+    notes = [
+        f"{resource.id} {caveat}"
+        for resource, _ in entries
+        if (resource.unit, resource.id) in silent
+        for caveat in resource.caveats[-1:]
     ]
     unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
     requested = sum(found.metrics_requested for found in looks)
@@ -155,6 +163,5 @@ def _report(entries: Sequence[tuple[Resource, Assessment]], looks: "Sequence[Loo
     asked = f"{requested} metrics requested"
     if not rows:
         return f"no resources{left_out}; {asked}"
-    return (
-        f"{table(headings, rows)}\n{len(entries)} resources, {unknown} unknown{left_out}; {asked}"
-    )
+    count = f"{len(entries)} resources, {unknown} unknown{left_out}; {asked}"
+    return "\n".join([table(headings, rows), *notes, count])
