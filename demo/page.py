@@ -211,9 +211,13 @@ def _messages(result: Mapping[str, Any]) -> str:
 def _folded(text: str) -> str:
     """The part that a phone shows, and the rest on request."""
     if len(text) <= SHOWN:
-        return escape(text)
-    cut = text.rfind(" ", 0, SHOWN)
-    return f"{escape(text[:cut])} <details><summary>and the rest</summary>{escape(text[cut:])}</details>"
+        return _lines(text)
+    cut = max(text.rfind("\n", 0, SHOWN), text.rfind(" ", 0, SHOWN) if "\n" not in text else -1)
+    return f"{_lines(text[:cut])} <details><summary>and the rest</summary>{_lines(text[cut:].strip())}</details>"
+
+
+def _lines(text: str) -> str:
+    return escape(text).replace("\n", "<br>")
 
 
 def _told(body: str) -> tuple[str, str]:

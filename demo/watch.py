@@ -9,6 +9,8 @@ from demo.play import Player, Volume
 
 #: A picture in which something is still missing is drawn again after so long.
 AGAIN_S = 20.0
+#: What happens, what to do now and what to do then.
+SHOWN_LINES = 3
 STARTED = time.monotonic()
 
 
@@ -65,7 +67,8 @@ def _tell(inbox: Inbox, names: Mapping[str, str], shown: set[int]) -> None:
             label = label.replace(volume_id, f"{volume_id} ({name})")
         say(f"{message.through}: {alarm['NewStateValue']} {label}")
         if "burstwatch/" in alarm["AlarmName"]:
-            print(f"         {str(alarm.get('AlarmDescription'))[:200]}")
+            for line in str(alarm.get("AlarmDescription")).split("\n")[:SHOWN_LINES]:
+                print(f"         {line}")
 
 
 def _lowest(volumes: Sequence[Volume]) -> str:
