@@ -142,21 +142,23 @@ class Config:
     )
     sweep_period_s: float = declare(60.0, "how often the sweep runs", low=60, high=3600)
     alarm_path_s: float = declare(
-        180.0, "from a sweep's verdict to the page, through metric, alarm and topic", high=3600
+        180.0,
+        "how long a page takes after a sweep's verdict, through metric, alarm and topic",
+        high=3600,
     )
     hold_s: float = declare(
-        5400.0, "how long nothing may have been wrong before an alarm ends", low=60, high=5400
+        5400.0, "how long a resource must be fine before its alarm ends", low=60, high=5400
     )
     needless_per_week: float = declare(
         0.76,
-        "how often a week one busy volume may wake somebody needlessly",
+        "how many needless pages a week one busy volume may cause",
         low=0.1,
         high=2,
         unit="",
     )
     page_on: str = declare(
         "likely",
-        "likely pages when a bucket is likely to run dry; worst whenever it could be dry within the lead",
+        "likely: page when a bucket is likely to run dry; worst: page whenever it could be dry within the lead",
         pattern="likely|worst",
         allowed="likely or worst",
     )
@@ -168,7 +170,7 @@ class Config:
     )
     mass_from: float = declare(
         20.0,
-        "from so many resources in danger at once, one alarm for all and no new one for each",
+        "from this many resources in danger at once, one alarm covers them all and no new single alarms are made",
         low=2,
         high=50,
         unit=" of resources",

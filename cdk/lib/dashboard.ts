@@ -56,7 +56,7 @@ export class FleetDashboard extends Construct {
       new SearchWidget({ title: 'Lowest balances (percent)', view: 'table', expression: lowest, period: 300 }),
     );
     row(
-      'How it came',
+      'History',
       new SearchWidget({ title: `Time left of the ${WORST} worst (seconds)`, view: 'timeSeries', expression: left, label: "${PROP('Dim.ResourceId')}" }),
       new GraphWidget({
         title: 'Resources in danger', width: 12, height: 6, stacked: true,

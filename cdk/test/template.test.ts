@@ -158,7 +158,7 @@ test('the dashboard reads from what runs dry to whether the monitor can be belie
   const parts: (string | object)[] = dashboard.Properties.DashboardBody['Fn::Join'][1];
   const body = JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''));
   const rows = body.widgets.filter((widget: any) => /^## /.test(widget.properties.markdown ?? ''));
-  assert.deepEqual(rows.map((row: any) => row.properties.markdown), ['## Now', '## Worst first', '## How it came', '## Can the monitor be believed?']);
+  assert.deepEqual(rows.map((row: any) => row.properties.markdown), ['## Now', '## Worst first', '## History', '## Can the monitor be believed?']);
   assert.deepEqual(rows.map((row: any) => row.y), rows.map((row: any) => row.y).toSorted((a: number, b: number) => a - b));
   const searches = body.widgets.flatMap((widget: any) => widget.properties.metrics ?? []).map(([metric]: any) => metric.expression).filter(Boolean);
   assert.equal(searches.length, 4);

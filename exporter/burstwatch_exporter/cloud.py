@@ -85,7 +85,7 @@ class Cloud:
         try:
             alarms = read_alarms(self._clients, EVERY_ALARM)
         except AWS_ERRORS as error:
-            msg = f"whether an alarm is up cannot be asked: {describe_error(error)}"
+            msg = f"cannot check for active alarms: {describe_error(error)}"
             raise ValueError(msg) from error
         return {one.resource_id: one.name for one in alarms if one.state == "ALARM"}
 

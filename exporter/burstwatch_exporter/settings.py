@@ -50,7 +50,7 @@ class Options:
 
     listen: str = declare(
         "127.0.0.1:10047",
-        "where to serve; without the host to everybody, and nothing serves nobody",
+        "the address to serve on; without a host it serves on every address, and an empty value serves nobody",
         name="web.listen-address",
         pattern=r"((\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*):\d{1,5})?",
         allowed="HOST:PORT, [IPv6]:PORT, :PORT or nothing",

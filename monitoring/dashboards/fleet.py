@@ -77,7 +77,7 @@ def build() -> dm.Dashboard:
         rows=[
             ("Now", _now()),
             ("Worst first", _worst()),
-            ("How it came", _history()),
+            ("History", _history()),
             ("Can the monitor be believed?", _monitor()),
         ],
     )
@@ -105,7 +105,7 @@ def _now() -> list[Panel]:
         ),
         number(
             "Least time left",
-            "Of the resource that is likely to run dry first. While sweeps complete, none published means that nothing runs dry at its present demand.",
+            "For the resource that is likely to run dry first. If sweeps complete and no time is published, nothing runs dry at its present demand.",
             kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, none="none published",
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
@@ -137,14 +137,14 @@ def _worst() -> list[Panel]:
     return [
         _table(
             "Least time left",
-            "Volumes that burstwatch warns of, in the last quarter of an hour, as it expects them to go on. "
+            "Volumes that burstwatch warned of in the last 15 minutes, with the time left that it expects. "
             "Open one for its balance and its demand.",
             unit="s", steps=TIME_LEFT, heading="time left", since=NOW,
             target=insights("left", by_time),
         ),
         _table(
             "Lowest balances",
-            "What AWS last said of each volume in the last hour. A percentage says nothing about time: "
+            "The newest balance that AWS published for each volume in the last hour. A percentage is not a time:  "
             "20 % last seven minutes on 100 GiB at full burst, and do not end under the baseline.",
             unit="percent", steps=BALANCE_PERCENT,
             heading="balance", since="1h",
@@ -192,7 +192,7 @@ def _monitor() -> list[Panel]:
         ),
         graph(
             "Age of the newest data",
-            "Of the resource whose datapoints are oldest. Projections reach that much less far.",
+            "For the resource with the oldest datapoints. Projections look ahead that much less.",
             kind=KIND, unit="s", width=8, steps=((None, GREEN), (300.0, ORANGE), (900.0, RED)),
             targets=[_fleet("age", "DataAge", "Maximum")],
         ),

@@ -43,7 +43,7 @@ def build() -> dm.Dashboard:
     return board(
         HOST,
         "burstwatch / Host",
-        "The disks of one host: between what and what their balances lie, how long they last, and what was measured.",
+        "The disks of one host: the range of each balance, how long the credits last, and what was measured.",
         variables=[
             data_source(KIND),
             values_of("job", "Job", "The scrape job of the exporter.", metric=m.BUILD_INFO.printed),
@@ -121,7 +121,7 @@ def _worst() -> list[Panel]:
         compared(
             "Disks with a bucket",
             "Time left at the demand of the last minutes; the balance lies between its two columns. The baseline is in IOPS (credits "
-            "of io) or MiB/s (credits of throughput). Where no time stands, the balance is not known well enough to say one.",
+            "of io) or MiB/s (credits of throughput). If the time is missing, the balance is too uncertain to give one.",
             labels={"instance": "host", "device": "device", "volume_id": "volume", "bucket": "credits of"},
             columns={
                 "time left": (least(one(m.EXHAUSTION, bound="likely")), Look(stepped=True, unit="s")),
@@ -141,7 +141,7 @@ def _credits() -> list[Panel]:
     return [
         graph(
             "Balance of $device",
-            "The truth lies in the band, whatever EBS merges and splits. Dashed is what CloudWatch has published.",
+            "The real balance lies in the band, however EBS merges and splits I/O. The dashed line is the balance from CloudWatch.",
             kind=KIND, unit="percentunit", most=1, steps=BALANCE, width=24, repeat="device",
             targets=[
                 series("high", one(m.BALANCE, bound="high"), "at most"),
@@ -229,7 +229,7 @@ def _moved() -> list[Panel]:
 def _exporter() -> list[Panel]:
     return [
         graph(
-            "Sources", "1 if nothing was odd when the source was last read. The exporter's log says why it was.",
+            "Sources", "1 if the last read of the source had no problem, else 0. The exporter's log names the problem.",
             kind=KIND, unit="short", width=8, most=1, label="up",
             targets=[series("up", f"min by (source) ({one(m.SOURCE_UP, of=HOSTS)})", "{{source}}")],
         ),

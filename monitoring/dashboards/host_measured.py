@@ -19,13 +19,13 @@ def log_page() -> list[Panel]:
     return [
         graph(
             "Asked for more than there is",
-            "Share of the time in which more was asked for than a limit gives, by whose limit it is. Needs the NVMe helper.",
+            "Share of the time in which the load was above a limit, for each limit of the volume and the instance. Needs the NVMe helper.",
             kind=KIND, unit="percentunit", width=8, most=1,
             targets=[series(f"q{i}", rate(metric), f"{DISK} {whose}") for i, (metric, whose) in enumerate(exceeded)],
         ),
         graph(
             "Latency at the volume",
-            "Half of all operations, and 99 of 100, took no longer.",
+            "50 % and 99 % of the operations took no longer than this.",
             kind=KIND, unit="s", width=8,
             targets=[
                 series(
@@ -71,7 +71,7 @@ def measured() -> list[Panel]:
             ],
         ),
         graph(
-            "Credits that measuring spent", "Of whoever asked while it was measured, at the least and at the most.",
+            "Credits that measuring spent", "Credits that all I/O on the disk spent during the measurement: at least and at most.",
             kind=KIND, unit="short", width=12,
             targets=[
                 series("least", one(m.FIO_CREDITS, bound="least"), f"{DISK} {{{{profile}}}} at least"),

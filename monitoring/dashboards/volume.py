@@ -78,7 +78,7 @@ def build() -> dm.Dashboard:
 def _now() -> list[Panel]:
     return [
         number(
-            "Balance", "The newest BurstBalance that AWS has published. It publishes none for a volume without a bucket, and none while nothing is asked of it.",
+            "Balance", "The newest BurstBalance that AWS has published. It publishes none for a volume that has no bucket or gets no I/O.",
             kind=KIND, unit="percent", steps=BALANCE_PERCENT, since=NOW, width=5, decimals=1, none="no data",
             targets=[_ebs("balance", "BurstBalance", "Minimum")],
         ),
@@ -93,7 +93,7 @@ def _now() -> list[Panel]:
             targets=[_said("soonest", TIME_METRIC, "Minimum")],
         ),
         number(
-            "State", "What burstwatch makes of it, published from a warning on until it is over. Whether it looks at all, the dashboard Fleet says.",
+            "State", "The verdict of burstwatch. It is published from a warning until the warning ends. The Fleet dashboard shows whether burstwatch runs.",
             kind=KIND, unit="short", steps=((None, GREEN),), since=NOW, width=4, none="no warning", names=WORDS,
             targets=[_said("severity", "Severity", "Maximum")],
         ),
@@ -130,7 +130,7 @@ def _left() -> list[Panel]:
             },
         ),
         graph(
-            "Time left", "Between what and what the time to exhaustion lies, at each sweep. A day stands for a day or more.",
+            "Time left", "The range of the time to exhaustion, at each sweep. One day means a day or more.",
             kind=KIND, unit="s", steps=TIME_LEFT, width=10, height=10,
             targets=[
                 _said("soonest", TIME_METRIC, "Minimum"),

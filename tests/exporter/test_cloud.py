@@ -414,9 +414,7 @@ def test_the_alarms_that_are_up_are_known_by_volume(rig: Rig) -> None:
     rig.account.aws.regions["us-east-1"].alarms[name]["StateValue"] = "ALARM"
     assert rig.cloud.alarms_up() == {rig.volume_id: name}
     rig.account.aws.denied.add("DescribeAlarms")
-    with pytest.raises(
-        ValueError, match=r"whether an alarm is up cannot be asked: .*DescribeAlarms"
-    ):
+    with pytest.raises(ValueError, match=r"cannot check for active alarms: .*DescribeAlarms"):
         rig.cloud.alarms_up()
 
 

@@ -117,7 +117,7 @@ def test_every_reason_is_said_at_once(host: Planted, monkeypatch: pytest.MonkeyP
         ("--profile=nothing", "unknown profile 'nothing', allowed are"),
         ("--profile=../x", "allowed is the name of a profile"),
         ("--type=gp2", "type is for --plan alone"),
-        ("--html=/nowhere/at/all.html", "/nowhere/at is where the result is to go"),
+        ("--html=/nowhere/at/all.html", "cannot write the result: /nowhere/at is not writable"),
         ("--web.listen-address=:1", "unrecognized arguments"),
     ],
 )

@@ -1,8 +1,8 @@
 """Prove that an alarm reaches somebody: one synthetic episode through metric, alarm and topic.
 
-The deployed function makes it, with its own rights. It tells whoever is subscribed, and calls
-itself a drill wherever it is seen. It takes some minutes, because CloudWatch looks at an alarm
-once a minute. Whoever runs it may describe the stack and alarms, invoke the function, list and
+The deployed function makes the episode with its own permissions. All subscribers get it, and it
+is marked as a drill everywhere. It takes some minutes, because CloudWatch checks an alarm
+once a minute. You need permission to describe the stack and alarms, invoke the function, list and
 make subscriptions, and make a queue.
 """
 
@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--without-queue",
         action="store_true",
-        help="make no queue to see the delivery with (needs sqs:CreateQueue and sns:Subscribe)",
+        help="do not make the queue that checks delivery (it needs sqs:CreateQueue and sns:Subscribe)",
     )
     parser.add_argument("--json", action="store_true", help="one object a hop")
 

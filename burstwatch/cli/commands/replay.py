@@ -1,4 +1,4 @@
-"""Play a recorded series again: what would have been said at each moment of it."""
+"""Replay a recorded series: the verdict that burstwatch would have given at each moment."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator

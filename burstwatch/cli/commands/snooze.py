@@ -1,6 +1,6 @@
 """Silence one resource for some hours: an owner's tag, which every sweep and every colleague sees.
 
-No new alarm is made for it until then. An alarm that is there stays, and still ends by
+No new alarm is made for it until the snooze ends. An existing alarm stays, and still ends by
 itself. Needs ec2:CreateTags, or rds:AddTagsToResource for a database.
 """
 

@@ -182,7 +182,7 @@ def _check_places(folders: Iterable[Path]) -> None:
     """
     for folder in folders:
         if not os.access(folder, os.W_OK | os.X_OK):
-            msg = f"{folder} is where the result is to go, and cannot be written to"
+            msg = f"cannot write the result: {folder} is not writable"
             raise OSError(msg)
 
 

@@ -56,7 +56,9 @@ class MeasureOptions:
         "budget-percent", 2.0, "the most that may be spent of each volume's bucket", low=0.001
     )
     floor_ratio: float = _share(
-        "floor-percent", 50.0, "with less than this certainly left it does not begin, and stops"
+        "floor-percent",
+        50.0,
+        "the run starts and continues only while at least this share of the bucket is certainly left",
     )
     runtime_s: float | None = _at_most(
         "runtime-s", 86400, "the longest that a step may take; 0 is as the profile has it"
