@@ -20,7 +20,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from burstwatch.aws.alarms import delete_alarms, read_alarms
-from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE, alarm_prefix, part_dimensions
+from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE, alarm_prefixes, part_dimensions
 from burstwatch.aws.publish import DATA_PER_CALL
 from burstwatch.aws.session import Clients
 from burstwatch.config import config_from_env
@@ -35,8 +35,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
         deployment, asked = config_from_env(os.environ).deployment, event["ResourceProperties"]
         if event["RequestType"] == "Delete":
             # The rule is gone by now, but the sweep it started last may still make an alarm.
-            prefix = alarm_prefix(deployment)
-            problems = delete_all(prefix) or _again(prefix, float(asked["SettleSeconds"]))
+            problems = delete_all(deployment) or _again(deployment, float(asked["SettleSeconds"]))
             reason = "; ".join(f"{problem.part}: {problem.error}" for problem in problems)
         else:
             old = event.get("OldResourceProperties", {})
@@ -71,17 +70,18 @@ def begin(deployment: str, units: Iterable[str], period_s: float, periods: int) 
     logger.info("begun", units=sorted(units))
 
 
-def delete_all(prefix: str) -> list[Any]:
-    """Delete every alarm whose name begins with ``prefix``. Returns what failed."""
+def delete_all(deployment: str) -> list[Any]:
+    """Delete every alarm that sweeps of a deployment have made. Returns what failed."""
     clients = Clients(os.environ["AWS_REGION"])
-    alarms = read_alarms(clients, prefix)
+    prefixes = alarm_prefixes(deployment)
+    alarms = [alarm for prefix in prefixes for alarm in read_alarms(clients, prefix)]
     logger.info("deleting", alarms=[alarm.name for alarm in alarms])
     return list(delete_alarms(clients, [alarm.name for alarm in alarms]))
 
 
-def _again(prefix: str, settle_s: float) -> list[Any]:
+def _again(deployment: str, settle_s: float) -> list[Any]:
     time.sleep(settle_s)
-    return delete_all(prefix)
+    return delete_all(deployment)
 
 
 def answer(event: dict[str, Any], context: LambdaContext, reason: str) -> None:

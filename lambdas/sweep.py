@@ -50,7 +50,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     ``batchItemFailures``, and costs no other.
     """
     if "digest" in event:
-        return _digest()
+        return _digest(str(event["digest"]))
     if "drill" in event:
         answer = take_step(event["drill"], units.home, config, now=time.time())
         logger.info("drill", asked=event["drill"], answer=answer)
@@ -59,11 +59,11 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     return swept
 
 
-def _digest() -> dict[str, Any]:
-    """Send the digest of the week. Raises what AWS refuses: the alarm function-errors reports it."""
+def _digest(log_group: str) -> dict[str, Any]:
+    """Send the digest of the week, from the log of the sweeps. Raises what AWS refuses: the alarm function-errors reports it."""
     message = make_digest(
         units.home,
-        os.environ["AWS_LAMBDA_LOG_GROUP_NAME"],
+        log_group,
         config,
         usd_a_month=sum(line.usd for line in deployment_lines(config)),
         now=time.time(),

@@ -13,18 +13,16 @@ from typing import Any
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     ALARMED,
-    FOREIGN,
     NAMESPACE,
     SEVERITY_METRIC,
     resource_dimensions,
-    unit_prefix,
 )
 from burstwatch.aws.session import AWS_ERRORS, Clients, CutError, describe_error
 from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.timeline import Timeline, read_timeline
-from burstwatch.polling.unit import Problem, Unit
+from burstwatch.polling.unit import Problem
 
 DELETE_BATCH = 100
 #: As many as a page may have. All functions together may ask for nine pages a second.
@@ -36,7 +34,7 @@ GONE = "ResourceNotFound"
 
 @dataclass(frozen=True, kw_only=True)
 class Alarm:
-    """An alarm of ours as CloudWatch has it now."""
+    """An alarm of ours as CloudWatch has it now. ``is_enabled`` is whether it tells anybody."""
 
     name: str
     kind: str
@@ -44,6 +42,7 @@ class Alarm:
     severity: Verdict
     state: str
     state_since: float
+    is_enabled: bool
     timeline: Timeline
 
 
@@ -77,6 +76,7 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
                     severity=severity,
                     state=item["StateValue"],
                     state_since=since.timestamp(),
+                    is_enabled=item.get("ActionsEnabled", True),
                     timeline=read_timeline(
                         item.get("AlarmDescription", ""),
                         made_at=item["AlarmConfigurationUpdatedTimestamp"].timestamp(),
@@ -84,19 +84,6 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
                 )
             )
     return alarms
-
-
-def read_unit_alarms(
-    clients: Clients, deployment: str, unit: Unit, home: Unit
-) -> tuple[str, list[Alarm]]:
-    """What the names of one unit's alarms begin with, and those alarms.
-
-    Raises:
-        one of AWS_ERRORS, as ``read_alarms``.
-    """
-    prefix = unit_prefix(deployment, unit, home)
-    alarms = read_alarms(clients, prefix)
-    return prefix, [one for one in alarms if not one.name.startswith(f"{prefix}{FOREIGN}")]
 
 
 def alarm_request(

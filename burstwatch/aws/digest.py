@@ -1,5 +1,6 @@
 """Gathers the digest of a week: episodes from the function's log, and what was asked for."""
 
+from burstwatch.aws.budget import SPENT_METRIC
 from burstwatch.aws.episodes import read_episodes
 from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.names import NAMESPACE
@@ -13,7 +14,6 @@ from burstwatch.messages.message import Message
 from burstwatch.polling.queries import Query
 
 LASTS_S = 7.0 * DAY
-REQUESTED_METRIC = "MetricsRequested"
 
 
 def make_digest(
@@ -27,7 +27,7 @@ def make_digest(
     since_s = now - LASTS_S
     requested = Query(
         namespace=NAMESPACE,
-        metric=REQUESTED_METRIC,
+        metric=SPENT_METRIC,
         dimensions=(("Deployment", config.deployment),),
         resource_id=config.deployment,
         statistic="Sum",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
 from burstwatch.aws.metrics import read_metrics
-from burstwatch.aws.names import ALARMED, DRILL, MASS
+from burstwatch.aws.names import ALARMED, DRILL, FOREIGN, MASS
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
 from burstwatch.formatting import DAY, MINUTE
 from burstwatch.messages.console import console_link
@@ -15,9 +15,9 @@ from burstwatch.messages.episode import (
     Episode,
     lasting_fix,
     lowest_and_empty,
-    merge_timelines,
     read_record,
 )
+from burstwatch.messages.timeline import merge_timelines
 from burstwatch.polling.queries import level_query
 
 #: The message of the log line of an episode.
@@ -30,30 +30,36 @@ KEPT_S = 15 * DAY
 def close_episode(
     clients: Clients, found: Look, resource_id: str, alarms: Sequence[Alarm], deadline: Deadline
 ) -> Episode:
-    """The episode of a resource whose last alarm is over. One series is asked for."""
-    episode = _of_alarms(alarms, unit=str(found.unit), closed_s=found.at)
-    if resource_id not in found.assessments:
+    """The episode of a resource whose last alarm is over. One series of each of its buckets is asked for."""
+    episode = of_alarms(alarms, unit=str(found.unit), closed_s=found.at)
+    buckets = [resource for resource, _ in found.buckets if resource.id == resource_id]
+    if not buckets:
         return episode
-    resource, _ = found.assessments[resource_id]
-    kind = found.kinds[resource.kind]
-    query = level_query(kind, resource)
+    kind = found.kinds[buckets[0].kind]
+    queries = {resource.key: level_query(kind, resource) for resource in buckets}
     answers = read_metrics(
-        clients,
-        [query],
+        clients.until(deadline),
+        list(queries.values()),
         start_s=max(episode.opened_s, found.at - KEPT_S),
         end_s=found.at,
         period_s=MINUTE,
         deadline=deadline,
     )
-    series = answers.series.get(query.key, ())
-    lowest, at_zero_s = lowest_and_empty(
-        [(start_s, kind.to_ratio(resource, value)) for start_s, value in series]
-    )
+    measured = [
+        lowest_and_empty(
+            [
+                (start_s, kind.to_ratio(resource, value))
+                for start_s, value in answers.series.get(queries[resource.key].key, ())
+            ]
+        )
+        for resource in buckets
+    ]
+    resource = buckets[0]
     return replace(
         episode,
         name=resource.name,
-        lowest_ratio=lowest,
-        at_zero_s=at_zero_s,
+        lowest_ratio=min((low for low, _ in measured if low is not None), default=None),
+        at_zero_s=max((zero for _, zero in measured if zero is not None), default=None),
         fix=lasting_fix(kind, resource),
         console=console_link(kind, resource),
     )
@@ -65,12 +71,20 @@ def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:
     for alarm in alarms:
         if alarm.kind not in {"", MASS, DRILL}:
             by_resource.setdefault((alarm.kind, alarm.resource_id), []).append(alarm)
-    found = [_of_alarms(some, unit="", closed_s=None) for some in by_resource.values()]
+    found = [
+        of_alarms(some, unit=_unit_of(some[0].name), closed_s=None) for some in by_resource.values()
+    ]
     return sorted(found, key=lambda one: one.opened_s)
 
 
-def _of_alarms(alarms: Sequence[Alarm], *, unit: str, closed_s: float | None) -> Episode:
-    """What the alarms of one resource tell."""
+def _unit_of(name: str) -> str:
+    """The unit in the name of an alarm; empty for the home unit."""
+    account, _, region = name.split("/")[1].partition(FOREIGN)[2].partition(".")
+    return f"{account}/{region}" if region else ""
+
+
+def of_alarms(alarms: Sequence[Alarm], *, unit: str, closed_s: float | None) -> Episode:
+    """What the alarms of one resource tell, of which there is one at least."""
     timeline = merge_timelines([alarm.timeline for alarm in alarms])
     there = {alarm.severity for alarm in alarms}
     return Episode(

@@ -24,7 +24,7 @@ ALARM_PERIOD_S = 60
 MASS = "mass"
 #: The kind of the alarm of a fire drill.
 DRILL = "drill"
-#: What the name of a unit that is not the home unit begins with in an alarm's name. No resource's does.
+#: Divides a deployment's name, which cannot have it, from a unit that is not the home unit.
 FOREIGN = "@"
 #: A resource's name is cut at so many characters in an alarm's name.
 NAME_LENGTH = 32
@@ -33,18 +33,23 @@ EVERY_ALARM = "burstwatch/"
 
 
 def alarm_prefix(deployment: str) -> str:
-    """The prefix of the names of all alarms that sweeps of this deployment make."""
+    """What the names of a deployment's alarms of its home unit begin with."""
     return f"{EVERY_ALARM}{deployment}/"
 
 
+def alarm_prefixes(deployment: str) -> tuple[str, str]:
+    """The beginnings of the names of all alarms that sweeps of this deployment make."""
+    return alarm_prefix(deployment), f"{EVERY_ALARM}{deployment}{FOREIGN}"
+
+
 def unit_prefix(deployment: str, unit: Unit, home: Unit) -> str:
-    """The prefix of the alarms of one unit: ``burstwatch/<deployment>/``, and another unit's name behind it.
+    """What the names of one unit's alarms begin with: ``burstwatch/<deployment>[@<account>.<region>]/``.
 
     All alarms are kept at home. CloudWatch finds alarms only by the beginning of their names, and a
     sweep must not read those of every other unit. The shorter it is, the sooner a subject says which volume.
     """
-    foreign = "" if unit == home else f"{FOREIGN}{unit.account}.{unit.region}/"
-    return f"{alarm_prefix(deployment)}{foreign}"
+    foreign = "" if unit == home else f"{FOREIGN}{unit.account}.{unit.region}"
+    return f"{EVERY_ALARM}{deployment}{foreign}/"
 
 
 def alarm_name(prefix: str, name: str, resource_id: str, severity: Verdict) -> str:
@@ -57,8 +62,8 @@ def alarm_name(prefix: str, name: str, resource_id: str, severity: Verdict) -> s
 
 
 def mass_name(shard: Shard) -> str:
-    """What stands for a resource's id in the name of the alarm for many."""
-    return MASS if shard.is_whole else f"{MASS}-{shard.number}-of-{shard.count}"
+    """What stands for a resource's id in the name of the alarm for many. No id has its underscore."""
+    return "many_at_once" if shard.is_whole else f"many_at_once-{shard.number}-of-{shard.count}"
 
 
 def resource_dimensions(config: Config, kind: str, resource_id: str) -> list[dict[str, str]]:

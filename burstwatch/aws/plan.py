@@ -17,7 +17,7 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.message import NAMED_IN_MASS
-from burstwatch.messages.timeline import Timeline
+from burstwatch.messages.timeline import Timeline, merge_timelines
 from burstwatch.polling.ranking import urgency
 from burstwatch.shards import shards_of
 
@@ -75,17 +75,22 @@ class _Draft:
     delete: list[str] = field(default_factory=list)
     over: dict[str, tuple[Alarm, ...]] = field(default_factory=dict)
 
-    def update(self, there: Iterable[Alarm], severity: int, now: float) -> None:
-        """Rewrite those of one resource's alarms whose text is no longer true."""
-        is_empty = severity >= SEVERITY["exhausted"]
+    def update(self, there: Sequence[Alarm], severity: int, now: float) -> None:
+        """Rewrite those of one resource's alarms whose text is no longer true.
+
+        Each knows what happened in the episode, so that the last one that is left can tell it.
+        """
+        if not there:
+            return
+        times = merge_timelines([alarm.timeline for alarm in there])
+        if severity >= SEVERITY["exhausted"] and times.empty_s is None:
+            times = replace(times, empty_s=now)
         for alarm in there:
-            known = alarm.timeline
-            if severity < SEVERITY[alarm.severity]:
-                if known.over_s is None and alarm.state != "OK":
-                    self.rewrite.append((alarm, replace(known, over_s=now)))
-            elif known.over_s is not None or (is_empty and known.empty_s is None):
-                empty_s = now if is_empty and known.empty_s is None else known.empty_s
-                self.rewrite.append((alarm, replace(known, empty_s=empty_s, over_s=None)))
+            if severity >= SEVERITY[alarm.severity]:
+                if alarm.timeline != times:
+                    self.rewrite.append((alarm, times))
+            elif alarm.timeline.over_s is None and alarm.state != "OK":
+                self.rewrite.append((alarm, replace(times, over_s=now)))
 
     def end(self, there: Iterable[Alarm], severity: int, now: float) -> None:
         """Delete of one resource's alarms what has been over for long enough."""
@@ -135,6 +140,8 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         draft.end(there, severity, now)
     _plan_orphans(draft, found, by_resource.values(), now=now)
     mass = _plan_mass(draft, found, mass_there, config, now=now)
+    # The text of many first, and what goes to OK now before what goes on.
+    draft.rewrite.sort(key=lambda one: (one[1].over_s is None, one[0].kind != MASS))
     most_new = MOST_NEW_ALARMS // found.shard.count
     return AlarmPlan(
         there=alarms_there,
@@ -142,7 +149,7 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         mass=mass,
         crowd={one: tuple(ids) for one, ids in draft.crowd.items()},
         create=tuple(draft.create[:most_new]),
-        rewrite=tuple(draft.rewrite[:MOST_REWRITTEN]),
+        rewrite=tuple(draft.rewrite[: max(1, MOST_REWRITTEN // found.shard.count)]),
         delete=tuple(draft.delete),
         over=draft.over,
         postponed=max(0, len(draft.create) - most_new),
@@ -163,7 +170,8 @@ def _plan_orphans(
         is_old = now - min(alarm.timeline.opened_s for alarm in some) > SURELY_GONE_S
         if kind not in found.incomplete and (kind not in found.unsettled or is_old):
             draft.severities[kind, some[0].resource_id] = 0
-            draft.update(some, 0, now)
+            if kind != DRILL:  # its words are true at its end as well
+                draft.update(some, 0, now)
             draft.end(some, 0, now)
 
 
@@ -198,7 +206,7 @@ def _plan_mass(
     if on or (known and not held):
         severity_now = max((SEVERITY[one] for one in lasting), default=0)
         draft.severities[MASS, part_name(found.unit, found.shard)] = severity_now
-        draft.update(known.values(), severity_now, now)
+        draft.update(tuple(known.values()), severity_now, now)
         draft.end(known.values(), severity_now, now)
     return tuple(one for one in on if one not in known)
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -73,18 +73,23 @@ def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem
 
 
 def publish_events(
-    clients: Clients, found: Look, messages: Iterable[tuple[str, Message]], config: Config
+    clients: Clients,
+    found: Look,
+    messages: Iterable[tuple[str, Callable[[], Message]]],
+    config: Config,
 ) -> list[Problem]:
-    """Send each message, with the severity that subscribers filter by."""
+    """Write and send each message, with the severity that subscribers filter by."""
     if not config.events_topic_arn:
         return []
     problems = []
-    for severity, message in messages:
+    for severity, write in messages:
+        part = f"event {severity}"
         try:
+            message = write()
+            part = f"event {message.event} of {_subject_of(message)}"
             topic = config.events_topic_arn
             send(clients, message, topic=topic, severity=severity, unit=found.unit)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others theirs
-            part = f"event {message.event} of {_subject_of(message)}"
             problems.append(Problem(part=part, error=describe_error(error)))
     return problems
 

@@ -9,14 +9,16 @@ from burstwatch.aws.alarms import (
     alarm_request,
     check_topics,
     delete_alarms,
-    read_unit_alarms,
+    read_alarms,
 )
+from burstwatch.aws.episodes import of_alarms
 from burstwatch.aws.look import Look
 from burstwatch.aws.names import (
     MASS,
     alarm_name,
     mass_name,
     part_name,
+    unit_prefix,
 )
 from burstwatch.aws.plan import AlarmPlan, plan_alarms
 from burstwatch.aws.publish import publish_events, publish_severities
@@ -60,10 +62,10 @@ def list_alarms(home: Clients, found: Look, config: Config, *, is_home: bool) ->
     """The alarms that a unit has, or why that is not known."""
     try:
         home_unit = found.unit if is_home else home.unit()
-        prefix, alarms = read_unit_alarms(home, config.deployment, found.unit, home_unit)
+        prefix = unit_prefix(config.deployment, found.unit, home_unit)
+        return Listed(prefix=prefix, alarms=tuple(read_alarms(home, prefix)))
     except (*AWS_ERRORS, AwsError) as error:
         return Problem(part="DescribeAlarms", error=describe_error(error))
-    return Listed(prefix=prefix, alarms=tuple(alarms))
 
 
 def reconcile(
@@ -81,7 +83,10 @@ def reconcile(
     """
     alarms = () if isinstance(there, Problem) else there.alarms
     plan = plan_alarms(found, alarms, config, now=now)
-    rewritten, problems = rewrite_alarms(home, found, plan, config)
+    # What goes to OK now must not repeat the danger. All other words can wait until somebody is paged.
+    over = [one for one in plan.rewrite if one[1].over_s is not None]
+    lasting = [one for one in plan.rewrite if one[1].over_s is None]
+    _, problems = rewrite_alarms(home, found, plan, over, config)
     unpublished = publish_severities(home, found, plan, config)
     problems += unpublished
     if plan.postponed:
@@ -98,11 +103,14 @@ def reconcile(
     created, failed = create_alarms(home, found, plan, there.prefix, config)
     problems += failed
     problems += check_topics(home, config) if created else []
+    rewritten, failed_words = rewrite_alarms(home, found, plan, lasting, config)
+    problems += failed_words
     closed: list[Episode] = []
     for resource_id, alarms_over in plan.over.items():
         try:
             closed.append(close(resource_id, alarms_over))
         except Exception as error:  # noqa: BLE001 - what is wrong with one must not keep the others' alarms
+            closed.append(of_alarms(alarms_over, unit=str(found.unit), closed_s=found.at))
             part = f"end of the episode of {resource_id}"
             problems.append(Problem(part=part, error=describe_error(error)))
     told = events(found, plan, created, rewritten, closed, config)
@@ -119,7 +127,11 @@ def reconcile(
 
 
 def rewrite_alarms(
-    clients: Clients, found: Look, plan: AlarmPlan, config: Config
+    clients: Clients,
+    found: Look,
+    plan: AlarmPlan,
+    wanted: Sequence[tuple[Alarm, Timeline]],
+    config: Config,
 ) -> tuple[list[tuple[Alarm, Timeline]], list[Problem]]:
     """Change the words of alarms that are there. Returns those changed, and what failed.
 
@@ -127,11 +139,13 @@ def rewrite_alarms(
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
     """
     done, problems = [], list[Problem]()
-    for alarm, timeline in plan.rewrite:
+    for alarm, timeline in wanted:
         try:
             text = description(message_of_old(found, plan, alarm, timeline, config))
             subject = (alarm.kind, alarm.resource_id)
             request = alarm_request(alarm.name, subject, text, alarm.severity, config)
+            # Somebody may have silenced it by hand.
+            request["ActionsEnabled"] = alarm.is_enabled
             clients("cloudwatch").put_metric_alarm(**request)
         except Exception as error:  # noqa: BLE001 - old words must not cost anybody their page
             part = f"words of {alarm.name}"

@@ -79,7 +79,7 @@ def sweep(
         problems += publish_spent(publisher, found, config)
     reader = home.until(deadline.plus(READ_ALARMS_S))
     there = list_alarms(reader, found, config, is_home=clients is home)
-    close = partial(close_episode, clients, found, deadline=deadline)
+    close = partial(close_episode, clients, found, deadline=deadline.plus(READ_ALARMS_S))
     alarms = reconcile(publisher, found, there, config, close=close, now=now)
     problems += alarms.problems
     # A sweep that could not see everything, or could not make an alarm, is not complete,

@@ -1,6 +1,7 @@
 """Chooses the words for what a sweep does: the text of each alarm, and the events of a look."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
@@ -17,7 +18,7 @@ from burstwatch.messages.message import (
     mass_over_message,
     over_message,
 )
-from burstwatch.messages.timeline import Timeline
+from burstwatch.messages.timeline import Timeline, merge_timelines
 
 
 def message_of_new(
@@ -28,12 +29,14 @@ def message_of_new(
         return _of_mass(found, plan, severity, Timeline(opened_s=found.at), config)
     is_empty = found.assessments[resource_id][1].verdict == "exhausted"
     there = plan.there.get(resource_id, ())
-    event: Event = "empty" if is_empty else "escalated" if there else "opened"
-    timeline = Timeline(
-        opened_s=min([alarm.timeline.opened_s for alarm in there], default=found.at),
+    is_worse = bool(there) and severity == "critical"
+    event: Event = "empty" if is_empty else "escalated" if is_worse else "opened"
+    now = Timeline(
+        opened_s=found.at,
         paged_s=found.at if severity == "critical" else None,
         empty_s=found.at if is_empty else None,
     )
+    timeline = merge_timelines([now, *(alarm.timeline for alarm in there)])
     return danger_message(found.brief(resource_id), timeline, config.links, event=event)
 
 
@@ -45,11 +48,12 @@ def message_of_old(
     if alarm.kind == MASS:
         if timeline.over_s is not None:
             place = where(found.unit, found.shard)
-            return mass_over_message(place, timeline, links, at=found.at)
+            return mass_over_message(place, alarm.severity, timeline, links, at=found.at)
         return _of_mass(found, plan, alarm.severity, timeline, config)
     if timeline.over_s is not None:
         return _over(found, alarm.resource_id, timeline, config)
-    return danger_message(found.brief(alarm.resource_id), timeline, links, event="empty")
+    event: Event = "opened" if timeline.empty_s is None else "empty"
+    return danger_message(found.brief(alarm.resource_id), timeline, links, event=event)
 
 
 def events(
@@ -59,20 +63,25 @@ def events(
     rewritten: Sequence[tuple[Alarm, Timeline]],
     closed: Sequence[Episode],
     config: Config,
-) -> Iterator[tuple[str, Message]]:
+) -> Iterator[tuple[str, Callable[[], Message]]]:
     """What to tell the subscribers of ``events``, with its severity: each once."""
     told = {resource_id for resource_id, _ in made}
     for resource_id, severity in made:
-        message = message_of_new(found, plan, resource_id, severity, config)
-        verdict = "exhausted" if message.event == "empty" else severity
-        yield verdict, message
+        if severity == "warning" and plan.there.get(resource_id):
+            continue  # it is better than it was
+        is_empty = resource_id != MASS and found.assessments[resource_id][1].verdict == "exhausted"
+        write = partial(message_of_new, found, plan, resource_id, severity, config)
+        yield "exhausted" if is_empty else severity, write
     for alarm, timeline in rewritten:
-        is_news = alarm.timeline.empty_s is None and timeline.empty_s == found.at
+        known = merge_timelines(
+            [one.timeline for one in plan.there.get(alarm.resource_id, [alarm])]
+        )
+        is_news = known.empty_s is None and timeline.empty_s == found.at
         if is_news and alarm.resource_id not in told:
             told.add(alarm.resource_id)
-            yield "exhausted", message_of_old(found, plan, alarm, timeline, config)
+            yield "exhausted", partial(message_of_old, found, plan, alarm, timeline, config)
     for episode in closed:
-        yield "recovered", _recovered(found, episode, config)
+        yield "recovered", partial(_recovered, found, episode, config)
 
 
 def _recovered(found: Look, episode: Episode, config: Config) -> Message:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from burstwatch.fixes import Fix, soonest
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import MINUTE, clock_time, span
+from burstwatch.formatting import DAY, MINUTE, clock_time, span
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
@@ -83,10 +83,12 @@ def _headline(projection: Projection) -> str:
         return f"burst credits empty now ({clock_time(now, now=now)})"
     likely, worst = projection.time_to_empty_s, projection.worst_s
     if likely is not None and math.isfinite(likely):
-        whole = likely - likely % MINUTE  # as the time of day beside it
+        if likely >= DAY:
+            return f"burst credits dry in more than a day (as of {clock_time(now, now=now)})"
+        whole = max(likely - likely % MINUTE, MINUTE)  # as the time of day beside it
         return f"burst credits dry in {span(whole)} ({clock_time(now + likely, now=now)})"
     soonest_s = min(
-        (one for one in (projection.low_s, worst) if one is not None and math.isfinite(one)),
+        (one for one in (projection.low_s, worst) if one is not None and one < DAY),
         default=None,
     )
     if soonest_s is None:
@@ -100,9 +102,11 @@ def _between(projection: Projection) -> str:
     if projection.state != "finite" or likely is None or projection.low_s is None:
         return ""
     first, last = (
-        "" if seconds is None or math.isinf(seconds) else clock_time(now + seconds, now=now)
+        "" if seconds is None or seconds >= DAY else clock_time(now + seconds, now=now)
         for seconds in (projection.low_s, projection.high_s)
     )
+    if not first:
+        return ""
     if not last:
         return f"{first} at the earliest"
     return "" if first == last else f"{first} at the earliest, {last} at the latest"

@@ -30,7 +30,7 @@ def digest_message(
     ``fixed_usd`` that of the deployment itself.
     """
     days = f"{lasts_s / DAY:.0f} days"
-    empty = [one for one in episodes if one.empty_s is not None]
+    empty = [one for one in episodes if one.was_empty]
     changes = _changes(episodes)
     count = f"{len(episodes)} episode{'' if len(episodes) == 1 else 's'}"
     asked = "not known" if requests_usd is None else f"{requests_usd:.2f} USD"
@@ -55,13 +55,13 @@ def digest_message(
 def is_needless(one: Episode) -> bool:
     """Whether somebody was paged and the bucket stayed far from empty. What is not known is not."""
     is_far = one.lowest_ratio is not None and one.lowest_ratio >= NEEDLESS_ABOVE
-    return one.paged_s is not None and one.empty_s is None and is_far
+    return one.paged_s is not None and not one.was_empty and is_far
 
 
 def is_near_miss(one: Episode) -> bool:
     """Whether the bucket was nearly empty, and never was."""
     is_near = one.lowest_ratio is not None and one.lowest_ratio < NEAR_MISS_BELOW
-    return one.empty_s is None and is_near
+    return not one.was_empty and is_near
 
 
 def _changes(episodes: Sequence[Episode]) -> list[str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from burstwatch.fixes import SOONEST_FIRST, soonest
 from burstwatch.history.observations import Resource, Verdict
+from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.message import fix_text
-from burstwatch.messages.timeline import Timeline
 
 #: How far the datapoints of a level are apart.
 SHORTEST_PERIOD_S, LONGEST_PERIOD_S = 60.0, 300.0
@@ -48,7 +48,12 @@ class Episode:
         if self.empty_s is None:
             return None
         told_s = self.opened_s if self.paged_s is None else self.paged_s
-        return self.empty_s - told_s
+        return max(0.0, self.empty_s - told_s)
+
+    @property
+    def was_empty(self) -> bool:
+        """Whether the bucket was empty, seen by a sweep or measured afterwards."""
+        return self.empty_s is not None or bool(self.at_zero_s)
 
     @property
     def key(self) -> tuple[str, str, float]:
@@ -92,19 +97,6 @@ def lowest_and_empty(
     empty = (
         min(max(end - start, SHORTEST_PERIOD_S), LONGEST_PERIOD_S)
         for (start, ratio), end in zip(levels, ends, strict=True)
-        if ratio <= 0
+        if ratio <= EMPTY_RATIO
     )
     return min(ratio for _, ratio in levels), sum(empty)
-
-
-def merge_timelines(timelines: Sequence[Timeline]) -> Timeline:
-    """The times of all alarms of one resource."""
-
-    def first(times: Sequence[float | None]) -> float | None:
-        return min((at for at in times if at is not None), default=None)
-
-    return Timeline(
-        opened_s=min(one.opened_s for one in timelines),
-        paged_s=first([one.paged_s for one in timelines]),
-        empty_s=first([one.empty_s for one in timelines]),
-    )

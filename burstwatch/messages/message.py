@@ -99,15 +99,18 @@ def over_message(
         title = f"{who(brief)}: no longer critical ({clock}), still a warning"
     else:
         title = f"{who(brief)}: burst credits recovered ({clock})"
-    level = "never empty" if lowest_ratio is None else f"never under {lowest_ratio:.0%}"
+    level = "" if lowest_ratio is None else f"never under {lowest_ratio:.0%}"
     if timeline.empty_s is not None:
-        lasted = f", {span(at_zero_s)} in all" if at_zero_s else ""
-        level = f"empty from {clock_time(timeline.empty_s, now=at)} on{lasted}"
+        level = f"empty from {clock_time(timeline.empty_s, now=at)} on"
+    if at_zero_s:
+        level = f"{level if timeline.empty_s else 'empty'}, {span(at_zero_s)} in all"
     now = f"now {brief.credits}" if brief and brief.credits else ""
     return Message(
         event="recovered" if brief else "gone",
         title=title,
-        actions=actions(["nothing to do"]),
+        actions=actions(
+            ["see the warning of it" if brief and brief.verdict == "warning" else "nothing to do"]
+        ),
         facts=_lines(
             ("Alarm", _lasted(timeline, at)),
             ("Credits", "; ".join(filter(None, (level, now)))),
@@ -155,11 +158,14 @@ def mass_message(
     )
 
 
-def mass_over_message(where: str, timeline: Timeline, links: Links, *, at: float) -> Message:
-    """The alarm that stands for many is over."""
+def mass_over_message(
+    where: str, severity: Verdict, timeline: Timeline, links: Links, *, at: float
+) -> Message:
+    """The alarm that stands for many of a severity is over."""
+    are = "have a warning" if severity == "warning" else "are critical"
     return Message(
         event="mass",
-        title=f"No longer many resources in danger in {where} ({clock_time(at, now=at)})",
+        title=f"Fewer resources {are} in {where} ({clock_time(at, now=at)})",
         actions=actions(["look at the resources that still have an alarm of their own"]),
         facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,

@@ -1,7 +1,7 @@
 """Keeps what happened in an episode in the alarm's own description, so that no sweep has to remember it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -31,7 +31,7 @@ class Timeline:
 def read_timeline(description: str, *, made_at: float) -> Timeline:
     """The times in an alarm's description. Without any, the alarm was opened when it was made."""
     found: Mapping[str, str] = dict(_LINE.findall(description))
-    times = {name: _seconds(text) for name, text in found.items()}
+    times = {name: at for name, text in found.items() if (at := _seconds(text)) is not None}
     return Timeline(
         opened_s=times.get("Opened", made_at),
         paged_s=times.get("Paged"),
@@ -40,9 +40,25 @@ def read_timeline(description: str, *, made_at: float) -> Timeline:
     )
 
 
+def merge_timelines(timelines: Sequence[Timeline]) -> Timeline:
+    """The times of all alarms of one resource, of which there is one at least. None is over."""
+
+    def first(times: Sequence[float | None]) -> float | None:
+        return min((at for at in times if at is not None), default=None)
+
+    return Timeline(
+        opened_s=min(one.opened_s for one in timelines),
+        paged_s=first([one.paged_s for one in timelines]),
+        empty_s=first([one.empty_s for one in timelines]),
+    )
+
+
 def _iso(at: float) -> str:
     return f"{datetime.fromtimestamp(at, tz=UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _seconds(text: str) -> float:
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S%z").timestamp()
+def _seconds(text: str) -> float | None:
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S%z").timestamp()
+    except ValueError:  # edited by hand, and no date
+        return None

@@ -50,7 +50,7 @@ export class BurstWatch extends Construct {
     // A heartbeat that nobody has published yet would be missed at once.
     for (const alarm of health.alarms) alarm.node.addDependency(cleanup);
     if (props.digest) {
-      new Digest(this, 'Digest', { ...props, topics: this.topics, sweeps: this.sweeps });
+      new Digest(this, 'Digest', { ...shared, sweeps: this.sweeps });
     }
     if (props.floor) {
       new FloorAlarm(this, 'Floor', { ...props, percent: props.floorPercent, topic: this.topics.notice });

@@ -1,24 +1,38 @@
+import { Duration } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import { acknowledgeReads, type FunctionsProps, makeFooting, makeFunction } from './functions.ts';
 import type { Sweeps } from './sweeps.ts';
-import type { Topics } from './topics.ts';
 
-/** Once a week one of the sweep functions writes what happened, to the topic notice. */
+/** Reading a week of a large fleet's log takes longer than a sweep may. */
+const TIMEOUT = Duration.minutes(5);
+
+/** Once a week a function writes what happened, by the log of the sweeps, to the topic notice. */
 export class Digest extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    props: { readonly deployment: string; readonly topics: Topics; readonly sweeps: Sweeps },
-  ) {
+  constructor(scope: Construct, id: string, props: FunctionsProps & { readonly sweeps: Sweeps }) {
     super(scope, id);
-    const [{ function: fn }] = props.sweeps.sweepers as [Sweeps['sweepers'][number]];
-    props.sweeps.logGroup.grant(fn, 'logs:FilterLogEvents');
+    const { logGroup } = props.sweeps;
+    const footing = makeFooting(this, 'Function', props);
+    const fn = makeFunction(this, 'Function', props, {
+      ...footing,
+      handler: 'lambdas.sweep.handler',
+      description: 'burstwatch: the digest of the week',
+      timeout: TIMEOUT,
+      environment: { BURSTWATCH_NOTICE_TOPIC_ARN: props.topics.notice.topicArn },
+    });
+    fn.configureAsyncInvoke({ retryAttempts: 0 });
+    logGroup.grant(fn, 'logs:FilterLogEvents');
     props.topics.notice.grantPublish(fn);
+    footing.role.addToPolicy(
+      new PolicyStatement({ sid: 'CountTheRequests', actions: ['cloudwatch:GetMetricData'], resources: ['*'] }),
+    );
+    acknowledgeReads(footing.role, ['cloudwatch:GetMetricData']);
     new Rule(this, 'Rule', {
       description: `burstwatch ${props.deployment}: the digest of the week`,
       schedule: Schedule.cron({ weekDay: 'MON', hour: '7', minute: '0' }),
-      targets: [new LambdaFunction(fn, { event: RuleTargetInput.fromObject({ digest: true }), retryAttempts: 1 })],
+      targets: [new LambdaFunction(fn, { event: RuleTargetInput.fromObject({ digest: logGroup.logGroupName }), retryAttempts: 1 })],
     });
   }
 }

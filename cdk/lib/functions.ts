@@ -78,10 +78,12 @@ export function acknowledgeOwnAlarms(role: Role, deployment: string): void {
   // cdk-nag prints what is not known before deployment as the pseudo parameter's name.
   const known = (value: string, name: string) => (Token.isUnresolved(value) ? `<AWS::${name}>` : value);
   const where = [known(stack.partition, 'Partition'), 'cloudwatch', known(stack.region, 'Region'), known(stack.account, 'AccountId')];
-  Validations.of(role).acknowledge({
-    id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${where.join(':')}:alarm:burstwatch/${deployment}/*]`,
-    reason: 'the alarms are named after volumes that are not known at deployment; all begin with this prefix',
-  });
+  for (const prefix of alarmPrefixes(deployment)) {
+    Validations.of(role).acknowledge({
+      id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${where.join(':')}:alarm:${prefix}*]`,
+      reason: 'the alarms are named after volumes that are not known at deployment; all begin with this prefix',
+    });
+  }
 }
 
 export const PUBLISHING = 'cloudwatch:PutMetricData, which takes no resource; a condition limits it to our namespace';
@@ -100,15 +102,22 @@ export function deleteOwnAlarms(scope: Construct, deployment: string): PolicySta
     sid: 'DeleteOurAlarms',
     effect: Effect.ALLOW,
     actions: ['cloudwatch:DeleteAlarms'],
-    resources: [ownAlarms(scope, deployment)],
+    resources: ownAlarms(scope, deployment),
   });
 }
 
-export function ownAlarms(scope: Construct, deployment: string): string {
-  return Stack.of(scope).formatArn({
-    service: 'cloudwatch',
-    resource: 'alarm',
-    resourceName: `burstwatch/${deployment}/*`,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
+/** Of the home unit, and of the others. */
+function alarmPrefixes(deployment: string): string[] {
+  return [`burstwatch/${deployment}/`, `burstwatch/${deployment}@`];
+}
+
+export function ownAlarms(scope: Construct, deployment: string): string[] {
+  return alarmPrefixes(deployment).map((prefix) =>
+    Stack.of(scope).formatArn({
+      service: 'cloudwatch',
+      resource: 'alarm',
+      resourceName: `${prefix}*`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    }),
+  );
 }

@@ -181,7 +181,7 @@ export class Sweeps extends Construct {
       new PolicyStatement({
         sid: 'MakeOurAlarms',
         actions: ['cloudwatch:PutMetricAlarm'],
-        resources: [ownAlarms(this, props.deployment)],
+        resources: ownAlarms(this, props.deployment),
         // An alarm can stop or terminate an instance: ours may only send a message, and to our own topics.
         conditions: {
           'ForAllValues:StringEquals': {

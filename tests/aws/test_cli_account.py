@@ -188,7 +188,7 @@ def test_a_deployment_name_that_could_match_others_is_refused(cloud: Cloud) -> N
 
 def test_cleanup_of_one_unit_leaves_the_others(cloud: Cloud) -> None:
     gone, kept = (
-        f"burstwatch/burstwatch/@{unit}/vol-1/critical"
+        f"burstwatch/burstwatch@{unit}/vol-1/critical"
         for unit in ("222222222222.us-east-1", "222222222222.eu-west-1")
     )
     put_alarm(cloud, gone)

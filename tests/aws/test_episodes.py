@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from burstwatch.aws import words
 from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
 from burstwatch.messages.digest import digest_message, is_near_miss, is_needless
 from burstwatch.messages.episode import Episode, lowest_and_empty
+from burstwatch.messages.message import Message
 from burstwatch.messages.timeline import Timeline, read_timeline
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_lambda import Context, load
@@ -157,10 +159,9 @@ def test_the_digest_of_a_week_names_what_happened_what_it_cost_and_what_would_he
     assert "Paged: 1 of 1" in out
     assert "Needless pages: 0" in out
     aws_env.setenv("BURSTWATCH_NOTICE_TOPIC_ARN", NOTICE)
-    aws_env.setenv("AWS_LAMBDA_LOG_GROUP_NAME", LOG)
     function = load("lambdas.sweep")
     aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
-    assert function.handler({"digest": True}, Context()) == {"title": out.splitlines()[0]}
+    assert function.handler({"digest": LOG}, Context()) == {"title": out.splitlines()[0]}
     (sent,) = [one for one in cloud.aws.published if one["TopicArn"] == NOTICE]
     assert sent["Email"] == out
     assert json.loads(sent["Message"])["metadata"]["eventType"] == "burstwatch.digest"
@@ -212,3 +213,60 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
         "Cost of watching: not known for metric requests, 2.50 USD for the deployment (list prices)"
         in message.facts
     )
+
+
+def test_an_episode_keeps_its_page_when_its_critical_alarm_is_deleted_first(cloud: Cloud) -> None:
+    disk, memory = Disk(cloud, percent=90), Memory()
+    closed: list[Episode] = []
+    for minute in range(320):
+        # It drains, then goes on slowly for a while, and recovers.
+        disk.minute(iops=3_000 if minute < 24 else 420 if minute < 130 else 0)
+        if minute < 40 or minute % 5 == 0 or minute > 225:
+            closed += run_sweep(cloud, memory).closed
+            cloud.aws.evaluate_alarms()
+    events = [one["MessageAttributes"]["event"]["StringValue"] for one in cloud.aws.published]
+    (episode,) = closed
+    assert episode.severity in {"critical", "warning"}
+    assert episode.paged_s is not None
+    assert events[0] == "opened"
+    assert events[-1] == "recovered"
+    assert len(events) == len(set(events))
+
+
+def test_an_alarm_that_somebody_silenced_by_hand_stays_so(cloud: Cloud) -> None:
+    disk, memory = Disk(cloud, percent=40), Memory()
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    run_sweep(cloud, memory)
+    cloud.aws.evaluate_alarms()
+    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    alarm["ActionsEnabled"] = False
+    while "\nEmpty: " not in alarm["AlarmDescription"]:
+        disk.minute(iops=3_000)
+        run_sweep(cloud, memory)
+        (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    assert alarm["ActionsEnabled"] is False
+
+
+def test_an_event_that_cannot_be_written_costs_no_other(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, memory = Disk(cloud, percent=40), Disk(cloud, percent=40), Memory()
+    for _ in range(5):
+        first.minute(iops=3_000)
+        cloud.clock.now -= 60
+        second.minute(iops=3_000)
+    real = words.message_of_new
+
+    def broken(*args: Any) -> Message:
+        if args[2] == first.id:
+            raise OverflowError("year 10000")
+        return real(*args)
+
+    monkeypatch.setattr(words, "message_of_new", broken)
+    swept = run_sweep(cloud, memory)
+    assert [
+        one["MessageAttributes"]["resourceId"]["StringValue"] for one in cloud.aws.published
+    ] == [second.id]
+    assert [problem.part for problem in swept.problems] == ["event critical"]
+    assert swept.completed

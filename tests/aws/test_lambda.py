@@ -80,7 +80,6 @@ def test_the_package_has_the_services_that_the_functions_call(
     for name in ("PAGE", "NOTICE"):
         topic = f"arn:aws:sns:us-east-1:123456789012:{name.lower()}"
         aws_env.setenv(f"BURSTWATCH_{name}_TOPIC_ARN", topic)
-    aws_env.setenv("AWS_LAMBDA_LOG_GROUP_NAME", "group")
     cloud.aws.logs["group"] = []
     disk = Disk(cloud, percent=40)
     for _ in range(6):
@@ -90,7 +89,7 @@ def test_the_package_has_the_services_that_the_functions_call(
     function.handler({}, Context())
     asked = {"id": "drill-1", "severity": "critical", "step": "begin"}
     function.handler({"drill": asked}, Context())
-    function.handler({"digest": True}, Context())
+    function.handler({"digest": "group"}, Context())
     called = {service for service, _, _ in cloud.aws.calls}
     assert called == {*catalog()["services"]}
 

@@ -58,8 +58,8 @@ def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_ea
     made = run_sweep(cloud)
     cloud.aws.evaluate_alarms()
     assert made.created == (("mass", "critical"),)
-    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
-    assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/mass/critical", "ALARM")]
+    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
+    assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/many_at_once/critical", "ALARM")]
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith(
         "25 resources are critical in 123456789012/us-east-1 ("
@@ -76,7 +76,7 @@ def test_nobody_loses_an_alarm_when_the_mass_begins(cloud: Cloud) -> None:
     before = set(alarms(cloud))
     draining(cloud, 5, percent=20)
     run_sweep(cloud, config=with_mass(5))
-    assert set(alarms(cloud)) == before | {f"{PREFIX}/mass/critical"}
+    assert set(alarms(cloud)) == before | {f"{PREFIX}/many_at_once/critical"}
     assert "DeleteAlarms" not in operations(cloud)
 
 
@@ -86,7 +86,7 @@ def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -
     calm, hot = draining(cloud, 5, percent=30), draining(cloud, 1, percent=20)
     run_sweep(cloud, schedule, config=config)
     cloud.aws.evaluate_alarms()
-    assert set(alarms(cloud)) == {f"{PREFIX}/mass/critical"}
+    assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
     for _ in range(40):
         now = cloud.clock.now
         a_minute(cloud, calm, iops=0)
@@ -108,7 +108,7 @@ def test_a_mass_does_not_end_because_nothing_can_be_seen_any_more(cloud: Cloud) 
         cloud.clock.now += 60
         run_sweep(cloud, config=with_mass(5))
         cloud.aws.evaluate_alarms()
-    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
+    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
 
 
 def test_a_mass_is_held_where_only_the_hot_ones_of_a_calm_fleet_cannot_be_judged(
@@ -127,7 +127,7 @@ def test_a_mass_is_held_where_only_the_hot_ones_of_a_calm_fleet_cannot_be_judged
         cloud.aws.evaluate_alarms()
     verdicts = [assessment.verdict for _, assessment in found.assessments.values()]
     assert verdicts.count("unknown") < len(verdicts) / 4  # the calm ones are not asked again yet
-    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
+    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
 
 
 def test_while_a_mass_is_held_nobody_gets_one_of_their_own_and_no_warning_ends_it(
@@ -144,8 +144,8 @@ def test_while_a_mass_is_held_nobody_gets_one_of_their_own_and_no_warning_ends_i
         run_sweep(cloud, config=config)
         cloud.aws.evaluate_alarms()
     assert alarms(cloud) == {
-        f"{PREFIX}/mass/critical": "ALARM",
-        f"{PREFIX}/mass/warning": "ALARM",
+        f"{PREFIX}/many_at_once/critical": "ALARM",
+        f"{PREFIX}/many_at_once/warning": "ALARM",
     }
 
 
@@ -159,7 +159,7 @@ def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud)
     hot = draining(cloud, 6, percent=30)
     run_sweep(cloud, schedule, config=config)
     cloud.aws.evaluate_alarms()
-    assert set(alarms(cloud)) == {f"{PREFIX}/mass/critical"}
+    assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
     for _ in range(30):
         a_minute(cloud, hot, iops=0)
         swept = run_sweep(cloud, schedule, config=config)
@@ -179,14 +179,14 @@ def test_a_maintenance_window_that_opens_ends_no_mass(cloud: Cloud) -> None:
         cloud.clock.now += 60
         run_sweep(cloud, config=config)
         cloud.aws.evaluate_alarms()
-    assert alarms(cloud) == {f"{PREFIX}/mass/critical": "ALARM"}
+    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
 
 
 def test_many_warnings_are_one_notice(cloud: Cloud) -> None:
     draining(cloud, 6, percent=70)
     run_sweep(cloud, config=with_mass(5))
     cloud.aws.evaluate_alarms()
-    assert cloud.aws.notifications == [(NOTICE, f"{PREFIX}/mass/warning", "ALARM")]
+    assert cloud.aws.notifications == [(NOTICE, f"{PREFIX}/many_at_once/warning", "ALARM")]
 
 
 def test_no_sweep_makes_more_than_fifty_alarms_and_the_next_makes_the_rest(cloud: Cloud) -> None:

@@ -192,7 +192,7 @@ def test_each_shard_has_a_mass_alarm_of_its_own_from_its_share_on(cloud: Cloud) 
     mass = {f"{PREFIX}/{mass_name(one)}/critical" for one in shards_of(4) if one != few}
     own = {f"{PREFIX}/db/{one}/critical" for one in by_shard[few]}
     assert alarms(cloud) == dict.fromkeys(mass | own, "ALARM")
-    described = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/mass-1-of-4/critical"]
+    described = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/many_at_once-1-of-4/critical"]
     assert (
         "5 resources are critical in 123456789012/us-east-1 (shard 1/4 of it)"
         in described["AlarmDescription"]

@@ -43,7 +43,7 @@ def test_a_member_account_is_read_through_its_role_and_alarmed_at_home(cloud: Cl
     swept = sweep_unit(cloud, units, SPEC)
     assert swept.completed
     assert list(alarms(cloud)) == [
-        f"burstwatch/burstwatch/@{MEMBER}.us-east-1/db/{disk.id}/critical"
+        f"burstwatch/burstwatch@{MEMBER}.us-east-1/db/{disk.id}/critical"
     ]
     assert heartbeats(cloud) == {"", f"{MEMBER}/us-east-1"}
 

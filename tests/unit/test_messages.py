@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.aws.names import alarm_name, alarm_prefix, unit_prefix
+from burstwatch.aws.names import alarm_name, alarm_prefixes, unit_prefix
 from burstwatch.config import Config, Links
 from burstwatch.fixes import Fix
 from burstwatch.formatting import clock_time
@@ -99,7 +99,7 @@ def test_the_name_of_an_alarm_is_short_plain_and_its_own(name: str, region: str)
     names = set()
     for unit in (home, foreign):
         prefix = unit_prefix("d" * 32, unit, home)
-        assert prefix.startswith(alarm_prefix("d" * 32))
+        assert prefix.startswith(alarm_prefixes("d" * 32))
         found = alarm_name(prefix, name, "vol-0123456789abcdef0", "critical")
         assert re.fullmatch(r"[A-Za-z0-9._/@-]{1,255}", found)
         assert found.endswith("/vol-0123456789abcdef0/critical")
@@ -130,7 +130,8 @@ def test_an_alarm_that_is_over_does_not_repeat_the_danger(
     found = None if brief is None else replace(brief, verdict=verdict, headline="dry in 8 min")  # type: ignore[arg-type]
     message = over_message(found, BRIEF.resource_id, BRIEF.unit, TIMES, Config().links, at=NOW)
     assert message.title == title
-    assert message.actions == ("Now: nothing to do",)
+    todo = "see the warning of it" if verdict == "warning" else "nothing to do"
+    assert message.actions == (f"Now: {todo}",)
     assert "dry in" not in description(message)
 
 

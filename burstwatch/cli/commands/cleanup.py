@@ -30,19 +30,18 @@ def run(args: Namespace, terminal: Terminal) -> int:
     from burstwatch.aws.alarms import (  # noqa: PLC0415 - needs an extra
         delete_alarms,
         read_alarms,
-        read_unit_alarms,
     )
-    from burstwatch.aws.names import alarm_prefix  # noqa: PLC0415
+    from burstwatch.aws.names import alarm_prefixes, unit_prefix  # noqa: PLC0415
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     try:
         if args.unit:
             account, _, region = args.unit.partition("/")
             unit = Unit(account=account, region=region)
-            _, alarms = read_unit_alarms(clients, deployment, unit, clients.unit())
+            prefixes: tuple[str, ...] = (unit_prefix(deployment, unit, clients.unit()),)
         else:
-            alarms = read_alarms(clients, alarm_prefix(deployment))
-        names = [alarm.name for alarm in alarms]
+            prefixes = alarm_prefixes(deployment)
+        names = [alarm.name for prefix in prefixes for alarm in read_alarms(clients, prefix)]
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
     problems = [] if args.dry_run else delete_alarms(clients, names)

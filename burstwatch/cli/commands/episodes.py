@@ -46,13 +46,15 @@ def run(args: Namespace, terminal: Terminal) -> int:
     from burstwatch.aws.alarms import read_alarms  # noqa: PLC0415 - boto3 is an extra
     from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415
     from burstwatch.aws.episodes import open_episodes, read_episodes  # noqa: PLC0415
-    from burstwatch.aws.names import alarm_prefix  # noqa: PLC0415
+    from burstwatch.aws.names import alarm_prefixes  # noqa: PLC0415
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     log_group = find_deployment(clients, deployment).one("LogGroupName")
     closed = read_episodes(clients, log_group, since_s=since_s)
     try:
-        alarms = read_alarms(clients, alarm_prefix(deployment))
+        alarms = [
+            alarm for prefix in alarm_prefixes(deployment) for alarm in read_alarms(clients, prefix)
+        ]
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
     episodes = [*closed, *open_episodes(alarms)]
