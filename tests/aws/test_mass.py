@@ -95,7 +95,7 @@ def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -
         run_sweep(cloud, schedule, config=config)
         cloud.aws.evaluate_alarms()
     assert set(alarms(cloud)) == {f"{PREFIX}/db/{hot[0].id}/critical"}
-    mass = [change[2] for change in cloud.aws.notifications if "/mass/" in change[1]]
+    mass = [change[2] for change in cloud.aws.notifications if "/many_at_once/" in change[1]]
     assert mass == ["ALARM", "OK"]
 
 
