@@ -7,7 +7,7 @@ from dataclasses import replace
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
 from burstwatch.aws.metrics import read_metrics
-from burstwatch.aws.names import ALARMED, DRILL, FOREIGN, MASS
+from burstwatch.aws.names import DRILL, FOREIGN, MASS
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
 from burstwatch.formatting import DAY, MINUTE
 from burstwatch.messages.console import console_link
@@ -86,13 +86,14 @@ def _unit_of(name: str) -> str:
 def of_alarms(alarms: Sequence[Alarm], *, unit: str, closed_s: float | None) -> Episode:
     """What the alarms of one resource tell, of which there is one at least."""
     timeline = merge_timelines([alarm.timeline for alarm in alarms])
-    there = {alarm.severity for alarm in alarms}
+    # A critical alarm may be gone already: the others know that somebody was paged.
+    is_critical = timeline.paged_s is not None or any(one.severity == "critical" for one in alarms)
     return Episode(
         resource_id=alarms[0].resource_id,
         name="",
         kind=alarms[0].kind,
         unit=unit,
-        severity=next(one for one in ALARMED if one in there),
+        severity="critical" if is_critical else "warning",
         opened_s=timeline.opened_s,
         paged_s=timeline.paged_s,
         empty_s=timeline.empty_s,
