@@ -65,7 +65,7 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
             ("Effect now" if is_empty else "At zero credits", brief.at_zero),
             ("Load" if is_empty else "Cause", brief.cause),
             ("Credits", brief.credits),
-            ("Empty", brief.between),
+            ("Run out", brief.between),
             ("Where", _where(brief)),
             ("Data", brief.data),
             *(("Note", caveat) for caveat in brief.caveats),

@@ -177,7 +177,7 @@ def _next_phase(phase: str, volume_id: str, raised: Mapping[str, Mapping[str, An
         return "low"
     if phase == "low" and "critical" in of_it:
         return "dry"
-    is_told = any("\nEmpty: " in one["AlarmDescription"] for one in of_it.values())
+    is_told = any("\nEmpty: 2" in one["AlarmDescription"] for one in of_it.values())
     return "well" if phase == "dry" and is_told else phase
 
 
