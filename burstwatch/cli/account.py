@@ -1,8 +1,11 @@
 """Shares arguments and clients between the commands that talk to AWS."""
 
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from burstwatch.formatting import DAY, HOUR, MINUTE
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.session import Clients
@@ -34,3 +37,21 @@ def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = N
         msg = f"unknown region {args.region!r}, allowed are {', '.join(known)}"
         raise ValueError(msg)
     return clients
+
+
+def parse_duration(name: str, text: str, *, low: str, high: str) -> float:
+    """The seconds of a duration such as ``30m``, ``4h`` or ``2d``.
+
+    Raises:
+        ValueError: naming it, and the shortest and the longest that are allowed.
+    """
+    seconds = _seconds(text)
+    if seconds is None or not (_seconds(low) or 0) <= seconds <= (_seconds(high) or 0):
+        msg = f"{name} is {text!r}, allowed are minutes, hours or days such as 30m, 4h or 2d, from {low} to {high}"
+        raise ValueError(msg)
+    return seconds
+
+
+def _seconds(text: str) -> float | None:
+    match = re.fullmatch(r"(\d{1,4})([mhd])", text)
+    return None if match is None else float(match[1]) * {"m": MINUTE, "h": HOUR, "d": DAY}[match[2]]

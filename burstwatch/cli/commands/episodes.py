@@ -5,22 +5,19 @@ alarms that are there now. Needs logs:FilterLogEvents, cloudformation:DescribeSt
 cloudwatch:DescribeAlarms.
 """
 
-import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
-from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.account import add_account_arguments, make_clients, parse_duration
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.config import parse_config
-from burstwatch.formatting import DAY, HOUR, clock_time, span, table
+from burstwatch.formatting import clock_time, span, table
 from burstwatch.messages.episode import Episode
 
 HEADINGS = (
     "began", "resource", "name", "severity", "lasted", "lead", "at zero", "lowest", "details"
 )  # fmt: skip
-UNITS = {"h": HOUR, "d": DAY}
-LONGEST_S = 30 * DAY
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -41,7 +38,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Read and print them."""
     deployment = parse_config({"deployment": args.deployment}).deployment
     now = terminal.clock()
-    since_s = now - _seconds(args.since)
+    since_s = now - parse_duration("since", args.since, low="1h", high="30d")
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.alarms import read_alarms  # noqa: PLC0415 - boto3 is an extra
     from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415
@@ -66,15 +63,6 @@ def run(args: Namespace, terminal: Terminal) -> int:
         text = _report(episodes, since=args.since, now=now)
     print(text, file=terminal.stdout, end="\n" if text else "")
     return 0
-
-
-def _seconds(text: str) -> float:
-    match = re.fullmatch(r"(\d{1,3})([hd])", text)
-    seconds = int(match[1]) * UNITS[match[2]] if match else 0
-    if not 0 < seconds <= LONGEST_S:
-        msg = f"since is {text!r}, allowed are hours or days such as 12h or 7d, at most 30d"
-        raise ValueError(msg)
-    return seconds
 
 
 def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:

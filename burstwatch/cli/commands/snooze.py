@@ -4,17 +4,13 @@ No new alarm is made for it until the snooze ends. An existing alarm stays, and 
 itself. Needs ec2:CreateTags, or rds:AddTagsToResource for a database.
 """
 
-import re
 from argparse import ArgumentParser, Namespace
 
-from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.account import add_account_arguments, make_clients, parse_duration
 from burstwatch.cli.main import Terminal
-from burstwatch.formatting import DAY, HOUR, MINUTE, clock_time
+from burstwatch.formatting import clock_time
 from burstwatch.kinds import find_kinds
 from burstwatch.owner_tags import SNOOZE_ALLOWED, SNOOZE_TAG, Snooze, parse_snooze
-
-UNITS = {"m": MINUTE, "h": HOUR, "d": DAY}
-SHORTEST_S, LONGEST_S = 5 * MINUTE, 30 * DAY
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,7 +24,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Put the tag on it, and say until when."""
     now = terminal.clock()
-    snooze = Snooze(until_s=now + _seconds(args.duration), reason=args.reason.strip())
+    snooze = Snooze(
+        until_s=now + parse_duration("duration", args.duration, low="5m", high="30d"),
+        reason=args.reason.strip(),
+    )
     try:
         parse_snooze(snooze.value)
     except ValueError:
@@ -44,12 +43,3 @@ def run(args: Namespace, terminal: Terminal) -> int:
     text = f"{name} is snoozed until {until}. Sweeps see the tag within 10 minutes."
     print(text, file=terminal.stdout)
     return 0
-
-
-def _seconds(text: str) -> float:
-    match = re.fullmatch(r"(\d{1,4})([mhd])", text)
-    seconds = int(match[1]) * UNITS[match[2]] if match else 0
-    if not SHORTEST_S <= seconds <= LONGEST_S:
-        msg = f"duration is {text!r}, allowed are minutes, hours or days such as 30m, 4h or 2d, from 5m to 30d"
-        raise ValueError(msg)
-    return seconds
