@@ -51,10 +51,10 @@ def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
     under = f"under {number(bucket.refill)} {unit}"
     half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2) if level > 0 else 0.0
     if level <= 0:
-        effect = f"the credits come back {under}"
+        effect = f"the credits refill while the load is {under}"
     elif math.isinf(half_s):
-        effect = f"at half the load ({number(demand / 2)} {unit}) they never end"
+        effect = f"at half the load ({number(demand / 2)} {unit}) they do not run out"
     else:
         half = f"at half the load ({number(demand / 2)} {unit}) the credits last {span(half_s)}"
-        effect = f"{half}, {under} they never end"
+        effect = f"{half}; {under} they do not run out"
     return Fix(what="reduce the load", effect=effect, takes="works at once", usd_month=0.0)

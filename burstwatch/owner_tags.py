@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from burstwatch.formatting import clock_time
+
 WATCH_TAG = "burstwatch:watch"
 LEAD_TAG = "burstwatch:lead_s"
 MAINTENANCE_TAG = "burstwatch:maintenance"
@@ -39,6 +41,11 @@ class Snooze:
         return (
             f"{datetime.fromtimestamp(self.until_s, tz=UTC):%Y-%m-%dT%H:%MZ} {self.reason}".rstrip()
         )
+
+    def note(self, now: float) -> str:
+        """What people read of it."""
+        reason = f": {self.reason}" if self.reason else ""
+        return f"snoozed until {clock_time(self.until_s, now=now)}, no new alarm is made{reason}"
 
 
 def parse_snooze(text: str) -> Snooze:

@@ -44,9 +44,14 @@ class Shard:
         return DIGITS[self.number - 1 :: self.count]
 
     def owns(self, resource_id: str) -> bool:
-        """Whether it is of this part. What ends in no digit is of the first."""
-        last = resource_id[-1:].lower()
+        """Whether it is of this part. A thing whose id ends in no digit is of the first."""
+        last = thing_id(resource_id)[-1:].lower()
         return (last if last and last in DIGITS else DIGITS[0]) in self.digits
+
+
+def thing_id(resource_id: str) -> str:
+    """The id that AWS knows, of one such as ``i-0123456789abcdef0.cpu``."""
+    return resource_id.partition(".")[0]
 
 
 WHOLE = Shard()

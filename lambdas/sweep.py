@@ -26,7 +26,6 @@ from burstwatch.aws.sweep import PUBLISH_S
 from burstwatch.aws.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.bill import deployment_lines
 
 #: Time kept back to publish what was found, and to end, before the function is stopped.
 RESERVE_S = PUBLISH_S + 1.0
@@ -60,14 +59,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 
 def _digest(log_group: str) -> dict[str, Any]:
-    """Send the digest of the week, from the log of the sweeps. Raises what AWS refuses: the alarm function-errors reports it."""
-    message = make_digest(
-        units.home,
-        log_group,
-        config,
-        usd_a_month=sum(line.usd for line in deployment_lines(config)),
-        now=time.time(),
-    )
+    """Send the digest of the week, from the log of the sweeps. Raises what AWS refuses."""
+    message = make_digest(units.home, log_group, config, now=time.time())
     send_digest(units.home, message, config)
     logger.info("digest sent", title=message.title)
     return {"title": message.title}

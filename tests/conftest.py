@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from burstwatch.aws import pace, session
 from burstwatch.aws.session import Clients, Deadline
+from burstwatch.kinds import find_kinds
 from burstwatch.polling.unit import Unit
 from tests.fake.aws import ACCOUNT, FakeAws
 from tests.fake.server import STALLS_S, FakeServer
@@ -134,6 +135,23 @@ def cloud() -> Iterator[Cloud]:
     """See ``fake_cloud``."""
     with fake_cloud() as made:
         yield made
+
+
+def iam_action(service: str, operation: str) -> str:
+    """The permission that a call needs."""
+    listings = [one for kind in find_kinds().values() for one in kind.listings]
+    known = {(one.service, one.operation): one.iam_action for one in listings}
+    return known.get((service, operation), f"{service}:{operation}")
+
+
+def put_cache(cloud: Cloud) -> None:
+    """A cluster of caches: the tags of such a one are listed by a service of their own."""
+    item = {
+        "CacheClusterId": "sessions",
+        "ARN": "arn:aws:elasticache:us-east-1:123456789012:cluster:sessions",
+        "CacheNodeType": "cache.r6g.large",
+    }
+    cloud.aws.add_item("elasticache", "DescribeCacheClusters", item)
 
 
 def find_program(name: str) -> str:

@@ -27,7 +27,7 @@ from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._ec2 import identified_by
 from burstwatch.kinds.base import DemandMetric, Kind, Listing, Scope
-from burstwatch.shards import shards_of
+from burstwatch.shards import shards_of, thing_id
 from tests.conftest import NOW, Cloud
 from tests.fake.wire import paginators, service_model
 from tests.kinds.life import live
@@ -165,8 +165,8 @@ def test_a_snoozed_resource_stays_silent_says_so_and_is_heard_again(
     )
     assert cloud.aws.notifications == []
     assert cloud.aws.published == []
-    assert f"{victim.id} is no longer snoozed" in burstwatch("unsnooze", victim.id)
-    assert burstwatch("unsnooze", victim.id) == f"{victim.id} is not snoozed\n"
+    assert f"{thing_id(victim.id)} is no longer snoozed" in burstwatch("unsnooze", victim.id)
+    assert burstwatch("unsnooze", victim.id) == f"{thing_id(victim.id)} is not snoozed\n"
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
@@ -257,8 +257,9 @@ def test_a_kind_is_seen_by_scan_by_tag_and_by_shard(kind: Kind, cloud: Cloud) ->
     examples = examples_of(kind)
     put_examples(cloud, kind, examples)
     out, err = StringIO(), StringIO()
-    env = {**os.environ, "BURSTWATCH_KINDS": kind.name}
-    code = run(["scan", "--json"], stdout=out, stderr=err, env=env, clock=cloud.clock)
+    code = run(
+        ["scan", "--kind", kind.name, "--json"], stdout=out, stderr=err, env=os.environ, clock=cloud.clock
+    )  # fmt: skip
     assert (code, err.getvalue()) == (0, "")
     everything = {json.loads(line)["id"] for line in out.getvalue().splitlines()}
     assert everything == {one.id for one in described(kind, examples)}

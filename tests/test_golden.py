@@ -26,7 +26,7 @@ def test_a_message_begins_with_the_resource_the_time_and_the_first_action(name: 
     for text in plain:
         begin = text[:100]
         title, action = begin.split("\n", 1)
-        assert re.match(r"\S+: |\d+ resources |Fewer resources ", title), title
+        assert re.match(r"\S+: |\d+ resources ", title), title
         assert re.search(r"\d\d:\d\dZ", title) or name == "drill", title
         assert "Now: " in action, begin
 

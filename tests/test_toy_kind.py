@@ -32,7 +32,7 @@ TOY = """
 from burstwatch.bucket import Bucket
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import DemandPoint
-from burstwatch.kinds.base import Cause, DemandMetric, Kind, Listing, Tagging, Thing
+from burstwatch.kinds.base import Cause, DemandMetric, Example, Kind, Listing, Tagging, Thing
 
 def identify(item):
     tags = {tag["Key"]: tag["Value"] for tag in item.get("TagList", ())}
@@ -75,6 +75,11 @@ KIND = Kind(
     cause=lambda resource, rates: Cause(text="much work", rate=2.0) if rates else None,
     at_zero=lambda resource: "costs money by the vCPU",
     fixes=lambda resource, level, demand, rates: (),
+    example=Example(
+        spec={"tier": "the tier"}, load={"cpu_percent": "the load"}, unit="credit", unit_size=60.0,
+        item=lambda spec: ({"DBInstanceIdentifier": "x", "PromotionTier": spec["tier"], "Engine": "y"}, {}),
+        totals=lambda resource, load: {"CPUUtilization": load["cpu_percent"]},
+    ),
 )
 """
 

@@ -11,15 +11,14 @@ from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 from burstwatch.formatting import DAY, HOUR
 from burstwatch.messages.digest import digest_message
 from burstwatch.messages.message import Message
+from burstwatch.polling.bill import deployment_lines
 from burstwatch.polling.queries import Query
 
 LASTS_S = 7.0 * DAY
 
 
-def make_digest(
-    clients: Clients, log_group: str, config: Config, *, usd_a_month: float, now: float
-) -> Message:
-    """The digest of the last seven days. ``usd_a_month`` is what the deployment itself costs.
+def make_digest(clients: Clients, log_group: str, config: Config, *, now: float) -> Message:
+    """The digest of the last seven days.
 
     Raises:
         AwsError: if the log cannot be read.
@@ -35,6 +34,7 @@ def make_digest(
     answers = read_metrics(
         clients, [requested], start_s=since_s, end_s=now, period_s=HOUR, deadline=NEVER
     )
+    usd_a_month = sum(line.usd for line in deployment_lines(config))
     series = answers.series.get(requested.key)
     return digest_message(
         read_episodes(clients, log_group, since_s=since_s),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
 from burstwatch.aws.metrics import read_metrics
-from burstwatch.aws.names import DRILL, FOREIGN, MASS
+from burstwatch.aws.names import DRILL, MASS, parse_alarm_name
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
 from burstwatch.formatting import DAY, MINUTE
 from burstwatch.messages.console import console_link
@@ -71,16 +71,11 @@ def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:
     for alarm in alarms:
         if alarm.kind not in {"", MASS, DRILL}:
             by_resource.setdefault((alarm.kind, alarm.resource_id), []).append(alarm)
-    found = [
-        of_alarms(some, unit=_unit_of(some[0].name), closed_s=None) for some in by_resource.values()
-    ]
+    found = []
+    for some in by_resource.values():
+        unit, name = parse_alarm_name(some[0].name)
+        found.append(replace(of_alarms(some, unit=unit, closed_s=None), name=name))
     return sorted(found, key=lambda one: one.opened_s)
-
-
-def _unit_of(name: str) -> str:
-    """The unit in the name of an alarm; empty for the home unit."""
-    account, _, region = name.split("/")[1].partition(FOREIGN)[2].partition(".")
-    return f"{account}/{region}" if region else ""
 
 
 def of_alarms(alarms: Sequence[Alarm], *, unit: str, closed_s: float | None) -> Episode:

@@ -23,7 +23,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     assessments = [assessment for _, assessment in found.assessments.values()]
     # What is in maintenance must not page by way of the fleet's alarms either; but what was
     # said before its window opened is still true.
-    silent = found.quiet - result.announced
+    silent = found.quiet.keys() - result.announced
     verdicts = [a.verdict for r, a in found.assessments.values() if r.id not in silent]
     ages = [a.projection.data_age_s for a in assessments if a.projection.state != "idle"]
     known_ages = [age for age in ages if age is not None and age < ASLEEP_S]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import TypeAlias
 
 from botocore import xform_name
 
@@ -22,13 +23,13 @@ from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Scope, Thing
 from burstwatch.owner_tags import read_owner_tags
 from burstwatch.polling.unit import Problem, Unit
-from burstwatch.shards import WHOLE, Shard
+from burstwatch.shards import WHOLE, Shard, thing_id
 
 #: What a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
 #: A page with none of these is the last one. A test compares them with every kind's listings.
-TOKENS = ("NextToken", "NextMarker", "Marker")
-ESTIMATED = "AWS does not publish how many credits this has, so the times are estimates"
+TOKENS = ("NextToken", "NextMarker", "Marker", "PaginationToken")
+ESTIMATED = "AWS does not publish the size of this credit bucket, so the times are estimates"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +60,19 @@ class Inventory:
         known = {resource.key: resource for resource in before.resources}
         listed = {resource.key for resource in self.resources}
         found = [known.get(resource.key, resource) for resource in self.resources]
-        if not self.complete:
-            found += [resource for key, resource in known.items() if key not in listed]
-        return replace(self, resources=tuple(found))
+        found += [
+            resource
+            for key, resource in known.items()
+            if key not in listed and (not self.complete or thing_id(resource.id) in self.refused)
+        ]
+        ids = {thing_id(resource.id) for resource in found}
+        refused = {name: why for name, why in self.refused.items() if name not in ids}
+        return replace(self, resources=tuple(found), refused=refused)
+
+
+#: What was listed in full at one look, and in how many calls, by operation and arguments: several
+#: kinds read the same.
+Listed: TypeAlias = dict[tuple[str, str, str], tuple[list[Item], int]]
 
 
 @dataclass(kw_only=True)
@@ -71,12 +82,20 @@ class _Reader:
     clients: Clients
     pace: Pace
     deadline: Deadline
+    listed: Listed = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     calls: int = 0
 
     def read(self, listing: Listing, scope: Scope) -> tuple[list[Item], bool]:
         """The items, and whether that is all of them."""
+        key = listing.service, listing.operation, repr(listing.arguments(scope))
+        if key in self.listed:
+            known, calls = self.listed[key]
+            # As if it had called: what is listed together is then due together.
+            self.calls += calls
+            return known, True
         items: list[Item] = []
+        before = self.calls
         try:
             for page in self._pages(listing, scope):
                 self.calls += 1
@@ -84,6 +103,7 @@ class _Reader:
         except AWS_ERRORS as error:
             self.problems.append(Problem(part=listing.operation, error=describe_error(error)))
             return items, False
+        self.listed[key] = items, self.calls - before
         return items, True
 
     def _pages(self, listing: Listing, scope: Scope) -> Iterator[Item]:
@@ -114,20 +134,34 @@ def take_inventory(
     scope: Scope | None = None,
     pace: Pace | None = None,
     deadline: Deadline = NEVER,
+    listed: Listed | None = None,
 ) -> Inventory:
     """Everything of one kind in ``scope``. A failed part is a problem, and the rest goes on.
 
-    It is asked no faster than ``pace`` allows, and nothing after the ``deadline``.
+    It is asked no faster than ``pace`` allows, and nothing after the ``deadline``. What is in
+    ``listed`` is not asked for again.
     """
     scope = scope or Scope()
-    reader = _Reader(clients=clients.until(deadline), pace=pace or Pace(), deadline=deadline)
+    reader = _Reader(
+        clients=clients.until(deadline),
+        pace=pace or Pace(),
+        deadline=deadline,
+        listed={} if listed is None else listed,
+    )
     items, complete = _read_in_scope(kind.inventory, scope, reader)
     things, refused = _things(kind.inventory, items, unit)
+    things, is_tagged = _tagged(kind.inventory, things, unit, reader)
+    complete = complete and is_tagged  # a tag filter would find nothing
     if scope.shard.number > 1:  # what has no id is of the first shard
         refused = {}
     lists = {"inventory": [thing.item for thing in things]}
     for lookup in kind.lookups:
+        known = len(reader.problems)
         lists[lookup.name] = _look_up(lookup, lists, scope.shard, reader)
+        if lookup.is_needed and len(reader.problems) > known:
+            why = f"{lookup.listing.operation} failed, and nothing can be said without it"
+            refused |= {thing.id: why for thing in things if scope.shard.owns(thing.id)}
+            things = []
     is_answered = not reader.problems
     found = {
         lookup.name: {
@@ -170,7 +204,8 @@ def list_things(
     """The things of one kind in ``scope``, without their description, and what could not be read."""
     reader = _Reader(clients=clients, pace=Pace(), deadline=NEVER)
     items, _ = _read_in_scope(kind.inventory, scope, reader)
-    return _things(kind.inventory, items, unit)[0], reader.problems
+    things = _things(kind.inventory, items, unit)[0]
+    return _tagged(kind.inventory, things, unit, reader)[0], reader.problems
 
 
 def _read_in_scope(listing: Listing, scope: Scope, reader: _Reader) -> tuple[list[Item], bool]:
@@ -196,6 +231,20 @@ def _things(
             continue
         things[thing.id] = thing
     return list(things.values()), refused
+
+
+def _tagged(
+    listing: Listing, things: list[Thing], unit: Unit, reader: _Reader
+) -> tuple[list[Thing], bool]:
+    """The same with their tags, of a listing that has none, and whether all could be read."""
+    tags = listing.tags
+    if tags is None or not things:
+        return things, True
+    items, is_whole = _read_in_scope(tags.listing, Scope(), reader)
+    by_arn = {thing.id: thing.tags for thing in _things(tags.listing, items, unit)[0]}
+    known = [(thing, by_arn.get(tags.arn(thing.item), {})) for thing in things]
+    tagged = [replace(one, tags=its, name=its.get("Name", one.name)) for one, its in known]
+    return tagged, is_whole
 
 
 def _look_up(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from burstwatch.aws.inventory import Listed
 from burstwatch.aws.memory import Memory, Stock
 from burstwatch.aws.metrics import BUDGET_USED
 from burstwatch.aws.reading import Reader, ask
@@ -36,8 +37,8 @@ class Look:
     that are not well what led up to it, by id. ``kinds`` are those looked at, by name; for the
     ``incomplete`` ones the inventory was not read in full, for the ``unsettled`` ones not often
     enough for what it lacks to be gone. ``is_blind`` is whether asking failed for half or more of
-    those that could be spent from: neither silence nor a budget that is used up is a failure. ``quiet`` are ids
-    for which no new alarm is made now, and ``excluded`` is how many asked not to be watched.
+    those that could be spent from: neither silence nor a budget that is used up is a failure. ``quiet`` says by
+    id why no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
     at one before whose resource waits to be asked again. Of a unit in shards it is a look at
@@ -55,7 +56,7 @@ class Look:
     incomplete: frozenset[str] = frozenset()
     unsettled: frozenset[str] = frozenset()
     is_blind: bool = False
-    quiet: frozenset[str] = frozenset()
+    quiet: Mapping[str, str] = field(default_factory=dict)
     excluded: int = 0
     evaluated: int = 0
     metrics_requested: int = 0
@@ -75,7 +76,7 @@ class _Part:
     kind: Kind
     stock: Stock
     resources: tuple[Resource, ...]
-    quiet: frozenset[str]
+    quiet: Mapping[str, str]
     due: tuple[Resource, ...]
     #: How many of those due were near when they were last looked at.
     near: int
@@ -108,10 +109,15 @@ def look(
     only where that can change the verdict. Nothing is asked for beyond the budget.
     """
     # All that there is before any of it is asked for: what there is no time for must be unknown.
+    listed: Listed = {}
     stocks = {
-        kind.name: (kind, memory.stock(kind, clients, unit, config, now=now, deadline=deadline))
+        kind.name: (
+            kind,
+            memory.stock(kind, clients, unit, config, now=now, deadline=deadline, listed=listed),
+        )
         for kind in kinds
     }
+    listed.clear()  # of a large fleet it is much
     parts = [_part(kind, stock, memory, config, now) for kind, stock in stocks.values()]
     reader = Reader(
         clients=clients,
@@ -165,7 +171,7 @@ def _look_at(
         if one.key not in fresh
     }
     refused = {
-        name: _not_described(part.kind, name, reason, unit=unit, now=now)
+        f"{part.kind.name}/{name}": _not_described(part.kind, name, reason, unit=unit, now=now)
         for name, reason in part.stock.inventory.refused.items()
     }
     failed = [kept[key] for key in kept if memory.known[key].failed]
@@ -217,7 +223,7 @@ def _merged(
         incomplete=incomplete,
         unsettled=frozenset(p.kind.name for p in parts if not memory.is_settled(p.kind)),
         is_blind=0 < len(asked) <= failed / BLIND_SHARE,
-        quiet=frozenset(one for part in parts for one in part.quiet),
+        quiet={one: why for part in parts for one, why in part.quiet.items()},
         excluded=sum(stock.watchlist.excluded + stock.inventory.excluded for stock in stocks),
         evaluated=sum(one.evaluated for one in looked),
         metrics_requested=reader.allowance.taken,
@@ -241,13 +247,11 @@ def _without_asking(resource: Resource, config: Config, now: float) -> Judged:
     return Judged(resource=resource, assessment=assess(seen, config))
 
 
-def _not_described(
-    kind: Kind, resource_id: str, reason: str, *, unit: Unit, now: float
-) -> Assessed:
+def _not_described(kind: Kind, thing: str, reason: str, *, unit: Unit, now: float) -> Assessed:
     """An item that exists and that the kind could not describe: unknown, and counted."""
     resource = Resource(
         kind=kind.name,
-        id=resource_id,
+        id=kind.resource_id(thing),
         name="",
         unit=str(unit),
         bucket=None,

@@ -29,7 +29,7 @@ def measure(clients: Clients, kind: Kind, *, now: float) -> Iterator[Finding]:
         key=lambda one: one.history_from_s is None,
     )[:MOST]
     if not usable:
-        nothing = "no resource here has a bucket that can be spent from"
+        nothing = "no resource in use here has a credit bucket"
         detail = "; ".join(one.error for one in inventory.problems) or nothing
         yield Finding(check=f"{kind.name} measured", state="unknown", detail=detail)
         return
@@ -67,8 +67,8 @@ def _cadence(kind: Kind, levels: dict[str, list[Points]], now: float) -> Finding
     every_s = median(gaps)
     late_s = min(now - times[-1] - every_s for times in series)
     detail = (
-        f"every {span(every_s)}, the longest gap {span(max(gaps))}, "
-        f"the newest {span(max(0.0, late_s))} after its period"
+        f"one datapoint every {span(every_s)}, longest gap {span(max(gaps))}, "
+        f"delay of the newest {span(max(0.0, late_s))}"
     )
     return Finding(check=check, state="ok", detail=detail)
 
@@ -85,11 +85,11 @@ def _statistics(
     ]
     if not any(there.values()):
         return Finding(check=f"{kind.name} statistics", state="unknown", detail="no datapoints")
-    found = ", ".join(f"{name} of {count}" for name, count in there.items())
+    found = ", ".join(f"{count} with {name}" for name, count in there.items())
     return Finding(
         check=f"{kind.name} statistics",
         state="failed" if missing else "ok",
-        detail=f"{found}, of {len(resources)}",
+        detail=f"of {len(resources)} resources {found}",
         do=f"report it: {missing[0]} lacks the statistic that is asked for" if missing else "",
     )
 

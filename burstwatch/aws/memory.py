@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from burstwatch.aws.budget import Budget
-from burstwatch.aws.inventory import Inventory, take_inventory
+from burstwatch.aws.inventory import Inventory, Listed, take_inventory
 from burstwatch.aws.pace import Pace
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.watchlist import Watchlist, make_watchlist
@@ -107,15 +107,26 @@ class Memory(Schedule):
         *,
         now: float,
         deadline: Deadline,
+        listed: Listed,
     ) -> Stock:
-        """The things of a kind: read again, unless that takes long and was done just now."""
+        """The things of a kind: read again, unless that takes long and was done just now.
+
+        ``listed`` is what this look has listed so far.
+        """
         kept = self.stocks.get(kind.name)
         # Half a period's slack, as for everything that is due.
         if kept is not None and now - kept.at < INVENTORY_S - config.sweep_period_s / 2:
             return kept
         scope = Scope(tag=config.tag, shard=self.shard)
         inventory = take_inventory(
-            kind, clients, unit, now=now, scope=scope, pace=self.pace, deadline=deadline
+            kind,
+            clients,
+            unit,
+            now=now,
+            scope=scope,
+            pace=self.pace,
+            deadline=deadline,
+            listed=listed,
         )
         if inventory.complete:
             inventory = self._presence(kind).confirmed(inventory)

@@ -26,6 +26,8 @@ MASS = "mass"
 DRILL = "drill"
 #: Divides a deployment's name, which cannot have it, from a unit that is not the home unit.
 FOREIGN = "@"
+#: What comes after the deployment in the name of an alarm whose resource has a name.
+WITH_NAME = ("name", "resource-id", "severity")
 #: A resource's name is cut at so many characters in an alarm's name.
 NAME_LENGTH = 32
 #: What the names of all alarms of all deployments begin with.
@@ -59,6 +61,13 @@ def alarm_name(prefix: str, name: str, resource_id: str, severity: Verdict) -> s
     """
     plain = re.sub(r"[^A-Za-z0-9._]+", "-", name)[:NAME_LENGTH].strip("-")
     return "/".join([f"{prefix}{plain}" if plain else prefix[:-1], resource_id, severity])
+
+
+def parse_alarm_name(name: str) -> tuple[str, str]:
+    """The unit and the resource's name in an alarm's name; the unit is empty for the home unit."""
+    _, deployment, *names = name.split("/")
+    account, _, region = deployment.partition(FOREIGN)[2].partition(".")
+    return f"{account}/{region}" if region else "", names[0] if len(names) == len(WITH_NAME) else ""
 
 
 def mass_name(shard: Shard) -> str:

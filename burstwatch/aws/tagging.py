@@ -8,24 +8,25 @@ from burstwatch.aws.inventory import list_things
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
 from burstwatch.kinds.base import Kind, Scope, Thing
 from burstwatch.polling.unit import Problem
+from burstwatch.shards import thing_id
 
 
 def find_thing(clients: Clients, kinds: Iterable[Kind], resource_id: str) -> tuple[Kind, Thing]:
-    """The thing with this id, and the first kind that lists it.
+    """The thing that a resource is a part of, and the first kind that lists it.
 
     Raises:
         AwsError: if there is none in the account and region, with what could not be asked.
     """
-    unit = clients.unit()
+    unit, wanted = clients.unit(), thing_id(resource_id)
     problems: dict[Problem, None] = {}
     for kind in kinds:
-        things, failed = list_things(kind, clients, unit, Scope(ids=(resource_id,)))
+        things, failed = list_things(kind, clients, unit, Scope(ids=(wanted,)))
         problems |= dict.fromkeys(failed)
         for thing in things:
-            if thing.id == resource_id:
+            if thing.id == wanted:
                 return kind, thing
     unasked = "".join(f"; {one.part} failed: {one.error}" for one in problems)
-    msg = f"{resource_id} is no volume, instance or database in {unit}{unasked}"
+    msg = f"{resource_id} is no resource with credits in {unit}{unasked}"
     raise AwsError(msg)
 
 

@@ -24,8 +24,8 @@ class Watchlist:
     excluded: int
     problems: tuple[Problem, ...]
 
-    def now(self, config: Config, now: float) -> tuple[tuple[Resource, ...], frozenset[str]]:
-        """The resources as they are now, and the ids of those for which nothing new is said."""
+    def now(self, config: Config, now: float) -> tuple[tuple[Resource, ...], Mapping[str, str]]:
+        """The resources as they are now, and why no new alarm is made for some of them, by id."""
         for_all = quiet_until(parse_windows(config.maintenance), now)
         ends: dict[str, float] = {} if for_all is None else {r.id: for_all for r in self.resources}
         for resource_id, windows in self.windows.items():
@@ -38,12 +38,10 @@ class Watchlist:
         }
         for resource_id, snooze in self.snoozes.items():
             if snooze.until_s > now:
-                reason = f": {snooze.reason}" if snooze.reason else ""
-                until_text = clock_time(snooze.until_s, now=now)
-                notes[resource_id] = f"snoozed until {until_text}, no new alarm is made{reason}"
+                notes[resource_id] = snooze.note(now)
         if not notes:
-            return self.resources, frozenset()
-        return tuple(_quiet(r, notes) for r in self.resources), frozenset(notes)
+            return self.resources, notes
+        return tuple(_quiet(r, notes) for r in self.resources), notes
 
 
 def make_watchlist(resources: Iterable[Resource]) -> Watchlist:

@@ -25,10 +25,8 @@ def message_of_new(
     found: Look, plan: AlarmPlan, resource_id: str, severity: Verdict, config: Config
 ) -> Message:
     """The message of an alarm that is made now."""
-    if resource_id == MASS:
-        return _of_mass(found, plan, severity, Timeline(opened_s=found.at), config)
-    is_empty = found.assessments[resource_id][1].verdict == "exhausted"
     there = plan.there.get(resource_id, ())
+    is_empty = _is_empty(found, resource_id)
     is_worse = bool(there) and severity == "critical"
     event: Event = "empty" if is_empty else "escalated" if is_worse else "opened"
     now = Timeline(
@@ -37,6 +35,8 @@ def message_of_new(
         empty_s=found.at if is_empty else None,
     )
     timeline = merge_timelines([now, *(alarm.timeline for alarm in there)])
+    if resource_id == MASS:
+        return _of_mass(found, plan, severity, timeline, config)
     return danger_message(found.brief(resource_id), timeline, config.links, event=event)
 
 
@@ -47,8 +47,8 @@ def message_of_old(
     links = config.links
     if alarm.kind == MASS:
         if timeline.over_s is not None:
-            place = where(found.unit, found.shard)
-            return mass_over_message(place, alarm.severity, timeline, links, at=found.at)
+            place, unit = where(found.unit, found.shard), str(found.unit)
+            return mass_over_message(place, unit, alarm.severity, timeline, links, at=found.at)
         return _of_mass(found, plan, alarm.severity, timeline, config)
     if timeline.over_s is not None:
         return _over(found, alarm.resource_id, timeline, config)
@@ -69,9 +69,8 @@ def events(
     for resource_id, severity in made:
         if severity == "warning" and plan.there.get(resource_id):
             continue  # it is better than it was
-        is_empty = resource_id != MASS and found.assessments[resource_id][1].verdict == "exhausted"
         write = partial(message_of_new, found, plan, resource_id, severity, config)
-        yield "exhausted" if is_empty else severity, write
+        yield "exhausted" if _is_empty(found, resource_id) else severity, write
     for alarm, timeline in rewritten:
         known = merge_timelines(
             [one.timeline for one in plan.there.get(alarm.resource_id, [alarm])]
@@ -81,27 +80,43 @@ def events(
             told.add(alarm.resource_id)
             yield "exhausted", partial(message_of_old, found, plan, alarm, timeline, config)
     for episode in closed:
-        yield "recovered", partial(_recovered, found, episode, config)
+        yield (
+            "recovered",
+            partial(
+                _over,
+                found,
+                episode.resource_id,
+                episode.timeline,
+                config,
+                lowest_ratio=episode.lowest_ratio,
+                at_zero_s=episode.at_zero_s,
+            ),
+        )
 
 
-def _recovered(found: Look, episode: Episode, config: Config) -> Message:
-    timeline = Timeline(opened_s=episode.opened_s, paged_s=episode.paged_s, empty_s=episode.empty_s)
+def _over(
+    found: Look,
+    resource_id: str,
+    timeline: Timeline,
+    config: Config,
+    *,
+    lowest_ratio: float | None = None,
+    at_zero_s: float | None = None,
+) -> Message:
     return over_message(
-        found.brief(episode.resource_id) if episode.resource_id in found.assessments else None,
-        episode.resource_id,
-        episode.unit,
+        found.brief(resource_id) if resource_id in found.assessments else None,
+        resource_id,
+        str(found.unit),
         timeline,
         config.links,
         at=found.at,
-        lowest_ratio=episode.lowest_ratio,
-        at_zero_s=episode.at_zero_s,
+        lowest_ratio=lowest_ratio,
+        at_zero_s=at_zero_s,
     )
 
 
-def _over(found: Look, resource_id: str, timeline: Timeline, config: Config) -> Message:
-    brief = found.brief(resource_id) if resource_id in found.assessments else None
-    unit = str(found.unit)
-    return over_message(brief, resource_id, unit, timeline, config.links, at=found.at)
+def _is_empty(found: Look, resource_id: str) -> bool:
+    return resource_id != MASS and found.assessments[resource_id][1].verdict == "exhausted"
 
 
 def _of_mass(
@@ -111,8 +126,9 @@ def _of_mass(
         [found.brief(one) for one in plan.named(severity)],
         len(plan.crowd[severity]),
         where=where(found.unit, found.shard),
-        thread=f"{found.unit}/{MASS}",
+        unit=str(found.unit),
         severity=severity,
         timeline=timeline,
         links=config.links,
+        at=found.at,
     )

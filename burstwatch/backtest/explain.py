@@ -106,8 +106,7 @@ def as_text(story: Story) -> str:
     lines += [f"ran dry at {at(t)}" for t in story.emptied]
     snooze = read_owner_tags(story.resource.tags).snooze
     if snooze is not None and snooze.until_s > story.end_s:
-        reason = f": {snooze.reason}" if snooze.reason else ""
-        lines.append(f"snoozed until {at(snooze.until_s)}, no new alarm is made{reason}")
+        lines.append(snooze.note(story.end_s))
     return "\n".join(lines)
 
 

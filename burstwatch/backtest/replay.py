@@ -8,14 +8,16 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from burstwatch.backtest.series import Row
+from burstwatch.backtest.series import Row, Sample
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
+from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.history import build_history
 from burstwatch.history.observations import Observation, Resource, State, Verdict
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.history.track import look_back_s
+from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND, TRAFFIC
 
 #: Ten years of minutes.
@@ -44,36 +46,26 @@ def volume(volume_type: str, size_gib: float) -> Resource:
     Raises:
         ValueError: naming the value.
     """
-    item = {
-        "VolumeId": "vol-replayed",
-        "VolumeType": volume_type,
-        "Size": size_gib,
-        "Attachments": [{"State": "attached"}],
-    }
-    nothing_found: dict[str, dict[str, dict[str, object]]] = {
-        "instances": {},
-        "instance_types": {},
-        "modifications": {},
-    }
-    thing = replace(KIND.inventory.identify(item), unit="replay")
-    (described,) = KIND.describe(thing, nothing_found, 0.0)
+    spec = {"type": volume_type, "size_gib": f"{size_gib!r}"}
+    (described,) = described_by_hand(KIND, spec)
     return replace(described, statistic="Minimum")  # as a series is defined
 
 
 def replay(
-    rows: Sequence[Row],
+    rows: Sequence[Row | Sample],
     resource: Resource,
     config: Config,
     *,
     period_s: float,
     delay_s: float,
+    kind: Kind = KIND,
 ) -> Iterator[Moment]:
     """One moment per period, from the first row until the last has been seen.
 
     Raises:
         ValueError: if the rows span more periods than can sensibly be played.
     """
-    played = Played(rows, resource, period_s)
+    played = Played(rows, resource, period_s, kind)
     # Data as late as asked for is not stale: the delay is part of the question.
     config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
     steps = int((rows[-1].t_s + period_s + delay_s - rows[0].t_s) / period_s)
@@ -85,7 +77,13 @@ def replay(
 class Played:
     """A series, and what of it is visible at each moment."""
 
-    def __init__(self, rows: Sequence[Row], resource: Resource, period_s: float) -> None:
+    def __init__(
+        self,
+        rows: Sequence[Row | Sample],
+        resource: Resource,
+        period_s: float,
+        kind: Kind = KIND,
+    ) -> None:
         """Prepare once all that is asked of ``rows`` later.
 
         Raises:
@@ -99,7 +97,7 @@ class Played:
         self._row_ends = [row.t_s + period_s for row in rows]
         cut = resource.history_from_s
         levels, demand = points(
-            [row for row in rows if cut is None or row.t_s >= cut], resource, period_s
+            [row for row in rows if cut is None or row.t_s >= cut], resource, period_s, kind
         )
         bucket = resource.bucket
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
@@ -133,31 +131,38 @@ class Played:
 
 
 def points(
-    rows: Sequence[Row], resource: Resource, period_s: float
+    rows: Sequence[Row | Sample], resource: Resource, period_s: float, kind: Kind = KIND
 ) -> tuple[list[LevelPoint], list[DemandPoint]]:
     """The rows as levels and demand, each where CloudWatch had it."""
     levels, demand = [], []
     for row in rows:
-        if row.balance_percent is not None:
+        values = row.values if isinstance(row, Sample) else values_of(row)
+        if resource.level_metric in values:
+            ratio = kind.to_ratio(resource, values[resource.level_metric])
             levels.append(
                 LevelPoint(
                     start_s=row.t_s,
                     period_s=period_s,
-                    ratio=row.balance_percent / 100,
+                    ratio=min(1.0, max(0.0, ratio)),
                     statistic=resource.statistic,
                 )
             )
-        point = KIND.spent(resource, totals_of(row), row.t_s, period_s)
+        totals = {
+            metric.name: metric.total(values[metric.name], period_s)
+            for metric in kind.demand_metrics
+            if metric.name in values
+        }
+        point = kind.spent(resource, totals, row.t_s, period_s)
         if point is not None:
             demand.append(point)
     return levels, demand
 
 
-def totals_of(row: Row) -> dict[str, float]:
-    """A row's I/O under CloudWatch's names, as far as it is known."""
+def values_of(row: Row) -> dict[str, float]:
+    """A volume's row under CloudWatch's names, as far as it is known."""
     known = zip(
-        TRAFFIC.metrics,
-        (row.read_ops, row.write_ops, row.read_bytes, row.write_bytes),
+        (KIND.level_metrics[0], *TRAFFIC.metrics),
+        (row.balance_percent, row.read_ops, row.write_ops, row.read_bytes, row.write_bytes),
         strict=True,
     )
     return {name: value for name, value in known if value is not None}

@@ -108,7 +108,7 @@ COLUMNS = (
     Column(
         key="announced",
         name="announced",
-        help="share of the exhaustions for which the page's alarm was on the lead (15 minutes) before",
+        help="share of the exhaustions whose page alarm was on 15 minutes (the lead) before the bucket was empty",
         has_interval=True,
     ),
     Column(
@@ -121,7 +121,8 @@ COLUMNS = (
     Column(
         key="needless_per_week",
         name="needless/week",
-        help="pages outside incidents with no exhaustion within two hours, for each volume and week",
+        help="pages with no exhaustion in the next two hours, for each volume and week. Pages during an incident are not "
+        "counted",
         has_interval=True,
     ),
     Column(
@@ -138,13 +139,14 @@ COLUMNS = (
     Column(
         key="warned",
         name="warned",
-        help="share of the pages outside incidents 30 minutes before which a warning or an earlier page was on",
+        help="share of the pages that had a warning or an earlier page 30 minutes before. Pages during an incident are not "
+        "counted",
     ),
     Column(
         key="needless_warnings_per_week",
         name="needless warnings/week",
-        help="alarms, warnings or pages without one, that begin outside incidents with no exhaustion within two "
-        "hours, for each volume and week",
+        help="alarms (a warning, or a page that had no warning) with no exhaustion in the next two hours, for each volume "
+        "and week. Alarms that begin during an incident are not counted",
     ),
     Column(key="in_alarm", name="in alarm", help="share of the time with the page's alarm on"),
 )

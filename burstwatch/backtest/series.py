@@ -7,7 +7,7 @@ Minimum. An empty cell is "CloudWatch has none", never 0.
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from burstwatch.backtest.simulate import Datapoint
@@ -16,6 +16,8 @@ COLUMNS = ("t_s", "balance_percent", "read_ops", "write_ops", "read_bytes", "wri
 PERCENT = 100.0
 #: Far above any sum or time there is, and far below what overflows.
 HIGHEST = 1e12
+#: A balance of EFS is 2.3e12 bytes for each TiB that is stored.
+HIGHEST_VALUE = 1e18
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +32,14 @@ class Row:
     write_bytes: float | None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """One datapoint of any kind: values by CloudWatch's metric, without those that it has not."""
+
+    t_s: float
+    values: Mapping[str, float]
+
+
 def read_series(lines: Iterable[str], *, name: str) -> list[Row]:
     """Rows in time order. Lines that begin with # are comments.
 
@@ -37,7 +47,25 @@ def read_series(lines: Iterable[str], *, name: str) -> list[Row]:
         ValueError: for a wrong heading, a cell that is no number or out of range,
             or times that do not rise; with the file's name and the line.
     """
-    rows: list[Row] = []
+    return [Row(t_s=at, **values) for at, values in _timed(lines, COLUMNS, name=name)]
+
+
+def read_samples(lines: Iterable[str], metrics: Sequence[str], *, name: str) -> list[Sample]:
+    """Samples in time order, of a file with ``t_s`` and these metrics as columns.
+
+    Raises:
+        ValueError: as ``read_series`` does.
+    """
+    return [
+        Sample(t_s=at, values={one: value for one, value in values.items() if value is not None})
+        for at, values in _timed(lines, ("t_s", *metrics), name=name)
+    ]
+
+
+def _timed(
+    lines: Iterable[str], columns: Sequence[str], *, name: str
+) -> list[tuple[float, dict[str, float | None]]]:
+    rows: list[tuple[float, dict[str, float | None]]] = []
     heading: list[str] | None = None
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.startswith("#"):
@@ -45,15 +73,17 @@ def read_series(lines: Iterable[str], *, name: str) -> list[Row]:
         cells = _cells(line, where=f"{name} line {number}")
         if heading is None:
             heading = [cell.strip() for cell in cells]
-            if sorted(heading) != sorted(COLUMNS):
-                msg = f"{name} line {number}: the columns must be {','.join(COLUMNS)}, got {line.strip()}"
+            if sorted(heading) != sorted(columns):
+                msg = f"{name} line {number}: the columns must be {','.join(columns)}, got {line.strip()}"
                 raise ValueError(msg)
             continue
-        row = _row(heading, cells, where=f"{name} line {number}")
-        if rows and row.t_s <= rows[-1].t_s:
-            msg = f"{name} line {number}: t_s {row.t_s:g} must be above {rows[-1].t_s:g} of the row before"
+        at, values = _row(heading, cells, where=f"{name} line {number}")
+        if rows and at <= rows[-1][0]:
+            msg = (
+                f"{name} line {number}: t_s {at:g} must be above {rows[-1][0]:g} of the row before"
+            )
             raise ValueError(msg)
-        rows.append(row)
+        rows.append((at, values))
     if not rows:
         msg = f"{name}: no rows"
         raise ValueError(msg)
@@ -115,7 +145,9 @@ def _sum(start_s: float, rows: Sequence[Row]) -> Row:
     )
 
 
-def _row(heading: Sequence[str], cells: Sequence[str], *, where: str) -> Row:
+def _row(
+    heading: Sequence[str], cells: Sequence[str], *, where: str
+) -> tuple[float, dict[str, float | None]]:
     if len(cells) != len(heading):
         msg = f"{where}: {len(heading)} cells expected, got {len(cells)}"
         raise ValueError(msg)
@@ -126,7 +158,7 @@ def _row(heading: Sequence[str], cells: Sequence[str], *, where: str) -> Row:
     if time is None:
         msg = f"{where}: t_s is empty"
         raise ValueError(msg)
-    return Row(t_s=time, **values)
+    return time, values
 
 
 def _cells(line: str, *, where: str) -> list[str]:
@@ -144,7 +176,9 @@ def _number(cell: str, *, column: str, where: str) -> float | None:
         value = float(cell)
     except ValueError:
         value = math.nan
-    highest = PERCENT if column == "balance_percent" else HIGHEST
+    highest = {"balance_percent": PERCENT, "t_s": HIGHEST}.get(column, HIGHEST_VALUE)
+    if column in COLUMNS[2:]:
+        highest = HIGHEST
     lowest = -HIGHEST if column == "t_s" else 0.0
     # A count between 0 and 1 is no count, and divides to what no float can hold.
     if not lowest <= value <= highest or (column.endswith("_ops") and 0 < value < 1 / HIGHEST):

@@ -9,8 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.series import Row, read_series
+from burstwatch.backtest.series import Row, Sample, read_samples, read_series
+from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.observations import Resource
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind
 
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_TYPE, EXAMPLE_SIZE_GIB, EXAMPLE_PERIOD_S = "gp2", 100.0, 300.0
@@ -71,7 +74,63 @@ def read_recorded(args: Namespace, *, command: str) -> Recorded:
     )
 
 
-def check_spacing(rows: Sequence[Row], period_s: float, *, name: str) -> None:
+def add_kind_arguments(parser: ArgumentParser) -> None:
+    """A series of another kind than an EBS volume."""
+    parser.add_argument(
+        "--kind",
+        choices=[*find_kinds()],
+        help="of another kind than an EBS volume: the columns are t_s and CloudWatch's metrics",
+    )
+    parser.add_argument(
+        "--spec",
+        default="",
+        metavar="KEY=VALUE,...",
+        help="what the series of a --kind was recorded on, such as type=t3.medium",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedKind:
+    """A series of any kind, with the bucket that it was recorded on."""
+
+    kind: Kind
+    rows: list[Sample]
+    resource: Resource
+    period_s: float
+
+
+def read_kind(args: Namespace) -> RecordedKind:
+    """Read the series of a ``--kind``.
+
+    Raises:
+        ValueError: naming what is missing, not allowed or out of range.
+    """
+    kind = find_kinds()[args.kind]
+    if args.example or args.type is not None or args.size_gib is not None:
+        msg = "a --kind takes a file and --spec, not --example, --type or --size-gib"
+        raise ValueError(msg)
+    pairs = [one.partition("=") for one in args.spec.split(",") if one]
+    for name, is_pair, _ in pairs:
+        if not is_pair:
+            msg = f"--spec takes key=value, got {name!r}"
+            raise ValueError(msg)
+    spec = {name.strip(): value.strip() for name, _, value in pairs}
+    found = {one.level_metric: one for one in described_by_hand(kind, spec)}
+    lines = _lines(Path(args.series))
+    heading = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    levels = [metric for metric in found if metric in [one.strip() for one in heading.split(",")]]
+    if len(levels) != 1:
+        msg = f"{args.series}: the columns must have one level of {', '.join(found)}, got {heading.strip()}"
+        raise ValueError(msg)
+    period_s = 60.0 if args.period_s is None else args.period_s
+    check_times(period_s, args.delay_s)
+    metrics = (*levels, *(metric.name for metric in kind.demand_metrics))
+    rows = read_samples(lines, metrics, name=args.series)
+    check_spacing(rows, period_s, name=args.series)
+    return RecordedKind(kind=kind, rows=rows, resource=found[levels[0]], period_s=period_s)
+
+
+def check_spacing(rows: Sequence[Row | Sample], period_s: float, *, name: str) -> None:
     """Refuse rows of another period than stated: their sums would be taken for other rates.
 
     Raises:

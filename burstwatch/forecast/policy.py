@@ -20,6 +20,7 @@ from burstwatch.forecast.projection import Projection, project
 from burstwatch.formatting import span
 from burstwatch.history.history import History
 from burstwatch.history.observations import Observation, Verdict
+from burstwatch.history.track import starting_s
 
 #: Published as the metric ``Severity``. Unknown is never published: it has no number.
 SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3, "exhausted": 4}
@@ -62,12 +63,25 @@ SAFE = Danger(verdict="ok")
 def assess(observation: Observation, config: Config, model: Model = MODEL) -> Assessment:
     """Assess one observation."""
     found = _assess(observation, config, model)
-    highest = observation.resource.highest_verdict
-    return (
-        replace(found, verdict=_at_most(found.verdict, highest))
-        if highest != "exhausted"
-        else found
-    )
+    resource = observation.resource
+    if resource.starts_empty and SEVERITY.get(found.verdict, 0) > SEVERITY["watch"]:
+        found = _unless_new(found, observation)
+    if resource.highest_verdict == "exhausted":
+        return found
+    return replace(found, verdict=_at_most(found.verdict, resource.highest_verdict))
+
+
+def _unless_new(found: Assessment, observation: Observation) -> Assessment:
+    """The same, or a watch while what began empty has not had the time to gather credits."""
+    resource, history = observation.resource, observation.history
+    started_s, bucket = resource.in_use_since_s, resource.bucket
+    if started_s is None or bucket is None or history is None or not history.size:
+        return found
+    age_s = observation.at - started_s
+    if age_s >= starting_s(bucket) or history.track.last_recovered[history.size - 1] >= 0:
+        return found
+    why = f"started {span(age_s)} ago without credits, and gathers the first; {found.reason}"
+    return replace(found, verdict="watch", reason=why)
 
 
 def _assess(observation: Observation, config: Config, model: Model) -> Assessment:
@@ -78,7 +92,7 @@ def _assess(observation: Observation, config: Config, model: Model) -> Assessmen
     history = observation.history
     if history is None or history.newest_level() < 0:
         return Assessment(verdict="ok", reason=projection.reason, projection=projection)
-    own = config.with_lead(observation.resource.lead_s)
+    own = config.with_lead(*observation.resource.leads)
     danger = _danger(history, projection, own, model)
     reason = _reason(projection)
     if danger.why:

@@ -22,6 +22,8 @@ STARTING_S = 900.0
 # A served rate this close to the refill is one that an empty bucket holds back:
 # published drains sit 1 to 5 % above their nominal baseline, never under it.
 HELD_AT_ZERO = 0.97
+#: Rates from here on are told as whole numbers.
+WHOLE_FROM = 10.0
 STILL = Range(low=0.0, likely=0.0, high=0.0)
 
 
@@ -97,7 +99,9 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     demand = demand_now(history, limit=resource.limit.rate)
     held_back = history.newest_binding()
     binding = resource.limit.binding if held_back == NO_LIMIT else held_back
-    projection = _active(bucket, last, demand, now=now, age=age, binding=binding)
+    projection = _active(
+        bucket, last, demand, now=now, age=age, binding=binding, unit=resource.spend_unit
+    )
     oddity = history.oddity()
     if oddity:
         return replace(projection, reason=f"{projection.reason} ({oddity})")
@@ -201,6 +205,7 @@ def _active(
     now: float,
     age: float,
     binding: str,
+    unit: str,
 ) -> Projection:
     ended = level_at_end(bucket, last, demand)
 
@@ -213,7 +218,7 @@ def _active(
         high=now_from(ended.high, demand.low),
     )
     held_at_zero = last.ratio <= EMPTY_RATIO and is_held_at_zero(bucket, demand)
-    return project_level(
+    found = project_level(
         bucket,
         level,
         demand,
@@ -221,8 +226,9 @@ def _active(
         data_age_s=age,
         worst_level=now_from(ended.low, bucket.burst),
         held_at_zero=held_at_zero,
-        binding=binding,
+        unit=unit,
     )
+    return replace(found, binding=binding)
 
 
 def is_held_at_zero(bucket: Bucket, demand: Range) -> bool:
@@ -239,7 +245,7 @@ def project_level(
     data_age_s: float,
     worst_level: float,
     held_at_zero: bool,
-    binding: str,
+    unit: str = "credits/s",
 ) -> Projection:
     """Project credits that are known for ``at``, by whatever source.
 
@@ -255,11 +261,11 @@ def project_level(
         level = Range(low=0.0, likely=0.0, high=level.high)
         reason = "no credits left" if held_at_zero else "no credits left by now, by projection"
     elif math.isfinite(likely_s):
-        reason = f"spending {demand.likely:.0f} credits/s, {bucket.refill:.0f} come in"
+        reason = f"spending {_rate(demand.likely)} {unit}, {_rate(bucket.refill)} come in"
     else:
         # A bucket that stays full shows how much is spent at most.
         most = "at most " if demand.low <= 0 < demand.likely else ""
-        reason = f"spending {most}{demand.likely:.0f} credits/s, at or under the {bucket.refill:.0f} that come in"
+        reason = f"spending {most}{_rate(demand.likely)} {unit}, at or under the {_rate(bucket.refill)} that come in"
     finite = math.isfinite(likely_s)
     return Projection(
         state="exhausted" if exhausted else "finite" if finite else "infinite",
@@ -273,8 +279,12 @@ def project_level(
         high_s=high_s,
         worst_s=0.0 if exhausted else tb.worst_time_to_empty(bucket, level=worst_level),
         time_to_full_s=tb.time_to_full(bucket, level=level.likely, demand=demand.likely),
-        binding=binding,
     )
+
+
+def _rate(value: float) -> str:
+    """A rate with at least two digits, where it is small."""
+    return f"{value:.0f}" if value >= WHOLE_FROM or not value else f"{value:.2g}"
 
 
 def _ratio(bucket: Bucket, level: Range) -> Range:

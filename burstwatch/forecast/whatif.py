@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
@@ -116,37 +117,42 @@ def answer(question: Question) -> Answer:
     if volume.bucket is None:
         return found
     level = question.balance_percent / 100 * volume.bucket.capacity
-    return _with_bucket(found, volume.bucket, level=level, spend=full.credits_per_s)
-
-
-def _with_bucket(found: Answer, bucket: Bucket, *, level: float, spend: float) -> Answer:
-    """The same with how long the credits last at ``spend`` credits a second."""
-    to_empty = tb.time_to_empty(bucket, level=level, demand=spend)
     unit = "IOPS" if found.unit == "io" else "MiB/s"
+    lasts = how_long(volume.bucket, level=level, spend=full.credits_per_s, rate_unit=unit)
+    return replace(found, **lasts)
+
+
+def how_long(bucket: Bucket, *, level: float, spend: float, rate_unit: str) -> dict[str, Any]:
+    """The part of an answer that says how long the credits last at ``spend`` credits a second."""
+    to_empty = tb.time_to_empty(bucket, level=level, demand=spend)
     state: State = "finite"
-    reason = f"{spend:g} {unit} charged against {bucket.refill:g} {unit} that come in"
+    reason = f"{spend:g} {rate_unit} charged against {bucket.refill:g} {rate_unit} that come in"
     if level == 0 and spend >= bucket.refill:
         to_empty = 0.0
-        state, reason = "exhausted", f"no credits left and none can gather at {spend:g} {unit}"
+        state = "exhausted"
+        reason = f"no credits left and none can gather at {spend:g} {rate_unit}"
     elif math.isinf(to_empty):
         state = "infinite"
-        reason = f"{spend:g} {unit} charged is at or under the baseline of {bucket.refill:g} {unit}"
-    times = (
-        to_empty,
-        tb.worst_time_to_empty(bucket, level=level),
-        tb.time_to_full(bucket, level=level, demand=spend),
-    )
-    to_empty_s, worst_s, to_full_s = (one if math.isfinite(one) else None for one in times)
-    return replace(
-        found,
-        state=state,
-        reason=reason,
-        capacity=bucket.capacity,
-        time_to_empty_s=to_empty_s,
-        worst_time_to_empty_s=worst_s,
-        time_to_full_s=to_full_s,
-        refill_from_empty_s=bucket.capacity / bucket.refill,
-    )
+        reason = f"{spend:g} {rate_unit} charged is at or under the baseline of {bucket.refill:g} {rate_unit}"
+    times = {
+        "time_to_empty_s": to_empty,
+        "worst_time_to_empty_s": tb.worst_time_to_empty(bucket, level=level),
+        "time_to_full_s": tb.time_to_full(bucket, level=level, demand=spend),
+        "refill_from_empty_s": tb.time_to_full(bucket, level=0.0, demand=0.0),
+    }
+    found = {name: one if math.isfinite(one) else None for name, one in times.items()}
+    return {"state": state, "reason": reason, "capacity": bucket.capacity, **found}
+
+
+def check_balance(percent: float) -> None:
+    """Refuse what is no percentage.
+
+    Raises:
+        ValueError: naming the value.
+    """
+    if not 0 <= percent <= 100:  # noqa: PLR2004 - a percentage
+        msg = f"balance_percent must be 0 to 100, got {percent:g}"
+        raise ValueError(msg)
 
 
 def _check(question: Question) -> None:
@@ -161,9 +167,7 @@ def _check(question: Question) -> None:
     if question.io_kib is not None and not SMALLEST <= question.io_kib <= LARGEST:
         msg = f"io_kib must be above 0 and at most {LARGEST:g}, got {question.io_kib:g}"
         raise ValueError(msg)
-    if not 0 <= question.balance_percent <= 100:  # noqa: PLR2004 - a percentage
-        msg = f"balance_percent must be 0 to 100, got {question.balance_percent:g}"
-        raise ValueError(msg)
+    check_balance(question.balance_percent)
 
 
 def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:

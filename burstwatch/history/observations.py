@@ -14,6 +14,7 @@ from burstwatch.bucket import Bucket
 from burstwatch.history.history import History, build_history
 from burstwatch.history.past import Past
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
+from burstwatch.history.track import EMPTY_RATIO, starting_s
 
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
 Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]
@@ -31,24 +32,30 @@ class Limit:
 class Resource:
     """One bucket (or none) of one thing, as its inventory describes it.
 
-    Identity: ``id`` is the thing's own, ``level_metric`` tells its buckets apart, and
-    ``dimensions`` are the values of the kind's CloudWatch dimensions where they are not
-    the id alone. ``parents`` are the ids of what it is attached to.
+    Identity: ``id`` is the thing's own. Where another kind has the same things, or a thing has
+    several parts, it has a suffix behind a dot: ``i-0123456789abcdef0.cpu``. An alarm is found by
+    it. ``level_metric`` tells the buckets of one id apart, of which the worst is told.
+    ``dimensions`` are the values of the kind's CloudWatch dimensions where they are not the
+    thing's id alone. ``parents`` are the ids of what it is attached to.
 
     Bucket: ``bucket`` is None where there are no credits to run out of, with the reason in
     ``no_bucket_reason``. ``is_documented`` is False where AWS does not publish the bucket's
     size: the worst case is then an estimate. ``limit`` is the smaller of its own and its
     parents' limits. ``highest_verdict`` caps the verdict: what only costs money at zero
     never pages. ``history_from_s`` cuts off what belongs to an earlier size or type.
+    ``starts_empty`` says that it has no credits when it is started, which is no incident.
 
     Reporting: ``statistic`` is what its level metric is read with. ``reports_when_idle`` says
     that its level is published without any demand too, so that silence is blindness.
     ``in_use`` is whether it can spend at all now (a detached volume cannot), and
-    ``in_use_since_s`` since when it can, where that is known.
+    ``in_use_since_s`` since when it can, where that is known. ``published_every_s`` is the
+    shortest distance of two datapoints of its level.
 
-    Words: ``rate_unit`` is the unit of its rates, ``place`` where it is within the unit,
+    Words: ``credit_name`` is what is used up, ``spend_unit`` is the unit of spending
+    them, ``rate_unit`` that of the rates that people know, ``place`` where it is within the unit,
     ``facts`` more of it (type, size). ``caveats`` name what could not be learned. ``tags``
-    and ``lead_s`` are the owner's. ``detail`` belongs to the kind: only its functions read it.
+    and ``lead_s`` are the owner's; ``least_lead_s`` is the lead without one, where the
+    deployment's is shorter. ``detail`` belongs to the kind: only its functions read it.
     """
 
     kind: str
@@ -65,10 +72,15 @@ class Resource:
     statistic: Statistic = "Minimum"
     in_use: bool = True
     in_use_since_s: float | None = None
+    starts_empty: bool = False
+    published_every_s: float = 60.0
     reports_when_idle: bool = False
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     lead_s: float | None = None
+    least_lead_s: float = 0.0
     parents: tuple[str, ...] = ()
+    credit_name: str = "burst credits"
+    spend_unit: str = "credits/s"
     rate_unit: str = ""
     place: str = ""
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -80,6 +92,11 @@ class Resource:
     def region(self) -> str:
         """The region of its unit."""
         return self.unit.rpartition("/")[2]
+
+    @property
+    def leads(self) -> tuple[float | None, float]:
+        """The owner's lead, and the least without one."""
+        return self.lead_s, self.least_lead_s
 
     @property
     def can_spend(self) -> bool:
@@ -109,6 +126,19 @@ class Observation:
     missing: str = ""
 
 
+def after_first_credits(levels: Sequence[LevelPoint], resource: Resource) -> Sequence[LevelPoint]:
+    """Levels without the zeros of a bucket that began empty, for as long as those are no incident."""
+    started_s, bucket = resource.in_use_since_s, resource.bucket
+    if not resource.starts_empty or started_s is None or bucket is None:
+        return levels
+    until_s = started_s + starting_s(bucket)
+    first = next(
+        (i for i, one in enumerate(levels) if one.ratio > EMPTY_RATIO or one.start_s >= until_s),
+        len(levels),
+    )
+    return levels[min(first, max(0, len(levels) - 1)) :]
+
+
 def observe(
     resource: Resource,
     at: float,
@@ -125,7 +155,9 @@ def observe(
     if resource.bucket is not None:
         history = build_history(
             resource.bucket,
-            [point for point in levels if cut is None or point.start_s >= cut],
+            after_first_credits(
+                [point for point in levels if cut is None or point.start_s >= cut], resource
+            ),
             [point for point in demand if cut is None or point.start_s >= cut],
             past=past,
         )

@@ -38,6 +38,11 @@ def recovered_ratio(bucket: Bucket) -> float:
     return max(2 * EMPTY_RATIO, min(RECOVERED_RATIO, most))
 
 
+def starting_s(bucket: Bucket) -> float:
+    """How long a bucket that starts empty takes to be as full as one that has recovered."""
+    return recovered_ratio(bucket) * bucket.capacity / bucket.refill if bucket.refill else math.inf
+
+
 class Track:
     """Everything that is known of one resource, by slot. What is derived is made when asked for.
 

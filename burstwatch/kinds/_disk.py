@@ -1,15 +1,19 @@
 """Holds what kinds of disks share: rates, demand, and the words for reads and writes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from burstwatch.ebs.load import Traffic, io_load
-from burstwatch.ebs.volumes import Charge
+from burstwatch.ebs.load import MIB, Traffic, io_load
+from burstwatch.ebs.volumes import KIB_PER_MIB, Charge
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
-from burstwatch.history.points import DemandPoint
-from burstwatch.kinds.base import Cause, Rates
+from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.kinds.base import Cause, Rates, Totals
 
 IOPS, MIB_S = "IOPS", "MiB/s"
+DEFAULT_IO_KIB = 16.0
+#: An estimate of a bucket's size may be wrong by this factor either way, so what an I/O
+#: costs of it may be as well; the balance's own slope decides.
+UNCERTAIN = 2.0
 #: The unit of a rate, by the unit of a credit.
 RATE_UNITS = {"io": IOPS, "MiB": MIB_S}
 #: What holds a disk's I/O back, in words.
@@ -36,6 +40,53 @@ def demand_of(cost: Charge, start_s: float, period_s: float, binding: str) -> De
         most=cost.most / period_s,
         binding=binding,
     )
+
+
+def estimated_spent(
+    traffic: Traffic,
+) -> Callable[[Resource, Totals, float, float], DemandPoint | None]:
+    """A ``spent`` of operations, or of bytes in MiB, for a bucket whose size AWS does not publish."""
+
+    def spent(
+        resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        is_bytes = resource.rate_unit == MIB_S
+        of_bytes = traffic.read_bytes, traffic.write_bytes
+        of_ops = traffic.read_ops, traffic.write_ops
+        reads, writes = (totals.get(name) for name in (of_bytes if is_bytes else of_ops))
+        if reads is None or writes is None:
+            return None
+        rate = (reads + writes) / period_s / (MIB if is_bytes else 1)
+        is_held_back = rate >= AT_LIMIT * resource.limit.rate > 0
+        return DemandPoint(
+            start_s=start_s,
+            period_s=period_s,
+            least=rate / UNCERTAIN,
+            nominal=rate,
+            most=rate * UNCERTAIN,
+            binding=resource.limit.binding if is_held_back else NO_LIMIT,
+        )
+
+    return spent
+
+
+def totals_of(
+    traffic: Traffic, *, io_kib: float = DEFAULT_IO_KIB
+) -> Callable[[Resource, Mapping[str, float]], Totals]:
+    """The amounts of one second of a load described by hand: of iops, mib_s and io_kib two give the third."""
+
+    def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
+        del resource
+        size = load.get("io_kib", io_kib)
+        mib_s = load.get("mib_s", load.get("iops", 0.0) * size / KIB_PER_MIB)
+        return {
+            traffic.read_ops: load.get("iops", mib_s * KIB_PER_MIB / size),
+            traffic.write_ops: 0.0,
+            traffic.read_bytes: mib_s * MIB,
+            traffic.write_bytes: 0.0,
+        }
+
+    return totals
 
 
 def cause_of(traffic: Traffic) -> Callable[[Resource, Rates], Cause | None]:

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 from burstwatch.fixes import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
-from burstwatch.history.points import DemandPoint
-from burstwatch.shards import WHOLE, Shard
+from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.shards import WHOLE, Shard, thing_id
 
 PERCENT = 100.0
 
@@ -26,6 +26,28 @@ Found: TypeAlias = "Mapping[str, Mapping[str, Item]]"
 Totals: TypeAlias = "Mapping[str, float]"
 #: Mean amounts a second of the last minutes, by metric.
 Rates: TypeAlias = "Mapping[str, float]"
+
+
+#: The unit of a resource that is described by hand.
+BY_HAND = "example"
+#: Far beyond any size or rate, and far from what a float cannot hold.
+LARGEST = 1e9
+
+
+def float_in(spec: Mapping[str, str], name: str) -> float:
+    """A number of a description by hand.
+
+    Raises:
+        ValueError: naming the value and what is allowed.
+    """
+    try:
+        value = float(spec[name])
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= LARGEST:
+        msg = f"{name} must be above 0 and at most {LARGEST:g}, got {spec[name]!r}"
+        raise ValueError(msg)
+    return value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,6 +83,17 @@ def _everything(_scope: Scope) -> Arguments:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TagListing:
+    """Where the tags of a listing's items come from, if its answers have none.
+
+    ``listing`` has things whose id is an ARN; ``arn`` gives that of an item.
+    """
+
+    listing: "Listing"
+    arn: Callable[[Item], str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Listing:
     """One read operation: how to call it, and how to read its answer.
 
@@ -69,7 +102,8 @@ class Listing:
     kind's functions read. ``identify`` gives an item its common shape. ``arguments`` are those of the
     call for a scope; an API without filters takes none. ``ids_per_call`` is how many ids of
     a scope one call takes. ``page_size`` is what is asked for, and AWS refuses more than the
-    operation allows; None is for an operation without pages. ``iam_prefix`` is for a service whose permissions have another name.
+    operation allows; None is for an operation without pages. ``iam_prefix`` is for a service whose permissions have
+    another name, ``tags`` for an API that lists things without their tags.
     """
 
     service: str
@@ -81,6 +115,7 @@ class Listing:
     ids_per_call: int = 100
     page_size: int | None
     iam_prefix: str = ""
+    tags: TagListing | None = None
 
     @property
     def iam_action(self) -> str:
@@ -93,11 +128,13 @@ class Lookup:
     """Further items that a resource's description needs, such as its parents.
 
     ``wanted`` gives their ids from what has been found so far; without it the list is read whole.
+    ``is_needed`` is for one without which nothing can be said of any resource.
     """
 
     name: str
     listing: Listing
     wanted: Callable[[Mapping[str, Sequence[Item]]], set[str]] | None = None
+    is_needed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,6 +177,30 @@ def from_percent(_resource: Resource, value: float) -> float:
     return value / PERCENT
 
 
+def charged_by(
+    metric: str, credits_per_unit: float
+) -> Callable[[Resource, Totals, float, float], DemandPoint | None]:
+    """A ``spent`` for a metric of what AWS itself has charged."""
+
+    def spent(
+        resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        if metric not in totals:
+            return None
+        rate = totals[metric] * credits_per_unit / period_s
+        is_held_back = rate >= AT_LIMIT * resource.limit.rate > 0
+        return DemandPoint(
+            start_s=start_s,
+            period_s=period_s,
+            least=rate,
+            nominal=rate,
+            most=rate,
+            binding=resource.limit.binding if is_held_back else NO_LIMIT,
+        )
+
+    return spent
+
+
 def falls_to_baseline(resource: Resource) -> str:
     """Say what happens at zero to a bucket that holds its resource back then."""
     if resource.bucket is None:
@@ -149,11 +210,30 @@ def falls_to_baseline(resource: Resource) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Example:
+    """How a resource is described by hand, for `whatif` and `replay`.
+
+    ``spec`` and ``load`` are names of values with their help. ``item(spec)`` is what AWS would list
+    of such a resource, with what the lookups would find. ``totals(resource, load)`` are the amounts of one second of
+    a load, by metric. ``unit`` is that of a credit as AWS counts it, which is ``unit_size`` of the bucket's.
+    """
+
+    spec: Mapping[str, str]
+    load: Mapping[str, str]
+    item: Callable[[Mapping[str, str]], tuple[Item, Found]]
+    totals: Callable[[Resource, Mapping[str, float]], Totals]
+    unit: Literal["io", "MiB", "credit"]
+    unit_size: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
     """A resource type that has buckets.
 
     Names: ``namespace`` and ``dimensions`` are CloudWatch's. ``level_metrics`` say how much
     is left, ``demand_metrics`` what is spent.
+
+    Identity: ``part`` is the suffix of its resources' ids, where another kind has the same things.
 
     Inventory: ``inventory`` lists the things, ``tagging`` puts a tag on one, ``lookups`` list
     what their description needs besides. ``describe(thing, found, now)`` makes one ``Resource`` for each bucket of a thing.
@@ -166,11 +246,14 @@ class Kind:
     ``{id}``. ``limits`` names each binding limit. ``cause(resource, rates)`` says what was
     asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource, level,
     demand, rates)`` what helps when ``level`` credits are left at ``demand`` credits a second.
+
+    By hand: ``example`` describes a resource that nobody has listed.
     """
 
     name: str
     namespace: str
     dimensions: tuple[str, ...]
+    part: str = ""
     level_metrics: tuple[str, ...]
     demand_metrics: tuple[DemandMetric, ...]
     inventory: Listing
@@ -184,6 +267,7 @@ class Kind:
     cause: Callable[[Resource, Rates], Cause | None]
     at_zero: Callable[[Resource], str] = falls_to_baseline
     fixes: Callable[[Resource, float, float, Rates], Iterable[Fix]]
+    example: Example
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -193,9 +277,15 @@ class Kind:
     @property
     def listings(self) -> tuple[Listing, ...]:
         """Every operation that the kind reads."""
-        return (self.inventory, *(lookup.listing for lookup in self.lookups))
+        tags = self.inventory.tags
+        lookups = (lookup.listing for lookup in self.lookups)
+        return (self.inventory, *([tags.listing] if tags else []), *lookups)
+
+    def resource_id(self, thing: str) -> str:
+        """The id of the resource of a thing with this id."""
+        return f"{thing}.{self.part}" if self.part else thing
 
     def dimensions_of(self, resource: Resource) -> tuple[tuple[str, str], ...]:
         """The CloudWatch dimensions of one resource, as pairs of name and value."""
-        values = resource.dimensions or (resource.id,)
+        values = resource.dimensions or (thing_id(resource.id),)
         return tuple(zip(self.dimensions, values, strict=True))

@@ -19,7 +19,7 @@ from burstwatch.ebs.volumes import (
 from burstwatch.fixes import Fix, less_load
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, DemandPoint, Statistic
-from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, demand_of, rate_facts
+from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, demand_of, rate_facts, totals_of
 from burstwatch.kinds._ec2 import (
     PAGE_SIZE,
     TAGGING,
@@ -34,6 +34,7 @@ from burstwatch.kinds._ec2 import (
 )
 from burstwatch.kinds.base import (
     DemandMetric,
+    Example,
     Found,
     Item,
     Kind,
@@ -42,6 +43,7 @@ from burstwatch.kinds.base import (
     Rates,
     Thing,
     Totals,
+    float_in,
 )
 
 TRAFFIC = Traffic(
@@ -285,6 +287,16 @@ def _instance_ids(found: Mapping[str, Sequence[Item]]) -> set[str]:
     }
 
 
+def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+    listed = {
+        "VolumeId": "vol-example",
+        "VolumeType": spec["type"],
+        "Size": float_in(spec, "size_gib"),
+        "Attachments": [{"State": "attached"}],
+    }
+    return listed, {"instances": {}, "instance_types": {}, "modifications": {}}
+
+
 KIND = Kind(
     name="ebs_volume",
     namespace="AWS/EBS",
@@ -304,4 +316,11 @@ KIND = Kind(
     limits=LIMITS,
     cause=cause_of(TRAFFIC),
     fixes=fixes,
+    example=Example(
+        spec={"type": "gp2, st1 or sc1", "size_gib": "its size"},
+        load={"iops": "operations per second", "mib_s": "MiB per second"},
+        item=_item,
+        totals=totals_of(TRAFFIC),
+        unit="io",
+    ),
 )

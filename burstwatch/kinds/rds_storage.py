@@ -5,27 +5,26 @@ say whether ``BurstBalance`` is the mean or the minimum of the four. A mean can 
 one, so the worst case of a striped storage is an estimate.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.load import MIB, Traffic
+from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
 from burstwatch.fixes import Fix, less_load
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
-from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, demand_of, rate_facts
-from burstwatch.kinds.base import (
-    DemandMetric,
-    Found,
-    Item,
-    Kind,
-    Listing,
-    Rates,
-    Tagging,
-    Thing,
-    Totals,
+from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, demand_of, rate_facts, totals_of
+from burstwatch.kinds._rds import (
+    CONSOLE,
+    TAGGING,
+    TRAFFIC,
+    TRAFFIC_METRICS,
+    created_s,
+    databases,
+    is_running,
 )
+from burstwatch.kinds.base import Example, Found, Item, Kind, Rates, Thing, Totals, float_in
 from burstwatch.sources import Figure, Source
 
 STORAGE_PAGE = Source(
@@ -47,21 +46,7 @@ STRIPED_FROM: dict[str, Figure | None] = {
 }
 #: These answer DescribeDBInstances too. Their storage has no volume of its own.
 OTHER_STORAGE = ("aurora", "neptune", "docdb")
-#: A stopped instance reports nothing, and nothing spends its credits.
-STOPPED = frozenset({"stopped", "stopping", "inaccessible-encryption-credentials"})
 CHANGING = frozenset({"modifying", "storage-optimization", "storage-config-upgrade"})
-TRAFFIC = Traffic(
-    read_ops="ReadIOPS",
-    write_ops="WriteIOPS",
-    read_bytes="ReadThroughput",
-    write_bytes="WriteThroughput",
-)
-
-
-def identify(item: Item) -> Thing:
-    """A database instance in the common shape."""
-    tags = {tag["Key"]: tag["Value"] for tag in item.get("TagList", ())}
-    return Thing(id=item["DBInstanceIdentifier"], name=tags.get("Name", ""), tags=tags, item=item)
 
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
@@ -88,7 +73,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         limit=Limit(rate=0.0, binding=NO_LIMIT),
         # One sample a minute, and no page says of which instant in it.
         statistic="Average",
-        in_use=status not in STOPPED,
+        in_use=is_running(item),
         reports_when_idle=True,
         rate_unit=IOPS,
         facts={
@@ -97,9 +82,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
             "size_gib": f"{size_gib:g}",
         },
         caveats=("its storage is being changed",) if status in CHANGING else (),
-        history_from_s=(
-            item["InstanceCreateTime"].timestamp() if "InstanceCreateTime" in item else None
-        ),
+        history_from_s=created_s(item),
     )
     if storage_type != "gp2":  # their sizes have other limits on RDS than on EBS
         yield resource
@@ -163,49 +146,43 @@ def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iter
     )
 
 
+def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+    listed = {
+        "DBInstanceIdentifier": "example",
+        "Engine": spec.get("engine", "postgres"),
+        "StorageType": spec["type"],
+        "AllocatedStorage": float_in(spec, "size_gib"),
+    }
+    return listed, {}
+
+
 KIND = Kind(
     name="rds_storage",
     namespace="AWS/RDS",
     dimensions=("DBInstanceIdentifier",),
-    inventory=Listing(
-        service="rds",
-        operation="DescribeDBInstances",
-        items="DBInstances[]",
-        fields=(
-            "DBInstanceIdentifier",
-            "DBInstanceArn",
-            "DBInstanceStatus",
-            "Engine",
-            "StorageType",
-            "AllocatedStorage",
-            "InstanceCreateTime",
-            "TagList[].Key",
-            "TagList[].Value",
-        ),
-        identify=identify,
-        page_size=100,
-    ),
-    tagging=Tagging(
-        service="rds",
-        put_operation="AddTagsToResource",
-        put=lambda thing, key, value: {
-            "ResourceName": thing.item["DBInstanceArn"],
-            "Tags": [{"Key": key, "Value": value}],
-        },
-        remove_operation="RemoveTagsFromResource",
-        remove=lambda thing, key: {
-            "ResourceName": thing.item["DBInstanceArn"],
-            "TagKeys": [key],
-        },
-    ),
+    inventory=databases("StorageType", "AllocatedStorage"),
+    tagging=TAGGING,
     level_metrics=("BurstBalance",),
-    demand_metrics=tuple(
-        DemandMetric(name=name, statistic="Average", is_rate=True) for name in TRAFFIC.metrics
-    ),
+    demand_metrics=TRAFFIC_METRICS,
     describe=describe,
     spent=spent,
-    console="rds/home?region={region}#database:id={id};is-cluster=false",
+    console=CONSOLE,
     limits=LIMITS,
     cause=cause_of(TRAFFIC),
     fixes=fixes,
+    example=Example(
+        spec={
+            "type": "gp2",
+            "size_gib": "the allocated storage",
+            "engine": "postgres (default), mysql, oracle-ee, ...",
+        },
+        load={
+            "iops": "operations per second",
+            "mib_s": "MiB per second",
+            "io_kib": "KiB per operation (default 16)",
+        },
+        item=_item,
+        totals=totals_of(TRAFFIC),
+        unit="io",
+    ),
 )

@@ -23,7 +23,7 @@ class Brief:
     """Everything there is to say, in short phrases.
 
     ``name`` is a tag, somebody's free text, and is shown only as the rendering allows.
-    ``headline`` says what happens and when. A phrase that is empty does not apply.
+    ``headline`` says what happens and when, to the ``credit_name``. A phrase that is empty does not apply.
     ``console`` and ``graph`` are addresses in AWS's console. ``numbers`` are for
     programs; what is not known or never comes is absent.
     """
@@ -36,6 +36,7 @@ class Brief:
     verdict: Verdict
     at: float
     headline: str
+    credit_name: str
     between: str
     at_zero: str
     fixes: tuple[Fix, ...]
@@ -62,7 +63,8 @@ def make_brief(
         type=resource.facts.get("type", resource.kind),
         verdict=assessment.verdict,
         at=projection.at,
-        headline=_headline(projection),
+        headline=_headline(projection, resource.credit_name),
+        credit_name=resource.credit_name,
         between=_between(projection),
         at_zero=kind.at_zero(resource),
         fixes=_fixes(resource, projection, kind, background.rates),
@@ -77,23 +79,23 @@ def make_brief(
     )
 
 
-def _headline(projection: Projection) -> str:
+def _headline(projection: Projection, credit_name: str) -> str:
     now = projection.at
     if projection.state == "exhausted":
-        return f"burst credits empty now ({clock_time(now, now=now)})"
+        return f"{credit_name} empty now ({clock_time(now, now=now)})"
     likely, worst = projection.time_to_empty_s, projection.worst_s
     if likely is not None and math.isfinite(likely):
         if likely >= DAY:
-            return f"burst credits dry in more than a day (as of {clock_time(now, now=now)})"
+            return f"{credit_name} dry in more than a day (as of {clock_time(now, now=now)})"
         whole = max(likely - likely % MINUTE, MINUTE)  # as the time of day beside it
-        return f"burst credits dry in {span(whole)} ({clock_time(now + likely, now=now)})"
+        return f"{credit_name} dry in {span(whole)} ({clock_time(now + likely, now=now)})"
     soonest_s = min(
         (one for one in (projection.low_s, worst) if one is not None and one < DAY),
         default=None,
     )
     if soonest_s is None:
-        return f"burst credits low ({clock_time(now, now=now)})"
-    return f"burst credits may be dry by {clock_time(now + soonest_s, now=now)}"
+        return f"{credit_name} low ({clock_time(now, now=now)})"
+    return f"{credit_name} may be dry by {clock_time(now + soonest_s, now=now)}"
 
 
 def _between(projection: Projection) -> str:

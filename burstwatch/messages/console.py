@@ -6,6 +6,7 @@ from urllib.parse import quote
 from burstwatch.config import SHOWN_AFTER_S, SHOWN_BEFORE_S
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
+from burstwatch.shards import thing_id
 
 #: AWS documents no public address for the consoles of its isolated partitions: no link there.
 #: https://docs.aws.amazon.com/general/latest/gr/aws-service-information.html (2026-11)
@@ -15,7 +16,7 @@ WITHOUT_LINK = ("us-iso", "eu-isoe", "eusc-")
 
 def console_link(kind: Kind, resource: Resource) -> str:
     """The address of the resource's page; empty where the partition's console is not known."""
-    path = kind.console.format(region=resource.region, id=quote(resource.id, safe=""))
+    path = kind.console.format(region=resource.region, id=quote(thing_id(resource.id), safe=""))
     return _address(resource.region, path)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from burstwatch.config import Links
 from burstwatch.formatting import DAY, span
 from burstwatch.messages.episode import Episode
-from burstwatch.messages.message import Message, actions, plain_name
+from burstwatch.messages.message import Message, actions, links_of, plain_name
 
 #: A page was needless by our own count where the bucket was never empty nor under this share.
 NEEDLESS_ABOVE = 0.2
@@ -45,7 +45,7 @@ def digest_message(
             f"Near misses: {sum(map(is_near_miss, episodes))} (under {NEAR_MISS_BELOW:.0%}, never empty)",
             f"Cost of watching: {asked} for metric requests, {fixed_usd:.2f} USD for the deployment (list prices)",
         ),
-        links=(("Dashboard", links.dashboard_of("", at)),) if links.dashboard else (),
+        links=links_of("", links, at=at),
         keywords=("digest",),
         thread=f"{deployment}/digest",
         resources=tuple(dict.fromkeys(one.resource_id for one in episodes)),

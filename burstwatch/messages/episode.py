@@ -9,6 +9,7 @@ from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.message import fix_text
+from burstwatch.messages.timeline import Timeline
 
 #: How far the datapoints of a level are apart.
 SHORTEST_PERIOD_S, LONGEST_PERIOD_S = 60.0, 300.0
@@ -18,7 +19,8 @@ SHORTEST_PERIOD_S, LONGEST_PERIOD_S = 60.0, 300.0
 class Episode:
     """One danger from its first alarm to its end. Times are unix seconds.
 
-    It is open while ``closed_s`` is None. ``severity`` is the highest that had an alarm, ``paged_s`` when somebody was paged.
+    It is open while ``closed_s`` is None. ``severity`` is the highest that had an alarm, ``paged_s``
+    when somebody was paged.
     ``lowest_ratio`` is the lowest level in the episode and ``at_zero_s`` how long the bucket
     was empty; None is not known. ``fix`` is a change after which it would not happen again.
     """
@@ -41,6 +43,11 @@ class Episode:
     def lasted_s(self) -> float | None:
         """From its first alarm to its end; None while it is open."""
         return None if self.closed_s is None else self.closed_s - self.opened_s
+
+    @property
+    def timeline(self) -> Timeline:
+        """Its times up to its end."""
+        return Timeline(opened_s=self.opened_s, paged_s=self.paged_s, empty_s=self.empty_s)
 
     @property
     def lead_s(self) -> float | None:

@@ -29,6 +29,8 @@ TITLE_NAME_LENGTH = 23
 NAMED_IN_MASS = 10
 #: Letters that are written from right to left, and would turn the words around them.
 RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+#: What is said of many with an alarm of a severity.
+_ARE: Mapping[Verdict, str] = {"warning": "have a warning", "critical": "are critical"}
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 
 
@@ -72,7 +74,7 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
             ("Snooze", _snooze(brief)),
         ),
         timeline=timeline,
-        links=_links(runbook_of(brief.verdict), links, brief, at=brief.at),
+        links=links_of(runbook_of(brief.verdict), links, brief, at=brief.at),
         keywords=(event, brief.verdict, brief.kind),
         thread=f"{brief.unit}/{brief.resource_id}",
         resources=(brief.resource_id,),
@@ -98,18 +100,18 @@ def over_message(
     elif brief.verdict == "warning":
         title = f"{who(brief)}: no longer critical ({clock}), still a warning"
     else:
-        title = f"{who(brief)}: burst credits recovered ({clock})"
+        title = f"{who(brief)}: {brief.credit_name} recovered ({clock})"
     level = "" if lowest_ratio is None else f"never under {lowest_ratio:.0%}"
     if timeline.empty_s is not None:
-        level = f"empty from {clock_time(timeline.empty_s, now=at)} on"
+        level = f"first empty at {clock_time(timeline.empty_s, now=at)}"
     if at_zero_s:
-        level = f"{level if timeline.empty_s else 'empty'}, {span(at_zero_s)} in all"
+        level = f"{level if timeline.empty_s else 'empty'}, empty for {span(at_zero_s)} in total"
     now = f"now {brief.credits}" if brief and brief.credits else ""
     return Message(
         event="recovered" if brief else "gone",
         title=title,
         actions=actions(
-            ["see the warning of it" if brief and brief.verdict == "warning" else "nothing to do"]
+            ["see its warning alarm" if brief and brief.verdict == "warning" else "nothing to do"]
         ),
         facts=_lines(
             ("Alarm", _lasted(timeline, at)),
@@ -118,7 +120,7 @@ def over_message(
             ("Data", brief.data if brief else ""),
         ),
         timeline=timeline,
-        links=_links("", links, brief, at=at),
+        links=links_of("", links, brief, at=at),
         keywords=("recovered" if brief else "gone", *([brief.kind] if brief else [])),
         thread=f"{unit}/{resource_id}",
         resources=(resource_id,),
@@ -131,47 +133,45 @@ def mass_message(
     count: int,
     *,
     where: str,
-    thread: str,
+    unit: str,
     severity: Verdict,
     timeline: Timeline,
     links: Links,
+    at: float,
 ) -> Message:
     """Many resources in danger at once: how many, and the worst of them. One cause is likely."""
-    clock = clock_time(timeline.opened_s, now=timeline.opened_s)
     return Message(
         event="mass",
-        title=f"{count} resources {'have a warning' if severity == 'warning' else 'are critical'} "
-        f"in {where} ({clock})",
+        title=f"{count} resources {_ARE[severity]} in {where} ({clock_time(at, now=at)})",
         actions=actions(["find the one cause (a deployment, a backup, a shared job) and stop it"]),
         facts=(
-            "Their burst credits run out. At zero each falls to its baseline.",
+            "Their burst credits are running out. At zero credits each falls to its baseline, or is charged.",
             "While this alarm lasts, no further resource gets an alarm of its own.",
             f"Some of the {count}, the worst first:",
             *(f"{label(brief)} ({brief.type}): {brief.headline}" for brief in worst),
         ),
         timeline=timeline,
-        links=_links("mass", links, at=timeline.opened_s),
+        links=links_of("mass", links, at=at),
         keywords=(severity, "mass"),
-        thread=thread,
+        thread=f"{unit}/mass",
         resources=tuple(brief.resource_id for brief in worst),
-        context={"verdict": severity, "count": str(count)},
+        context={"verdict": severity, "count": str(count), "unit": unit},
     )
 
 
 def mass_over_message(
-    where: str, severity: Verdict, timeline: Timeline, links: Links, *, at: float
+    where: str, unit: str, severity: Verdict, timeline: Timeline, links: Links, *, at: float
 ) -> Message:
     """The alarm that stands for many of a severity is over."""
-    are = "have a warning" if severity == "warning" else "are critical"
     return Message(
         event="mass",
-        title=f"Fewer resources {are} in {where} ({clock_time(at, now=at)})",
+        title=f"Recovered: few resources {_ARE[severity]} now in {where} ({clock_time(at, now=at)})",
         actions=actions(["look at the resources that still have an alarm of their own"]),
         facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,
-        links=_links("mass", links, at=at),
+        links=links_of("mass", links, at=at),
         keywords=("recovered", "mass"),
-        thread=where,
+        thread=f"{unit}/mass",
         resources=(),
     )
 
@@ -183,10 +183,10 @@ def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at
         title=f"{drill_id}: a drill, nothing is wrong",
         actions=actions(["nothing to do"]),
         facts=(
-            f"It shows that the alarms and messages of burstwatch {deployment} reach you.",
-            "It ends by itself in a few minutes.",
+            f"This drill shows that alarms and messages of the deployment {deployment!r} reach you.",
+            "The drill ends by itself a few minutes after its start.",
         ),
-        links=_links("undelivered", links, at=at),
+        links=links_of("undelivered", links, at=at),
         keywords=("drill",),
         thread=f"{unit}/{drill_id}",
         resources=(drill_id,),
@@ -273,9 +273,10 @@ def _snooze(brief: Brief) -> str:
     return f"burstwatch snooze {brief.resource_id} 4h --reason TEXT --region {region}"
 
 
-def _links(
+def links_of(
     runbook: str, links: Links, brief: Brief | None = None, *, at: float
 ) -> tuple[tuple[str, str], ...]:
+    """The links of a message as pairs of a label and an address. Those that do not apply are left out."""
     found = {
         "Runbook": links.runbook(runbook) if runbook else "",
         "Dashboard": links.dashboard_of(brief.resource_id if brief else "", at),

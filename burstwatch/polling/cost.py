@@ -53,7 +53,7 @@ def cost_of(resource: Resource, assessment: Assessment, config: Config) -> Cost:
     bucket = resource.bucket
     if bucket is None or not resource.in_use:
         return NOTHING
-    own = config.with_lead(resource.lead_s)
+    own = config.with_lead(*resource.leads)
     # A full bucket may be a silent one: what it spends shows after as long (``project``).
     age_s = config.max_data_age_s + COARSE_S
     worst_s = worst_time_to_empty(bucket, level=bucket.capacity) - age_s

@@ -27,7 +27,7 @@ def is_near(seen: Observation, config: Config) -> bool:
     """Whether what was before the newest level can matter: a hold, a hazard, an incident."""
     if seen.history is None or is_full(seen):
         return False
-    own = config.with_lead(seen.resource.lead_s)
+    own = config.with_lead(*seen.resource.leads)
     near_s = WARNING_MARGINS * own.margin_s
     return worst_now_s(seen) < near_s or _newest_ratio(seen) < seen.history.track.recovered_ratio
 

@@ -121,7 +121,7 @@ class Schedule:
         resource, assessment = judged.resource, judged.assessment
         near, seen, levels = judged.is_near, judged.seen, judged.levels
         background = judged.background
-        own = config.with_lead(resource.lead_s)
+        own = config.with_lead(*resource.leads)
         before = self.last_look(resource)
         blind, late_at = 0, _late_at(assessment, own, now)
         if background is not None and before is not None:
@@ -141,6 +141,9 @@ class Schedule:
             self.pasts[resource.key] = (fingerprint(resource), now, past)
         documented = resource.is_documented
         wait = wait_s(assessment, own, is_documented=documented, blind=blind, is_near=near)
+        if assessment.verdict != "ok":  # which waits until its worst case could reach the margin
+            # Nothing new is published sooner.
+            wait = max(wait, resource.published_every_s - own.sweep_period_s / 2)
         if judged.failed and now >= late_at:
             wait = SOONEST_S - own.sweep_period_s / 2  # it may be too late already
         self.known[resource.key] = LastLook(

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { acknowledgeReads, type FunctionsProps, makeFooting, makeFunction } from './functions.ts';
@@ -22,7 +23,8 @@ export class Digest extends Construct {
       timeout: TIMEOUT,
       environment: { BURSTWATCH_NOTICE_TOPIC_ARN: props.topics.notice.topicArn },
     });
-    fn.configureAsyncInvoke({ retryAttempts: 0 });
+    // A digest that fails ends in the dead-letter queue, which has an alarm.
+    fn.configureAsyncInvoke({ retryAttempts: 0, onFailure: new SqsDestination(props.sweeps.deadLetters) });
     logGroup.grant(fn, 'logs:FilterLogEvents');
     props.topics.notice.grantPublish(fn);
     footing.role.addToPolicy(

@@ -137,7 +137,7 @@ export class HealthAlarms extends Construct {
       threshold: 15 * 60,
       periods: 5,
       topic: notice,
-      means: 'CloudWatch\'s datapoints are more than 15 minutes late. Pages come later by that much.',
+      means: 'CloudWatch\'s datapoints are more than 15 minutes late. Pages are late by the same time.',
         ok: 'the datapoints are in time again.',
         now: 'look at the AWS Health Dashboard for CloudWatch.',
     });

@@ -1,11 +1,12 @@
 """Starts LocalStack with our executor. Run by LocalStack's own interpreter.
 
-Six repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
+Seven repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
 which Python takes from 3.12 on; it looks for its Lambda executor by entry point, which
 would need a package of its own to be installed; it asks its metric store once for each
 period; it takes no expression in GetMetricData (both in ``metric_store``); an alarm that is
-updated forgets its state, which AWS leaves unchanged; and a service that it does not have,
-such as RDS, fails, where an account without any such resource lists none.
+updated forgets its state, which AWS leaves unchanged; its list of credit specifications never
+ends; and a service that it does not have, such as RDS, fails, where an account without any such
+resource lists none.
 """
 
 import os
@@ -66,6 +67,13 @@ def _with_kept_states(original: Callable[..., Any]) -> Callable[..., Any]:
     return put_metric_alarm
 
 
+def _only_standard(_self: object) -> Any:  # noqa: ANN401 - moto's
+    """List no credit specification: AWS lists those of Unlimited instances, and here is none."""
+    from moto.core.responses import ActionResult  # noqa: PLC0415
+
+    return ActionResult({"InstanceCreditSpecifications": []})
+
+
 def _end_with(parent: int) -> None:
     """Stop when whoever started us is gone, even if it was killed and could not say so."""
     while os.getppid() == parent:
@@ -84,6 +92,7 @@ def main() -> None:
     )
     from localstack.services.cloudwatch.provider_v2 import CloudwatchProvider  # noqa: PLC0415
     from localstack.services.lambda_.invocation import runtime_executor  # noqa: PLC0415
+    from moto.ec2.responses.instances import InstanceResponse  # noqa: PLC0415
 
     def executor() -> type[Any]:
         from demo.localcloud.executor import LocalExecutor  # noqa: PLC0415 - only when first used
@@ -94,6 +103,7 @@ def main() -> None:
         ServiceExceptionSerializer.create_exception_response
     )
     runtime_executor.get_runtime_executor = executor
+    InstanceResponse.describe_instance_credit_specifications = _only_standard
     CloudwatchDatabase.get_metric_data_stat = read_statistic
     CloudwatchProvider.put_metric_alarm = _with_kept_states(CloudwatchProvider.put_metric_alarm)
     CloudwatchProvider.get_metric_data = with_expressions(CloudwatchProvider.get_metric_data)

@@ -1,9 +1,10 @@
 """Finds this instance's identity, from the instance metadata service, version 2 only."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
-from socket import SHUT_RDWR
+from socket import SHUT_RDWR, socket
 from threading import Timer
 from urllib.parse import urlsplit
 
@@ -47,13 +48,18 @@ def read_identity(endpoint: str) -> Identity:
         raise ValueError(msg) from error
 
 
+def _hang_up(sock: socket) -> None:
+    with suppress(OSError):  # the other side was first
+        sock.shutdown(SHUT_RDWR)
+
+
 def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
     parts = urlsplit(endpoint)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
     try:
         connection.connect()
         # The timeout is for each byte that comes; this is for all of them.
-        end = Timer(PATIENCE_S, connection.sock.shutdown, [SHUT_RDWR])
+        end = Timer(PATIENCE_S, _hang_up, [connection.sock])
         end.start()
         try:
             connection.request(method, path, headers=headers)
@@ -64,6 +70,7 @@ def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
                 raise ValueError(msg)
         finally:
             end.cancel()
+            end.join()
     finally:
         connection.close()
     if answer.status != OK:

@@ -229,8 +229,8 @@ class Ledger:
             data_age_s=0.0,
             worst_level=seen.low,
             held_at_zero=guess <= 0 and is_held_at_zero(bucket, demand),
-            binding=binding,
         )
+        projection = replace(projection, binding=binding)
         if demand.high == 0:
             projection = replace(projection, state="idle", reason="no I/O in the last minutes")
         if likely is None:  # it never empties, whatever is left; full it is at the latest then

@@ -110,8 +110,8 @@ BURST = _gauge(
 CHARGED = _counter(
     "credits_charged",
     (*BUCKET, "bound"),
-    "Credits that the I/O seen by this process has cost at the least (all merged), as is likely (each random I/O one) "
-    "and at the most (none merged).",
+    "Credits that the I/O has cost since this process started. By bound: least (EBS merges all I/O), likely (each "
+    "random I/O costs one credit) and most (EBS merges nothing).",
 )
 BALANCE = _gauge(
     "credit_balance_ratio",
@@ -240,7 +240,7 @@ FIO_MEAN = _gauge("fio_latency_mean_seconds", (*STEP, "direction"), "Mean latenc
 FIO_LATENCY = _gauge(
     "fio_latency_seconds",
     (*STEP, "direction", "percentile"),
-    "Completion latency that so many percent of the operations stayed within.",
+    "Completion latency at this percentile.",
 )
 FIO_PROMISED = _gauge(
     "fio_promised_ops_per_second",

@@ -4,17 +4,14 @@ from dataclasses import replace
 
 from burstwatch.aws.memory import Memory
 from burstwatch.ebs.watching_prices import PRICES
+from burstwatch.kinds import find_kinds
 from burstwatch.polling.cost import MOST_ALARMS, RESOURCE_METRICS
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 #: By what it is charged as; an empty name is free of charge.
 CHARGED_AS = {
-    "DescribeInstances": "",
-    "DescribeInstanceTypes": "",
-    "DescribeVolumes": "",
-    "DescribeVolumesModifications": "",
-    "DescribeDBInstances": "",
+    **{listing.operation: "" for kind in find_kinds().values() for listing in kind.listings},
     "GetMetricData": "metric_request",
     # Each sweep makes these two; those below are a few for each episode.
     "PutMetricData": "metrics_call",

@@ -9,7 +9,7 @@ import pytest
 from burstwatch.cli.main import run
 from tests.aws.test_lambda import put_alarm
 from tests.aws.test_sweep import Disk
-from tests.conftest import Cloud
+from tests.conftest import Cloud, iam_action, put_cache
 
 
 def burstwatch(cloud: Cloud | None, *args: str) -> tuple[int, str, str]:
@@ -104,10 +104,11 @@ def test_a_lead_that_a_full_bucket_does_not_outlast_is_said(
 
 def test_scan_needs_only_the_permissions_that_the_catalog_prints(cloud: Cloud) -> None:
     Disk(cloud, percent=40)
+    put_cache(cloud)
     burstwatch(cloud, "scan", "--all-regions")
     _, policy, _ = burstwatch(cloud, "catalog", "--policy")
     allowed = json.loads(policy)["Statement"][0]["Action"]
-    used = {f"{service}:{operation}" for service, operation, _ in cloud.aws.calls}
+    used = {iam_action(service, operation) for service, operation, _ in cloud.aws.calls}
     assert used - {"sts:GetCallerIdentity"} == set(allowed)
 
 
@@ -198,3 +199,10 @@ def test_cleanup_of_one_unit_leaves_the_others(cloud: Cloud) -> None:
     assert list(cloud.aws.regions["us-east-1"].alarms) == [kept]
     code, _, err = burstwatch(cloud, "cleanup", "--unit", "everywhere")
     assert (code, err) == (2, "burstwatch: unit is 'everywhere', allowed is account/region\n")
+
+
+def test_a_scan_of_a_kind_that_there_is_not_is_refused_by_name(cloud: Cloud) -> None:
+    code, _, err = burstwatch(cloud, "scan", "--kind", "rds")
+    assert code == 2
+    assert "unknown kind 'rds', allowed are " in err
+    assert cloud.aws.calls == []

@@ -23,7 +23,7 @@ from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_drill import deploy as deploy_function
 from tests.aws.test_drill import sleeper
 from tests.aws.test_sweep import NOTICE, TOPIC
-from tests.conftest import Cloud
+from tests.conftest import Cloud, iam_action
 
 
 @pytest.fixture
@@ -215,8 +215,8 @@ def test_the_checklist_names_every_permission_that_doctor_and_drill_need(
         "GetFunctionConfiguration": "GetFunctionConfiguration",
     }
     missing = {
-        f"{service}:{names.get(name, name)}"
+        iam_action(service, names.get(name, name))
         for service, name in called
-        if f"{service}:{names.get(name, name)}" not in listed
+        if iam_action(service, names.get(name, name)) not in listed
     }
     assert not missing

@@ -2,21 +2,30 @@
 
 import json
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from burstwatch.aws import plan as alarm_plan
 from burstwatch.aws import words
+from burstwatch.aws.alarms import Alarm
+from burstwatch.aws.episodes import of_alarms
 from burstwatch.aws.memory import Memory
-from burstwatch.config import Config
+from burstwatch.aws.names import parse_alarm_name
+from burstwatch.aws.plan import plan_alarms
+from burstwatch.config import Links
+from burstwatch.history.observations import Verdict
+from burstwatch.kinds import find_kinds
 from burstwatch.messages.digest import digest_message, is_near_miss, is_needless
 from burstwatch.messages.episode import Episode, lowest_and_empty
 from burstwatch.messages.message import Message
 from burstwatch.messages.timeline import Timeline, read_timeline
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_lambda import Context, load
-from tests.aws.test_sweep import NOTICE, Disk, run_sweep
+from tests.aws.test_sweep import CONFIG, NOTICE, Disk, run_sweep
 from tests.conftest import NOW, Cloud
+from tests.kinds.life import live
 
 LOG = "burstwatch-logs"
 
@@ -91,6 +100,7 @@ def test_an_episode_that_is_not_over_is_listed_as_open(cloud: Cloud) -> None:
     run_sweep(cloud, Memory())
     _, out, _ = burstwatch(cloud, "episodes")
     assert "still open" in out.splitlines()[1]
+    assert out.splitlines()[1].split()[1:3] == [disk.id, "db"]
     _, out, _ = burstwatch(cloud, "episodes", "--json")
     assert json.loads(out)["closed_s"] is None
 
@@ -202,8 +212,9 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
     message = digest_message(
         [*some, an_episode(resource_id="vol-9", at_zero_s=900.0)],
         deployment="test", lasts_s=7 * 86_400.0, requests_usd=None, fixed_usd=2.5,
-        links=Config().links, at=NOW,
+        links=Links(dashboard="https://x/{resource_id}", runbooks="https://y"), at=NOW,
     )  # fmt: skip
+    assert message.links == ()  # a dashboard of one resource is none for all
     assert [action.partition(": ")[2] for action in message.actions] == [
         "vol-4 (vol-4, 1 in danger): change 4",
         "vol-3 (vol-3, 1 in danger): change 3",
@@ -215,22 +226,70 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
     )
 
 
-def test_an_episode_keeps_its_page_when_its_critical_alarm_is_deleted_first(cloud: Cloud) -> None:
-    disk, memory = Disk(cloud, percent=90), Memory()
-    closed: list[Episode] = []
-    for minute in range(320):
-        # It drains, then goes on slowly for a while, and recovers.
-        disk.minute(iops=3_000 if minute < 24 else 420 if minute < 130 else 0)
-        if minute < 40 or minute % 5 == 0 or minute > 225:
-            closed += run_sweep(cloud, memory).closed
-            cloud.aws.evaluate_alarms()
-    events = [one["MessageAttributes"]["event"]["StringValue"] for one in cloud.aws.published]
-    (episode,) = closed
-    assert episode.severity in {"critical", "warning"}
-    assert episode.paged_s is not None
-    assert events[0] == "opened"
-    assert events[-1] == "recovered"
-    assert len(events) == len(set(events))
+def test_every_alarm_of_a_resource_knows_the_page_of_its_episode(cloud: Cloud) -> None:
+    victim = live(cloud, find_kinds()["ec2_instance_ebs"])  # a warning, and then a page
+    told = zip(cloud.aws.notifications, cloud.aws.descriptions, strict=True)
+    ended = {name.rpartition("/")[2]: text for (_, name, state), text in told if state == "OK"}
+    assert ended.keys() == {"warning", "critical"}
+    assert all("\nPaged: " in text for text in ended.values())
+    # So the episode is one with a page, whichever of them is deleted last.
+    times = read_timeline(ended["warning"], made_at=0.0)
+    alarm = an_alarm(victim.id, "warning", times)
+    assert of_alarms([alarm], unit="", closed_s=None).severity == "critical"
+
+
+def test_a_warning_that_follows_a_page_is_no_event(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    for _ in range(5):
+        disk.minute(iops=3_000)
+    found = run_sweep(cloud).found
+    paged = an_alarm(disk.id, "critical", Timeline(opened_s=NOW, paged_s=NOW))
+    plan = replace(plan_alarms(found, [], CONFIG, now=NOW), there={disk.id: (paged,)})
+    assert list(words.events(found, plan, [(disk.id, "warning")], [], [], CONFIG)) == []
+    ((severity, write),) = words.events(
+        found, replace(plan, there={}), [(disk.id, "warning")], [], [], CONFIG
+    )
+    assert (severity, write().event) == ("warning", "opened")
+
+
+def test_the_words_of_many_are_changed_first_where_not_all_can_be(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alarm_plan, "MOST_REWRITTEN", 1)
+    config, memory = replace(CONFIG, mass_from=5.0, hold_s=600.0), Memory()
+    single = Disk(cloud, percent=40)
+    for _ in range(5):
+        single.minute(iops=3_000)
+    run_sweep(cloud, memory, config=config)
+    many = [Disk(cloud, percent=10) for _ in range(6)]
+    for minute in range(60):
+        began = cloud.clock.now
+        for disk in (single, *many):
+            cloud.clock.now = began
+            disk.percent = disk.percent if minute < 2 else 100.0
+            disk.minute(iops=3_000 if minute < 2 else 0)
+        run_sweep(cloud, memory, config=config)
+        cloud.aws.evaluate_alarms()
+    told = zip(cloud.aws.notifications, cloud.aws.descriptions, strict=True)
+    (over,) = [
+        text for (_, name, state), text in told if "many_at_once/critical" in name and state == "OK"
+    ]
+    assert over.startswith("Recovered: few resources are critical now in ")
+
+
+def test_an_open_episode_has_the_name_and_the_unit_of_its_alarm() -> None:
+    assert parse_alarm_name("burstwatch/prod/db/vol-1/critical") == ("", "db")
+    assert parse_alarm_name("burstwatch/prod/vol-1/critical") == ("", "")
+    name = "burstwatch/prod@222222222222.eu-west-1/db/vol-1/critical"
+    assert parse_alarm_name(name) == ("222222222222/eu-west-1", "db")
+
+
+def an_alarm(resource_id: str, severity: Verdict, timeline: Timeline) -> Alarm:
+    return Alarm(
+        name=f"burstwatch/burstwatch/{resource_id}/{severity}", kind="ebs_volume",
+        resource_id=resource_id, severity=severity, state="ALARM", state_since=NOW,
+        is_enabled=True, timeline=timeline,
+    )  # fmt: skip
 
 
 def test_an_alarm_that_somebody_silenced_by_hand_stays_so(cloud: Cloud) -> None:

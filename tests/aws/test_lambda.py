@@ -18,7 +18,7 @@ from burstwatch.aws.units import Units
 from burstwatch.cli.catalog import catalog
 from demo.localcloud.emf import metric_data
 from tests.aws.test_sweep import Disk, run_sweep
-from tests.conftest import Cloud
+from tests.conftest import Cloud, put_cache
 
 
 @dataclass
@@ -84,6 +84,7 @@ def test_the_package_has_the_services_that_the_functions_call(
     disk = Disk(cloud, percent=40)
     for _ in range(6):
         disk.minute(iops=3_000)
+    put_cache(cloud)
     function = load("lambdas.sweep")
     aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
     function.handler({}, Context())

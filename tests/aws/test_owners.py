@@ -139,8 +139,8 @@ def test_a_tag_that_is_not_understood_is_a_problem_and_the_volume_is_watched(clo
     [
         (("vol-1", "5x"), "duration is '5x', allowed are minutes, hours or days"),
         (("vol-1", "31d"), "duration is '31d'"),
-        (("vol-1", "4m"), "duration is '4m'"),
-        (("vol-404", "4h"), "vol-404 is no volume, instance or database in 123456789012/us-east-1"),
+        (("vol-1", "14m"), "duration is '14m'"),
+        (("vol-404", "4h"), "vol-404 is no resource with credits in 123456789012/us-east-1"),
     ],
 )
 def test_a_snooze_that_cannot_be_is_refused_and_names_the_value(
@@ -162,19 +162,19 @@ def test_a_snooze_ends_by_itself_and_the_alarm_that_was_there_stays(cloud: Cloud
     run_sweep(cloud, memory)
     cloud.aws.evaluate_alarms()
     other = drain(Disk(cloud, percent=40))
-    code, out, _ = burstwatch(cloud, "snooze", other.id, "5m", "--reason", "being replaced")
-    assert (code, out.split(".")[0]) == (0, f"db {other.id} is snoozed until 14:29Z")
+    code, out, _ = burstwatch(cloud, "snooze", other.id, "15m", "--reason", "being replaced")
+    assert (code, out.split(".")[0]) == (0, f"db {other.id} is snoozed until 14:39Z")
     memory = Memory()
     swept = run_sweep(cloud, memory)
     assert [name.split("/")[-2] for name in alarms(cloud)] == [disk.id]
     (resource, _) = swept.found.assessments[other.id]
-    note = "snoozed until 14:29Z, no new alarm is made: being replaced"
+    note = "snoozed until 14:39Z, no new alarm is made: being replaced"
     assert note in resource.caveats
     _, table, _ = burstwatch(cloud, "scan")
     assert f"{other.id} {note}" in table.splitlines()
     assert "critical, silent" in table
     _, story, _ = burstwatch(cloud, "explain", other.id)
     assert "no new alarm is made: being replaced" in story
-    cloud.clock.now += 360
+    drain(other, minutes=16)
     run_sweep(cloud, memory)
     assert {name.split("/")[-2] for name in alarms(cloud)} == {disk.id, other.id}

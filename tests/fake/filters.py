@@ -34,6 +34,10 @@ def matches(item: dict[str, Any], filters: Sequence[dict[str, Any]]) -> bool:
             if not instances & set(entry["Values"]):
                 return False
             continue
+        if entry["Name"] == "instance-type":
+            if not any(fnmatch.fnmatchcase(item["InstanceType"], one) for one in entry["Values"]):
+                return False
+            continue
         if not entry["Name"].startswith("tag:"):
             raise WireError("InvalidParameterValue", f"the fake has no filter {entry['Name']}")
         value = tags.get(entry["Name"].removeprefix("tag:"))

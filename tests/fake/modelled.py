@@ -15,6 +15,8 @@ from tests.fake.wire import WireError, paginators, service_model
 _NUMBERS = re.compile(r"[Mm]inimum:? (\d+)[,;] maximum:? (\d+)")
 _NAMES = re.compile(r"<code>([\w.:/<>-]+)</code> (?:-|\u2013)")
 MOST_ON_A_PAGE = 100
+#: EC2's texts leave it out; its pages are this large where its reference says so.
+EC2_PAGES = (5, 1_000)
 
 
 def member(shape: Shape, path: str) -> Shape:
@@ -42,6 +44,7 @@ class Modelled:
         model = service_model(service)
         if operation not in model.operation_names:
             raise KeyError(operation)
+        self.service = service
         self.operation: OperationModel = model.operation_model(operation)
         paging = paginators(service).get(operation)
         if paging is None:
@@ -58,6 +61,8 @@ class Modelled:
     def page_sizes(self) -> tuple[int, int]:
         """The smallest and the largest page."""
         found = _NUMBERS.search(self._text(self.size or ""))
+        if not found and self.service == "ec2":
+            return EC2_PAGES
         return (int(found[1]), int(found[2])) if found else (1, MOST_ON_A_PAGE)
 
     def _text(self, name: str) -> str:

@@ -79,6 +79,6 @@ class _Handler(BaseHTTPRequestHandler):
             is_cut = True
         self.close_connection = self.close_connection or is_cut
 
-    do_GET = do_POST  # noqa: N815 - http.server's name
+    do_GET = do_DELETE = do_POST  # noqa: N815 - http.server's names
 
     def log_message(self, *_: object) -> None: ...

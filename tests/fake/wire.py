@@ -83,10 +83,12 @@ class Wire:
             members = shape.members if isinstance(shape, StructureShape) else {}
             for key, member in members.items():
                 if member.serialization.get("location") == "querystring":
-                    query = dict(parse_qsl(asked.query))
-                    text = query.get(member.serialization.get("name", key))
-                    if text is not None:
-                        params[key] = int(text) if member.type_name == "integer" else text
+                    label = member.serialization.get("name", key)
+                    texts = [text for one, text in parse_qsl(asked.query) if one == label]
+                    if texts:
+                        text = texts[-1]
+                        one = int(text) if member.type_name == "integer" else text
+                        params[key] = texts if member.type_name == "list" else one
             payload = shape.serialization.get("payload") if shape else None
             params |= {payload: body} if payload else json.loads(body or b"{}")
             return operation, params

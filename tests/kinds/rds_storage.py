@@ -1,7 +1,8 @@
 """Worked examples of the kind ``rds_storage``."""
 
-from datetime import UTC, datetime
 from typing import Any
+
+from tests.kinds._rds import instance
 
 METRICS_PAGE = "https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html"
 METRICS_READ = "2026-04"
@@ -12,42 +13,28 @@ DOCUMENTED_METRICS = {
     "CPUCreditUsage", "CPUUtilization", "FreeStorageSpace",
 }  # fmt: skip
 
-CREATED = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def _instance(name: str, engine: str, storage_type: str, size_gib: int) -> dict[str, Any]:
-    return {
-        "DBInstanceIdentifier": name,
-        "DBInstanceArn": f"arn:aws:rds:us-east-1:123456789012:db:{name}",
-        "DBInstanceStatus": "available",
-        "Engine": engine,
-        "StorageType": storage_type,
-        "AllocatedStorage": size_gib,
-        "InstanceCreateTime": CREATED,
-    }
-
 
 ITEMS: list[dict[str, Any]] = [
     {
-        **_instance("orders-db", "postgres", "gp2", 100),
+        **instance("orders-db", "postgres", storage_type="gp2", size_gib=100),
         "TagList": [{"Key": "Name", "Value": "orders-db"}],
     },
-    _instance("postgres-20", "postgres", "gp2", 20),
-    _instance("mariadb-399", "mariadb", "gp2", 399),
-    _instance("mysql-400", "mysql", "gp2", 400),
-    _instance("db2-1000", "db2-se", "gp2", 1_000),
-    _instance("postgres-2000", "postgres", "gp2", 2_000),
-    _instance("postgres-3999", "postgres", "gp2", 3_999),
-    _instance("postgres-4000", "postgres", "gp2", 4_000),
-    _instance("oracle-200", "oracle-ee", "gp2", 200),
-    _instance("sqlserver-999", "sqlserver-se", "gp2", 999),
-    _instance("sqlserver-1000", "sqlserver-se", "gp2", 1_000),
-    _instance("modern", "postgres", "gp3", 400),
-    _instance("provisioned", "postgres", "io1", 20_000),
-    _instance("magnetic", "mysql", "standard", 2_000),
+    instance("postgres-20", "postgres", storage_type="gp2", size_gib=20),
+    instance("mariadb-399", "mariadb", storage_type="gp2", size_gib=399),
+    instance("mysql-400", "mysql", storage_type="gp2", size_gib=400),
+    instance("db2-1000", "db2-se", storage_type="gp2", size_gib=1_000),
+    instance("postgres-2000", "postgres", storage_type="gp2", size_gib=2_000),
+    instance("postgres-3999", "postgres", storage_type="gp2", size_gib=3_999),
+    instance("postgres-4000", "postgres", storage_type="gp2", size_gib=4_000),
+    instance("oracle-200", "oracle-ee", storage_type="gp2", size_gib=200),
+    instance("sqlserver-999", "sqlserver-se", storage_type="gp2", size_gib=999),
+    instance("sqlserver-1000", "sqlserver-se", storage_type="gp2", size_gib=1_000),
+    instance("modern", "postgres", storage_type="gp3", size_gib=400),
+    instance("provisioned", "postgres", storage_type="io1", size_gib=20_000),
+    instance("magnetic", "mysql", storage_type="standard", size_gib=2_000),
     # Engines of the same listing whose storage has no volume of its own.
-    _instance("aurora", "aurora-postgresql", "aurora", 1),
-    _instance("graph", "neptune", "aurora", 1),
+    instance("aurora", "aurora-postgresql", storage_type="aurora", size_gib=1),
+    instance("graph", "neptune", storage_type="aurora", size_gib=1),
 ]
 
 #: The table of gp2 storage in the RDS user guide, and its arithmetic.

@@ -50,10 +50,10 @@ def test_half_of_the_load_is_named() -> None:
     fix = less_load(bucket, level=2_700_000, demand=3_000, unit="IOPS")
     assert (
         fix.effect
-        == "at half the load (1,500 IOPS) the credits last 38 min, under 300 IOPS they never end"
+        == "at half the load (1,500 IOPS) the credits last 38 min; under 300 IOPS they do not run out"
     )
     fix = less_load(bucket, level=2_700_000, demand=500, unit="IOPS")
-    assert fix.effect == "at half the load (250 IOPS) they never end"
+    assert fix.effect == "at half the load (250 IOPS) they do not run out"
 
 
 def test_where_the_load_is_not_known_gp3_gets_all_that_the_volume_gave() -> None:
@@ -88,7 +88,7 @@ def test_in_a_region_without_a_price_nothing_is_priced_and_less_load_comes_first
 def test_an_empty_bucket_refills_only_under_its_baseline() -> None:
     bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
     assert less_load(bucket, level=0, demand=3_000, unit="IOPS").effect == (
-        "the credits come back under 300 IOPS"
+        "the credits refill while the load is under 300 IOPS"
     )
 
 

@@ -32,6 +32,7 @@ BRIEF = Brief(
     unit="123456789012/eu-central-1",
     name="orders-db",
     type="gp2 100 GiB",
+    credit_name="burst credits",
     verdict="critical",
     at=NOW,
     headline=f"burst credits dry in 119 min ({clock_time(NOW + 90_000, now=NOW)})",
@@ -130,7 +131,7 @@ def test_an_alarm_that_is_over_does_not_repeat_the_danger(
     found = None if brief is None else replace(brief, verdict=verdict, headline="dry in 8 min")  # type: ignore[arg-type]
     message = over_message(found, BRIEF.resource_id, BRIEF.unit, TIMES, Config().links, at=NOW)
     assert message.title == title
-    todo = "see the warning of it" if verdict == "warning" else "nothing to do"
+    todo = "see its warning alarm" if verdict == "warning" else "nothing to do"
     assert message.actions == (f"Now: {todo}",)
     assert "dry in" not in description(message)
 

@@ -10,7 +10,6 @@ from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.config import parse_config
 from burstwatch.messages.text import email
-from burstwatch.polling.bill import deployment_lines
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,7 +26,6 @@ def run(args: Namespace, terminal: Terminal) -> int:
     from burstwatch.aws.digest import make_digest  # noqa: PLC0415
 
     log_group = find_deployment(clients, config.deployment).one("LogGroupName")
-    fixed = sum(line.usd for line in deployment_lines(config))
-    message = make_digest(clients, log_group, config, usd_a_month=fixed, now=terminal.clock())
+    message = make_digest(clients, log_group, config, now=terminal.clock())
     print(email(message), file=terminal.stdout, end="")
     return 0

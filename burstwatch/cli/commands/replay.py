@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator
 from burstwatch.backtest.replay import Moment, replay
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.cli.recorded import add_series_arguments, read_recorded
+from burstwatch.cli.recorded import (
+    add_kind_arguments,
+    add_series_arguments,
+    read_kind,
+    read_recorded,
+)
 from burstwatch.config import Config
 from burstwatch.formatting import span, table
 
@@ -14,21 +19,37 @@ from burstwatch.formatting import span, table
 def add_arguments(parser: ArgumentParser) -> None:
     """The series, the volume it was recorded on, and how late CloudWatch was."""
     add_series_arguments(parser)
+    add_kind_arguments(parser)
     parser.add_argument("--json", action="store_true", help="one object a line")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print one line per period, or for people one per change of verdict."""
-    seen = read_recorded(args, command="replay")
-    moments = replay(
-        seen.rows, seen.resource, Config(), period_s=seen.period_s, delay_s=seen.delay_s
-    )
+    moments = _moments(args)
     if args.json:
         for moment in moments:
             print(to_json(moment), file=terminal.stdout)
     else:
         print(_changes(moments), file=terminal.stdout)
     return 0
+
+
+def _moments(args: Namespace) -> Iterator[Moment]:
+    if args.kind is not None:
+        of_kind = read_kind(args)
+        return replay(
+            of_kind.rows,
+            of_kind.resource,
+            Config(),
+            period_s=of_kind.period_s,
+            delay_s=args.delay_s,
+            kind=of_kind.kind,
+        )
+    if args.spec:
+        msg = "--spec needs --kind"
+        raise ValueError(msg)
+    seen = read_recorded(args, command="replay")
+    return replay(seen.rows, seen.resource, Config(), period_s=seen.period_s, delay_s=seen.delay_s)
 
 
 def _changes(moments: Iterable[Moment]) -> str:

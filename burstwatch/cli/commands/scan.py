@@ -4,6 +4,7 @@ import math
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_account_arguments, make_clients
@@ -31,6 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_account_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
     parser.add_argument(
+        "--kind", metavar="KIND,...", help="only these kinds (default: the setting kinds)"
+    )
+    parser.add_argument(
         "--cost",
         action="store_true",
         help="what asking for the metrics would cost a month, by type",
@@ -41,6 +45,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Scan, region by region. A region that fails does not hide the others."""
     config = config_from_env(terminal.env)
+    if args.kind is not None:
+        find_kinds(args.kind)  # refuses early what there is not
+        config = replace(config, kinds=args.kind)
     home = make_clients(args, terminal.env)
     unit = home.unit()  # refuses early without credentials
     regions = _regions(home) if args.all_regions else [unit.region]
@@ -135,7 +142,7 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
 
 def _report(entries: Sequence[tuple[Resource, Assessment]], looks: "Sequence[Look]") -> str:
     headings = ("resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case")
-    silent = {(str(found.unit), one) for found in looks for one in found.quiet}
+    silent = {(str(found.unit), one): why for found in looks for one, why in found.quiet.items()}
     rows = [
         (
             resource.id,
@@ -149,13 +156,7 @@ def _report(entries: Sequence[tuple[Resource, Assessment]], looks: "Sequence[Loo
         )
         for resource, assessment in entries
     ]
-    # Why and until when: a tag of its owner, or the hours of maintenance.
-    notes = [
-        f"{resource.id} {caveat}"
-        for resource, _ in entries
-        if (resource.unit, resource.id) in silent
-        for caveat in resource.caveats[-1:]
-    ]
+    notes = [f"{resource_id} {why}" for (_, resource_id), why in silent.items()]
     unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
     requested = sum(found.metrics_requested for found in looks)
     excluded = sum(found.excluded for found in looks)

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 
 from burstwatch.cli.account import add_account_arguments, make_clients, parse_duration
 from burstwatch.cli.main import Terminal
-from burstwatch.formatting import clock_time
+from burstwatch.formatting import clock_time, span
 from burstwatch.kinds import find_kinds
 from burstwatch.owner_tags import SNOOZE_ALLOWED, SNOOZE_TAG, Snooze, parse_snooze
 
@@ -16,7 +16,7 @@ from burstwatch.owner_tags import SNOOZE_ALLOWED, SNOOZE_TAG, Snooze, parse_snoo
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resource, for how long, and why."""
     parser.add_argument("resource", metavar="ID", help="vol-..., i-... or the name of a database")
-    parser.add_argument("duration", help="such as 30m, 4h or 2d; from 5m to 30d")
+    parser.add_argument("duration", help="such as 30m, 4h or 2d; from 15m to 30d")
     parser.add_argument("--reason", required=True, help="what your colleagues read")
     add_account_arguments(parser)
 
@@ -25,7 +25,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Put the tag on it, and say until when."""
     now = terminal.clock()
     snooze = Snooze(
-        until_s=now + parse_duration("duration", args.duration, low="5m", high="30d"),
+        until_s=now + parse_duration("duration", args.duration, low="15m", high="30d"),
         reason=args.reason.strip(),
     )
     try:
@@ -34,12 +34,13 @@ def run(args: Namespace, terminal: Terminal) -> int:
         msg = f"reason is {args.reason!r}, allowed is {SNOOZE_ALLOWED.partition('and a ')[2]}"
         raise ValueError(msg) from None
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.tagging import find_thing, put_tag  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.memory import INVENTORY_S  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.tagging import find_thing, put_tag  # noqa: PLC0415
 
     kind, thing = find_thing(clients, find_kinds().values(), args.resource)
     put_tag(clients, kind, thing, SNOOZE_TAG, snooze.value)
     name = f"{thing.name} {thing.id}" if thing.name else thing.id
     until = clock_time(snooze.until_s, now=now)
-    text = f"{name} is snoozed until {until}. Sweeps see the tag within 10 minutes."
+    text = f"{name} is snoozed until {until}. The next sweep after {span(INVENTORY_S)} sees it."
     print(text, file=terminal.stdout)
     return 0

@@ -1,31 +1,43 @@
-"""Say how long a volume would last under a demand, and what it would fall to."""
+"""Say how long a volume, or a resource of another kind, would last under a load."""
 
 import math
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import fields
 
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.forecast.whatif import Answer, Question, answer
+from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
 from burstwatch.formatting import span
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind
 
 NUMBERS = {
-    "--iops": "operations per second",
-    "--io-kib": "KiB per operation (default 16 on SSD, 1024 on HDD)",
-    "--mib-s": "MiB per second",
-    "--instance-iops": "the most IOPS that the instance allows",
-    "--instance-mib-s": "the most MiB/s that the instance allows",
-    "--provisioned-iops": "gp3, io1, io2: provisioned IOPS",
-    "--provisioned-mib-s": "gp3: provisioned MiB/s",
+    "iops": "operations per second",
+    "io_kib": "KiB per operation (default 16 on SSD, 1024 on HDD)",
+    "mib_s": "MiB per second",
+    "instance_iops": "the most IOPS that the instance allows",
+    "instance_mib_s": "the most MiB/s that the instance allows",
+    "provisioned_iops": "gp3, io1, io2: provisioned IOPS",
+    "provisioned_mib_s": "gp3: provisioned MiB/s",
 }
+TYPE_HELP = "gp2, st1, sc1, gp3, io1, io2 or standard; of other kinds an instance or storage type"
+#: What describes a volume and its load.
+OF_VOLUMES = frozenset({"type", *(one.name for one in fields(Question))} - {"volume_type"})
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The volume, its balance, and the demand."""
-    parser.add_argument("--type", required=True, help="gp2, st1, sc1, gp3, io1, io2 or standard")
-    parser.add_argument("--size-gib", required=True, type=float)
-    for flag, text in NUMBERS.items():
-        parser.add_argument(flag, type=float, help=text)
+    """The resource, its balance, and the load."""
+    kinds = find_kinds()
+    parser.add_argument("--kind", choices=[*kinds], help="without it, an EBS volume")
+    parser.add_argument("--type", help=TYPE_HELP)
+    parser.add_argument("--size-gib", type=float, help="the size of the storage")
+    for name, text in NUMBERS.items():
+        parser.add_argument(_flag(name), type=float, help=text)
+    for name, text in _of_other_kinds(kinds).items():
+        parser.add_argument(_flag(name), help=text)
     parser.add_argument("--balance-percent", type=float, default=100.0, help="default 100")
     parser.add_argument(
         "--access",
@@ -36,12 +48,72 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
-    """Print the answer."""
-    said = {one.name: vars(args)[one.name] for one in fields(Question) if one.name != "volume_type"}
-    question = Question(volume_type=args.type, **said)
-    found = answer(question)
-    print(to_json(found) if args.json else _words(question, found), file=terminal.stdout)
+    """Print the answer.
+
+    Raises:
+        ValueError: naming what is missing, not allowed or out of range.
+    """
+    known = {*OF_VOLUMES, *_of_other_kinds(find_kinds()), "balance_percent"}
+    given = {name: one for name, one in vars(args).items() if name in known and one is not None}
+    if args.kind is not None:
+        text = _of_kind(find_kinds()[args.kind], given, as_json=args.json)
+    else:
+        text = _of_volume(given, as_json=args.json)
+    print(text, file=terminal.stdout)
     return 0
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _of_other_kinds(kinds: Mapping[str, Kind]) -> dict[str, str]:
+    """What only other kinds than EBS volumes have, with its help."""
+    known = {*NUMBERS, "type", "size_gib"}
+    return {
+        name: f"{kind.name}: {text}"
+        for kind in kinds.values()
+        for name, text in {**kind.example.spec, **kind.example.load}.items()
+        if name not in known
+    }
+
+
+def _of_volume(given: Mapping[str, object], *, as_json: bool) -> str:
+    if not given.keys() >= {"type", "size_gib"}:
+        msg = "whatif needs --type and --size-gib, or --kind"
+        raise ValueError(msg)
+    _check_allowed(given, OF_VOLUMES, "an EBS volume")
+    said = {name: value for name, value in given.items() if name in OF_VOLUMES - {"type"}}
+    question = Question(volume_type=str(given["type"]), **said)  # type: ignore[arg-type]
+    found = answer(question)
+    return to_json(found) if as_json else _words(question, found)
+
+
+def _of_kind(kind: Kind, given: Mapping[str, object], *, as_json: bool) -> str:
+    example = kind.example
+    _check_allowed(given, {*example.spec, *example.load}, kind.name)
+    spec = {name: str(given[name]) for name in example.spec if name in given}
+    load = {name: _number(name, given[name]) for name in example.load if name in given}
+    balance = _number("balance_percent", given["balance_percent"])
+    found = answer_for(kind, spec, load, balance_percent=balance)
+    return (
+        to_json(found) if as_json else _kind_words(f"{kind.name} {' '.join(spec.values())}", found)
+    )
+
+
+def _check_allowed(given: Mapping[str, object], allowed: AbstractSet[str], what: str) -> None:
+    for name in given.keys() - allowed - {"balance_percent"}:
+        flags = ", ".join(map(_flag, sorted(allowed)))
+        msg = f"{_flag(name)} is not for {what}, allowed are {flags}"
+        raise ValueError(msg)
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        msg = f"{_flag(name)} must be a number, got {value!r}"
+        raise ValueError(msg) from None
 
 
 def _words(question: Question, found: Answer) -> str:
@@ -53,11 +125,30 @@ def _words(question: Question, found: Answer) -> str:
     ]
     if found.capacity is not None:
         lines += [
-            f"empty in {_never(found.time_to_empty_s)}, worst case {_never(found.worst_time_to_empty_s)}",
-            f"full in {_never(found.time_to_full_s)}, refills from empty in {span(found.refill_from_empty_s)}",
+            *_times(found),
             f"when empty: {found.served_iops_when_empty:.0f} IOPS, {found.served_mib_s_when_empty:.1f} MiB/s",
         ]
     return "\n".join(lines)
+
+
+def _kind_words(what: str, found: KindAnswer) -> str:
+    estimate = ", by estimate" if found.is_estimate else ""
+    lines = [f"{what}: {found.state}, {found.reason}"]
+    if found.capacity is not None:
+        plural = {"io": "I/O credits", "MiB": "MiB"}.get(found.unit, "credits")
+        lines += [
+            f"the bucket holds {found.capacity:,.0f} {plural}{estimate}",
+            *_times(found),
+            f"when empty: {found.at_zero}",
+        ]
+    return "\n".join(lines)
+
+
+def _times(found: Answer | KindAnswer) -> list[str]:
+    return [
+        f"empty in {_never(found.time_to_empty_s)}, worst case {_never(found.worst_time_to_empty_s)}",
+        f"full in {_never(found.time_to_full_s)}, refills from empty in {_never(found.refill_from_empty_s)}",
+    ]
 
 
 def _never(seconds: float | None) -> str:

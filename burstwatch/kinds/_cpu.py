@@ -1,0 +1,309 @@
+"""CPU credits: what the kinds of burstable instances share.
+
+AWS counts a credit as one vCPU for a minute. Here a bucket holds vCPU-seconds, so that its
+rates are in vCPUs: a ``t3.medium`` earns 0.4 of its 2 vCPUs, which is a baseline of 20 %.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from burstwatch.bucket import Bucket
+from burstwatch.fixes import Fix, less_load
+from burstwatch.formatting import number
+from burstwatch.history.observations import Limit, Resource, Verdict
+from burstwatch.kinds.base import (
+    PERCENT,
+    Cause,
+    DemandMetric,
+    Example,
+    Found,
+    Item,
+    Kind,
+    Rates,
+    Thing,
+    Totals,
+    charged_by,
+)
+from burstwatch.sources import Figure, Source
+
+CREDITS_PAGE = Source(
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-credits-baseline-concepts.html",
+    read="2026-04",
+    note="the table of credits earned per hour; the limit is what is earned in 24 hours",
+)
+DOUBT_PAGE = Source(
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/unlimited-mode-examples.html",
+    read="2023-06",
+    note="a t2.nano spends 72 credits in 67 minutes there, 12 % faster than one vCPU can",
+)
+HOURS_KEPT = Figure(value=24, unit="h", source=CREDITS_PAGE)
+#: The worst case takes credits to be spent this much faster than the vCPUs can.
+ALLOWANCE = Figure(value=1.15, unit="", source=DOUBT_PAGE)
+CREDIT_S = 60.0
+HOUR_S, HOURS_A_MONTH = 3_600.0, 730.0
+#: Metrics of CPU credits come every five minutes, even with detailed monitoring.
+PERIOD_S = 300.0
+#: A larger instance takes time to start, so its owner hears of it two hours before.
+LEAD_S = 2 * HOUR_S
+
+BALANCE, SURPLUS, USAGE = "CPUCreditBalance", "CPUSurplusCreditBalance", "CPUCreditUsage"
+VCPU = "vCPU"
+#: The highest verdict of what only costs money at zero.
+COSTS_MONEY: Verdict = "warning"
+LIMITS = {"cpu": "all its vCPUs"}
+DEMAND_METRICS = (DemandMetric(name=USAGE),)
+
+#: vCPUs and the credits that all of them earn in an hour, by family and size.
+EARNED: dict[str, dict[str, tuple[int, float]]] = {
+    "t2": {
+        "nano": (1, 3.0),
+        "micro": (1, 6.0),
+        "small": (1, 12.0),
+        "medium": (2, 24.0),
+        "large": (2, 36.0),
+        "xlarge": (4, 54.0),
+        "2xlarge": (8, 81.6),
+    },
+    "t3": {
+        "nano": (2, 6.0),
+        "micro": (2, 12.0),
+        "small": (2, 24.0),
+        "medium": (2, 24.0),
+        "large": (2, 36.0),
+        "xlarge": (4, 96.0),
+        "2xlarge": (8, 192.0),
+    },
+}
+EARNED["t3a"] = EARNED["t4g"] = EARNED["t3"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CpuSpec:
+    """An instance type with CPU credits: its vCPUs, and the credits that they earn an hour."""
+
+    family: str
+    size: str
+    vcpus: int
+    earned_h: float
+
+    @property
+    def baseline(self) -> float:
+        """What it earns, in vCPUs."""
+        return self.earned_h * CREDIT_S / HOUR_S
+
+    @property
+    def bucket(self) -> Bucket:
+        """What it can save up, in vCPU-seconds; the burst has the allowance in it."""
+        return Bucket(
+            capacity=self.earned_h * HOURS_KEPT.value * CREDIT_S,
+            refill=self.baseline,
+            burst=self.vcpus * ALLOWANCE.value,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Detail:
+    """What the words about an instance need: its type, and what a vCPU-hour of surplus costs."""
+
+    spec: CpuSpec
+    usd_vcpu_h: Figure | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Instance:
+    """What a listing says of an instance: its type, since when it runs, and whether it does."""
+
+    type: str
+    since_s: float | None
+    in_use: bool
+
+
+def least_lead_s(spec: CpuSpec) -> float:
+    """Two hours, or half of what the worst case takes to empty a full bucket, where that is less."""
+    bucket = spec.bucket
+    return min(LEAD_S, bucket.capacity / (bucket.burst - bucket.refill) / 2)
+
+
+def cpu_spec(instance_type: str) -> CpuSpec:
+    """The credits of an instance type such as ``t3.medium``, ``db.t3.medium`` or ``cache.t3.medium``.
+
+    Raises:
+        ValueError: for a type that is not in AWS's table.
+    """
+    family, _, size = instance_type.removeprefix("db.").removeprefix("cache.").partition(".")
+    known = EARNED.get(family, {}).get(size)
+    if known is None:
+        families, sizes = ", ".join(EARNED), ", ".join(EARNED["t3"])
+        msg = (
+            f"no CPU credits are known of type {instance_type!r}, allowed are {families} of {sizes}"
+        )
+        raise ValueError(msg)
+    vcpus, earned = known
+    return CpuSpec(family=family, size=size, vcpus=vcpus, earned_h=earned)
+
+
+def is_burstable(instance_type: str) -> bool:
+    """Whether a type is one of those with CPU credits."""
+    family = instance_type.removeprefix("db.").removeprefix("cache.").partition(".")[0]
+    return family in EARNED
+
+
+def share(vcpus: float, of: int) -> str:
+    """A load in words: ``60% of 2 vCPUs``."""
+    return f"{vcpus / of:.0%} of {of} vCPU{'s' if of > 1 else ''}"
+
+
+def resource_of(
+    thing: Thing,
+    instance: Instance,
+    *,
+    kind: Kind,
+    metric: str,
+    is_unlimited: bool,
+    starts_empty: bool,
+    usd_vcpu_h: Figure | None = None,
+) -> Resource:
+    """The credits of one instance, with ``metric`` as its level.
+
+    Raises:
+        ValueError: for a type that is not in AWS's table.
+    """
+    spec = cpu_spec(instance.type)
+    return Resource(
+        kind=kind.name,
+        id=kind.resource_id(thing.id),
+        level_metric=metric,
+        name=thing.name,
+        tags=thing.tags,
+        unit=thing.unit,
+        bucket=spec.bucket,
+        limit=Limit(rate=float(spec.vcpus), binding="cpu"),
+        highest_verdict=COSTS_MONEY if is_unlimited else "exhausted",
+        # No page says of which instant in its five minutes a balance is.
+        statistic="Average",
+        in_use=instance.in_use,
+        in_use_since_s=instance.since_s,
+        starts_empty=starts_empty,
+        published_every_s=PERIOD_S,
+        reports_when_idle=True,
+        history_from_s=instance.since_s,
+        least_lead_s=least_lead_s(spec),
+        credit_name="free CPU credits" if is_unlimited else "CPU credits",
+        spend_unit=VCPU,
+        rate_unit=VCPU,
+        facts={
+            "type": instance.type,
+            "instance_type": instance.type,
+            "baseline": f"{spec.baseline:g}",
+            "burst": f"{spec.vcpus:g}",
+        },
+        detail=Detail(spec=spec, usd_vcpu_h=usd_vcpu_h),
+    )
+
+
+def to_ratio(resource: Resource, value: float) -> float:
+    """The share of the bucket of a balance in credits, or of a surplus that is owed.
+
+    Launch credits of T2 come on top of a full bucket; they are left out, which is the safe side.
+    """
+    if resource.bucket is None:
+        return 1.0
+    ratio = value * CREDIT_S / resource.bucket.capacity
+    return max(0.0, 1.0 - ratio) if resource.level_metric == SURPLUS else min(1.0, ratio)
+
+
+spent = charged_by(USAGE, CREDIT_S)
+
+
+def cause(resource: Resource, rates: Rates) -> Cause | None:
+    """The CPU load of the last minutes, in words."""
+    if USAGE not in rates or not resource.limit.rate:
+        return None
+    vcpus = rates[USAGE] * CREDIT_S
+    return Cause(text=f"CPU at {share(vcpus, round(resource.limit.rate))}", rate=vcpus)
+
+
+def at_zero(resource: Resource) -> str:
+    """Say what happens at zero: it slows down, or in Unlimited mode it costs money."""
+    if resource.bucket is None:
+        return ""
+    if resource.highest_verdict == COSTS_MONEY:
+        return _charge(resource, resource.bucket.refill)
+    return f"slows down to {share(resource.bucket.refill, round(resource.limit.rate))}, gradually"
+
+
+def _charge(resource: Resource, baseline: float) -> str:
+    detail: Detail = resource.detail
+    usd_vcpu_h = detail.usd_vcpu_h
+    if usd_vcpu_h is None:
+        return "does not slow down, each further vCPU-hour is charged (price not known)"
+    hour = usd_vcpu_h.value * (resource.limit.rate - baseline)
+    return (
+        f"does not slow down, each further vCPU-hour costs {usd_vcpu_h.value:g} USD: "
+        f"{hour:.2f} USD an hour at full load"
+    )
+
+
+def larger_size(spec: CpuSpec, demand: float, largest: str = "2xlarge") -> str:
+    """The smallest size of the same family, up to ``largest``, that earns ``demand`` vCPUs, or nothing."""
+    known = list(EARNED[spec.family].items())
+    names = [size for size, _ in known]
+    for size, (_, earned) in known[: names.index(largest) + 1]:
+        if earned * CREDIT_S / HOUR_S >= demand:
+            return size
+    return ""
+
+
+def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
+    """The credits of one second of a load in percent of all vCPUs.
+
+    Raises:
+        ValueError: for a load that no CPU can have.
+    """
+    percent = load["cpu_percent"]
+    if not 0 <= percent <= PERCENT:
+        msg = f"cpu_percent must be 0 to 100, got {percent:g}"
+        raise ValueError(msg)
+    return {USAGE: percent / PERCENT * resource.limit.rate / CREDIT_S}
+
+
+def example_of(
+    help_text: str, item: Callable[[Mapping[str, str]], tuple[Item, Found]], **more: str
+) -> Example:
+    """The description by hand of an instance type with CPU credits."""
+    return Example(
+        spec={"type": help_text, **more},
+        load={"cpu_percent": "the load in percent of all vCPUs"},
+        item=item,
+        totals=totals,
+        unit="credit",
+        unit_size=CREDIT_S,
+    )
+
+
+def less_cpu(resource: Resource, level: float, demand: float) -> Iterator[Fix]:
+    """Less load, in vCPUs."""
+    if resource.bucket is not None:
+        yield less_load(resource.bucket, level=level, demand=demand, unit=VCPU)
+
+
+def larger_fix(
+    spec: CpuSpec,
+    demand: float,
+    *,
+    word: str,
+    prefix: str = "",
+    largest: str = "2xlarge",
+    usd_month: float | None = None,
+) -> Fix:
+    """A larger instance of the family, or one without credits where none earns enough."""
+    size = larger_size(spec, demand, largest)
+    name = f"{prefix}{spec.family}.{size}" if size else f"{word} without CPU credits"
+    return Fix(
+        what=f"change to {name}",
+        effect=f"earns the {number(demand)} vCPU of the current load"
+        if size
+        else "never slows down",
+        takes="takes minutes, and the instance stops",
+        usd_month=usd_month,
+    )

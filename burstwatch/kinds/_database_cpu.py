@@ -1,0 +1,90 @@
+"""CPU credits of database instances: what RDS, DocumentDB and Neptune share.
+
+Their T3 and T4g instances are always Unlimited: at zero they do not slow down, AWS charges for
+the surplus. So they only warn. RDS still has T2, which slows down.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from burstwatch.fixes import Fix
+from burstwatch.history.observations import Resource
+from burstwatch.kinds import _cpu, _rds
+from burstwatch.kinds.base import Found, Item, Kind, Rates, Thing
+from burstwatch.sources import Figure
+
+#: The only family of databases in Standard mode.
+STANDARD_FAMILY = "t2"
+
+
+def database_kind(
+    *,
+    name: str,
+    namespace: str,
+    metric: str,
+    engine: str,
+    is_own: Callable[[str], bool],
+    console: str,
+    largest: str,
+    usd_vcpu_h: Figure | None = None,
+) -> Kind:
+    """The kind of the instances of some engines, of which ``engine`` is one.
+
+    ``largest`` is the largest T size that the service has, ``metric`` the one of its level.
+    """
+
+    def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+        del found, now
+        item = thing.item
+        instance_class = item["DBInstanceClass"]
+        if not is_own(item["Engine"]) or not _cpu.is_burstable(instance_class):
+            return
+        is_unlimited = not instance_class.startswith(f"db.{STANDARD_FAMILY}.")
+        yield _cpu.resource_of(
+            thing,
+            _cpu.Instance(
+                type=instance_class, since_s=_rds.created_s(item), in_use=_rds.is_running(item)
+            ),
+            kind=kind,
+            metric=metric,
+            is_unlimited=is_unlimited,
+            starts_empty=is_unlimited and metric == _cpu.BALANCE,
+            usd_vcpu_h=usd_vcpu_h,
+        )
+
+    def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
+        """Less load, or a larger instance; the price of another class is not known here."""
+        del rates
+        detail: _cpu.Detail = resource.detail
+        yield from _cpu.less_cpu(resource, level, demand)
+        yield _cpu.larger_fix(
+            detail.spec, demand, word="an instance class", prefix="db.", largest=largest
+        )
+
+    def example(spec: Mapping[str, str]) -> tuple[Item, Found]:
+        listed = {
+            "DBInstanceIdentifier": "example",
+            "DBInstanceClass": spec["type"],
+            "Engine": engine,
+        }
+        return listed, {}
+
+    kind = Kind(
+        name=name,
+        namespace=namespace,
+        dimensions=("DBInstanceIdentifier",),
+        part="cpu",
+        inventory=_rds.databases("DBInstanceClass"),
+        tagging=_rds.TAGGING,
+        level_metrics=(metric,),
+        demand_metrics=_cpu.DEMAND_METRICS,
+        describe=describe,
+        to_ratio=_cpu.to_ratio,
+        spent=_cpu.spent,
+        console=console,
+        limits=_cpu.LIMITS,
+        cause=_cpu.cause,
+        at_zero=_cpu.at_zero,
+        fixes=fixes,
+        example=_cpu.example_of("an instance class, such as db.t3.medium", example),
+    )
+    return kind

@@ -1,0 +1,164 @@
+"""I/O and byte credits of an instance for all its disks: what the kinds of EC2 and RDS share.
+
+AWS says what an instance type sustains and what it reaches, and that it can hold the
+maximum "for 30 minutes at least once every 24 hours". It does not say how large the buckets
+are. Half an hour of the difference is what that sentence needs at least, so the worst
+case here is an estimate and called so.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
+from burstwatch.ebs.load import MIB_PER_MB, Traffic
+from burstwatch.ebs.volumes import Binding
+from burstwatch.fixes import Fix, less_load
+from burstwatch.formatting import number
+from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.points import NO_LIMIT
+from burstwatch.kinds._disk import RATE_UNITS, rate_facts, totals_of
+from burstwatch.kinds._ec2 import instance_types
+from burstwatch.kinds.base import Example, Found, Item, Rates, float_in
+from burstwatch.sources import Figure, Source
+
+METRICS_PAGE = Source(
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html",
+    read="2026-04",
+    note="the balances are published for some *.4xlarge and smaller",
+)
+#: How long a full bucket sustains the maximum.
+FULL_LASTS = Figure(value=1800.0, unit="s", source=OPTIMIZED_PAGE)
+LARGEST_PUBLISHED = Figure(value=4, unit="xlarge", source=METRICS_PAGE)
+
+CreditUnit = Literal["io", "MiB"]
+IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
+INSTANCE_TYPES = instance_types(
+    "InstanceType",
+    "Hypervisor",
+    "EbsInfo.EbsOptimizedInfo.BaselineIops",
+    "EbsInfo.EbsOptimizedInfo.MaximumIops",
+    "EbsInfo.EbsOptimizedInfo.BaselineThroughputInMBps",
+    "EbsInfo.EbsOptimizedInfo.MaximumThroughputInMBps",
+)
+#: Of a resource whose buckets are not known yet.
+NO_RATE = Limit(rate=0.0, binding=NO_LIMIT)
+
+
+def buckets_of(resource: Resource, instance_type: str, spec: Item | None) -> tuple[Resource, ...]:
+    """The two buckets of an instance of a type, or the one reason why it has none.
+
+    Raises:
+        ValueError: if the type's numbers are not known: then nothing can be said of it.
+    """
+    if spec is None:
+        msg = f"instance type {instance_type!r} is not described"
+        raise ValueError(msg)
+    info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    reason = _no_bucket_reason(instance_type, spec, info)
+    if reason:
+        return (_with_bucket(resource, IO_BALANCE, "io", 0.0, 0.0, reason),)
+    rates: tuple[tuple[str, CreditUnit, float, float], ...] = (
+        (IO_BALANCE, "io", float(info["BaselineIops"]), float(info["MaximumIops"])),
+        (
+            BYTE_BALANCE,
+            "MiB",
+            info["BaselineThroughputInMBps"] * MIB_PER_MB,
+            info["MaximumThroughputInMBps"] * MIB_PER_MB,
+        ),
+    )
+    return tuple(
+        _with_bucket(resource, metric, of, baseline, maximum)
+        for metric, of, baseline, maximum in rates
+        if baseline < maximum
+    )
+
+
+def _no_bucket_reason(instance_type: str, spec: Item, info: Item) -> str:
+    """Why an instance of this type has no balance, decided from the type alone."""
+    if spec.get("Hypervisor") != "nitro" or not info:
+        return f"{instance_type} is not of the types that burst"
+    pairs = (
+        ("BaselineIops", "MaximumIops"),
+        ("BaselineThroughputInMBps", "MaximumThroughputInMBps"),
+    )
+    if all(info[baseline] >= info[maximum] for baseline, maximum in pairs):
+        return f"{instance_type} sustains its maximum"
+    size = instance_type.rpartition(".")[2]
+    multiple = size.partition("xlarge")[0]
+    if size.startswith("metal") or (multiple.isdigit() and int(multiple) > LARGEST_PUBLISHED.value):
+        return f"AWS publishes no balance for sizes above {LARGEST_PUBLISHED.value:g}xlarge"
+    return ""
+
+
+def _with_bucket(
+    resource: Resource,
+    metric: str,
+    of: CreditUnit,
+    baseline: float,
+    maximum: float,
+    no_bucket_reason: str = "",
+) -> Resource:
+    binding: Binding = "instance_iops" if of == "io" else "instance_throughput"
+    bucket = Bucket(
+        capacity=(maximum - baseline) * FULL_LASTS.value or 1.0, refill=baseline, burst=maximum
+    )
+    return replace(
+        resource,
+        level_metric=metric,
+        bucket=None if no_bucket_reason else bucket,
+        no_bucket_reason=no_bucket_reason,
+        is_documented=False,
+        limit=Limit(rate=maximum, binding=binding),
+        rate_unit=RATE_UNITS[of],
+        statistic="Average",
+        facts={**resource.facts, **rate_facts(baseline, maximum)},
+    )
+
+
+def example_of(
+    traffic: Traffic,
+    item: Callable[[str], Item],
+) -> Example:
+    """The description by hand of an instance: what its type sustains and what it reaches."""
+    numbers = {
+        "baseline_iops": ("BaselineIops", "IOPS that the type sustains"),
+        "maximum_iops": ("MaximumIops", "IOPS that it reaches"),
+        "baseline_mb_s": ("BaselineThroughputInMBps", "MB/s that it sustains"),
+        "maximum_mb_s": ("MaximumThroughputInMBps", "MB/s that it reaches"),
+    }
+
+    def listed(spec: Mapping[str, str]) -> tuple[Item, Found]:
+        info = {key: float_in(spec, name) for name, (key, _) in numbers.items()}
+        known = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": info}}
+        return item(spec["type"]), {"instance_types": {spec["type"].removeprefix("db."): known}}
+
+    return Example(
+        spec={
+            "type": "an instance type, such as m5.large",
+            **{name: text for name, (_, text) in numbers.items()},
+        },
+        load={"iops": "operations per second", "mib_s": "MiB per second"},
+        item=listed,
+        totals=totals_of(traffic),
+        unit="io",
+    )
+
+
+def fixes_of(word: str) -> Callable[[Resource, float, float, Rates], Iterator[Fix]]:
+    """Less load, or one that sustains it: which and at what price is not known here."""
+
+    def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
+        del rates
+        if resource.bucket is None:
+            return
+        yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+        yield Fix(
+            what=f"change to an instance {word} that sustains {number(demand)} {resource.rate_unit}",
+            effect="never runs dry at the current load",
+            takes="takes minutes, and the instance stops",
+            usd_month=None,
+        )
+
+    return fixes

@@ -1,0 +1,137 @@
+"""ElastiCache nodes of the T types: CPU credits, always in Standard mode, so a node slows down.
+
+T2 nodes publish no balance. The listing has no tags, so they come from the tagging API. AWS does
+not say how many credits a new node has.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from burstwatch.fixes import Fix
+from burstwatch.history.observations import Resource
+from burstwatch.kinds import _cpu
+from burstwatch.kinds.base import Found, Item, Kind, Listing, Rates, Tagging, TagListing, Thing
+
+#: A cluster that is gone or not yet there.
+NOT_RUNNING = frozenset({"deleted", "deleting", "creating", "create-failed"})
+WITHOUT_BALANCE = "cache.t2."
+LARGEST = "medium"
+
+
+def identify(item: Item) -> Thing:
+    """A cluster in the common shape; people call it by its replication group, where it has one."""
+    name = item.get("ReplicationGroupId", "")
+    return Thing(id=item["CacheClusterId"], name=name, tags={}, item=item)
+
+
+def _identify_tagged(item: Item) -> Thing:
+    tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
+    return Thing(id=item["ResourceARN"], name="", tags=tags, item=item)
+
+
+TAGS = Listing(
+    service="resourcegroupstaggingapi",
+    operation="GetResources",
+    items="ResourceTagMappingList[]",
+    fields=("ResourceARN", "Tags[].Key", "Tags[].Value"),
+    identify=_identify_tagged,
+    arguments=lambda _: {"ResourceTypeFilters": ["elasticache:cluster"]},
+    page_size=100,
+    iam_prefix="tag",
+)
+
+
+def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+    """The credits of each node of a cluster; none for a type without credits.
+
+    Raises:
+        ValueError: for a T type that is not in AWS's table.
+    """
+    del found, now
+    item = thing.item
+    node_type = item["CacheNodeType"]
+    if not _cpu.is_burstable(node_type):
+        return
+    created_s = (
+        item["CacheClusterCreateTime"].timestamp() if "CacheClusterCreateTime" in item else None
+    )
+    cluster = _cpu.Instance(
+        type=node_type,
+        since_s=created_s,
+        in_use=item.get("CacheClusterStatus", "") not in NOT_RUNNING,
+    )
+    for node in item.get("CacheNodes", ()):
+        one = _cpu.resource_of(
+            thing, cluster, kind=KIND, metric=_cpu.BALANCE, is_unlimited=False, starts_empty=True
+        )
+        node_id = node["CacheNodeId"]
+        one = replace(one, id=f"{thing.id}.{node_id}", dimensions=(thing.id, node_id))
+        if node_type.startswith(WITHOUT_BALANCE):
+            reason = f"AWS publishes no balance of {node_type}"
+            one = replace(one, bucket=None, no_bucket_reason=reason)
+        yield one
+
+
+def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
+    """Less load, or a larger node; its price is not known here."""
+    del rates
+    detail: _cpu.Detail = resource.detail
+    yield from _cpu.less_cpu(resource, level, demand)
+    yield _cpu.larger_fix(detail.spec, demand, word="a node type", prefix="cache.", largest=LARGEST)
+
+
+def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+    listed = {
+        "CacheClusterId": "example",
+        "CacheNodeType": spec["type"],
+        "CacheNodes": [{"CacheNodeId": "0001"}],
+    }
+    return listed, {}
+
+
+KIND = Kind(
+    name="elasticache_node_cpu",
+    namespace="AWS/ElastiCache",
+    dimensions=("CacheClusterId", "CacheNodeId"),
+    part="nodes",
+    inventory=Listing(
+        service="elasticache",
+        operation="DescribeCacheClusters",
+        items="CacheClusters[]",
+        fields=(
+            "CacheClusterId",
+            "ARN",
+            "CacheNodeType",
+            "CacheClusterStatus",
+            "CacheClusterCreateTime",
+            "ReplicationGroupId",
+            "CacheNodes[].CacheNodeId",
+        ),
+        identify=identify,
+        # Without it AWS leaves the nodes out.
+        arguments=lambda _: {"ShowCacheNodeInfo": True},
+        page_size=100,
+        tags=TagListing(listing=TAGS, arn=lambda item: str(item["ARN"])),
+    ),
+    tagging=Tagging(
+        service="elasticache",
+        put_operation="AddTagsToResource",
+        put=lambda thing, key, value: {
+            "ResourceName": thing.item["ARN"],
+            "Tags": [{"Key": key, "Value": value}],
+        },
+        remove_operation="RemoveTagsFromResource",
+        remove=lambda thing, key: {"ResourceName": thing.item["ARN"], "TagKeys": [key]},
+    ),
+    level_metrics=(_cpu.BALANCE,),
+    demand_metrics=_cpu.DEMAND_METRICS,
+    describe=describe,
+    to_ratio=_cpu.to_ratio,
+    spent=_cpu.spent,
+    console="elasticache/home?region={region}#/redis/{id}",
+    limits=_cpu.LIMITS,
+    cause=_cpu.cause,
+    at_zero=_cpu.at_zero,
+    fixes=fixes,
+    example=_cpu.example_of("a node type, such as cache.t3.medium", _item),
+)

@@ -1,0 +1,149 @@
+"""FSx file servers: disk throughput and IOPS credits of the server in front of the disks.
+
+AWS says that a server bursts "for 30 minutes a day" and not how large the bucket is. Half an hour
+of the difference is what that needs at least. Others have measured one that was empty after 27
+minutes and full again after 29, so this is close. The times are still called estimates.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.load import MIB_PER_MB
+from burstwatch.fixes import Fix, less_load
+from burstwatch.formatting import number
+from burstwatch.history.observations import Limit, Resource
+from burstwatch.kinds import _fsx
+from burstwatch.kinds._disk import IOPS, MIB_S, cause_of, estimated_spent, rate_facts, totals_of
+from burstwatch.kinds.base import Example, Found, Item, Kind, Rates, Thing, float_in
+from burstwatch.sources import Figure
+
+#: How long a full bucket lasts at the maximum.
+FULL_LASTS = Figure(value=1_800, unit="s", source=_fsx.PAGE)
+#: Baseline and maximum of disk throughput (MB/s) and IOPS, by throughput capacity (MB/s).
+RATES: dict[int, tuple[float, float, float, float]] = {
+    32: (32, 260, 2_000, 12_000),
+    64: (64, 350, 4_000, 16_000),
+    128: (128, 600, 6_000, 20_000),
+    256: (256, 600, 10_000, 20_000),
+}
+SMALLEST, LARGEST = min(RATES), max(RATES)
+THROUGHPUT, OPERATIONS = "FileServerDiskThroughputBalance", "FileServerDiskIopsBalance"
+PERIOD_S = 300.0
+#: These publish the balances too. What their servers sustain is not in the table.
+OTHERS = frozenset({"ONTAP", "OPENZFS"})
+
+
+def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+    """The two buckets of one file server, or why it has none.
+
+    Raises:
+        ValueError: for a throughput capacity that is not in AWS's table.
+    """
+    del found, now
+    item = thing.item
+    kind_of = item["FileSystemType"]
+    if kind_of in OTHERS:
+        reason = f"what a file server of {kind_of} sustains is not known here"
+        yield _resource(thing, item, THROUGHPUT, (0.0, 0.0), MIB_S, reason)
+    if kind_of != _fsx.WINDOWS:
+        return
+    capacity = item["WindowsConfiguration"]["ThroughputCapacity"]
+    reason = ""
+    if capacity > LARGEST:
+        reason = f"{capacity:g} MB/s of throughput capacity do not burst"
+    elif capacity < SMALLEST:
+        reason = f"AWS publishes no balance under {SMALLEST} MB/s of throughput capacity"
+    elif capacity not in RATES:
+        allowed = ", ".join(map(str, RATES))
+        msg = f"a throughput capacity of {capacity} MB/s is unknown, allowed are {allowed}"
+        raise ValueError(msg)
+    baseline, burst, base_iops, burst_iops = RATES.get(capacity, (0.0, 0.0, 0.0, 0.0))
+    mib = MIB_PER_MB
+    yield _resource(thing, item, THROUGHPUT, (baseline * mib, burst * mib), MIB_S, reason)
+    if not reason:
+        yield _resource(thing, item, OPERATIONS, (base_iops, burst_iops), IOPS)
+
+
+def _resource(
+    thing: Thing,
+    item: Item,
+    metric: str,
+    rates: tuple[float, float],
+    unit: str,
+    reason: str = "",
+) -> Resource:
+    baseline, burst = rates
+    bucket = None
+    if not reason:
+        capacity = FULL_LASTS.value * (burst - baseline)
+        bucket = Bucket(capacity=capacity, refill=baseline, burst=burst)
+    return Resource(
+        kind=KIND.name,
+        id=thing.id,
+        level_metric=metric,
+        name=thing.name,
+        tags=thing.tags,
+        unit=thing.unit,
+        bucket=bucket,
+        no_bucket_reason=reason,
+        is_documented=False,
+        limit=Limit(rate=burst, binding="throughput" if unit == MIB_S else "iops"),
+        statistic="Average",
+        in_use=_fsx.is_running(item),
+        reports_when_idle=True,
+        published_every_s=PERIOD_S,
+        rate_unit=unit,
+        facts={"type": f"FSx {item['FileSystemType']}", **rate_facts(baseline, burst)},
+    )
+
+
+def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
+    """Less load, or more throughput capacity; its price is not known here."""
+    del rates
+    if resource.bucket is None:
+        return
+    yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+    yield Fix(
+        what=f"raise the throughput capacity to one that sustains {number(demand)} {resource.rate_unit}",
+        effect="never runs dry at the current load",
+        takes="takes minutes to hours",
+        usd_month=None,
+    )
+
+
+def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+    listed = {
+        "FileSystemId": "fs-example",
+        "FileSystemType": _fsx.WINDOWS,
+        "WindowsConfiguration": {
+            "ThroughputCapacity": round(float_in(spec, "throughput_capacity"))
+        },
+    }
+    return listed, {}
+
+
+KIND = Kind(
+    name="fsx_file_server",
+    namespace="AWS/FSx",
+    dimensions=("FileSystemId",),
+    inventory=_fsx.file_systems("WindowsConfiguration.ThroughputCapacity"),
+    tagging=_fsx.TAGGING,
+    level_metrics=(THROUGHPUT, OPERATIONS),
+    demand_metrics=_fsx.DISK_METRICS,
+    describe=describe,
+    spent=estimated_spent(_fsx.DISK_TRAFFIC),
+    console=_fsx.CONSOLE,
+    limits={
+        "throughput": "the file server's disk throughput",
+        "iops": "the file server's disk IOPS",
+    },
+    cause=cause_of(_fsx.DISK_TRAFFIC),
+    fixes=fixes,
+    example=Example(
+        spec={"throughput_capacity": "MB/s of throughput capacity"},
+        load={"mib_s": "MiB per second", "iops": "operations per second"},
+        item=_item,
+        totals=totals_of(_fsx.DISK_TRAFFIC, io_kib=1_024.0),
+        unit="MiB",
+    ),
+)

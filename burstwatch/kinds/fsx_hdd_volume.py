@@ -1,0 +1,128 @@
+"""FSx for Windows with HDD storage: throughput credits of the disks, in MiB as for sc1."""
+
+from collections.abc import Iterator, Mapping
+
+from burstwatch.bucket import Bucket
+from burstwatch.ebs.load import MIB
+from burstwatch.fixes import Fix, less_load
+from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.kinds import _fsx
+from burstwatch.kinds._disk import MIB_S, cause_of, rate_facts, totals_of
+from burstwatch.kinds.base import Example, Found, Item, Kind, Rates, Thing, Totals, float_in
+from burstwatch.sources import Figure
+
+EARNED = Figure(value=12, unit="MiB/s per TiB", source=_fsx.PAGE)
+BURST = Figure(value=80, unit="MiB/s per TiB", source=_fsx.PAGE)
+CAPACITY = Figure(value=1024 * 1024, unit="MiB per TiB", source=_fsx.PAGE)
+#: Of a whole file system.
+MOST = Figure(value=1024, unit="MiB/s", source=_fsx.PAGE)
+HDD = "HDD"
+#: Storage takes hours to grow, so its owner hears of it an hour before.
+LEAD_S = 3_600.0
+GIB_PER_TIB = 1024.0
+BALANCE = "DiskThroughputBalance"
+
+
+def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+    """The bucket of the disks of one file system; none for other types and for SSD."""
+    del found, now
+    item = thing.item
+    if item["FileSystemType"] != _fsx.WINDOWS:
+        return
+    storage, tib = item.get("StorageType", ""), item["StorageCapacity"] / GIB_PER_TIB
+    burst = min(BURST.value * tib, MOST.value)
+    refill = min(EARNED.value * tib, burst)
+    is_hdd = storage == HDD
+    yield Resource(
+        kind=KIND.name,
+        id=KIND.resource_id(thing.id),
+        level_metric=BALANCE,
+        name=thing.name,
+        tags=thing.tags,
+        unit=thing.unit,
+        bucket=Bucket(capacity=CAPACITY.value * tib, refill=refill, burst=burst)
+        if is_hdd
+        else None,
+        no_bucket_reason="" if is_hdd else f"{storage} storage has no burst credits",
+        limit=Limit(rate=burst, binding="volume_throughput"),
+        statistic="Average",
+        in_use=_fsx.is_running(item),
+        reports_when_idle=True,
+        rate_unit=MIB_S,
+        least_lead_s=LEAD_S,
+        facts={
+            "type": f"FSx {storage} {item['StorageCapacity']:g} GiB",
+            "size_gib": f"{item['StorageCapacity']:g}",
+            **rate_facts(refill, burst),
+        },
+    )
+
+
+def spent(
+    resource: Resource, totals: Totals, start_s: float, period_s: float
+) -> DemandPoint | None:
+    """MiB a second of one period; a random read of HDD may cost a whole MiB."""
+    traffic = _fsx.DISK_TRAFFIC
+    if not totals.keys() >= set(traffic.metrics):
+        return None
+    rate = (totals[traffic.read_bytes] + totals[traffic.write_bytes]) / MIB / period_s
+    ops = (totals[traffic.read_ops] + totals[traffic.write_ops]) / period_s
+    is_held_back = rate >= AT_LIMIT * resource.limit.rate
+    return DemandPoint(
+        start_s=start_s,
+        period_s=period_s,
+        least=rate,
+        nominal=rate,
+        most=max(rate, min(ops, resource.limit.rate)),
+        binding=resource.limit.binding if is_held_back else NO_LIMIT,
+    )
+
+
+def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
+    """Less load, or more storage; the type of storage cannot be changed."""
+    del rates
+    if resource.bucket is None:
+        return
+    yield less_load(resource.bucket, level=level, demand=demand, unit=MIB_S)
+    yield Fix(
+        what=f"grow the storage to {demand / EARNED.value * GIB_PER_TIB:,.0f} GiB",
+        effect="earns the current load",
+        takes="takes minutes to hours",
+        usd_month=None,
+    )
+
+
+def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+    listed = {
+        "FileSystemId": "fs-example",
+        "FileSystemType": _fsx.WINDOWS,
+        "StorageType": HDD,
+        "StorageCapacity": float_in(spec, "size_gib"),
+    }
+    return listed, {}
+
+
+KIND = Kind(
+    name="fsx_hdd_volume",
+    namespace="AWS/FSx",
+    dimensions=("FileSystemId",),
+    part="hdd",
+    inventory=_fsx.file_systems("StorageType", "StorageCapacity"),
+    tagging=_fsx.TAGGING,
+    level_metrics=(BALANCE,),
+    demand_metrics=_fsx.DISK_METRICS,
+    describe=describe,
+    spent=spent,
+    console=_fsx.CONSOLE,
+    limits={"volume_throughput": "the disks' throughput"},
+    cause=cause_of(_fsx.DISK_TRAFFIC),
+    fixes=fixes,
+    example=Example(
+        spec={"size_gib": "the storage capacity"},
+        load={"mib_s": "MiB per second"},
+        item=_item,
+        totals=totals_of(_fsx.DISK_TRAFFIC, io_kib=1_024.0),
+        unit="MiB",
+    ),
+)

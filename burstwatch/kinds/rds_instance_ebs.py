@@ -1,0 +1,89 @@
+"""RDS instances: I/O and byte credits for the traffic between a database and its storage.
+
+They are the balances of the EC2 instance below. RDS does not say what its classes sustain, so
+the rates are those of the EC2 type of the same name, and the size is an estimate.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from burstwatch.history.observations import Resource
+from burstwatch.kinds import _rds
+from burstwatch.kinds._disk import LIMITS, cause_of, estimated_spent
+from burstwatch.kinds._instance_ebs import (
+    BYTE_BALANCE,
+    INSTANCE_TYPES,
+    IO_BALANCE,
+    NO_RATE,
+    buckets_of,
+    example_of,
+    fixes_of,
+)
+from burstwatch.kinds.base import Found, Item, Kind, Lookup, Thing
+
+TYPES = "instance_types"
+
+
+def _instance_type(item: Item) -> str:
+    """The EC2 type below a class such as ``db.m5.large``; empty for what has no size."""
+    if item["Engine"].startswith((_rds.DOCDB, _rds.NEPTUNE)):
+        return ""
+    name = str(item["DBInstanceClass"]).removeprefix("db.")
+    return name if "." in name else ""
+
+
+def _types(found: Mapping[str, Sequence[Item]]) -> set[str]:
+    return {name for item in found["inventory"] if (name := _instance_type(item))}
+
+
+def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+    """The instance's two buckets, or the one reason why it has none.
+
+    Raises:
+        ValueError: if the type's numbers are not known: then nothing can be said of it.
+    """
+    del now
+    item, instance_type = thing.item, _instance_type(thing.item)
+    if not instance_type:
+        return
+    resource = Resource(
+        kind=KIND.name,
+        id=KIND.resource_id(thing.id),
+        name=thing.name,
+        tags=thing.tags,
+        unit=thing.unit,
+        bucket=None,
+        limit=NO_RATE,
+        in_use=_rds.is_running(item),
+        reports_when_idle=True,
+        history_from_s=_rds.created_s(item),
+        facts={"type": item["DBInstanceClass"], "instance_type": instance_type},
+    )
+    yield from buckets_of(resource, instance_type, found[TYPES].get(instance_type))
+
+
+def _item(instance_class: str) -> Item:
+    return {
+        "DBInstanceIdentifier": "example",
+        "DBInstanceClass": instance_class,
+        "Engine": "postgres",
+    }
+
+
+KIND = Kind(
+    name="rds_instance_ebs",
+    namespace="AWS/RDS",
+    dimensions=("DBInstanceIdentifier",),
+    part="ebs",
+    inventory=_rds.databases("DBInstanceClass"),
+    tagging=_rds.TAGGING,
+    lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, wanted=_types),),
+    level_metrics=(IO_BALANCE, BYTE_BALANCE),
+    demand_metrics=_rds.TRAFFIC_METRICS,
+    describe=describe,
+    spent=estimated_spent(_rds.TRAFFIC),
+    console=_rds.CONSOLE,
+    limits=LIMITS,
+    cause=cause_of(_rds.TRAFFIC),
+    fixes=fixes_of("class"),
+    example=example_of(_rds.TRAFFIC, _item),
+)

@@ -1,0 +1,187 @@
+"""CPU credits through a look at the strict fake: new instances, modes, and how often they are asked for."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from burstwatch.aws.look import Look, look
+from burstwatch.aws.memory import Memory
+from burstwatch.bucket import level_after
+from burstwatch.config import Config
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds._cpu import cpu_spec
+from tests.conftest import NOW, Cloud
+
+KIND = find_kinds()["ec2_instance_cpu"]
+ID = "i-0aaaaaaaaaaaaaa01"
+CPU = f"{ID}.cpu"
+HOUR_S = 3_600.0
+
+
+def start(cloud: Cloud, instance_type: str, *, hours_ago: float, **more: Any) -> None:
+    cloud.aws.add_item(
+        "ec2",
+        "DescribeInstances",
+        {
+            "InstanceId": ID,
+            "InstanceType": instance_type,
+            "State": {"Name": "running"},
+            "LaunchTime": datetime.fromtimestamp(NOW - hours_ago * HOUR_S, tz=UTC),
+            **more,
+        },
+    )
+
+
+def credits_of(
+    cloud: Cloud, *balances: float, usage: float, metric: str = "CPUCreditBalance"
+) -> None:
+    """Datapoints, one every five minutes, the newest of which has just ended."""
+    for back, balance in enumerate(reversed(balances)):
+        at = NOW - 300.0 * (back + 1)
+        cloud.aws.put("AWS/EC2", metric, {"InstanceId": ID}, at, balance)
+        cloud.aws.put("AWS/EC2", "CPUCreditUsage", {"InstanceId": ID}, at, usage)
+
+
+def see(cloud: Cloud, memory: Memory | None = None) -> Look:
+    return look(
+        cloud.unit, [KIND], cloud.clients, Config(), memory or Memory(), now=NOW, deadline=cloud.never()
+    )  # fmt: skip
+
+
+def verdict(cloud: Cloud) -> str:
+    return see(cloud).assessments[CPU][1].verdict
+
+
+def test_a_new_t3_without_credits_is_no_incident(cloud: Cloud) -> None:
+    start(cloud, "t3.medium", hours_ago=1)
+    credits_of(cloud, *[0.0] * 12, usage=8.0)
+    found = see(cloud).assessments[CPU][1]
+    assert found.verdict == "watch"
+    assert "started 60 min ago without credits" in found.reason
+
+
+def test_its_first_credits_that_are_spent_again_are_no_incident_either(cloud: Cloud) -> None:
+    start(cloud, "t3.medium", hours_ago=2)
+    credits_of(cloud, *[0.0] * 10, *[2.0, 4.0, 6.0, 4.0, 2.0, 0.0], usage=4.0)
+    assert verdict(cloud) == "watch"
+
+
+def test_a_t3_that_has_had_the_time_to_gather_credits_and_has_none_is_exhausted(
+    cloud: Cloud,
+) -> None:
+    start(cloud, "t3.medium", hours_ago=6)
+    credits_of(cloud, *[0.0] * 72, usage=2.0)
+    assert verdict(cloud) == "exhausted"
+
+
+def test_credits_that_were_kept_over_a_stop_and_run_out_are_an_incident(cloud: Cloud) -> None:
+    start(cloud, "t3.medium", hours_ago=2)
+    credits_of(cloud, *[max(0.0, 160.0 - 8.0 * step) for step in range(24)], usage=10.0)
+    assert verdict(cloud) == "exhausted"
+
+
+def test_launch_credits_of_a_t2_are_a_full_bucket_and_no_doubt(cloud: Cloud) -> None:
+    start(cloud, "t2.nano", hours_ago=30)
+    credits_of(cloud, *[102.0] * 12, usage=0.1)
+    assert verdict(cloud) == "ok"
+
+
+def test_an_unlimited_instance_warns_of_the_charge_and_never_pages(cloud: Cloud) -> None:
+    start(cloud, "t3.medium", hours_ago=30)
+    cloud.aws.add_item(
+        "ec2",
+        "DescribeInstanceCreditSpecifications",
+        {"InstanceId": ID, "CpuCredits": "unlimited"},
+    )
+    owed = [min(576.0, 300.0 + 8.0 * step) for step in range(40)]
+    credits_of(cloud, *owed, usage=10.0, metric="CPUSurplusCreditBalance")
+    found = see(cloud)
+    assert found.assessments[CPU][1].verdict == "warning"
+    brief = found.brief(CPU)
+    assert brief.headline.startswith("free CPU credits empty now")
+    assert brief.at_zero == (
+        "does not slow down, each further vCPU-hour costs 0.05 USD: 0.08 USD an hour at full load"
+    )
+
+
+def test_without_its_mode_an_instance_is_unknown_and_with_it_known_again(cloud: Cloud) -> None:
+    start(cloud, "t3.medium", hours_ago=30)
+    credits_of(cloud, *[0.0] * 72, usage=2.0)
+    cloud.aws.denied.add("DescribeInstanceCreditSpecifications")
+    found = see(cloud).assessments[CPU][1]
+    assert found.verdict == "unknown"
+    assert found.reason == (
+        "DescribeInstanceCreditSpecifications failed, and nothing can be said without it"
+    )
+    cloud.aws.denied.clear()
+    assert verdict(cloud) == "exhausted"
+
+
+def test_what_is_known_of_an_instance_outlives_a_lookup_that_fails(cloud: Cloud) -> None:
+    start(cloud, "t3.medium", hours_ago=30)
+    credits_of(cloud, *[500.0] * 12, usage=1.0)
+    memory = Memory()
+    assert see(cloud, memory).assessments[CPU][1].verdict == "ok"
+    cloud.aws.denied.add("DescribeInstanceCreditSpecifications")
+    found = see(cloud, memory)
+    assert found.assessments[CPU][1].verdict == "ok"
+    assert found.incomplete == frozenset()
+    assert found.problems[0].part == "DescribeInstanceCreditSpecifications"
+
+
+def test_what_several_kinds_list_is_asked_for_once_at_a_look(cloud: Cloud) -> None:
+    look(
+        cloud.unit, list(find_kinds().values()), cloud.clients, Config(), Memory(), now=NOW,
+        deadline=cloud.never(),
+    )  # fmt: skip
+    assert cloud.aws.counted["DescribeDBInstances"] == 1
+
+
+def test_what_comes_every_five_minutes_is_not_asked_for_more_often(cloud: Cloud) -> None:
+    start(cloud, "t3.nano", hours_ago=30)
+    credits_of(cloud, *[100.0 - 2 * step for step in range(30)], usage=2.5)
+    memory = Memory()
+    see(cloud, memory)
+    (seen,) = memory.known.values()
+    assert seen.due_at - NOW >= 270.0
+
+
+def test_an_unknown_size_is_refused_and_never_guessed(cloud: Cloud) -> None:
+    start(cloud, "t3.16xlarge", hours_ago=30)
+    found = see(cloud).assessments[CPU][1]
+    assert found.verdict == "unknown"
+    assert "t3.16xlarge" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "periods", "expected"),
+    [
+        # The examples of Standard mode in the EC2 user guide: hours, load per vCPU, credits after.
+        (
+            "t3.nano",
+            [(24, 0.0), (12, 0.025), (24, 0.07), (12, 0.025), (2, 0.60), (14, 0.05), (24, 0.0)],
+            [144.0, 144.0, 86.4, 122.4, 0.0, 0.0, 144.0],
+        ),
+    ],
+)
+def test_the_balance_follows_the_published_examples(
+    instance_type: str, periods: list[tuple[float, float]], expected: list[float]
+) -> None:
+    spec = cpu_spec(instance_type)
+    bucket = replace(spec.bucket, burst=float(spec.vcpus))
+    level, found = 0.0, []
+    for hours, load in periods:
+        level = level_after(bucket, level=level, demand=load * spec.vcpus, seconds=hours * HOUR_S)
+        found.append(level / 60)
+    assert found == pytest.approx(expected)
+
+
+def test_the_surplus_follows_the_published_example_of_unlimited_mode() -> None:
+    """A t3.nano at full load for five hours with 122 credits: 448 owed, 304 of them charged."""
+    spec = cpu_spec("t3.nano")
+    spent = (spec.vcpus - spec.baseline) * 5 * 60
+    owed = spent - 122  # the credits that it had before
+    assert (round(spent), round(owed)) == (570, 448)
+    assert round(owed - spec.bucket.capacity / 60) == 304

@@ -1,0 +1,37 @@
+"""Worked examples of the kind ``neptune_instance_cpu``."""
+
+from typing import Any
+
+from tests.kinds._rds import instance
+
+METRICS_PAGE = (
+    "https://docs.aws.amazon.com/neptune/latest/userguide/manage-console-instances-t3.html"
+)
+METRICS_READ = "2026-11"
+DOCUMENTED_DIMENSIONS = {"DBInstanceIdentifier", "DBClusterIdentifier"}
+#: That page says how the credits work. No page of Neptune lists their metrics.
+DOCUMENTED_METRICS = {"CPUCreditUsage", "CPUCreditBalance"}
+
+
+ITEMS: list[dict[str, Any]] = [
+    {
+        **instance("neptune-orders-db", "neptune", instance_class="db.t3.medium"),
+        "TagList": [{"Key": "Name", "Value": "orders-db"}],
+    },
+    instance("neptune-larger", "neptune", instance_class="db.t4g.large"),
+    instance("neptune-steady", "neptune", instance_class="db.r6g.large"),
+    instance("neptune-database", "postgres", instance_class="db.t3.medium"),
+]
+FOUND: dict[str, dict[str, dict[str, Any]]] = {}
+
+#: The table of credits in the EC2 user guide; the worst case is 15 % faster than the vCPUs.
+BUCKETS: dict[str, tuple[float, float, float, float] | None] = {
+    "neptune-orders-db.cpu/CPUCreditBalance": (0.4, 2.3, 34_560, 18_189),
+    "neptune-larger.cpu/CPUCreditBalance": (0.6, 2.3, 51_840, 30_494),
+}
+
+#: The share of the first bucket that values of its level metric stand for.
+LEVELS = {0.0: 0.0, 288.0: 0.5, 576.0: 1.0}
+#: One minute of the first item, and the vCPUs that were busy in it.
+VALUES = {"CPUCreditUsage": 1.2}
+NOMINAL_PER_S = 1.2
