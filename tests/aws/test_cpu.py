@@ -176,12 +176,3 @@ def test_the_balance_follows_the_published_examples(
         level = level_after(bucket, level=level, demand=load * spec.vcpus, seconds=hours * HOUR_S)
         found.append(level / 60)
     assert found == pytest.approx(expected)
-
-
-def test_the_surplus_follows_the_published_example_of_unlimited_mode() -> None:
-    """A t3.nano at full load for five hours with 122 credits: 448 owed, 304 of them charged."""
-    spec = cpu_spec("t3.nano")
-    spent = (spec.vcpus - spec.baseline) * 5 * 60
-    owed = spent - 122  # the credits that it had before
-    assert (round(spent), round(owed)) == (570, 448)
-    assert round(owed - spec.bucket.capacity / 60) == 304

@@ -45,7 +45,13 @@ def placeholders(deployed: Deployed, episode: Future[Episode]) -> dict[str, str]
 
 
 #: The local cloud has no such operation; AWS's own model of it is checked in test_runbooks.py.
-NOT_HERE = ("put-function-concurrency", "lookup-events", "get-account-settings")
+NOT_HERE = (
+    "put-function-concurrency",
+    "lookup-events",
+    "get-account-settings",
+    "modify-db-instance",
+    "modify-instance-credit-specification",
+)
 #: Programs of a host, and a drill, which has tests of its own.
 STUBS = ("pidstat", "iostat", "curl", "systemctl", "journalctl", "grep", "burstwatch-exporter")
 

@@ -177,6 +177,55 @@ def test_the_published_week_of_a_t3_nano_is_replayed(tmp_path: Path) -> None:
     assert moments[ends[-1][0]]["assessment"] == "ok"
 
 
+def test_the_published_surplus_of_a_t3_nano_is_replayed(tmp_path: Path) -> None:
+    """The example of Unlimited mode in the EC2 user guide: five hours at full load from 122 credits.
+
+    The instance spends 570 credits more than it earns. It owes 448 of them, 144 are free of
+    charge, and AWS charges for 304.
+    """
+    step_s, minutes = 300, 5
+    net = 2.0 * minutes - 0.5  # credits in one step: two vCPUs spend, the type earns 6 an hour
+    rows = ["t_s,CPUSurplusCreditBalance,CPUCreditUsage"]
+    rows += [
+        f"{step * step_s},{min(144.0, max(0.0, net * step - 122)):.6f},{2.0 * minutes}"
+        for step in range(1, 5 * 12 + 1)
+    ]
+    moments = replayed("\n".join(rows), "ec2_instance_cpu", "type=t3.nano,mode=unlimited", tmp_path)
+    charged_from_s = next(one["t_s"] for one in moments if one["balance_ratio"] == 0.0)
+    charged = net * (5 * HOUR_S - charged_from_s) / step_s
+    assert charged == pytest.approx(304, abs=net)
+    # An hour and a half into it 49 of the 144 are owed.
+    seen = next(one for one in moments if one["t_s"] == 1.5 * HOUR_S)
+    assert seen["time_to_empty_s"] == pytest.approx(charged_from_s - seen["t_s"], abs=step_s)
+    assert {one["assessment"] for one in moments[1:]} <= {"ok", "watch", "warning"}
+
+
+def test_a_t2_nano_with_launch_credits_is_at_or_below_the_published_week(tmp_path: Path) -> None:
+    """The example of Standard mode with launch credits in the EC2 user guide, at the ends of its periods.
+
+    Launch credits come on top of a full bucket. burstwatch leaves them out: it shows 100 %.
+    """
+    published = [(24, 102.0), (36, 102.0), (61, 72.0), (72, 72.0), (75, 45.0), (90, 72.0)]
+    published.append((96, 72.0))
+    rows = ["t_s,CPUCreditBalance,CPUCreditUsage"]
+    before_h, before = 0, 30.0
+    for hour, balance in published:
+        for back in range(12 * (hour - before_h) - 1, -1, -1):
+            share = 1 - back / (12 * (hour - before_h))
+            now = before + (balance - before) * share
+            used = max(0.0, 0.25 - (balance - before) / (12 * (hour - before_h)))
+            rows.append(f"{hour * 3600 - 300 * back},{now:.6f},{used:.6f}")
+        before_h, before = hour, balance
+    moments = {
+        one["t_s"]: one
+        for one in replayed("\n".join(rows), "ec2_instance_cpu", "type=t2.nano", tmp_path)
+    }
+    for hour, balance in published:
+        expected = min(1.0, balance / 72)
+        assert moments[hour * 3600]["balance_ratio"] == pytest.approx(expected, abs=0.01)
+        assert moments[hour * 3600]["assessment"] in {"ok", "watch"}
+
+
 def test_a_measured_fsx_server_drains_and_refills_within_a_tenth_of_the_model() -> None:
     """Others measured a server of 1,536 MB/s that bursts to 3,125: 99 % were spent in 27 min 10 s.
 
