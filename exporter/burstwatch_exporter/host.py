@@ -243,6 +243,7 @@ class Host:
         ledger = self._ledgers.get(disk.key)
         if ledger is not None:
             ledger.note(reading)
+            self._reconcile(ledger)
             return ledger
         age_s = None
         if disk.appeared_s is not None:
@@ -265,10 +266,19 @@ class Host:
         return ledger
 
     def _reconcile(self, ledger: Ledger) -> None:
-        """With the newest published balance, if it is news."""
+        """With the newest published balance: once when it comes, and again when its period is over here.
+
+        A balance can come before the trail has reached the end of its period. Its drift is not known until then.
+        """
         key = ledger.disk.key
         point, before = self._cloud.balances.get(key), self._published.get(key)
-        if point is not None and (before is None or before.point != point):
+        if point is None:
+            return
+        if (
+            before is None
+            or before.point != point
+            or (before.drift is None and ledger.has_seen(point))
+        ):
             self._published[key] = Published(point=point, drift=ledger.reconcile(point))
 
     def _saved(self, ledger: Ledger, wall_s: float) -> Saved:

@@ -157,6 +157,10 @@ class Ledger:
             high=self.interval.high + slack,
         )
 
+    def has_seen(self, point: LevelPoint) -> bool:
+        """Whether the host looked during the whole period of a datapoint."""
+        return self._trail is not None and self._trail.has_seen(point)
+
     def reconcile(self, point: LevelPoint) -> float | None:
         """Narrow the interval by a published balance; how far it was outside, as a share, if known."""
         bucket = self.own_bucket

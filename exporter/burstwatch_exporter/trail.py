@@ -51,6 +51,10 @@ class Trail:
         while steps[0].wall_s < wall_s - KEPT_S:
             steps.popleft()
 
+    def has_seen(self, point: LevelPoint) -> bool:
+        """Whether there are steps during a datapoint's period, and one on either side of it."""
+        return any(self._around(point))
+
     def drift(self, bucket: Bucket, point: LevelPoint) -> float | None:
         """The distance of the published balance from the interval of its time, as a share.
 

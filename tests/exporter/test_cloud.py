@@ -219,6 +219,26 @@ def test_a_published_balance_narrows_the_interval_and_its_drift_is_told(rig: Rig
     assert value(text, "burstwatch_cloudwatch_balance_timestamp_seconds", **labels) == start + 300
 
 
+def test_a_balance_that_comes_before_the_host_has_seen_its_period_out_gets_its_drift_later(
+    rig: Rig,
+) -> None:
+    rig.exporter.host.observe()
+    rig.asks()
+    start = rig.hands.wall
+    for _ in range(11):
+        rig.does(10_000, seconds=10)
+        rig.exporter.host.observe()
+    rig.publishes(50, start)
+    rig.publishes(49, start + 60)
+    rig.does(10_000, seconds=12)  # the period ends between two readings
+    rig.asks()
+    (view,) = rig.exporter.host.observe().views
+    assert view.account is not None
+    assert view.account.published is not None
+    assert view.account.published.point.end_s == start + 120
+    assert view.account.published.drift == 0
+
+
 def test_a_balance_that_the_host_thought_impossible_is_believed_and_its_drift_shown(
     rig: Rig,
 ) -> None:
