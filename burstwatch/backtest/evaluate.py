@@ -14,12 +14,14 @@ from typing import Protocol
 
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import WEEK_S, Score
-from burstwatch.backtest.series import at_period
+from burstwatch.backtest.series import Row, Sample, at_period
 from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
 from burstwatch.forecast.policy import PAGED
 from burstwatch.formatting import DAY
-from burstwatch.history.observations import Observation, Verdict
+from burstwatch.history.observations import Observation, Resource, Verdict
+from burstwatch.kinds.base import Kind
+from burstwatch.kinds.ebs_volume import KIND
 
 WARM_UP_S = WEEK_S
 #: A page says nothing of an exhaustion that is further away than this.
@@ -80,6 +82,17 @@ class Policy(Protocol):
         """The verdict: critical or exhausted is a page, and warning a warning."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """What is judged of one resource: its datapoints, and when it really ran dry."""
+
+    resource: Resource
+    rows: Sequence[Row | Sample]
+    period_s: float
+    events: Sequence[Event]
+    kind: Kind = KIND
+
+
 def score_trial(
     trial: Trial, view: Feed, policies: Sequence[Policy], *, lead_s: float
 ) -> dict[str, Score]:
@@ -91,14 +104,32 @@ def score_trial(
         ValueError: if the trial is over with its warm-up.
     """
     rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
-    span = (trial.rows[0].t_s + WARM_UP_S, trial.rows[-1].t_s + trial.step_s)
-    if span[1] <= span[0] or not rows:
-        days = (span[1] - span[0] + WARM_UP_S) / DAY
-        msg = f"{trial.name} lasts {days:.1f} days, the first {WARM_UP_S / DAY:g} of which only warm up"
+    span_s = trial.rows[-1].t_s + trial.step_s - trial.rows[0].t_s
+    if span_s <= WARM_UP_S or not rows:
+        msg = (
+            f"{trial.name} lasts {span_s / DAY:.1f} days, "
+            f"the first {WARM_UP_S / DAY:g} of which only warm up"
+        )
         raise ValueError(msg)
-    played = Played(rows, trial.resource, period_s)
+    case = Case(resource=trial.resource, rows=rows, period_s=period_s, events=trial.events)
+    end_s = trial.rows[-1].t_s + trial.step_s
+    return score_case(case, view, policies, lead_s=lead_s, end_s=end_s)
+
+
+def score_case(
+    case: Case,
+    view: Feed,
+    policies: Sequence[Policy],
+    *,
+    lead_s: float,
+    end_s: float,
+    foresight_s: float = FORESIGHT_S,
+) -> dict[str, Score]:
+    """Each policy's counts on one case up to ``end_s``. A page is right for ``foresight_s``."""
+    rows, period_s = case.rows, case.period_s
+    played = Played(rows, case.resource, period_s, case.kind)
     config = replace(view, period_s=max(view.period_s, period_s)).config(lead_s)
-    known = Known(config=config, events=trial.events)
+    known = Known(config=config, events=case.events)
     paging: dict[str, list[float]] = {policy.name: [] for policy in policies}
     warning: dict[str, list[float]] = {policy.name: [] for policy in policies}
     first = rows[0].t_s + period_s + view.delay_s
@@ -113,10 +144,11 @@ def score_trial(
                 warning[policy.name].append(now)
     judged = Judged(
         period_s=period_s,
-        events=trial.events,
-        span=span,
+        events=case.events,
+        span=(rows[0].t_s + WARM_UP_S, end_s),
         lead_s=lead_s,
         fastest_s=config.margin_s + view.delay_s,
+        foresight_s=foresight_s,
     )
     return {name: judged.score(paging[name], warning[name]) for name in paging}
 
@@ -133,6 +165,7 @@ class Judged:
     span: tuple[float, float]
     lead_s: float
     fastest_s: float
+    foresight_s: float = FORESIGHT_S
 
     def score(self, paging: Sequence[float], warning: Sequence[float] = ()) -> Score:
         """Counts from the moments at which a page or a warning was on; each holds until the next moment."""
@@ -147,10 +180,13 @@ class Judged:
             events=len(counted),
             announced_events=sum(_is_on(runs, event.empty_s - self.lead_s) for event in counted),
             paged_events=sum(
-                any(event.empty_s - FORESIGHT_S <= p <= event.empty_s - self.lead_s for p in pages)
+                any(
+                    event.empty_s - self.foresight_s <= p <= event.empty_s - self.lead_s
+                    for p in pages
+                )
                 for event in counted
             ),
-            one_page_events=sum(_is_one_episode(runs, event) for event in counted),
+            one_page_events=sum(self._is_one_episode(runs, event) for event in counted),
             right_pages=len(right),
             needless_pages=len(needless),
             warned_pages=sum(_is_on(told, page - WARNED_S) for page in right + needless),
@@ -167,7 +203,7 @@ class Judged:
         )
 
     def _right_and_needless(self, onsets: Sequence[float]) -> tuple[list[float], list[float]]:
-        """The onsets outside incidents: those before an exhaustion within two hours, and the others."""
+        """The onsets outside incidents: those before an exhaustion soon enough, and the others."""
         start_s, end_s = self.span
         empties = [event.empty_s for event in self.events]
         right, needless = [], []
@@ -175,11 +211,16 @@ class Judged:
             if not start_s <= at < end_s or _in_incident(self.events, at):
                 continue
             following = bisect_left(empties, at)
-            if following < len(empties) and empties[following] - at <= FORESIGHT_S:
+            if following < len(empties) and empties[following] - at <= self.foresight_s:
                 right.append(at)
-            elif at + FORESIGHT_S <= end_s:  # what comes after the recording is not known
+            elif at + self.foresight_s <= end_s:  # what comes after the recording is not known
                 needless.append(at)
         return right, needless
+
+    def _is_one_episode(self, runs: Sequence[tuple[float, float]], event: Event) -> bool:
+        """Whether one alarm, begun and ended once, was all from the foresight before to the recovery."""
+        begin_s = event.empty_s - self.foresight_s
+        return sum(last > begin_s and first <= event.recovered_s for first, last in runs) == 1
 
 
 def _lead_s(runs: Sequence[tuple[float, float]], event: Event) -> float:
@@ -209,9 +250,3 @@ def _is_on(runs: Sequence[tuple[float, float]], at: float) -> bool:
 
 def _in_incident(events: Sequence[Event], at: float) -> bool:
     return any(event.empty_s <= at < event.recovered_s for event in events)
-
-
-def _is_one_episode(runs: Sequence[tuple[float, float]], event: Event) -> bool:
-    """Whether one alarm, begun and ended once, was all from 2 h before to the recovery."""
-    begin_s = event.empty_s - FORESIGHT_S
-    return sum(last > begin_s and first <= event.recovered_s for first, last in runs) == 1

@@ -126,7 +126,7 @@ def _row(point: Datapoint) -> Row:
 
 
 def _true_events(points: Sequence[Datapoint]) -> list[Event]:
-    return _events(
+    return incidents(
         (point.start_s + point.period_s, point.emptied_at is not None, point.level_ratio)
         for point in points
     )
@@ -136,10 +136,10 @@ def _recorded_events(rows: Sequence[Row], step_s: float) -> list[Event]:
     known = [
         (row.t_s, row.balance_percent / PERCENT) for row in rows if row.balance_percent is not None
     ]
-    return _events((t_s + step_s, ratio <= EMPTY_RATIO, ratio) for t_s, ratio in known)
+    return incidents((t_s + step_s, ratio <= EMPTY_RATIO, ratio) for t_s, ratio in known)
 
 
-def _events(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:
+def incidents(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:
     """Incidents from (end of the step, whether it turned empty in it, level at the end).
 
     An event's time is the end of its step: that is when a datapoint first shows it.
