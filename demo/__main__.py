@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import boto3
 
 from demo.boards import NAMES, Boards
+from demo.burstable import Instance, build_burstable, create_instances
 from demo.fleet import MINUTE_S, Spec, build_fleet, expectations
 from demo.hostside import HostSide, HostSideError, broken_on_host, host_side
 from demo.inbox import Inbox
@@ -88,7 +90,7 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
         pool = ending.enter_context(ThreadPoolExecutor(1))
         ending.push(lambda failure, *_: stack.cancel() if failure else None)
         preparing = pool.submit(_prepare, stack)
-        volumes, player, host = _play(ending, cloud, client, specs, live_at=live_at)
+        volumes, instances, player, host = _play(ending, cloud, client, specs, live_at=live_at)
         boards = Boards(
             cloudwatch=client("cloudwatch"), region="us-east-1", host=host, volumes=volumes
         )
@@ -106,13 +108,14 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
 
         until = live_at + LIVE_MINUTES * MINUTE_S
         broken = watch(inbox, volumes, player, until=until, look=look, look_at=live_at + LOOK_S)
-        broken += _show(cloud, out, volumes, inbox, live_at=live_at)
+        found = partial(_result, cloud, volumes, instances, inbox, live_at=live_at)
+        broken += _show(out, volumes, found())
         if host is not None:
             broken += broken_on_host(host, volumes)
         if keep_until is not None:
             live = Live(
                 boards=boards,
-                result=lambda: _result(cloud, volumes, inbox, live_at=live_at),
+                result=found,
                 address=out / LIVE,
             )
             _keep(cloud, player, live, keep_until)
@@ -131,12 +134,16 @@ def _play(
     specs: Sequence[Spec],
     *,
     live_at: float,
-) -> tuple[list[Volume], Player, HostSide | None]:
+) -> tuple[list[Volume], list[Instance], Player, HostSide | None]:
     """The fleet with a day of history and a host that has some of it, both alive until the end."""
+    instances = create_instances(client("ec2"), build_burstable(), live_at=live_at)
     volumes = create_fleet(client("ec2"), specs, live_at=live_at)
-    count = publish_until(client("cloudwatch"), volumes, time.time())
-    say(f"{len(volumes)} volumes with a day of history: {count:,} datapoints")
-    player = Player(client("cloudwatch"), volumes)
+    count = publish_until(client("cloudwatch"), volumes, instances, time.time())
+    say(
+        f"{len(volumes)} volumes and {len(instances)} burstable instances with a day of history: "
+        f"{count:,} datapoints"
+    )
+    player = Player(client("cloudwatch"), volumes, instances)
     player.start()
     ending.callback(player.stop)
     host = ending.enter_context(
@@ -152,7 +159,7 @@ def _play(
         if host
         else "no Prometheus here: the host's dashboard is left out"
     )
-    return volumes, player, host
+    return volumes, instances, player, host
 
 
 def _remove_earlier(out: Path) -> None:
@@ -197,11 +204,8 @@ def _burstwatch(cloud: LocalCloud, *arguments: str) -> str:
     return run.stdout
 
 
-def _show(
-    cloud: LocalCloud, out: Path, volumes: Sequence[Volume], inbox: Inbox, *, live_at: float
-) -> list[str]:
+def _show(out: Path, volumes: Sequence[Volume], result: Mapping[str, Any]) -> list[str]:
     """Write the result and print it. Returns the promises that did not hold."""
-    result = _result(cloud, volumes, inbox, live_at=live_at)
     (out / "result.json").write_text(write_json(result), encoding="utf-8")
     now_s = time.time()
     (out / "fleet.svg").write_text(draw(volumes, result, end_s=now_s), encoding="utf-8")
@@ -218,9 +222,15 @@ def _show(
 
 
 def _result(
-    cloud: LocalCloud, volumes: Sequence[Volume], inbox: Inbox, *, live_at: float
+    cloud: LocalCloud,
+    volumes: Sequence[Volume],
+    instances: Sequence[Instance],
+    inbox: Inbox,
+    *,
+    live_at: float,
 ) -> dict[str, Any]:
-    return build_result(volumes, _scan(cloud), inbox.collect(), live_at=live_at)
+    scanned, messages = _scan(cloud), inbox.collect()
+    return build_result(volumes, instances, scanned, messages, live_at=live_at, now_s=time.time())
 
 
 def _keep(cloud: LocalCloud, player: Player, live: Live, until: threading.Event) -> None:

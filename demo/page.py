@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from burstwatch.formatting import span as words_for
+from demo.burstable import HEADINGS, instance_rows
 from demo.play import Volume
 from demo.report import error_of, first_alarm
 from monitoring.look.charts import Curve, Mark, chart
@@ -42,6 +43,8 @@ def report(
         f"serve recorded and published loads, real alarms and real messages. {others}</p></header>"
         f'<main class="board">{_numbers(result, found)}</main>'
         f'<h2 style="margin:18px 0 8px">The fleet, worst first</h2>{_fleet(order, result)}'
+        '<h2 style="margin:18px 0 8px">Burstable instances, worst first</h2>'
+        f"{_instances(result)}"
         '<h2 style="margin:18px 0 8px">Each balance, worst first</h2>'
         f'<p class="note">A triangle is the page, a dot the moment at which the bucket is empty, a ring the end of the alarm.</p>'
         f'<main class="board">{cards}</main>'
@@ -148,11 +151,22 @@ def _fleet(order: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str
             _span(raised["true_time_to_empty_s"]) if raised else "-", _span(raised["time_to_empty_s"]) if raised else "-",
             "-" if error is None else f"{error:.1%}",
         )  # fmt: skip
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+        rows.append(cells)
+    return _table("Seconds matter: times in UTC", headings, rows)
+
+
+def _instances(result: Mapping[str, Any]) -> str:
+    return _table("CPU credits, every five minutes", HEADINGS, instance_rows(result["instances"]))
+
+
+def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{heading}</th>" for heading in headings)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in rows
+    )
     return (
-        f'<section class="panel" data-values="{len(rows)}"><h3>Seconds matter: times in UTC</h3>'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></section>"
+        f'<section class="panel" data-values="{len(rows)}"><h3>{title}</h3>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></section>"
     )
 
 

@@ -8,9 +8,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from burstwatch.backtest.simulate import Datapoint
+from demo import burstable
+from demo.burstable import Instance
 from demo.feed import Feed
 from demo.fleet import DAY_S, LARGE, MINUTE_S, Spec
 from demo.waiting import latency_s, queue_length
@@ -67,12 +70,18 @@ def create_fleet(ec2: Any, specs: Sequence[Spec], *, live_at: float) -> list[Vol
     return volumes
 
 
-def publish_until(cloudwatch: Any, volumes: Sequence[Volume], end_s: float) -> int:  # noqa: ANN401 - boto3
+def publish_until(
+    cloudwatch: Any,  # noqa: ANN401 - boto3
+    volumes: Sequence[Volume],
+    instances: Sequence[Instance],
+    end_s: float,
+) -> int:
     """Put every datapoint whose period has ended by ``end_s``. Returns how many values."""
     by_namespace: dict[str, list[dict[str, Any]]] = {}
-    for volume in volumes:
-        for entry in entries(volume, take_until(volume, end_s), now=end_s):
-            by_namespace.setdefault(entry.pop("namespace"), []).append(entry)
+    of_volumes = (entries(one, take_until(one, end_s), now=end_s) for one in volumes)
+    of_instances = (burstable.entries(one, one.until(end_s)) for one in instances)
+    for entry in chain.from_iterable((*of_volumes, *of_instances)):
+        by_namespace.setdefault(entry.pop("namespace"), []).append(entry)
     for namespace, data in by_namespace.items():
         for start in range(0, len(data), BATCH):
             cloudwatch.put_metric_data(Namespace=namespace, MetricData=data[start : start + BATCH])
@@ -86,11 +95,13 @@ class Player(threading.Thread):
         self,
         cloudwatch: Any,  # noqa: ANN401 - boto3
         volumes: Sequence[Volume],
+        instances: Sequence[Instance],
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(daemon=True)
-        self._cloudwatch, self._volumes, self._clock = cloudwatch, volumes, clock
+        self._cloudwatch, self._clock = cloudwatch, clock
+        self._volumes, self._instances = volumes, instances
         self._stopping = threading.Event()
         self.error: Exception | None = None
 
@@ -101,7 +112,7 @@ class Player(threading.Thread):
             if self._stopping.wait(MINUTE_S - now % MINUTE_S + 1):
                 return
             try:
-                publish_until(self._cloudwatch, self._volumes, self._clock())
+                publish_until(self._cloudwatch, self._volumes, self._instances, self._clock())
             except Exception as error:  # noqa: BLE001 - shown by the main thread, which decides
                 self.error = error
                 return

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from burstwatch.formatting import span, table
+from demo.burstable import HEADINGS, Instance, broken_on_instances, instance_results, instance_rows
 from demo.inbox import Message
 from demo.play import Volume
 
@@ -17,12 +18,21 @@ CLOSE_RATIO = 0.4
 
 def build_result(
     volumes: Sequence[Volume],
+    instances: Sequence[Instance],
     scanned: Mapping[str, Mapping[str, Any]],
     messages: Sequence[Message],
     *,
     live_at: float,
+    now_s: float,
 ) -> dict[str, Any]:
     """The whole result. Instants are seconds since the epoch."""
+    paged = [
+        message.alarm["AlarmName"]
+        for message in messages
+        if message.alarm
+        and message.through == "sqs:page"
+        and message.alarm["NewStateValue"] == "ALARM"
+    ]
     return {
         "live_at": live_at,
         "volumes": [
@@ -39,6 +49,7 @@ def build_result(
             }
             for volume in volumes
         ],
+        "instances": instance_results(instances, scanned, paged, now_s=now_s),
         "alarms": _alarms(volumes, messages),
         "messages": [
             {"at": message.at, "through": message.through, "body": message.body}
@@ -83,7 +94,7 @@ def broken_promises(result: Mapping[str, Any]) -> list[str]:
     ]
     if len(near) < 3:  # noqa: PLR2004 - the demo's own word
         broken.append("fewer than three volumes fell under 40 % and recovered")
-    return broken
+    return broken + broken_on_instances(result["instances"])
 
 
 def summary(result: Mapping[str, Any]) -> str:
@@ -107,7 +118,8 @@ def summary(result: Mapping[str, Any]) -> str:
             )
         )
     headings = ("volume", "type, GiB", "state", "lowest", "paged", "dry", "left", "said", "off by")
-    return table(headings, rows)
+    instances = table(HEADINGS, instance_rows(result["instances"]))
+    return f"{table(headings, rows)}\n\n{instances}"
 
 
 def write_json(result: Mapping[str, Any]) -> str:

@@ -102,7 +102,9 @@ class Played:
         bucket = resource.bucket
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
         self._history = (
-            build_history(bucket, levels, demand, past=to_past(demand)) if bucket else None
+            build_history(bucket, levels, demand, past=to_past(demand), pace=resource.pace)
+            if bucket
+            else None
         )
 
     def at(self, now: float, delay_s: float, config: Config) -> Observation:

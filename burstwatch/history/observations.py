@@ -16,6 +16,9 @@ from burstwatch.history.past import Past
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 from burstwatch.history.track import EMPTY_RATIO, starting_s
 
+#: The lead that the hazard's windows were chosen for.
+DISK_LEAD_S = 900.0
+
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
 Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]
 
@@ -99,6 +102,11 @@ class Resource:
         return self.lead_s, self.least_lead_s
 
     @property
+    def pace(self) -> float:
+        """How many times longer its least lead is than that of a disk."""
+        return max(1.0, self.least_lead_s / DISK_LEAD_S)
+
+    @property
     def can_spend(self) -> bool:
         """Whether it has credits, and something that could spend them now."""
         return self.bucket is not None and self.in_use
@@ -160,6 +168,7 @@ def observe(
             ),
             [point for point in demand if cut is None or point.start_s >= cut],
             past=past,
+            pace=resource.pace,
         )
     return Observation(
         resource=resource,

@@ -1,11 +1,12 @@
 """Starts LocalStack with our executor. Run by LocalStack's own interpreter.
 
-Seven repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
+Eight repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
 which Python takes from 3.12 on; it looks for its Lambda executor by entry point, which
 would need a package of its own to be installed; it asks its metric store once for each
 period; it takes no expression in GetMetricData (both in ``metric_store``); an alarm that is
 updated forgets its state, which AWS leaves unchanged; its list of credit specifications never
-ends; and a service that it does not have, such as RDS, fails, where an account without any such
+ends; an instance has run for as long as it exists here, where what is played for it begins a day
+before; and a service that it does not have, such as RDS, fails, where an account without any such
 resource lists none.
 """
 
@@ -15,6 +16,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 
@@ -74,6 +76,17 @@ def _only_standard(_self: object) -> Any:  # noqa: ANN401 - moto's
     return ActionResult({"InstanceCreditSpecifications": []})
 
 
+def _launched_before(original: Callable[..., None]) -> Callable[..., None]:
+    """Make an instance that was launched a week ago."""
+
+    @wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401, N807 - moto's
+        original(self, *args, **kwargs)
+        self.launch_time -= timedelta(days=7)
+
+    return __init__
+
+
 def _end_with(parent: int) -> None:
     """Stop when whoever started us is gone, even if it was killed and could not say so."""
     while os.getppid() == parent:
@@ -92,6 +105,7 @@ def main() -> None:
     )
     from localstack.services.cloudwatch.provider_v2 import CloudwatchProvider  # noqa: PLC0415
     from localstack.services.lambda_.invocation import runtime_executor  # noqa: PLC0415
+    from moto.ec2.models.instances import Instance  # noqa: PLC0415
     from moto.ec2.responses.instances import InstanceResponse  # noqa: PLC0415
 
     def executor() -> type[Any]:
@@ -103,6 +117,7 @@ def main() -> None:
         ServiceExceptionSerializer.create_exception_response
     )
     runtime_executor.get_runtime_executor = executor
+    Instance.__init__ = _launched_before(Instance.__init__)
     InstanceResponse.describe_instance_credit_specifications = _only_standard
     CloudwatchDatabase.get_metric_data_stat = read_statistic
     CloudwatchProvider.put_metric_alarm = _with_kept_states(CloudwatchProvider.put_metric_alarm)

@@ -23,6 +23,13 @@ def result(*, paged: dict[str, float], dry: dict[str, float]) -> dict[str, Any]:
             }
             for name in names
         ],
+        "instances": [
+            {
+                "id": "i-1", "name": "build-agent", "type": "t3.small", "credits": 150.0, "cpu_percent": 95.0,
+                "state": "finite", "assessment": "critical", "time_to_empty_s": 5_400.0,
+                "true_time_to_empty_s": 5_400.0, "paged": True,
+            }
+        ],
         "alarms": [
             {
                 "name": f"burstwatch/{name}", "resource": f"vol-{name}",
@@ -74,4 +81,5 @@ def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
     places = [html.index(f"<td>vol-{name}</td>") for name in ("drain-100", "wiki", "cache")]
     assert places == sorted(places)
     assert html.count("no bucket: nothing to run out of") == 1
+    assert "<td>build-agent</td><td>i-1</td><td>t3.small</td>" in html
     assert html.count('class="page"') == 1
