@@ -153,14 +153,14 @@ def environment(url: str) -> dict[str, str]:
 
 @contextmanager
 def fake(
-    volumes: int, *, others: float = 0.0
+    volumes: int, *, mixed: int = 0, others: float = 0.0
 ) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
     """The fake as a process of its own: its address, and what was asked of it when it ends.
 
-    ``others`` is the share of EC2's quota that others in the account take.
+    ``mixed`` are other things with credits. ``others`` is the share of EC2's quota that others in the account take.
     """
     command = [sys.executable, "-m", "tests.fake", "--volumes", str(volumes), "--quotas"]
-    command += ["--others", str(others)]
+    command += ["--mixed", str(mixed), "--others", str(others)]
     child = subprocess.Popen(  # noqa: S603 - our own
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
     )

@@ -11,6 +11,7 @@ import time
 
 from tests.fake.aws import FakeAws
 from tests.fake.herd import Herd
+from tests.fake.mixed import Mixed
 from tests.fake.quotas import Quotas
 from tests.fake.server import FakeServer
 
@@ -19,12 +20,14 @@ def main() -> None:
     """Serve."""
     parser = argparse.ArgumentParser(prog="python -m tests.fake", description=__doc__)
     parser.add_argument("--volumes", type=int, default=1_000)
+    parser.add_argument("--mixed", type=int, default=0, help="other things with credits")
     parser.add_argument("--quotas", action="store_true", help="refuse what comes too fast")
     parser.add_argument("--others", type=float, default=0.0, help="their share of EC2's quota")
     args = parser.parse_args()
     aws = FakeAws(clock=time.time, keeps_calls=False)
     aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
     aws.add_herd(Herd(count=args.volumes, ends_s=time.time()))
+    aws.add_mixed(Mixed(args.mixed))
     if args.quotas:
         aws.quotas = Quotas(time.time, others=args.others)
     server = FakeServer(aws)

@@ -16,6 +16,7 @@ from tests.fake.deployed import Deployed
 from tests.fake.filters import ids_that_match, matches
 from tests.fake.herd import Herd
 from tests.fake.messaging import Messaging
+from tests.fake.mixed import Mixed
 from tests.fake.modelled import Modelled
 from tests.fake.peers import Peers
 from tests.fake.quotas import Quotas
@@ -145,6 +146,12 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
         there.herd = herd
         there.volumes.update(herd.volumes())
         there.instances.update(herd.instances())
+
+    def add_mixed(self, mixed: Mixed, *, region: str = "us-east-1") -> None:
+        """Other things than volumes that are reported by rule."""
+        self.regions[region].mixed = mixed
+        for service, operation, item in mixed.items():
+            self.add_item(service, operation, item, region=region)
 
     def put(
         self, namespace: str, metric: str, dimensions: dict[str, str], at: float, value: float,
@@ -335,6 +342,11 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
         if herd is not None and herd.has(metric["Namespace"], metric["MetricName"], volume_id):
             ends_s = min(end, self.clock() - self.delay_s - 60 + 1e-6)
             times, values = herd.values(metric["MetricName"], volume_id, start, ends_s, period)
+            return query["Id"], list(times), list(values), "Complete"
+        name, mixed = metric["MetricName"], region.mixed
+        if mixed is not None and mixed.has(metric["Namespace"], name, pairs):
+            ends_s = min(end, self.clock() - self.delay_s - 60 + 1e-6)
+            times, values = mixed.values(metric["Namespace"], name, pairs, start, ends_s, period)
             return query["Id"], list(times), list(values), "Complete"
         key = (metric["Namespace"], metric["MetricName"], tuple(sorted(pairs.items())))
         points = self.statistic(key, region, stat["Stat"], start, end, period)

@@ -78,7 +78,7 @@ class Herd:
         """The starts and the values of the periods from ``start_s`` up to ``end_s``."""
         number = number_of(volume_id)
         assert number is not None
-        starts = _starts(start_s, end_s, period_s)
+        starts = starts_of(start_s, end_s, period_s)
         if name != BALANCE:
             per_minute = 30.0 * rate_of(number)
             of_bytes = IO_BYTES if name.endswith("Bytes") else 1.0
@@ -93,7 +93,8 @@ class Herd:
 
 
 @lru_cache(maxsize=64)
-def _starts(start_s: float, end_s: float, period_s: int) -> list[float]:
+def starts_of(start_s: float, end_s: float, period_s: int) -> list[float]:
+    """The starts of the periods from ``start_s`` up to ``end_s``."""
     first = -(-start_s // period_s) * period_s
     return [first + n * period_s for n in range(max(0, math.ceil((end_s - first) / period_s)))]
 

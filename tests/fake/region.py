@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.fake.herd import Herd
+from tests.fake.mixed import Mixed
 
 Key = tuple[str, str, tuple[tuple[str, str], ...]]
 
@@ -22,6 +23,7 @@ class Region:
         default_factory=lambda: defaultdict(dict)
     )
     herd: Herd | None = None
+    mixed: Mixed | None = None
     alarms: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: What is listed by the service's model alone, by service and operation.
     items: dict[tuple[str, str], list[dict[str, Any]]] = field(
