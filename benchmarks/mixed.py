@@ -6,17 +6,13 @@ account's quotas. Then each kind is watched through a simulated day, minute by m
 hours that fill the memory: a fifth of the things stand off full, the others are full.
 """
 
-import os
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.programs import ROOT, environment, fake
+from benchmarks.programs import fake
 from benchmarks.record import keep
-from benchmarks.shards import CORE_MIB, FILLED, MOST_S, RESERVE_S, SHARE
+from benchmarks.shards import CORE_MIB, FILLED, MOST_S, RESERVE_S, SHARE, sweep
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
@@ -27,8 +23,7 @@ from tests.conftest import fake_cloud
 from tests.fake.mixed import Mixed
 
 VOLUMES, OTHERS = 5_000, 5_000
-#: With so much memory a function has a whole core.
-MEMORY_MIB, MINUTES = CORE_MIB, 1
+MEMORY_MIB, MINUTES = 1_024, 1
 #: Things of each kind that are watched for a day.
 FEW = 200
 MINUTE_S, HOUR_S, DAY_S = 60.0, 3_600.0, 86_400.0
@@ -36,6 +31,7 @@ WARM_UP_S = 2 * HOUR_S
 #: What the fleet of the second part has.
 KINDS = (
     "ec2_instance_cpu",
+    "ec2_instance_ebs",
     "rds_storage",
     "rds_instance_ebs",
     "rds_instance_cpu",
@@ -66,33 +62,22 @@ def main() -> int:
 
 
 def one_sweep() -> dict[str, float]:
-    """The first sweep of the whole account, in a process with a core."""
-    with fake(VOLUMES, mixed=OTHERS) as (url, ended), tempfile.TemporaryFile() as log:
-        began = time.monotonic()
-        child = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.one_sweep"],
-            env={**environment(url), "BURSTWATCH_KINDS": ""}, stdout=log, stderr=log, cwd=ROOT,
-        )  # fmt: skip
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = status
-        wall_s = time.monotonic() - began
-        if status:
-            log.seek(0)
-            msg = f"the sweep failed: {log.read()[-500:].decode()}"
-            raise RuntimeError(msg)
+    """The first sweep of the whole account, in a process with the share of a core of its memory."""
+    with fake(VOLUMES, mixed=OTHERS) as (url, ended):
+        run = sweep("1/1", url, core=MEMORY_MIB / CORE_MIB, kinds="")
         told = ended()
-    timeout_s, peak_mib = min(60 * MINUTES - RESERVE_S, MOST_S), used.ru_maxrss / 1024
+    timeout_s = min(60 * MINUTES - RESERVE_S, MOST_S)
     return {
         "volumes": VOLUMES,
         "others": OTHERS,
         "memory_mib": MEMORY_MIB,
-        "wall_s": wall_s,
+        "wall_s": run.wall_s,
         "timeout_s": timeout_s,
-        "peak_mib": peak_mib,
-        "cpu_s": used.ru_utime + used.ru_stime,
+        "peak_mib": run.peak_mib,
+        "cpu_s": run.cpu_s,
         "billed_metrics": told["billed_metrics"],
         "refused": sum(told["refused"].values()),
-        "fits": wall_s <= SHARE * timeout_s and peak_mib <= FILLED * MEMORY_MIB,
+        "fits": run.wall_s <= SHARE * timeout_s and run.peak_mib <= FILLED * MEMORY_MIB,
     }
 
 

@@ -98,8 +98,8 @@ def measured(volumes: int, shards: int, memory_mib: int, minutes: int) -> dict[s
     }
 
 
-def sweep(shard: str, url: str, *, core: float) -> Run:
-    """One shard in a process of its own, with a share of a core.
+def sweep(shard: str, url: str, *, core: float, kinds: str = "ebs_volume") -> Run:
+    """One shard in a process of its own, with a share of a core; no ``kinds`` are all.
 
     Raises:
         RuntimeError: if its sweep was not whole.
@@ -108,7 +108,7 @@ def sweep(shard: str, url: str, *, core: float) -> Run:
     with tempfile.TemporaryFile() as log:
         child = subprocess.Popen(  # noqa: S603 - our own
             [sys.executable, "-m", "benchmarks.one_sweep", shard],
-            env=environment(url), stdout=log, stderr=log, cwd=ROOT,
+            env={**environment(url), "BURSTWATCH_KINDS": kinds}, stdout=log, stderr=log, cwd=ROOT,
         )  # fmt: skip
         is_over = threading.Event()
         brake = threading.Thread(target=hold_back, args=(child.pid, core, is_over))

@@ -1,7 +1,8 @@
 """The burstable instances of the demo: their CPU load, their credits, and what the report shows of them.
 
 CloudWatch publishes CPU credits every five minutes. An instance that empties in hours cannot run
-dry while the demo is watched, so the page comes for one that has an hour and a half left.
+dry while the demo is watched, so the page comes for one that has an hour and a half left. They are
+T2, which have no EBS buckets of their own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -100,8 +101,8 @@ class Instance:
 def build_burstable() -> list[Burstable]:
     """One that is paged, one that works within what it earns, and one that hardly works."""
     return [
-        Burstable(name="build-agent", instance_type="t3.small", calm=0.1, busy=0.95, left_s=5400),
-        Burstable(name="app", instance_type="t3.large", calm=0.25, busy=0.25),
+        Burstable(name="build-agent", instance_type="t2.small", calm=0.1, busy=0.95, left_s=5400),
+        Burstable(name="app", instance_type="t2.large", calm=0.25, busy=0.25),
         Burstable(name="vpn", instance_type="t2.micro", calm=0.05, busy=0.05),
     ]
 

@@ -170,6 +170,30 @@ def shards_table() -> str:
     )
 
 
+def mixed_sentence() -> str:
+    """How long the first sweep of a mixed account takes."""
+    one = _read("mixed")[0]["sweep"]
+    return (
+        f"The first sweep of {one['volumes'] + one['others']:,} things takes {one['wall_s']:.0f} s of "
+        f"{one['timeout_s']:.0f} s, {one['peak_mib']:.0f} MiB of {one['memory_mib']:,} MiB and "
+        f"{one['billed_metrics']:,} metrics, in one shard.\n"
+    )
+
+
+def mixed_table() -> str:
+    """What it costs to watch each kind for a month."""
+    rows: list[Sequence[str]] = [
+        (
+            f"`{one['kind']}`", f"{one['resources']}", f"{one['metrics_a_month']:,.0f}",
+            f"{CENTS * one['usd_month']:.2f} cents",
+        )
+        for one in _read("mixed")[0]["kinds"]
+    ]  # fmt: skip
+    return markdown_table(
+        "kind | buckets watched | metrics a bucket and month | a bucket and month", rows
+    )
+
+
 def spread_table() -> str:
     """The cost where several environments remember the same unit each for itself."""
     found = _read("month_spread")

@@ -270,6 +270,8 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "programs": fleet_tables.programs_table,
         "balance-alone": fleet_tables.balance_alone_table,
         "shards": fleet_tables.shards_table,
+        "mixed": fleet_tables.mixed_sentence,
+        "mixed-kinds": fleet_tables.mixed_table,
         "spread": fleet_tables.spread_table,
         "cold-start": fleet_tables.cold_start_table,
     },

@@ -1,12 +1,12 @@
 """Starts LocalStack with our executor. Run by LocalStack's own interpreter.
 
-Eight repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
+Nine repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
 which Python takes from 3.12 on; it looks for its Lambda executor by entry point, which
 would need a package of its own to be installed; it asks its metric store once for each
 period; it takes no expression in GetMetricData (both in ``metric_store``); an alarm that is
 updated forgets its state, which AWS leaves unchanged; its list of credit specifications never
 ends; an instance has run for as long as it exists here, where what is played for it begins a day
-before; and a service that it does not have, such as RDS, fails, where an account without any such
+before; the values of its filters have no wildcards, which AWS's have; and a service that it does not have, such as RDS, fails, where an account without any such
 resource lists none.
 """
 
@@ -17,6 +17,7 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from fnmatch import fnmatchcase
 from functools import wraps
 from typing import Any
 
@@ -76,6 +77,16 @@ def _only_standard(_self: object) -> Any:  # noqa: ANN401 - moto's
     return ActionResult({"InstanceCreditSpecifications": []})
 
 
+def _with_wildcards(original: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """Let a filter's value such as ``t3.*`` through as AWS does."""
+
+    def is_in(value: Any, wanted: Any) -> bool:  # noqa: ANN401 - moto's
+        found = isinstance(value, str) and any(fnmatchcase(value, one) for one in wanted)
+        return found or original(value, wanted)
+
+    return is_in
+
+
 def _launched_before(original: Callable[..., None]) -> Callable[..., None]:
     """Make an instance that was launched a week ago."""
 
@@ -105,6 +116,7 @@ def main() -> None:
     )
     from localstack.services.cloudwatch.provider_v2 import CloudwatchProvider  # noqa: PLC0415
     from localstack.services.lambda_.invocation import runtime_executor  # noqa: PLC0415
+    from moto.ec2 import utils  # noqa: PLC0415
     from moto.ec2.models.instances import Instance  # noqa: PLC0415
     from moto.ec2.responses.instances import InstanceResponse  # noqa: PLC0415
 
@@ -117,6 +129,7 @@ def main() -> None:
         ServiceExceptionSerializer.create_exception_response
     )
     runtime_executor.get_runtime_executor = executor
+    utils.instance_value_in_filter_values = _with_wildcards(utils.instance_value_in_filter_values)
     Instance.__init__ = _launched_before(Instance.__init__)
     InstanceResponse.describe_instance_credit_specifications = _only_standard
     CloudwatchDatabase.get_metric_data_stat = read_statistic

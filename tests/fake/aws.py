@@ -150,6 +150,9 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
     def add_mixed(self, mixed: Mixed, *, region: str = "us-east-1") -> None:
         """Other things than volumes that are reported by rule."""
         self.regions[region].mixed = mixed
+        self.add_instance_type(
+            "t3.medium", iops=11_800, mb_s=260.625, baseline_iops=2_000, baseline_mb_s=43.75
+        )
         for service, operation, item in mixed.items():
             self.add_item(service, operation, item, region=region)
 

@@ -19,7 +19,16 @@ EFS_FULL = 2_308_974_418_330.0
 #: What metrics of each service are when a thing stands off full, and when it is full and at rest.
 #: Sums are by the minute.
 VALUES: Mapping[str, Mapping[str, tuple[float, float]]] = {
-    "AWS/EC2": {"CPUCreditBalance": (300.0, 576.0), "CPUCreditUsage": (0.4, 0.02)},
+    "AWS/EC2": {
+        "CPUCreditBalance": (300.0, 576.0),
+        "CPUCreditUsage": (0.4, 0.02),
+        "EBSIOBalance%": (99.0, 100.0),
+        "EBSByteBalance%": (99.0, 100.0),
+        "EBSReadOps": (3_000.0, 60.0),
+        "EBSWriteOps": (3_000.0, 60.0),
+        "EBSReadBytes": (3_000.0 * 16_384, 983_040.0),
+        "EBSWriteBytes": (3_000.0 * 16_384, 983_040.0),
+    },
     "AWS/ElastiCache": {"CPUCreditBalance": (300.0, 576.0), "CPUCreditUsage": (0.4, 0.02)},
     "AWS/RDS": {
         "CPUSurplusCreditBalance": (200.0, 0.0),
@@ -37,7 +46,14 @@ VALUES: Mapping[str, Mapping[str, tuple[float, float]]] = {
         "MeteredIOBytes": (50 * 1024**2 * 60.0, 1024**2 * 60.0),
     },
 }
-SUMS = {"CPUCreditUsage", "MeteredIOBytes"}
+SUMS = {
+    "CPUCreditUsage",
+    "MeteredIOBytes",
+    "EBSReadOps",
+    "EBSWriteOps",
+    "EBSReadBytes",
+    "EBSWriteBytes",
+}
 
 
 @dataclass(frozen=True)
@@ -53,6 +69,9 @@ class Mixed:
             yield {"ec2": _instance, "rds": _database, "efs": _file_system, "elasticache": _cache}[
                 service
             ](number)
+            if service == "elasticache":
+                tagged = {"ResourceARN": _cache(number)[2]["ARN"], "Tags": []}
+                yield "resourcegroupstaggingapi", "GetResources", tagged
 
     def has(self, namespace: str, name: str, dimensions: Mapping[str, str]) -> bool:
         """Whether there is such a metric."""
