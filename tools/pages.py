@@ -65,6 +65,7 @@ def page(tree: Path) -> str:
         for name in content.get("measured", []):
             shutil.copy(MEASURED / name, root / "measured")
         given = {"config.file": str(root / "config.yml"), "measure.results": str(root / "measured")}
+        given |= content.get("flags", {})
         options = parse_options(flags(root, **given), {})
         exporter = make_exporter(options, hands.clock)
         exporter.host.observe()

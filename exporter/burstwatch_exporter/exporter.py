@@ -7,10 +7,12 @@ from prometheus_client import CollectorRegistry
 
 from burstwatch.ebs.instance_types import limits_of
 from burstwatch.ebs.volumes import InstanceLimits
+from burstwatch.kinds._cpu import cpu_spec, is_burstable
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import Cloud, make_clients
 from burstwatch_exporter.collector import Extra, HostCollector
 from burstwatch_exporter.config_file import HostConfig, read_config_file
+from burstwatch_exporter.cpu import CpuSource
 from burstwatch_exporter.exposition import encode
 from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.host import Host
@@ -55,7 +57,7 @@ class Exporter:
                 self.host,
                 self.sources,
                 saved_at=lambda: self._saved_wall_s,
-                extras=extras,
+                extras=[*extras, *self._cpu()],
             )
         )
         self._saved_wall_s: float | None = None
@@ -121,19 +123,35 @@ class Exporter:
 
     def _instance(self, config: HostConfig) -> InstanceLimits | None:
         """The limits of the whole instance: as the configuration says, or by its type."""
-        if config.instance is not None or not self._options.instance_type:
-            return config.instance
-        limits = None
+        limits = config.instance
+        if not self._options.instance_type:
+            return limits
         with self.sources.attempt("instance") as attempt:
             name = self._options.instance_type
             if name == "imds":
                 name = self.instance_type = read_identity(self._options.imds).instance_type
-            limits = config.instance_types.get(name) or limits_of(name)
+            limits = limits or config.instance_types.get(name) or limits_of(name)
             if limits is None:
                 attempt.problems.append(
                     f"the limits of {name} are not known: say them in instance_types"
                 )
         return limits
+
+    def _cpu(self) -> list[Extra]:
+        """The source of CPU credits, where the instance's type has them."""
+        if not is_burstable(self.instance_type):
+            return []
+        with self.sources.attempt("cpu"):
+            source = CpuSource(
+                self.instance_type,
+                cpu_spec(self.instance_type),
+                roots=self._options.roots,
+                boot=self._clock.boot,
+                wall=self._clock.wall,
+                slot_s=self._options.sample_period_s,
+            )
+            return [source]
+        return []
 
     def _read_state(self) -> dict[str, Saved]:
         path = self._options.state_file

@@ -219,6 +219,47 @@ EBS_WRITE_LATENCY = _histogram(
     "ebs_write_io_latency_seconds", VOLUME, f"Latency of writes, {_LOG_PAGE}, in EBS's own bins."
 )
 
+INSTANCE = ("instance_type",)
+CPU_USED = _counter(
+    "cpu_used_seconds",
+    INSTANCE,
+    "CPU time in use since the start, all CPUs together, from /proc/stat. Only where instance_type is burstable.",
+)
+CPU_STOLEN = _counter(
+    "cpu_stolen_seconds",
+    INSTANCE,
+    "CPU time that the hypervisor took away since the start (steal), from /proc/stat.",
+)
+CPU_CAPACITY = _gauge(
+    "cpu_credit_capacity", INSTANCE, "CPU credits in a full bucket, in vCPU-seconds."
+)
+CPU_REFILL = _gauge(
+    "cpu_credit_refill_per_second",
+    INSTANCE,
+    "vCPU-seconds that come in a second: the instance's baseline in vCPUs.",
+)
+CPU_BURST = _gauge(
+    "cpu_credit_burst_per_second", INSTANCE, "vCPU-seconds that can be spent a second: its vCPUs."
+)
+CPU_BALANCE = _gauge(
+    "cpu_credit_balance_ratio",
+    (*INSTANCE, "bound"),
+    "Share of the CPU credits that is left, 0 to 1: the truth lies between low and high. likely is absent where the "
+    "balance is not known well enough.",
+)
+CPU_EXHAUSTION = _gauge(
+    "cpu_time_to_exhaustion_seconds",
+    (*INSTANCE, "bound"),
+    "Seconds until no CPU credits are left, +Inf for never: low is the least at the load seen, worst at full load. In "
+    "Unlimited mode, surplus credits begin then.",
+)
+CPU_HELD_BACK = _gauge(
+    "cpu_held_back",
+    INSTANCE,
+    "1 if the CPUs get just their baseline while the hypervisor takes time away: a hint of an instance in Standard mode "
+    "without credits.",
+)
+
 RUN = (*VOLUME, "profile")
 STEP = (*RUN, "step")
 FIO_RUN_AT = _gauge("fio_last_run_timestamp_seconds", RUN, "When the newest measurement ended.")
@@ -262,6 +303,7 @@ METRICS: tuple[Definition, ...] = (
     EBS_READ_OPS, EBS_WRITE_OPS, EBS_READ_BYTES, EBS_WRITE_BYTES, EBS_READ_SECONDS, EBS_WRITE_SECONDS,
     EBS_EXCEEDED_IOPS, EBS_EXCEEDED_TP, EBS_EC2_EXCEEDED_IOPS, EBS_EC2_EXCEEDED_TP, EBS_QUEUE,
     EBS_READ_LATENCY, EBS_WRITE_LATENCY,
+    CPU_USED, CPU_STOLEN, CPU_CAPACITY, CPU_REFILL, CPU_BURST, CPU_BALANCE, CPU_EXHAUSTION, CPU_HELD_BACK,
     FIO_RUN_AT, FIO_AGE, FIO_SUCCESS, FIO_SECONDS, FIO_CREDITS, FIO_IOPS, FIO_BYTES, FIO_MEAN, FIO_LATENCY,
     FIO_PROMISED, FIO_VERDICT,
 )  # fmt: skip

@@ -1,0 +1,163 @@
+"""The CPU credits of a burstable instance, as /proc/stat shows them.
+
+A host sees what its CPUs did, and not its balance. So the balance is an interval, as that of a
+volume: one bucket is charged what the CPUs did, one AWS's allowance more. Without anything else
+known, any balance is possible when the host starts. The interval narrows where a bucket must be
+full or empty.
+
+Time that the hypervisor takes away (``steal``) while the CPUs get just what they earn shows an
+instance in Standard mode without credits. An instance in Unlimited mode is never held back:
+for it, the end is when surplus credits begin.
+"""
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from burstwatch import bucket as tb
+from burstwatch.ebs.volumes import Charge
+from burstwatch.forecast.demand import expected
+from burstwatch.forecast.projection import project_level
+from burstwatch.history.points import Range
+from burstwatch.kinds._cpu import ALLOWANCE, CpuSpec
+from burstwatch_exporter import interval as iv
+from burstwatch_exporter import metrics as m
+from burstwatch_exporter.exposition import Page
+from burstwatch_exporter.ledger import AT_BASELINE, CONTRADICTION
+from burstwatch_exporter.recent_demand import RecentDemand
+from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.sources import Attempt
+
+#: The ticks of the kernel's counters in a second, on every architecture that Linux has an ABI for.
+TICKS = 100.0
+#: Steal above this share of the baseline is more than other guests' noise.
+STOLEN = 0.1
+#: The order of the first fields of a line of /proc/stat; the guest's are in user and nice already.
+FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+SPENT = ("user", "nice", "system", "irq", "softirq")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CpuTimes:
+    """Seconds since the start, of all CPUs together: in use, and taken by the hypervisor."""
+
+    used_s: float
+    stolen_s: float
+
+
+def parse_stat(text: str) -> CpuTimes:
+    """The first line of /proc/stat.
+
+    Raises:
+        ValueError: if it has not the eight counters.
+    """
+    name, *cells = text.partition("\n")[0].split() or [""]
+    known = dict(zip(FIELDS, cells, strict=False))
+    if name != "cpu" or len(known) < len(FIELDS) or not all(map(str.isdigit, known.values())):
+        msg = f"/proc/stat begins with {text[:60]!r}, not with the counters of all CPUs"
+        raise ValueError(msg)
+    ticks = {field: int(cell) for field, cell in known.items()}
+    return CpuTimes(
+        used_s=sum(ticks[field] for field in SPENT) / TICKS, stolen_s=ticks["steal"] / TICKS
+    )
+
+
+class CpuSource:
+    """The account of the instance's CPU credits, moved on whenever it is read."""
+
+    name = "cpu"
+
+    def __init__(
+        self,
+        instance_type: str,
+        spec: CpuSpec,
+        *,
+        roots: Roots,
+        boot: Callable[[], float],
+        wall: Callable[[], float],
+        slot_s: float,
+    ) -> None:
+        """``boot`` gives seconds since the start, ``slot_s`` is how often it is read at the most."""
+        self._type, self._spec, self._bucket = instance_type, spec, spec.bucket
+        self._roots, self._boot, self._wall, self._slot_s = roots, boot, wall, slot_s
+        self._lock = threading.Lock()
+        self._interval = iv.unknown(self._bucket)
+        # Since the start is as good as since any other instant.
+        self._at, self._times = 0.0, CpuTimes(used_s=0.0, stolen_s=0.0)
+        self._recent: RecentDemand | None = None
+        self._stolen_rate = 0.0
+
+    def add_to(self, page: Page, snapshot: Snapshot, attempt: Attempt) -> None:
+        """Read the counters, move the account on, and say how it is."""
+        del snapshot
+        with self._lock:  # two scrapes may come at once
+            self._read(page, attempt)
+
+    def _read(self, page: Page, attempt: Attempt) -> None:
+        at = self._boot()
+        times = parse_stat((self._roots.procfs / "stat").read_text(encoding="ascii"))
+        if times.used_s < self._times.used_s:
+            attempt.problems.append("the counters of /proc/stat went back, so nothing is known")
+            self._interval, self._recent = iv.unknown(self._bucket), None
+            self._at, self._times = at, times
+        self._move_on(at, times)
+        self._add(page, times)
+
+    def _move_on(self, at: float, times: CpuTimes) -> None:
+        seconds = at - self._at
+        if seconds <= 0:
+            return
+        used = times.used_s - self._times.used_s
+        charge = Charge(least=used, nominal=used, most=used * ALLOWANCE.value)
+        self._interval = iv.after_seen(self._bucket, self._interval, seconds=seconds, charge=charge)
+        self._stolen_rate = (times.stolen_s - self._times.stolen_s) / seconds
+        if self._recent is None:
+            self._recent = RecentDemand(at=at, slot_s=self._slot_s)
+        else:
+            self._recent.note(at, charge)
+        self._at, self._times = at, times
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether the CPUs get just what they earn, and asked for more."""
+        rate = self._recent.newest() if self._recent else None
+        low, high = (share * self._bucket.refill for share in AT_BASELINE)
+        is_stolen_from = self._stolen_rate >= STOLEN * self._bucket.refill
+        return rate is not None and low <= rate <= high and is_stolen_from
+
+    def _add(self, page: Page, times: CpuTimes) -> None:
+        labels, bucket = (self._type,), self._bucket
+        page.add(m.CPU_USED, labels, times.used_s)
+        page.add(m.CPU_STOLEN, labels, times.stolen_s)
+        page.add(m.CPU_CAPACITY, labels, bucket.capacity)
+        page.add(m.CPU_REFILL, labels, bucket.refill)
+        page.add(m.CPU_BURST, labels, float(self._spec.vcpus))
+        page.add(m.CPU_HELD_BACK, labels, self.is_held_back)
+        low, high, likely = self._interval.low, self._interval.high, self._interval.likely
+        if self.is_held_back and low <= CONTRADICTION * bucket.capacity:
+            likely = 0.0
+        for bound, level in (("low", low), ("likely", likely), ("high", high)):
+            if level is not None:
+                page.add(m.CPU_BALANCE, (*labels, bound), level / bucket.capacity)
+        page.add(m.CPU_EXHAUSTION, (*labels, "worst"), tb.worst_time_to_empty(bucket, level=low))
+        if self._recent is None or not self._recent.has_looked:
+            return
+        demand = expected(
+            self._recent.lately(limit=float(self._spec.vcpus)), burst=float(self._spec.vcpus)
+        )
+        found = project_level(
+            bucket,
+            Range(low=low, likely=high if likely is None else likely, high=high),
+            demand,
+            at=self._wall(),
+            data_age_s=0.0,
+            worst_level=low,
+            held_at_zero=likely == 0.0 and self.is_held_back,
+        )
+        never = found.high_s == math.inf and found.low_s == math.inf
+        if found.low_s is not None:
+            page.add(m.CPU_EXHAUSTION, (*labels, "low"), found.low_s)
+        if found.time_to_empty_s is not None and (likely is not None or never):
+            page.add(m.CPU_EXHAUSTION, (*labels, "likely"), found.time_to_empty_s)

@@ -1,0 +1,140 @@
+"""CPU credits on a host: the truth is in the interval, and an instance that is held back shows it."""
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch import bucket as tb
+from burstwatch.kinds._cpu import cpu_spec
+from burstwatch_exporter.cpu import CpuSource, CpuTimes, parse_stat
+from burstwatch_exporter.exposition import Page
+from burstwatch_exporter.metrics import METRICS
+from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.sources import Attempt
+
+SPEC = cpu_spec("t3.micro")
+STEP_S = 15.0
+NOTHING = Snapshot(views=(), stacked=(), mounts=())
+
+
+class Machine:
+    """An instance that is served what its credits allow, and whose kernel counts it."""
+
+    def __init__(self, folder: Path, *, level: float) -> None:
+        self.level, self.at = level, 0.0
+        self.used = self.stolen = 0.0
+        self._folder = folder
+        self.problems: list[str] = []
+        self.source = CpuSource(
+            "t3.micro",
+            SPEC,
+            roots=Roots(procfs=folder, sysfs=folder, udev=folder),
+            boot=lambda: self.at,
+            wall=lambda: 1_790_000_000.0 + self.at,
+            slot_s=STEP_S,
+        )
+
+    def work(self, seconds: float, vcpus: float) -> None:
+        """Ask for so much for a while; what an empty bucket does not serve is stolen."""
+        bucket = SPEC.bucket
+        has_s = min(seconds, tb.time_to_empty(bucket, level=self.level, demand=vcpus))
+        used = vcpus * has_s + min(vcpus, bucket.refill) * (seconds - has_s)
+        self.level = tb.level_after(bucket, level=self.level, demand=vcpus, seconds=seconds)
+        self.at += seconds
+        self.used += used
+        self.stolen += vcpus * seconds - used
+
+    def read(self) -> dict[tuple[str, str], float]:
+        """What the page says, by metric and bound."""
+        self.write(f"cpu  {self.used * 100:.0f} 0 0 0 0 0 0 {self.stolen * 100:.0f} 0 0\n")
+        page, attempt = Page(METRICS), Attempt()
+        self.source.add_to(page, NOTHING, attempt)
+        self.problems = attempt.problems
+        return {
+            (
+                sample.name.removeprefix("burstwatch_cpu_"),
+                sample.labels.get("bound", ""),
+            ): sample.value
+            for family in page.families()
+            for sample in family.samples
+        }
+
+    def write(self, text: str) -> None:
+        (self._folder / "stat").write_text(text, encoding="ascii")
+
+
+def test_only_what_the_cpus_did_counts_as_used_and_the_guests_time_once() -> None:
+    text = "cpu  1000 200 300 90000 400 50 60 700 800 900\ncpu0 1 2 3\n"
+    assert parse_stat(text) == CpuTimes(used_s=16.1, stolen_s=7.0)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "cpu\n", "cpu 1 2 3\n", "intr 1 2 3 4 5 6 7 8\n", "cpu a b c d e f g h\n"]
+)
+def test_counters_that_are_not_there_are_named(text: str) -> None:
+    with pytest.raises(ValueError, match="begins with"):
+        parse_stat(text)
+
+
+@given(
+    full=st.floats(0, 1),
+    loads=st.lists(st.tuples(st.floats(15, 7_200), st.floats(0, 2)), min_size=1, max_size=20),
+)
+def test_the_true_balance_is_never_outside_the_interval(
+    tmp_path_factory: pytest.TempPathFactory, full: float, loads: list[tuple[float, float]]
+) -> None:
+    machine = Machine(tmp_path_factory.mktemp("proc"), level=full * SPEC.bucket.capacity)
+    for seconds, vcpus in loads:
+        machine.work(seconds, vcpus)
+        found = machine.read()
+        true = machine.level / SPEC.bucket.capacity
+        assert found["credit_balance_ratio", "low"] <= true + 1e-3
+        assert found["credit_balance_ratio", "high"] >= true - 1e-3
+
+
+def test_an_instance_that_rested_for_a_day_is_full_and_its_end_is_known(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, level=0.0)
+    machine.work(86_400, 0.0)
+    machine.read()
+    machine.work(STEP_S, 1.2)
+    machine.work(STEP_S, 1.2)
+    found = machine.read()
+    assert found["credit_balance_ratio", "low"] > 0.99
+    assert found["time_to_exhaustion_seconds", "likely"] == pytest.approx(
+        machine.level / (1.2 - SPEC.baseline), rel=0.02
+    )
+    assert found["held_back", ""] == 0
+
+
+def test_an_instance_without_credits_that_asks_for_more_is_held_back(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, level=0.0)
+    for _ in range(10):
+        machine.work(STEP_S, 1.0)
+        found = machine.read()
+    assert found["held_back", ""] == 1
+    assert found["credit_balance_ratio", "likely"] == 0
+    assert found["time_to_exhaustion_seconds", "likely"] == 0
+
+
+def test_an_instance_that_works_at_its_baseline_and_asks_for_no_more_is_not(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, level=SPEC.bucket.capacity)
+    for _ in range(10):
+        machine.work(STEP_S, SPEC.baseline)
+        found = machine.read()
+    assert found["held_back", ""] == 0
+    assert found["time_to_exhaustion_seconds", "worst"] < math.inf
+
+
+def test_counters_that_go_back_are_named_and_everything_is_possible_again(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, level=SPEC.bucket.capacity)
+    machine.work(86_400, 0.0)
+    machine.work(600, 0.5)
+    assert machine.read()["credit_balance_ratio", "low"] > 0.5
+    machine.used, machine.at = 1.0, machine.at + STEP_S
+    found = machine.read()
+    assert found["credit_balance_ratio", "low"] == 0
+    assert "went back" in machine.problems[0]
