@@ -129,6 +129,10 @@ def _worst() -> list[Panel]:
         f"SELECT AVG(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
         f"WHERE Deployment = '$deployment' AND Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY AVG() ASC LIMIT {WORST}"
     )
+    others = (
+        f"SELECT AVG(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
+        f"WHERE Deployment = '$deployment' AND Kind != '{EBS_VOLUME.name}' GROUP BY Kind, ResourceId ORDER BY AVG() ASC LIMIT {WORST}"
+    )
     # A SEARCH sorts the first 500 that it finds; this sorts 10,000.
     lowest = (
         f'SELECT MIN(BurstBalance) FROM SCHEMA("{EBS}", VolumeId) GROUP BY VolumeId '
@@ -141,6 +145,14 @@ def _worst() -> list[Panel]:
             "Open one for its balance and its demand.",
             unit="s", steps=TIME_LEFT, heading="time left", since=NOW,
             target=insights("left", by_time),
+        ),
+        listing(
+            "Least time left of other kinds",
+            "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes, by kind.",
+            kind=KIND, unit="s", steps=TIME_LEFT, targets=[insights("others", others)], sort="time left",
+            since=NOW, width=8,
+            columns={"time left": Look(stepped=True)},
+            transformations=_newest("kind and resource", "time left", NOW),
         ),
         _table(
             "Lowest balances",
@@ -246,13 +258,17 @@ def _table(
 ) -> Panel:  # fmt: skip
     """Volumes with the newest value of each, smallest first, and a link to each."""
     return listing(
-        title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since,
+        title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since, width=8,
         columns={"volume": Look(link=TO_VOLUME), heading: Look(stepped=True)},
-        transformations=[
-            transform("reduce", mode="seriesToRows", reducers=["lastNotNull", "min"]),
-            transform(
-                "organize",
-                renameByName={"Field": "volume", "Last *": heading, "Min": f"least in {since}"},
-            ),
-        ],
+        transformations=_newest("volume", heading, since),
     )  # fmt: skip
+
+
+def _newest(name: str, heading: str, since: str) -> list[dm.DataTransformerConfig]:
+    """The newest and the least value of each series, by its name."""
+    return [
+        transform("reduce", mode="seriesToRows", reducers=["lastNotNull", "min"]),
+        transform(
+            "organize", renameByName={"Field": name, "Last *": heading, "Min": f"least in {since}"}
+        ),
+    ]

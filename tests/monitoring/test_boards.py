@@ -1,7 +1,9 @@
 """Every panel of the CloudWatch dashboards has something to show once the sweep runs."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from burstwatch.aws.memory import Memory
 from burstwatch.aws.sweep import sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
+from demo import burstable
+from demo.burstable import Instance
 from demo.feed import Feed
 from demo.fleet import SMALL, Spec, load_for
 from demo.play import Volume, entries, take_until
@@ -51,8 +55,10 @@ def play(cloud: Cloud) -> list[Volume]:
         volume_id = cloud.aws.add_volume("gp2", 100, instance_id=instance_id, name=name)
         points = spec.simulation().play(loads, start_s=NOW - BEFORE_S)
         volumes.append(Volume(spec=spec, id=volume_id, instance_id=instance_id, feed=Feed(points)))
+    agent = plant_agent(cloud)
     schedule = Memory()
     for _ in range(MINUTES):
+        put(cloud, burstable.entries(agent, agent.until(cloud.clock.now)))
         for volume in volumes:
             put_until(cloud, volume, cloud.clock.now)
         result = sweep(
@@ -65,9 +71,27 @@ def play(cloud: Cloud) -> list[Volume]:
     return volumes
 
 
+def plant_agent(cloud: Cloud) -> Instance:
+    """An instance with CPU credits that are spent an hour from now."""
+    (spec, *_) = burstable.build_burstable()
+    points = replace(spec, left_s=3_600).points(NOW)
+    instance = Instance(
+        burstable=spec, id="i-0aaaaaaaaaaaaaa77", points=points, newest=next(points)
+    )
+    item = {
+        "InstanceId": instance.id, "InstanceType": spec.instance_type, "State": {"Name": "running"},
+        "LaunchTime": datetime.fromtimestamp(NOW - 7 * 86_400, tz=UTC),
+    }  # fmt: skip
+    cloud.aws.add_item("ec2", "DescribeInstances", item)
+    return instance
+
+
 def put_until(cloud: Cloud, volume: Volume, end_s: float) -> None:
-    taken = take_until(volume, end_s)
-    for datum in entries(volume, taken, now=end_s):
+    put(cloud, entries(volume, take_until(volume, end_s), now=end_s))
+
+
+def put(cloud: Cloud, data: Iterable[dict[str, Any]]) -> None:
+    for datum in data:
         pairs = {pair["Name"]: pair["Value"] for pair in datum["Dimensions"]}
         at = datum["Timestamp"].timestamp()
         cloud.aws.put(datum["namespace"], datum["MetricName"], pairs, at, datum["Value"])
@@ -90,6 +114,8 @@ def test_every_panel_of_the_fleet_has_data(watched: tuple[Cloud, list[Volume]]) 
     lowest = next(one.html for one in looked if one.title == "Lowest balances")
     assert lowest.index(draining.id) < lowest.index(calm.id)
     assert f"var-volume={draining.id}" in lowest
+    others = next(one.html for one in looked if one.title == "Least time left of other kinds")
+    assert "ec2_instance_cpu i-0aaaaaaaaaaaaaa77.cpu" in others
     assert "without a Grafana server" in html
 
 
