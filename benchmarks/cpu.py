@@ -33,7 +33,7 @@ STEP_S = _cpu.PERIOD_S
 FORESIGHT_S = 12 * _cpu.HOUR_S
 #: AWS publishes CPU credits every five minutes, some minutes late.
 FEED = Feed(name="cpu", period_s=STEP_S, delay_s=STEP_S)
-STATIC_CURVE = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90)
+STATIC_CURVE = (10, 15, *range(20, 31), 40)
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -146,6 +146,36 @@ def _three(one: Record) -> str:
     return f"{_plain(one['announced'])}, {_plain(one['paged_in_time'])}, {_plain(one['needless_per_week'])}"
 
 
+def cpu_sentence() -> str:
+    """What the policy does on CPU credits, beside the static threshold that announces as much."""
+    policies = _record("cpu")["policies"]
+    ours = policies["burstwatch"]
+    known = [(name, one) for name, one in policies.items() if name.startswith("static")]
+    equal, static = min(
+        (one for one in known if one[1]["announced"] >= ours["announced"]),
+        key=lambda one: one[1]["needless_per_week"],
+    )
+    share = ours["needless_per_week"] / static["needless_per_week"]
+    return (
+        f"Of {ours['events']} exhaustions burstwatch announces {_plain(ours['announced'])} at the kind's lead, with "
+        f"{_plain(ours['needless_per_week'])} needless pages a week of one instance. The static threshold that announces as "
+        f"much or more, {equal.removeprefix('static ')}, announces {_plain(static['announced'])} with "
+        f"{_plain(static['needless_per_week'])}: burstwatch pages {share:.0%} as often in vain.\n"
+    )
+
+
+def cpu_table() -> str:
+    """Every rule on CPU credits."""
+    lines = [
+        "| rule | announced | paged in time | needless/week | one page | in alarm |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, one in _record("cpu")["policies"].items():
+        names = ("announced", "paged_in_time", "needless_per_week", "one_page", "in_alarm")
+        lines.append(f"| {name} | {' | '.join(_plain(one[key]) for key in names)} |")
+    return "\n".join(lines) + "\n"
+
+
 def hazard_table() -> str:
     """The share of the moments of each tenth of the hazard that ran dry within the horizon."""
     record: Record = json.loads((RESULTS / "hazard.json").read_text(encoding="utf-8"))
@@ -284,6 +314,8 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "families": families_table,
         "equal-share": equal_share_table,
         "hazard": hazard_table,
+        "cpu": cpu_sentence,
+        "cpu-rules": cpu_table,
         "fresh": lambda: backtest_table("servers-fresh"),
         "stale": lambda: backtest_table("servers-stale"),
         "nab": lambda: backtest_table("nab-stale"),

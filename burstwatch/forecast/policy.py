@@ -28,6 +28,9 @@ SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3
 PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})
 #: With so much in the bucket there is no danger, and none is held.
 BACK_RATIO = 0.95
+#: A bucket that empties in hours is paged for at so much less: its demand changes before the end
+#: comes, so no hazard is high that early. Chosen on recorded CPU load (docs/backtest.md).
+SLOW_SHARE = 0.2
 #: The hold time is searched for pages and for warnings at these marks of the clock.
 PAGE_STEP_S, WARNING_STEP_S = 60.0, 300.0
 #: A warning is what would be critical with so many times the margin.
@@ -123,6 +126,8 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
     # Longer silence than late data can make is an end of I/O, and no lag of the past.
     lag_s = min(silent_s, config.max_data_age_s + history.period_s)
     threshold = threshold_for(config.needless_per_week)
+    if history.track.pace > 1:
+        threshold *= SLOW_SHARE
     judge = Judge(history=history, config=config, model=model, lag_s=lag_s, threshold=threshold)
     now = SAFE if projection.state == "idle" else judge.at(history.size)
     if now.verdict == "critical":
