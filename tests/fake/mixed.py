@@ -31,7 +31,7 @@ VALUES: Mapping[str, Mapping[str, tuple[float, float]]] = {
     },
     "AWS/ElastiCache": {"CPUCreditBalance": (300.0, 576.0), "CPUCreditUsage": (0.4, 0.02)},
     "AWS/RDS": {
-        "CPUSurplusCreditBalance": (200.0, 0.0),
+        "CPUCreditBalance": (300.0, 576.0),
         "CPUCreditUsage": (0.4, 0.02),
         "BurstBalance": (60.0, 100.0),
         "EBSIOBalance%": (60.0, 100.0),
