@@ -102,7 +102,7 @@ class Played:
         bucket = resource.bucket
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
         self._history = (
-            build_history(bucket, levels, demand, past=to_past(demand), pace=resource.pace)
+            build_history(bucket, levels, demand, past=to_past(demand), is_slow=resource.is_slow)
             if bucket
             else None
         )

@@ -21,7 +21,7 @@ from burstwatch.history.history import History
 from burstwatch.history.spending import Sums
 
 MINUTE_S = 60.0
-#: Windows whose mean demand is compared, in minutes; a slow bucket's are longer by its pace.
+#: Windows whose mean demand is compared, in minutes.
 MEANS = (1, 5, 15)
 FEATURES = (
     *(f"mean_{minutes}" for minutes in MEANS),
@@ -128,7 +128,7 @@ def evidence(history: History, horizon_s: float) -> list[float]:
     sums, total = history.likely.sums.of, history.likely.sums.of[end]
     means = [
         (total - sums[max(0, end - slots)]) / slots
-        for slots in (history.slots(minutes * MINUTE_S * history.track.pace) for minutes in MEANS)
+        for slots in (history.slots(minutes * MINUTE_S) for minutes in MEANS)
     ]
     means.append(_highest_of_day(history, past))
     at_limit, five = _at_limit(history).of, history.slots(5 * MINUTE_S)

@@ -6,7 +6,6 @@ for hours and then jumps.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log
 
@@ -21,8 +20,6 @@ WEEK_SLOTS = 7 * DAY_SLOTS
 EVERY = 5
 #: It is compared by the demand of its last five minutes and of its last hour, in steps of the logarithm.
 WINDOWS, STEP = (1, HOUR_SLOTS), 0.4
-#: A slow bucket's windows are longer by its pace, up to what a look at the finest period reaches.
-LONGEST = 3 * HOUR_SLOTS
 # Added to every rate, as a share of the refill: what is far below that is all the same.
 FLOOR = 0.05
 #: What is assumed of moments that were not seen: so many of them, of which this share went on.
@@ -81,16 +78,15 @@ def _highest_of_day(past: Past, until: int) -> float:
 class _Known:
     """What was made of a past, kept with it: for each slot its demand, and what was spent after it."""
 
-    def __init__(self, past: Past, refill: float, windows: Sequence[int]) -> None:
+    def __init__(self, past: Past, refill: float) -> None:
         self._past, self._refill, self._sums = past, refill, summed(past.rates).sums
-        self._windows = windows
         self._steps: dict[int, int] = {}
         self._spent: dict[tuple[int, int], float] = {}
 
     def step(self, slot: int) -> int:
         """The demand up to a slot, in steps."""
         if slot not in self._steps:
-            self._steps[slot] = _step(self._sums, slot + 1, self._windows, self._refill)
+            self._steps[slot] = _step(self._sums, slot + 1, WINDOWS, self._refill)
         return self._steps[slot]
 
     def spent(self, first: int, slots: int) -> float:
@@ -102,17 +98,11 @@ class _Known:
         return self._spent[key]
 
 
-def _known(past: Past, history: History) -> _Known:
-    refill = history.bucket.refill
+def _known(past: Past, refill: float) -> _Known:
     known = past.memory.get(refill)
     if not isinstance(known, _Known):
-        known = past.memory[refill] = _Known(past, refill, _windows(history))
+        known = past.memory[refill] = _Known(past, refill)
     return known
-
-
-def _windows(history: History) -> tuple[int, ...]:
-    """The windows by which moments are compared, in slots of a past."""
-    return tuple(min(LONGEST, round(one * history.track.pace)) for one in WINDOWS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,11 +121,11 @@ def _alike(
     Or of those with less, if that is more: more demand is never a better sign.
     """
     refill = history.bucket.refill
-    windows = [history.slots(one * past.period_s) for one in _windows(history)]
+    windows = [history.slots(one * past.period_s) for one in WINDOWS]
     now = _step(history.likely.sums, history.size, windows, refill)
     # By whole hours of the clock, so that a look back over the hold time sorts the week only twice.
     until -= round(past.start_s / past.period_s + until) % HOUR_SLOTS
-    week, moments, spent = _week(past, history, until, slots), 0, 0
+    week, moments, spent = _week(past, refill, until, slots), 0, 0
     found = []
     for step in sorted({*week, now}, reverse=True):
         some = week.get(step, [])
@@ -147,13 +137,13 @@ def _alike(
     return max(found)
 
 
-def _week(past: Past, history: History, until: int, slots: int) -> dict[int, list[float]]:
+def _week(past: Past, refill: float, until: int, slots: int) -> dict[int, list[float]]:
     """The week up to ``until``. Of a long recording a few hours are kept at a time."""
-    key = ("week", history.bucket.refill, until % (4 * HOUR_SLOTS), slots)
+    key = ("week", refill, until % (4 * HOUR_SLOTS), slots)
     known = past.memory.get(key)
     if isinstance(known, _Week) and known.until == until:
         return known.by_step
-    moments = _known(past, history)
+    moments = _known(past, refill)
     by_step: dict[int, list[float]] = {}
     first = max(0, until - WEEK_SLOTS)
     first += -round(past.start_s / past.period_s + first) % EVERY
@@ -167,7 +157,7 @@ def _week(past: Past, history: History, until: int, slots: int) -> dict[int, lis
     return by_step
 
 
-def _step(sums: Sums, end: int, windows: Sequence[int], refill: float) -> int:
+def _step(sums: Sums, end: int, windows: tuple[int, ...] | list[int], refill: float) -> int:
     """The demand up to ``end``, in steps; before the first slot was no I/O."""
     logs = (log(sums.over(end, slots) / slots / refill + FLOOR) for slots in windows)
     return floor(sum(logs) / len(windows) / STEP)
@@ -181,7 +171,7 @@ def _same_hours(history: History, past: Past, horizon_s: float, left: float) -> 
     # A horizon of a day would reach into what is still to come.
     if slot - DAY_SLOTS + length > (history.end_s - past.start_s) / past.period_s:
         return UNKNOWN.same_hours
-    moments = _known(past, history)
+    moments = _known(past, history.bucket.refill)
     firsts = [slot - day * DAY_SLOTS for day in range(1, DAYS_BACK + 1)]
     days = [moments.spent(first, length) >= left for first in firsts if first >= 0]
     return (sum(days) + 0.1) / (len(days) + 1)

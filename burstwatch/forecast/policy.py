@@ -4,7 +4,8 @@ A pure function of (resource, history, now): hysteresis and episodes are compute
 the history at each call, and nothing has to be remembered between two of them.
 
 The rule: somebody is woken when the bucket can be empty within the margin *and* the hazard of
-that is high enough. What was so bad within the last ``hold_s`` still counts. A bucket that ran
+that is high enough. For a bucket that empties in hours, the mean demand of the last two hours
+decides instead: no hazard is high that early. What was so bad within the last ``hold_s`` still counts. A bucket that ran
 dry is an incident until it is back at 20 % (or six hours have passed, which is as far as a look
 goes back). The incident goes on for up to ``lead_s`` after that, while a full burst would empty
 the bucket within the margin: what emptied it often comes back.
@@ -13,6 +14,7 @@ the bucket within the margin: what emptied it often comes back.
 import math
 from dataclasses import dataclass, replace
 
+from burstwatch.bucket import time_to_empty
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import MODEL, Model, hazard, threshold_for
 from burstwatch.forecast.own_past import look_at_past
@@ -28,9 +30,9 @@ SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3
 PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})
 #: With so much in the bucket there is no danger, and none is held.
 BACK_RATIO = 0.95
-#: A bucket that empties in hours is paged for at so much less: its demand changes before the end
-#: comes, so no hazard is high that early. Chosen on recorded CPU load (docs/backtest.md).
-SLOW_SHARE = 0.2
+#: A bucket that empties in hours is paged for where the mean demand of so long would empty it within
+#: so many horizons. Chosen on recorded CPU load (docs/backtest.md).
+SLOW_WINDOW_S, SLOW_HORIZONS = 7_200.0, 3.0
 #: The hold time is searched for pages and for warnings at these marks of the clock.
 PAGE_STEP_S, WARNING_STEP_S = 60.0, 300.0
 #: A warning is what would be critical with so many times the margin.
@@ -126,8 +128,6 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
     # Longer silence than late data can make is an end of I/O, and no lag of the past.
     lag_s = min(silent_s, config.max_data_age_s + history.period_s)
     threshold = threshold_for(config.needless_per_week)
-    if history.track.pace > 1:
-        threshold *= SLOW_SHARE
     judge = Judge(history=history, config=config, model=model, lag_s=lag_s, threshold=threshold)
     now = SAFE if projection.state == "idle" else judge.at(history.size)
     if now.verdict == "critical":
@@ -260,6 +260,8 @@ class Judge:
             return False  # a full bucket outlasts what anybody can foresee
         if self.config.page_on == "worst" and horizon_s <= self.near_s:
             return True
+        if history.track.is_slow:
+            return _slow_s(history) < SLOW_HORIZONS * horizon_s
         return self._hazard(history, horizon_s) >= self.threshold
 
     def why(self, size: int, horizon_s: float) -> str:
@@ -267,6 +269,8 @@ class Judge:
         if self.config.page_on == "worst" and horizon_s <= self.near_s:
             return _worst_is_near(self.config)
         history = self.history.cut(size)
+        if history.track.is_slow:
+            return f"empty within {span(_slow_s(history))} at the mean of the last {span(SLOW_WINDOW_S)}"
         found = self._hazard(history, horizon_s)
         why = f"{found:.0%} likely to be empty within {span(horizon_s)}, paged from {self.threshold:.0%}"
         past = look_at_past(history, horizon_s)
@@ -280,6 +284,13 @@ class Judge:
         if not isinstance(known, float):
             known = memory[key] = hazard(history, horizon_s, self.model)
         return known
+
+
+def _slow_s(history: History) -> float:
+    """Seconds until empty at the mean demand of the last hours, or since the first datapoint."""
+    bucket = history.bucket
+    mean = history.likely.mean(history.size, history.slots(SLOW_WINDOW_S))
+    return time_to_empty(bucket, level=history.level_floor(), demand=min(bucket.burst, mean))
 
 
 def _was(verdict: Verdict, ago_s: float) -> Danger:

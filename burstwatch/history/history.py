@@ -209,13 +209,13 @@ def build_history(
     demand: Sequence[DemandPoint],
     *,
     past: Past | None = None,
-    pace: float = 1.0,
+    is_slow: bool = False,
 ) -> History:
-    """A history of points in time order. ``pace`` is how many times longer its lead is than usual.
+    """A history of points in time order. ``is_slow`` is for one that empties in hours.
 
     A slot's spending comes from its I/O; where that is not known, from what the
     balance lost; where neither is, nothing was done in it, for CloudWatch has no
     datapoint for a period without I/O.
     """
-    track = Track(bucket, levels, demand, past, pace)
+    track = Track(bucket, levels, demand, past, is_slow=is_slow)
     return History(track, track.size)

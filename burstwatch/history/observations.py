@@ -16,7 +16,7 @@ from burstwatch.history.past import Past
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 from burstwatch.history.track import EMPTY_RATIO, starting_s
 
-#: The lead that the hazard's windows were chosen for.
+#: The lead that the hazard was fitted for.
 DISK_LEAD_S = 900.0
 
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
@@ -102,9 +102,9 @@ class Resource:
         return self.lead_s, self.least_lead_s
 
     @property
-    def pace(self) -> float:
-        """How many times longer its least lead is than that of a disk."""
-        return max(1.0, self.least_lead_s / DISK_LEAD_S)
+    def is_slow(self) -> bool:
+        """Whether it empties in hours: its kind has a lead that is longer than that of disks."""
+        return self.least_lead_s > DISK_LEAD_S
 
     @property
     def can_spend(self) -> bool:
@@ -168,7 +168,7 @@ def observe(
             ),
             [point for point in demand if cut is None or point.start_s >= cut],
             past=past,
-            pace=resource.pace,
+            is_slow=resource.is_slow,
         )
     return Observation(
         resource=resource,

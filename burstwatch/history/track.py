@@ -47,8 +47,8 @@ class Track:
     """Everything that is known of one resource, by slot. What is derived is made when asked for.
 
     ``levels`` are shares of the bucket, infinite where there is no datapoint; ``known`` is
-    the I/O, None where there is none. ``pace`` stretches the windows of demand that the hazard
-    looks at: one minute says little about a bucket that empties in hours. ``means`` and ``memory`` keep what was computed.
+    the I/O, None where there is none. ``is_slow`` is for a bucket that empties in hours, and is judged by
+    the mean of hours. ``means`` and ``memory`` keep what was computed.
     """
 
     def __init__(
@@ -57,9 +57,10 @@ class Track:
         levels: Sequence[LevelPoint],
         demand: Sequence[DemandPoint],
         past: Past | None,
-        pace: float = 1.0,
+        *,
+        is_slow: bool = False,
     ) -> None:
-        self.bucket, self.past, self.pace = bucket, past, pace
+        self.bucket, self.past, self.is_slow = bucket, past, is_slow
         self.look_back_s, self.recovered_ratio = look_back_s(bucket), recovered_ratio(bucket)
         self.statistic: Statistic = levels[-1].statistic if levels else "Minimum"
         # The balance sets the grid: I/O that comes more often is taken together.

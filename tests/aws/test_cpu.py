@@ -119,6 +119,19 @@ def test_without_its_mode_an_instance_is_unknown_and_with_it_known_again(cloud: 
     assert verdict(cloud) == "exhausted"
 
 
+def test_load_that_goes_on_for_hours_pages_and_a_job_of_ten_minutes_does_not(cloud: Cloud) -> None:
+    start(cloud, "t3.medium", hours_ago=100)
+    # 24 credits come in an hour. Full load could empty either within the lead.
+    credits_of(cloud, *[144.0 + 2.5 * back for back in range(36, 0, -1)], usage=4.5)
+    found = see(cloud).assessments[CPU][1]
+    assert found.verdict == "critical"
+    assert "at the mean of the last 2 h" in found.reason
+    credits_of(cloud, *[144.0] * 34, 136.0, 128.0, usage=2.0)
+    for back in (1, 2):
+        cloud.aws.put("AWS/EC2", "CPUCreditUsage", {"InstanceId": ID}, NOW - 300.0 * back, 10.0)
+    assert verdict(cloud) == "watch"
+
+
 def test_what_is_known_of_an_instance_outlives_a_lookup_that_fails(cloud: Cloud) -> None:
     start(cloud, "t3.medium", hours_ago=30)
     credits_of(cloud, *[500.0] * 12, usage=1.0)
