@@ -151,7 +151,7 @@ class LevelSample:
         if self.failure:
             return Observation(resource=self.resource, at=self.now, missing=self.failure)
         series = self.series or []
-        period_s = cadence_s([start for start, _ in series])
+        period_s = _period_s(self.resource, [start for start, _ in series])
         if newest_only:
             series = series[-1:]
         elif series and self.kind.to_ratio(self.resource, series[-1][1]) >= BACK_RATIO:
@@ -177,7 +177,7 @@ class LevelSample:
         if self.failure:
             return None  # what an earlier look has seen is still true
         if self.series:
-            period_s = cadence_s([start for start, _ in self.series])
+            period_s = _period_s(self.resource, [start for start, _ in self.series])
             newest = self._level(self.series[-1], period_s)
             return SeenLevel(newest=newest, since_s=newest.end_s, until_s=self.now)
         if self.series is not None and unit_is_fresh and self.before is not None:
@@ -201,6 +201,14 @@ class LevelSample:
         )
 
 
+def _period_s(resource: Resource, starts: Sequence[float]) -> float:
+    """The period of datapoints: what AWS documents, or as their times show where that is longer.
+
+    A metric of five minutes has an offset of its own, so its datapoints need not be on marks.
+    """
+    return max(resource.published_every_s, cadence_s(starts))
+
+
 class Demand:
     """The answers about the demand of one resource."""
 
@@ -213,7 +221,7 @@ class Demand:
         series = {name: answers.series.get((resource.id, name), []) for name in names}
         self.is_whole = not any((resource.id, name) in answers.failed for name in names)
         starts = sorted({start for points in series.values() for start, _ in points})
-        self.period_s = period_s or cadence_s(starts)
+        self.period_s = period_s or _period_s(resource, starts)
         #: Amounts by metric, by the start of their period.
         self.totals: dict[float, dict[str, float]] = {start: {} for start in starts}
         for metric in kind.demand_metrics:
