@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from burstwatch.config import Config
 from burstwatch.forecast.policy import BACK_RATIO
@@ -202,11 +203,14 @@ class LevelSample:
 
 
 def _period_s(resource: Resource, starts: Sequence[float]) -> float:
-    """The period of datapoints: what AWS documents, or as their times show where that is longer.
+    """The period of datapoints: what AWS documents, unless their times show another.
 
     A metric of five minutes has an offset of its own, so its datapoints need not be on marks.
     """
-    return max(resource.published_every_s, cadence_s(starts))
+    documented_s = resource.published_every_s
+    if documented_s > FINE_S and all(b - a >= documented_s for a, b in pairwise(starts)):
+        return documented_s
+    return cadence_s(starts)
 
 
 class Demand:
