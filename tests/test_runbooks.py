@@ -10,7 +10,8 @@ import pytest
 
 from burstwatch.cli.main import build_parser
 from burstwatch.history.observations import Verdict
-from burstwatch.messages.message import runbook_of
+from burstwatch.kinds import find_kinds
+from burstwatch.messages.message import RUNBOOK_BY_KIND, runbook_of
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.main import build_parser as build_exporter_parser
 
@@ -52,7 +53,13 @@ def test_a_command_of_a_runbook_is_one_that_there_is(runbook: str, words: list[s
         build_parser().parse_args(words[1:])
         return
     service, operation, *rest = words[1:]
-    model = botocore.session.Session().get_service_model(service)
+    session = botocore.session.Session()
+    if operation == "wait":
+        assert rest[0].replace("-", "_") in map(
+            botocore.xform_name, session.get_waiter_model(service).waiter_names
+        )
+        return
+    model = session.get_service_model(service)
     by_cli_name = {_dashed(name): name for name in model.operation_names}
     assert operation in by_cli_name, runbook
     shape = model.operation_model(by_cli_name[operation]).input_shape
@@ -100,6 +107,13 @@ def test_every_runbook_for_aws_sets_the_region_and_the_profile_before_its_first_
 def test_the_runbook_that_an_alarm_names_is_there(verdict: Verdict) -> None:
     assert (FOLDER / f"{runbook_of(verdict)}.md").exists()
     assert (FOLDER / "mass.md").exists()
+
+
+def test_the_runbook_of_a_critical_alarm_has_a_section_for_each_kind() -> None:
+    headings = re.findall(
+        r"^### `(\w+)`$", (FOLDER / f"{RUNBOOK_BY_KIND}.md").read_text(), re.MULTILINE
+    )
+    assert sorted(headings) == sorted(find_kinds())
 
 
 def test_the_links_between_runbooks_lead_somewhere() -> None:

@@ -22,6 +22,8 @@ from burstwatch.messages.timeline import Timeline
 Event: TypeAlias = Literal[
     "opened", "escalated", "empty", "recovered", "gone", "mass", "drill", "digest"
 ]
+#: It has a section for each kind, with the name of the kind as its heading.
+RUNBOOK_BY_KIND = "resource-critical"
 NAME_LENGTH = 32
 #: With a longer one the first action would not be in the first 100 characters.
 TITLE_NAME_LENGTH = 23
@@ -196,7 +198,7 @@ def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at
 
 def runbook_of(verdict: Verdict) -> str:
     """Which runbook belongs to it."""
-    return "resource-warning" if verdict == "warning" else "resource-critical"
+    return "resource-warning" if verdict == "warning" else RUNBOOK_BY_KIND
 
 
 def who(brief: Brief) -> str:
@@ -277,8 +279,9 @@ def links_of(
     runbook: str, links: Links, brief: Brief | None = None, *, at: float
 ) -> tuple[tuple[str, str], ...]:
     """The links of a message as pairs of a label and an address. Those that do not apply are left out."""
+    section = f"#{brief.kind}" if brief and runbook == RUNBOOK_BY_KIND else ""
     found = {
-        "Runbook": links.runbook(runbook) if runbook else "",
+        "Runbook": f"{links.runbook(runbook)}{section}" if runbook else "",
         "Dashboard": links.dashboard_of(brief.resource_id if brief else "", at),
         "Console": brief.console if brief else "",
         "Graph": brief.graph if brief else "",
