@@ -12,7 +12,6 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.recordings import RHOS, SIZES_GIB, recordings
-from burstwatch.backtest.replay import points
 from burstwatch.backtest.trials import Trial, make_trial
 from burstwatch.backtest.workloads import read_workload
 from burstwatch.config import Config
@@ -21,6 +20,7 @@ from burstwatch.history.observations import observe
 from burstwatch.history.past import to_past
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.polling.depth import is_near
+from burstwatch.recordings.samples import to_points
 
 PAST_S = 8 * 86_400.0
 MOMENTS = 12
@@ -58,7 +58,7 @@ def main() -> None:
 
 def _measure(trial: Trial) -> list[tuple[str, float]]:
     """Each moment first by its newest balance alone; with I/O and days back only where that is near."""
-    levels, demand = points(trial.rows, trial.resource, trial.step_s)
+    levels, demand = to_points(trial.rows, trial.resource, trial.step_s)
     config, found = Config(), []
     step = len(trial.rows) // MOMENTS
     for index in range(step, len(trial.rows), step):

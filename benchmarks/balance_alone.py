@@ -71,10 +71,8 @@ def play(one: Play) -> Result:
 
 def without_io(trial: Trial) -> Trial:
     """The same, of which nobody has asked for more than the balance."""
-    rows = [
-        replace(row, read_ops=None, write_ops=None, read_bytes=None, write_bytes=None)
-        for row in trial.rows
-    ]
+    level = trial.resource.level_metric
+    rows = [replace(row, values={level: row.values[level]}) for row in trial.rows]
     return replace(trial, rows=rows)
 
 

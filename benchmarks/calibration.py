@@ -16,8 +16,8 @@ from pathlib import Path
 from benchmarks.recordings import recordings, trials_of
 from burstwatch.backtest.evaluate import FEEDS
 from burstwatch.backtest.replay import Played
-from burstwatch.backtest.series import at_period
 from burstwatch.forecast.projection import project
+from burstwatch.recordings.samples import at_period
 
 LEAD_S = 900.0
 NEAR_S = 3_600.0

@@ -21,12 +21,12 @@ from burstwatch.backtest.evaluate import Case, Feed, Known, Policy, score_case
 from burstwatch.backtest.policies.baselines import static
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.scores import Result, Score, as_numbers, intervals, report, totals
-from burstwatch.backtest.series import Sample
 from burstwatch.backtest.trials import incidents
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.observations import Observation, Resource, Verdict
 from burstwatch.kinds import _cpu
 from burstwatch.kinds.ec2_instance_cpu import KIND
+from burstwatch.recordings.samples import Sample
 
 SIZES = ("nano", "micro", "small", "medium", "large")
 STEP_S = _cpu.PERIOD_S

@@ -21,11 +21,11 @@ from benchmarks.recordings import Recording, made_up, servers, vms
 from burstwatch.backtest.evaluate import FEEDS, Judged
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import Score
-from burstwatch.backtest.series import at_period
 from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import FEATURES, evidence
 from burstwatch.forecast.policy import BACK_RATIO, WARNING_MARGINS
+from burstwatch.recordings.samples import at_period
 
 LEAD_S, DAY_S, WEEK_S = 900.0, 86_400.0, 604_800.0
 VIEWS = ("fresh", "stale")

@@ -37,6 +37,14 @@ def clock_time(at: float, *, now: float) -> str:
     return f"{then:%H:%MZ}" if is_today else f"{then.day} {then:%b %H:%MZ}"
 
 
+def recorded_time(at: float) -> str:
+    """An instant of a recording: ``2026-11-24 12:00Z``, or ``3 h 05`` where it counts from 0."""
+    if abs(at) >= 10 * 365 * DAY:
+        return f"{datetime.fromtimestamp(at, tz=UTC):%Y-%m-%d %H:%MZ}"
+    minutes = round(at / MINUTE)
+    return f"{minutes // 60} h {minutes % 60:02d}"
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Left-aligned columns, as wide as they need to be."""
     widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]

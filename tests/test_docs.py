@@ -80,7 +80,7 @@ def test_the_level_that_the_readme_says_a_full_burst_is_acted_on_is_the_one_that
     rows = rows_of([*steady(100, 120), *steady(3_000, 33)])
     played, config = Played(rows, volume("gp2", 100), 60.0), Config()
     acted_on = next(
-        row.balance_percent
+        row.values["BurstBalance"]
         for row in rows
         if assess(played.at(row.t_s + 360, 300.0, config), config).verdict == "critical"
     )

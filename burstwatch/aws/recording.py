@@ -1,80 +1,113 @@
-"""Reads what CloudWatch still has of some resources, as rows that can be played again."""
+"""Reads what CloudWatch still has of a resource, as samples that can be played again."""
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.session import AwsError, Clients, Deadline
-from burstwatch.backtest.series import PERCENT, Row, at_period
 from burstwatch.history.cadence import cadence_s
 from burstwatch.history.observations import Resource
-from burstwatch.kinds.ebs_volume import KIND
+from burstwatch.kinds.base import Kind, Scope
 from burstwatch.polling.queries import Answers, demand_queries, level_query
+from burstwatch.recordings.samples import Sample, at_period, lowest_bucket
+from burstwatch.shards import thing_id
 
-#: CloudWatch keeps datapoints of 60 s for fifteen days.
-KEPT_S = 15 * 86_400.0
-PERIOD_S = 60.0
+DAY_S = 86_400.0
+#: How long CloudWatch keeps datapoints, by their period in seconds.
+KEPT_S = {60: 15 * DAY_S, 300: 63 * DAY_S}
 BUDGET_S = 120.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """The samples of all buckets of a resource; ``resource`` is the bucket that was lowest."""
+
+    kind: Kind
+    resource: Resource
+    samples: list[Sample]
+    period_s: float
+
+
 def record(
-    clients: Clients, volume_ids: Sequence[str], *, now: float, back_s: float = KEPT_S
-) -> list[tuple[Resource, list[Row], float]]:
-    """Each volume with its rows in time order, and the seconds per row.
+    clients: Clients, kinds: Sequence[Kind], resource_id: str, *, now: float, back_s: float
+) -> Recording:
+    """What CloudWatch has of the last ``back_s`` seconds, in the finest period that it keeps so long.
 
     Raises:
-        AwsError: naming a volume that is not there, or a series that could not be read.
+        AwsError: if no kind has such a resource, or a series could not be read.
     """
-    inventory = take_inventory(KIND, clients, clients.unit(), now=now)
-    known = {resource.id: resource for resource in inventory.resources}
-    for volume_id in volume_ids:
-        if volume_id not in known:
-            why = "; ".join(f"{p.part}: {p.error}" for p in inventory.problems)
-            msg = f"no volume {volume_id!r} in {clients.unit()}{f' ({why})' if why else ''}"
-            raise AwsError(msg)
-    chosen = [known[volume_id] for volume_id in volume_ids]
+    kind, buckets = _find(clients, kinds, resource_id, now=now)
+    period_s = next((period for period, kept_s in KEPT_S.items() if back_s <= kept_s), 300)
     queries = [
-        query
-        for resource in chosen
-        for query in (level_query(KIND, resource), *demand_queries(KIND, resource))
+        *(level_query(kind, bucket) for bucket in buckets),
+        *demand_queries(kind, buckets[0]),
     ]
     answers = read_metrics(
         clients,
         queries,
-        start_s=now - min(back_s, KEPT_S),
+        start_s=now - min(back_s, KEPT_S[period_s]),
         end_s=now,
-        period_s=int(PERIOD_S),
+        period_s=period_s,
         deadline=Deadline(time.monotonic, at=time.monotonic() + BUDGET_S),
     )
-    for (resource_id, metric), why in answers.failed.items():
+    for (_, metric), why in answers.failed.items():
         msg = f"{metric} of {resource_id}: {why}"
         raise AwsError(msg)
-    return [(resource, *_rows(answers, resource)) for resource in chosen]
+    samples = _samples(answers, kind, resource_id, float(period_s))
+    resource = lowest_bucket(kind, buckets, samples)
+    # A level that comes every five minutes is known at the end of its five, not before.
+    levels = sorted(one.t_s for one in samples if resource.level_metric in one.values)
+    wide, step_s = at_period(
+        samples,
+        float(period_s),
+        max(cadence_s(levels or [samples[0].t_s]), resource.published_every_s),
+        kind=kind,
+        level_statistic=resource.statistic,
+    )
+    return Recording(kind=kind, resource=resource, samples=list(wide), period_s=step_s)
 
 
-def _rows(answers: Answers, resource: Resource) -> tuple[list[Row], float]:
-    series = {
-        metric: dict(answers.series.get((resource.id, metric), ())) for metric in KIND.metrics
-    }
+def _find(
+    clients: Clients, kinds: Sequence[Kind], resource_id: str, *, now: float
+) -> tuple[Kind, list[Resource]]:
+    """The kind and the buckets of a resource, by its id or by that of its thing."""
+    unit = clients.unit()
+    scope = Scope(ids=(thing_id(resource_id),))
+    found: dict[str, tuple[Kind, list[Resource]]] = {}
+    failed: dict[str, None] = {}
+    for kind in kinds:
+        inventory = take_inventory(kind, clients, unit, now=now, scope=scope)
+        failed |= {f"{one.part}: {one.error}": None for one in inventory.problems}
+        for resource in inventory.resources:
+            if resource_id in {resource.id, thing_id(resource.id)} and resource.bucket:
+                found.setdefault(resource.id, (kind, []))[1].append(resource)
+    if resource_id in found:
+        return found[resource_id]
+    if len(found) == 1:
+        return next(iter(found.values()))
+    why = f" ({'; '.join(failed)})" if failed else ""
+    if found:
+        msg = f"{resource_id} has several kinds of credits: say one of {', '.join(found)}"
+    else:
+        msg = f"no resource {resource_id!r} with credits in {unit}{why}"
+    raise AwsError(msg)
+
+
+def _samples(answers: Answers, kind: Kind, resource_id: str, period_s: float) -> list[Sample]:
+    series = {metric: dict(points) for (_, metric), points in answers.series.items()}
     starts = sorted({start for points in series.values() for start in points})
     if not starts:
-        msg = f"CloudWatch has no datapoint of {resource.id}"
+        msg = f"CloudWatch has no datapoint of {resource_id}"
         raise AwsError(msg)
-    level = series[resource.level_metric]
-    # A row for each minute: one without any datapoint is silence, and not blindness.
-    minutes = round((starts[-1] - starts[0]) / PERIOD_S) + 1
-    rows = [
-        Row(
-            t_s=start,
-            balance_percent=min(PERCENT, max(0.0, level[start])) if start in level else None,
-            read_ops=series["VolumeReadOps"].get(start),
-            write_ops=series["VolumeWriteOps"].get(start),
-            read_bytes=series["VolumeReadBytes"].get(start),
-            write_bytes=series["VolumeWriteBytes"].get(start),
+    # A sample for each period: one without any datapoint is silence, and not blindness.
+    count = round((starts[-1] - starts[0]) / period_s) + 1
+    times = (starts[0] + period_s * n for n in range(count))
+    return [
+        Sample(
+            t_s=at,
+            values={name: series[name][at] for name in kind.metrics if at in series.get(name, ())},
         )
-        for start in (starts[0] + PERIOD_S * n for n in range(minutes))
+        for at in times
     ]
-    # A balance that comes every five minutes is known at the end of its five, not before.
-    period_s = cadence_s(sorted(level) or starts)
-    return list(at_period(rows, PERIOD_S, period_s)[0]), period_s

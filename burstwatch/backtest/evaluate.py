@@ -14,7 +14,6 @@ from typing import Protocol
 
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import WEEK_S, Score
-from burstwatch.backtest.series import Row, Sample, at_period
 from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
 from burstwatch.forecast.policy import PAGED
@@ -22,6 +21,7 @@ from burstwatch.formatting import DAY
 from burstwatch.history.observations import Observation, Resource, Verdict
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND
+from burstwatch.recordings.samples import Sample, at_period
 
 WARM_UP_S = WEEK_S
 #: A page says nothing of an exhaustion that is further away than this.
@@ -87,7 +87,7 @@ class Case:
     """What is judged of one resource: its datapoints, and when it really ran dry."""
 
     resource: Resource
-    rows: Sequence[Row | Sample]
+    rows: Sequence[Sample]
     period_s: float
     events: Sequence[Event]
     kind: Kind = KIND
@@ -103,7 +103,13 @@ def score_trial(
     Raises:
         ValueError: if the trial is over with its warm-up.
     """
-    rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
+    rows, period_s = at_period(
+        trial.rows,
+        trial.step_s,
+        view.period_s,
+        kind=trial.kind,
+        level_statistic=trial.resource.statistic,
+    )
     span_s = trial.rows[-1].t_s + trial.step_s - trial.rows[0].t_s
     if span_s <= WARM_UP_S or not rows:
         msg = (
@@ -111,7 +117,13 @@ def score_trial(
             f"the first {WARM_UP_S / DAY:g} of which only warm up"
         )
         raise ValueError(msg)
-    case = Case(resource=trial.resource, rows=rows, period_s=period_s, events=trial.events)
+    case = Case(
+        resource=trial.resource,
+        rows=rows,
+        period_s=period_s,
+        events=trial.events,
+        kind=trial.kind,
+    )
     end_s = trial.rows[-1].t_s + trial.step_s
     return score_case(case, view, policies, lead_s=lead_s, end_s=end_s)
 

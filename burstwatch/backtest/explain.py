@@ -7,16 +7,18 @@ exhaustion, the spending against baseline and limit, and the verdicts as coloure
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import pairwise
 
-from burstwatch.backtest.replay import Moment, points
-from burstwatch.backtest.series import PERCENT, Row
+from burstwatch.backtest.replay import Moment
 from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture, ticks
-from burstwatch.formatting import span
+from burstwatch.formatting import recorded_time, span
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
+from burstwatch.kinds.base import Kind
 from burstwatch.owner_tags import read_owner_tags
+from burstwatch.recordings.samples import Sample, to_points
 
 COLORS = {
     "ok": GREEN,
@@ -37,29 +39,27 @@ class Story:
     """One series with what was said at each moment of it."""
 
     name: str
+    kind: Kind
     resource: Resource
-    rows: Sequence[Row]
+    samples: Sequence[Sample]
     moments: Sequence[Moment]
     period_s: float
 
     @property
     def start_s(self) -> float:
         """The first row's time."""
-        return self.rows[0].t_s
+        return self.samples[0].t_s
 
     @property
     def end_s(self) -> float:
         """The end of the last row."""
-        return self.rows[-1].t_s + self.period_s
+        return self.samples[-1].t_s + self.period_s
 
-    @property
+    @cached_property
     def balance(self) -> list[tuple[float, float]]:
         """(end of period, share of the bucket), where CloudWatch had one."""
-        return [
-            (row.t_s + self.period_s, row.balance_percent / PERCENT)
-            for row in self.rows
-            if row.balance_percent is not None
-        ]
+        levels, _ = to_points(self.samples, self.resource, self.period_s, self.kind)
+        return [(point.start_s + self.period_s, point.ratio) for point in levels]
 
     @property
     def emptied(self) -> list[float]:
@@ -157,7 +157,7 @@ def _fan(chart: Chart, page: Moment) -> None:
 
 def _rate_panel(story: Story) -> Chart:
     bucket = story.resource.bucket
-    _, demand = points(story.rows, story.resource, story.period_s)
+    _, demand = to_points(story.samples, story.resource, story.period_s, story.kind)
     rates = [(point.end_s, point.nominal) for point in demand]
     burst = bucket.burst if bucket else max((rate for _, rate in rates), default=1.0)
     top = max(1.0, 1.1 * max([burst, *(rate for _, rate in rates)]))
@@ -206,11 +206,11 @@ def _hours(story: Story) -> list[float]:
 
 
 def _clock(story: Story) -> Callable[[float], str]:
-    """Times from the first row on, in hours and minutes."""
+    """Times as dates, or in hours and minutes from the first row where it counts from 0."""
+    is_dated = recorded_time(story.start_s).endswith("Z")
 
     def text(at: float) -> str:
-        minutes = round((at - story.start_s) / 60)
-        return f"{minutes // 60:4d} h {minutes % 60:02d}"
+        return recorded_time(at) if is_dated else f"{recorded_time(at - story.start_s):>9}"
 
     return text
 

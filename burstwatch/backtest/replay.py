@@ -8,20 +8,16 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from burstwatch.backtest.series import Row, Sample
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.history import build_history
 from burstwatch.history.observations import Observation, Resource, State, Verdict
 from burstwatch.history.past import to_past
-from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.base import Kind
-from burstwatch.kinds.ebs_volume import KIND, TRAFFIC
-
-#: Ten years of minutes.
-MOST_MOMENTS = 5_256_000
+from burstwatch.kinds.ebs_volume import KIND
+from burstwatch.recordings.samples import Sample, to_points
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +48,7 @@ def volume(volume_type: str, size_gib: float) -> Resource:
 
 
 def replay(
-    rows: Sequence[Row | Sample],
+    rows: Sequence[Sample],
     resource: Resource,
     config: Config,
     *,
@@ -60,11 +56,7 @@ def replay(
     delay_s: float,
     kind: Kind = KIND,
 ) -> Iterator[Moment]:
-    """One moment per period, from the first row until the last has been seen.
-
-    Raises:
-        ValueError: if the rows span more periods than can sensibly be played.
-    """
+    """One moment per period, from the first row until the last has been seen."""
     played = Played(rows, resource, period_s, kind)
     # Data as late as asked for is not stale: the delay is part of the question.
     config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
@@ -79,24 +71,16 @@ class Played:
 
     def __init__(
         self,
-        rows: Sequence[Row | Sample],
+        rows: Sequence[Sample],
         resource: Resource,
         period_s: float,
         kind: Kind = KIND,
     ) -> None:
-        """Prepare once all that is asked of ``rows`` later.
-
-        Raises:
-            ValueError: if they span more periods than can sensibly be played.
-        """
-        steps = (rows[-1].t_s - rows[0].t_s) / period_s
-        if steps > MOST_MOMENTS:
-            msg = f"the rows span {steps:.0f} periods of {period_s:g} s, at most {MOST_MOMENTS} are played"
-            raise ValueError(msg)
+        """Prepare once all that is asked of ``rows`` later."""
         self._resource, self._period_s = resource, period_s
         self._row_ends = [row.t_s + period_s for row in rows]
         cut = resource.history_from_s
-        levels, demand = points(
+        levels, demand = to_points(
             [row for row in rows if cut is None or row.t_s >= cut], resource, period_s, kind
         )
         bucket = resource.bucket
@@ -130,44 +114,6 @@ class Played:
             unit_is_fresh=age_s <= config.max_data_age_s + self._period_s,
             looked_back_s=min(back_s, now - (self._row_ends[0] - self._period_s)),
         )
-
-
-def points(
-    rows: Sequence[Row | Sample], resource: Resource, period_s: float, kind: Kind = KIND
-) -> tuple[list[LevelPoint], list[DemandPoint]]:
-    """The rows as levels and demand, each where CloudWatch had it."""
-    levels, demand = [], []
-    for row in rows:
-        values = row.values if isinstance(row, Sample) else values_of(row)
-        if resource.level_metric in values:
-            ratio = kind.to_ratio(resource, values[resource.level_metric])
-            levels.append(
-                LevelPoint(
-                    start_s=row.t_s,
-                    period_s=period_s,
-                    ratio=min(1.0, max(0.0, ratio)),
-                    statistic=resource.statistic,
-                )
-            )
-        totals = {
-            metric.name: metric.total(values[metric.name], period_s)
-            for metric in kind.demand_metrics
-            if metric.name in values
-        }
-        point = kind.spent(resource, totals, row.t_s, period_s)
-        if point is not None:
-            demand.append(point)
-    return levels, demand
-
-
-def values_of(row: Row) -> dict[str, float]:
-    """A volume's row under CloudWatch's names, as far as it is known."""
-    known = zip(
-        (KIND.level_metrics[0], *TRAFFIC.metrics),
-        (row.balance_percent, row.read_ops, row.write_ops, row.read_bytes, row.write_bytes),
-        strict=True,
-    )
-    return {name: value for name, value in known if value is not None}
 
 
 def _moment(observation: Observation, config: Config) -> Moment:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Access, InstanceLimits, Served, VolumeSpec, serve
+from burstwatch.kinds.base import PERCENT
+from burstwatch.recordings.samples import COLUMNS, Sample, volume_sample
 
 KIB = 1024
 _SLACK = 1e-9
@@ -51,6 +53,32 @@ class Datapoint:
     write_bytes: float
     level_ratio: float
     emptied_at: float | None
+
+
+def to_sample(point: Datapoint) -> Sample:
+    """A period as it would be recorded."""
+    return volume_sample(
+        point.start_s,
+        balance_percent=point.balance_minimum * PERCENT,
+        read_ops=point.read_ops,
+        write_ops=point.write_ops,
+        read_bytes=point.read_bytes,
+        write_bytes=point.write_bytes,
+    )
+
+
+def write_series(datapoints: Iterable[Datapoint]) -> list[str]:
+    """Lines with line ends in our own columns, rounded as CloudWatch prints."""
+    lines = [",".join(COLUMNS) + "\n"]
+    for point in datapoints:
+        sums = (point.read_ops, point.write_ops, point.read_bytes, point.write_bytes)
+        cells = (
+            f"{point.start_s:.0f}",
+            f"{point.balance_minimum * PERCENT:.2f}",
+            *(f"{value:.0f}" for value in sums),
+        )
+        lines.append(",".join(cells) + "\n")
+    return lines
 
 
 @dataclass(slots=True)

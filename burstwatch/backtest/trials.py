@@ -5,13 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.series import PERCENT, Row
-from burstwatch.backtest.simulate import Datapoint, Simulation
+from burstwatch.backtest.simulate import Datapoint, Simulation, to_sample
 from burstwatch.backtest.workloads import Workload, scaled_loads
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import BACK_RATIO
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO, RECOVERED_RATIO
+from burstwatch.kinds.base import Kind
+from burstwatch.kinds.ebs_volume import KIND
+from burstwatch.recordings.samples import Sample, to_points
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,10 +52,11 @@ class Trial:
     group: str
     scenario: str
     resource: Resource
-    rows: list[Row]
+    rows: list[Sample]
     step_s: float
     events: list[Event]
     truth: Truth
+    kind: Kind = KIND
 
 
 def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: float) -> Trial:
@@ -81,7 +84,7 @@ def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: fl
         group=workload.name.removesuffix("_r").removesuffix("_w"),
         scenario=f"{size_gib:g} GiB at {rho:g}",
         resource=volume(volume_type, size_gib),
-        rows=[_row(point) for point in points],
+        rows=[to_sample(point) for point in points],
         step_s=workload.step_s,
         events=_true_events(points),
         truth=Truth(
@@ -93,8 +96,14 @@ def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: fl
     )
 
 
-def recorded_trial(rows: Sequence[Row], resource: Resource, *, name: str, step_s: float) -> Trial:
-    """A volume's own recorded history: its balance says when it ran dry."""
+def recorded_trial(
+    rows: Sequence[Sample], resource: Resource, *, name: str, step_s: float, kind: Kind = KIND
+) -> Trial:
+    """A resource's own recorded history: its level says when it ran dry."""
+    levels = to_points(rows, resource, step_s, kind)[0]
+    events = incidents(
+        (point.start_s + step_s, point.ratio <= EMPTY_RATIO, point.ratio) for point in levels
+    )
     return Trial(
         name=name,
         group=name,
@@ -102,26 +111,14 @@ def recorded_trial(rows: Sequence[Row], resource: Resource, *, name: str, step_s
         resource=resource,
         rows=list(rows),
         step_s=step_s,
-        events=_recorded_events(rows, step_s),
+        kind=kind,
+        events=events,
         truth=Truth(
-            emptied=[event.empty_s for event in _recorded_events(rows, step_s)],
+            emptied=[event.empty_s for event in events],
             empty_ends=frozenset(
-                row.t_s + step_s
-                for row in rows
-                if row.balance_percent is not None and row.balance_percent <= PERCENT * EMPTY_RATIO
+                point.start_s + step_s for point in levels if point.ratio <= EMPTY_RATIO
             ),
         ),
-    )
-
-
-def _row(point: Datapoint) -> Row:
-    return Row(
-        t_s=point.start_s,
-        balance_percent=point.balance_minimum * PERCENT,
-        read_ops=point.read_ops,
-        write_ops=point.write_ops,
-        read_bytes=point.read_bytes,
-        write_bytes=point.write_bytes,
     )
 
 
@@ -130,13 +127,6 @@ def _true_events(points: Sequence[Datapoint]) -> list[Event]:
         (point.start_s + point.period_s, point.emptied_at is not None, point.level_ratio)
         for point in points
     )
-
-
-def _recorded_events(rows: Sequence[Row], step_s: float) -> list[Event]:
-    known = [
-        (row.t_s, row.balance_percent / PERCENT) for row in rows if row.balance_percent is not None
-    ]
-    return incidents((t_s + step_s, ratio <= EMPTY_RATIO, ratio) for t_s, ratio in known)
 
 
 def incidents(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from burstwatch.formatting import DAY, HOUR, MINUTE
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.session import Clients
@@ -37,6 +39,12 @@ def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = N
         msg = f"unknown region {args.region!r}, allowed are {', '.join(known)}"
         raise ValueError(msg)
     return clients
+
+
+def kinds_of(args: Namespace) -> list[Kind]:
+    """The kind of ``--kind``, or all."""
+    kinds = find_kinds()
+    return [kinds[args.kind]] if args.kind else [*kinds.values()]
 
 
 def parse_duration(name: str, text: str, *, low: str, high: str) -> float:

@@ -23,6 +23,7 @@ OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 class Terminal:
     """The parts of the world that a command may touch: its streams, environment and clock."""
 
+    stdin: Callable[[], bytes]
     stdout: TextIO
     stderr: TextIO
     env: Mapping[str, str]
@@ -57,9 +58,10 @@ def run(
     stderr: TextIO,
     env: Mapping[str, str],
     clock: Callable[[], float],
+    stdin: Callable[[], bytes] = bytes,
 ) -> int:
     """The whole program, with its world as arguments. Returns the exit code."""
-    terminal = Terminal(stdout=stdout, stderr=stderr, env=env, clock=clock)
+    terminal = Terminal(stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock)
     try:
         parsed = build_parser().parse_args(args)
         code: int = parsed.run(parsed, terminal)
@@ -76,7 +78,12 @@ def main() -> NoReturn:
     """Run with this process's arguments, environment and clock."""
     try:
         code = run(
-            sys.argv[1:], stdout=sys.stdout, stderr=sys.stderr, env=os.environ, clock=time.time
+            sys.argv[1:],
+            stdin=sys.stdin.buffer.read,
+            stdout=sys.stdout,
+            stderr=sys.stderr,
+            env=os.environ,
+            clock=time.time,
         )
         sys.stdout.flush()
     except BrokenPipeError:  # `burstwatch ... | head` has seen enough

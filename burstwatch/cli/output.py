@@ -2,13 +2,36 @@
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass
+from pathlib import Path
 from typing import Any
 
 
 def to_json(value: object) -> str:
     """One line of JSON. A dataclass is an object, and "never" is null."""
     return json.dumps(_plain(value), allow_nan=False, ensure_ascii=False)
+
+
+def check_target(target: str, *, inputs: Iterable[str]) -> None:
+    """Refuse a file to write before the work for it begins.
+
+    Raises:
+        ValueError: if it is a folder, lies in none, or is one of the ``inputs``.
+    """
+    path = Path(target)
+    if path.is_dir() or not path.parent.is_dir():
+        what = (
+            "is a folder"
+            if path.is_dir()
+            else f"cannot be written: there is no folder {path.parent}"
+        )
+        msg = f"{target} {what}"
+        raise ValueError(msg)
+    for one in inputs:
+        if path.exists() and Path(one).exists() and path.samefile(one):
+            msg = f"{target} is the input, which is never overwritten: choose another file"
+            raise ValueError(msg)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -1,162 +1,191 @@
-"""Reads the series and the volume that a command plays: shared by replay and explain."""
+"""Reads the recording and the resource that a command plays: shared by replay, explain and backtest."""
 
 from argparse import ArgumentParser, Namespace
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
-from itertools import pairwise
-from pathlib import Path
+from typing import TextIO
 
-from burstwatch.backtest.replay import volume
-from burstwatch.backtest.series import Row, Sample, read_samples, read_series
+from burstwatch.cli.main import Terminal
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
+from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
+from burstwatch.recordings.doubts import doubts
+from burstwatch.recordings.grid import LONGEST_PERIOD_S, to_grid
+from burstwatch.recordings.matching import match_metrics
+from burstwatch.recordings.reading import read_file, read_text
+from burstwatch.recordings.samples import Sample
+from burstwatch.recordings.series import Contents
 
 EXAMPLE = "gp2_100gib.csv"
-EXAMPLE_TYPE, EXAMPLE_SIZE_GIB, EXAMPLE_PERIOD_S = "gp2", 100.0, 300.0
-LONGEST_PERIOD_S, LONGEST_DELAY_S = 3_600.0, 86_400.0
+EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}
+LONGEST_DELAY_S = 86_400.0
+FORMATS = """
+FILE is what CloudWatch's console, `aws cloudwatch get-metric-statistics` or `get-metric-data`,
+Grafana's inspector, Prometheus's query_range or `burstwatch export` wrote, also as .gz; - is
+standard input. The balance alone is enough. Docs: docs/recordings.md
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """A series with its volume, and how late its datapoints are taken to have come."""
+    """A recording with its resource, and how late its datapoints are taken to have come."""
 
     name: str
-    rows: list[Row]
+    kind: Kind
     resource: Resource
+    samples: Sequence[Sample]
     period_s: float
     delay_s: float
 
 
-def add_series_arguments(parser: ArgumentParser, *, metavar: str = "SERIES.csv") -> None:
-    """The series, the volume it was recorded on, and how late CloudWatch was."""
+def add_series_arguments(parser: ArgumentParser, *, metavar: str = "FILE") -> None:
+    """The recording, the resource it was recorded on, and how late CloudWatch was."""
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("series", nargs="?", metavar=metavar)
+    source.add_argument("series", nargs="?", metavar=metavar, help="a recording; - reads stdin")
     source.add_argument("--example", action="store_true", help="a series that ships with it")
+    add_spec_arguments(parser)
     parser.add_argument("--type", help="gp2, st1 or sc1")
-    parser.add_argument("--size-gib", type=float)
-    parser.add_argument("--period-s", type=float, help="seconds per row (default 60)")
+    parser.add_argument("--size-gib", type=float, help="the size of the volume")
+    parser.add_argument("--period-s", type=float, help="seconds per row (default: inferred)")
     parser.add_argument("--delay-s", type=float, default=300.0, help="default 300")
 
 
-def read_recorded(args: Namespace, *, command: str) -> Recorded:
-    """Read what the arguments name.
-
-    Raises:
-        ValueError: naming what is missing or out of range.
-    """
-    if args.example:
-        lines = (files("burstwatch.backtest") / "examples" / EXAMPLE).read_text().splitlines()
-        name, default_period = EXAMPLE, EXAMPLE_PERIOD_S
-    else:
-        lines = _lines(Path(args.series))
-        name, default_period = args.series, 60.0
-    period_s = default_period if args.period_s is None else args.period_s
-    check_times(period_s, args.delay_s)
-    if not args.example and (args.type is None or args.size_gib is None):
-        msg = f"{command} needs --type and --size-gib, the volume that the series was recorded on"
-        raise ValueError(msg)
-    resource = volume(
-        EXAMPLE_TYPE if args.type is None else args.type,
-        EXAMPLE_SIZE_GIB if args.size_gib is None else args.size_gib,
-    )
-    rows = read_series(lines, name=name)
-    check_spacing(rows, period_s, name=name)
-    return Recorded(
-        name=name,
-        rows=rows,
-        resource=resource,
-        period_s=period_s,
-        delay_s=args.delay_s,
-    )
-
-
-def add_kind_arguments(parser: ArgumentParser) -> None:
-    """A series of another kind than an EBS volume."""
+def add_spec_arguments(parser: ArgumentParser) -> None:
+    """Another kind than an EBS volume, and which series of a file."""
     parser.add_argument(
-        "--kind",
-        choices=[*find_kinds()],
-        help="of another kind than an EBS volume: the columns are t_s and CloudWatch's metrics",
+        "--kind", choices=[*find_kinds()], help="of another kind than an EBS volume"
     )
     parser.add_argument(
         "--spec",
         default="",
         metavar="KEY=VALUE,...",
-        help="what the series of a --kind was recorded on, such as type=t3.medium",
+        help="what it was recorded on, such as type=t3.medium",
+    )
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="only the series with TEXT in their label"
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecordedKind:
-    """A series of any kind, with the bucket that it was recorded on."""
-
-    kind: Kind
-    rows: list[Sample]
-    resource: Resource
-    period_s: float
-
-
-def read_kind(args: Namespace) -> RecordedKind:
-    """Read the series of a ``--kind``.
+def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recorded:
+    """Read what the arguments name, and say on stderr what was assumed and what is doubtful.
 
     Raises:
-        ValueError: naming what is missing, not allowed or out of range.
+        ValueError: naming what is missing or out of range.
     """
-    kind = find_kinds()[args.kind]
-    if args.example or args.type is not None or args.size_gib is not None:
-        msg = "a --kind takes a file and --spec, not --example, --type or --size-gib"
+    check_times(args.period_s, args.delay_s)
+    if args.example:
+        text = (files("burstwatch.backtest") / "examples" / EXAMPLE).read_text()
+        contents = replace(read_text(text, name=EXAMPLE), kind=EBS_VOLUME.name, spec=EXAMPLE_SPEC)
+    else:
+        contents = read_file(args.series, stdin=terminal.stdin)
+    sized = {
+        name: f"{value}"
+        for name, value in (("type", args.type), ("size_gib", args.size_gib))
+        if value is not None
+    }
+    kind, spec = spec_of(args, contents, sized, command=command)
+    return place_recorded(
+        contents,
+        kind,
+        spec,
+        name=EXAMPLE if args.example else args.series,
+        only=args.only,
+        period_s=args.period_s,
+        delay_s=args.delay_s,
+        stderr=terminal.stderr,
+    )
+
+
+def spec_of(
+    args: Namespace, contents: Contents, sized: Mapping[str, str], *, command: str
+) -> tuple[Kind, dict[str, str]]:
+    """The kind and its description: the arguments', and what the file says of itself.
+
+    Raises:
+        ValueError: naming what is missing or of the wrong form.
+    """
+    kind = find_kinds().get(args.kind or contents.kind or EBS_VOLUME.name)
+    if kind is None:
+        msg = f"the file is of the kind {contents.kind!r}, which is not known here"
         raise ValueError(msg)
     pairs = [one.partition("=") for one in args.spec.split(",") if one]
-    for name, is_pair, _ in pairs:
+    for pair, is_pair, _ in pairs:
         if not is_pair:
-            msg = f"--spec takes key=value, got {name!r}"
+            msg = f"--spec takes key=value, got {pair!r}"
             raise ValueError(msg)
-    spec = {name.strip(): value.strip() for name, _, value in pairs}
-    found = {one.level_metric: one for one in described_by_hand(kind, spec)}
-    lines = _lines(Path(args.series))
-    heading = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    levels = [metric for metric in found if metric in [one.strip() for one in heading.split(",")]]
-    if len(levels) != 1:
-        msg = f"{args.series}: the columns must have one level of {', '.join(found)}, got {heading.strip()}"
+    stated = {key.strip(): value.strip() for key, _, value in pairs} | dict(sized)
+    of_file = contents.spec if kind.name == contents.kind else {}
+    spec = {**of_file, **stated}
+    if not spec:
+        what = (
+            "--type and --size-gib"
+            if kind is EBS_VOLUME
+            else f"--spec with {', '.join(kind.example.spec)}"
+        )
+        msg = f"{command} needs {what}, the {_thing(kind)} that the series was recorded on"
         raise ValueError(msg)
-    period_s = 60.0 if args.period_s is None else args.period_s
-    check_times(period_s, args.delay_s)
-    metrics = (*levels, *(metric.name for metric in kind.demand_metrics))
-    rows = read_samples(lines, metrics, name=args.series)
-    check_spacing(rows, period_s, name=args.series)
-    return RecordedKind(kind=kind, rows=rows, resource=found[levels[0]], period_s=period_s)
+    return kind, spec
 
 
-def check_spacing(rows: Sequence[Row | Sample], period_s: float, *, name: str) -> None:
-    """Refuse rows of another period than stated: their sums would be taken for other rates.
+def _thing(kind: Kind) -> str:
+    return "volume" if kind is EBS_VOLUME else kind.name
+
+
+def place_recorded(
+    contents: Contents,
+    kind: Kind,
+    spec: Mapping[str, str],
+    *,
+    name: str,
+    only: str,
+    period_s: float | None,
+    delay_s: float,
+    stderr: TextIO,
+) -> Recorded:
+    """Put the series of a file on a grid, for a resource that is described by hand.
 
     Raises:
-        ValueError: with the distance that most rows have.
+        ValueError: naming what is missing, unknown or out of range.
     """
-    gaps = Counter(after.t_s - before.t_s for before, after in pairwise(rows))
-    commonest, _ = gaps.most_common(1)[0] if gaps else (period_s, 0)
-    if gaps and gaps[period_s] == 0 and commonest < LONGEST_PERIOD_S:
-        msg = f"{name}: the rows are {commonest:g} s apart, and not {period_s:g}: say --period-s {commonest:g}"
-        raise ValueError(msg)
+    buckets = described_by_hand(kind, spec)
+    if contents.is_own and kind is EBS_VOLUME:
+        buckets = tuple(replace(one, statistic="Minimum") for one in buckets)
+    matched = match_metrics(contents, kind, buckets, only=only, name=name)
+    grid = to_grid(
+        matched,
+        kind,
+        row_times=contents.row_times,
+        gaps_are_silence=contents.gaps_are_silence,
+        period_s=period_s,
+        name=name,
+    )
+    notes = [*contents.notes, *matched.notes, *grid.notes]
+    if not contents.is_own:
+        notes.insert(0, f"{contents.format}, periods of {grid.period_s:g} s")
+    if notes:
+        print(f"burstwatch: {name}: {'; '.join(notes)}", file=stderr)
+    for doubt in doubts(grid.samples, matched.resource, grid.period_s, kind):
+        print(f"burstwatch: {name}: doubtful: {doubt}", file=stderr)
+    return Recorded(
+        name=name,
+        kind=kind,
+        resource=matched.resource,
+        samples=grid.samples,
+        period_s=grid.period_s,
+        delay_s=delay_s,
+    )
 
 
-def check_times(period_s: float, delay_s: float) -> None:
+def check_times(period_s: float | None, delay_s: float) -> None:
     """Refuse what no metric has.
 
     Raises:
         ValueError: saying what is allowed.
     """
-    if not 1 <= period_s <= LONGEST_PERIOD_S or not 0 <= delay_s <= LONGEST_DELAY_S:
-        msg = f"period_s must be 1 to 3600 and delay_s 0 to 86400, got {period_s:g} and {delay_s:g}"
+    period = 60.0 if period_s is None else period_s
+    if not 1 <= period <= LONGEST_PERIOD_S or not 0 <= delay_s <= LONGEST_DELAY_S:
+        msg = f"period_s must be 1 to 3600 and delay_s 0 to 86400, got {period:g} and {delay_s:g}"
         raise ValueError(msg)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        msg = f"{path} is not UTF-8 text: {error.reason} at byte {error.start}"
-        raise ValueError(msg) from None

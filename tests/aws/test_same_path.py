@@ -4,7 +4,7 @@ import io
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,6 @@ import pytest
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
 from burstwatch.backtest.replay import Moment, replay, volume
-from burstwatch.backtest.series import PERCENT, Row
 from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.cli.main import run
 from burstwatch.config import Config
@@ -20,6 +19,7 @@ from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
+from burstwatch.recordings.samples import Sample, volume_sample
 from tests.conftest import NOW, Cloud
 
 #: Whole sweeps of large fleets, or of days: not for the inner loop.
@@ -34,7 +34,7 @@ def load(iops: float, minutes: float) -> Phase:
     return Phase(seconds=60 * minutes, read_iops=iops / 3, write_iops=iops * 2 / 3)
 
 
-def recorded(size: float) -> list[Row]:
+def recorded(size: float) -> list[Sample]:
     """Three days with a job each noon, the last time longer, and a calm evening."""
     base = volume_spec("gp2", size).baseline
     day = [load(0.9 * base, 660), load(3_000, 12), load(1.2 * base, 60), load(0.3 * base, 708)]
@@ -42,20 +42,20 @@ def recorded(size: float) -> list[Row]:
     return played([*day * (DAYS - 1), *last], size)
 
 
-def bursts(size: float) -> list[Row]:
+def bursts(size: float) -> list[Sample]:
     """A day of short bursts, then less left than ever, and the bursts as before."""
     often = [load(3_000, 8), load(100, 112)]
     return played([*often * 12, load(1_200, 55), load(295, 100), *often * 2], size)
 
 
-def played(loads: list[Phase], size: float) -> list[Row]:
+def played(loads: list[Phase], size: float) -> list[Sample]:
     spec = volume_spec("gp2", size)
     assert spec.bucket is not None
     points = Simulation(spec=spec, bucket=spec.bucket).play(loads)
     rows = [
-        Row(
-            t_s=point.start_s,
-            balance_percent=round(point.balance_minimum * PERCENT, 2),
+        volume_sample(
+            point.start_s,
+            balance_percent=round(100 * point.balance_minimum, 2),
             read_ops=round(point.read_ops),
             write_ops=round(point.write_ops),
             read_bytes=round(point.read_bytes),
@@ -64,20 +64,13 @@ def played(loads: list[Phase], size: float) -> list[Row]:
         for point in points
     ]
     shift = NOW - 60 * len(rows)
-    return [Row(**{**asdict(row), "t_s": row.t_s + shift}) for row in rows]
+    return [replace(row, t_s=row.t_s + shift) for row in rows]
 
 
-def put(cloud: Cloud, rows: list[Row], size: int) -> str:
+def put(cloud: Cloud, rows: list[Sample], size: int) -> str:
     volume_id = cloud.aws.add_volume("gp2", size, instance_id=cloud.aws.add_instance("m5.large"))
     for row in rows:
-        for name, value in {
-            "BurstBalance": row.balance_percent,
-            "VolumeReadOps": row.read_ops,
-            "VolumeWriteOps": row.write_ops,
-            "VolumeReadBytes": row.read_bytes,
-            "VolumeWriteBytes": row.write_bytes,
-        }.items():
-            assert value is not None
+        for name, value in row.values.items():
             cloud.aws.put("AWS/EBS", name, {"VolumeId": volume_id}, row.t_s, value)
     return volume_id
 
@@ -91,7 +84,7 @@ def put(cloud: Cloud, rows: list[Row], size: int) -> str:
     ],
 )
 def test_a_sweep_says_what_replay_says_at_every_moment(
-    cloud: Cloud, story: Callable[[float], list[Row]], size: int, worst: Verdict, said: str
+    cloud: Cloud, story: Callable[[float], list[Sample]], size: int, worst: Verdict, said: str
 ) -> None:
     rows = story(size)
     volume_id = put(cloud, rows, size)
@@ -147,10 +140,16 @@ def test_a_volume_of_the_account_is_explained_from_its_own_metrics(
 def test_a_volume_of_the_account_is_scored_from_its_own_metrics(cloud: Cloud) -> None:
     five = 300 * round(NOW / 300)
     rows = [
-        Row(t_s=five - 300.0 * n, balance_percent=30.0 if 20 < n < 60 else 90.0, read_ops=100,
-            write_ops=0, read_bytes=100, write_bytes=0)
+        volume_sample(
+            five - 300.0 * n,
+            balance_percent=30.0 if 20 < n < 60 else 90.0,
+            read_ops=100,
+            write_ops=0,
+            read_bytes=100,
+            write_bytes=0,
+        )
         for n in range(8 * 288, 0, -1)
-    ]  # fmt: skip
+    ]
     volume_id = put(cloud, rows, 100)
     code, out, err = burstwatch(
         cloud, "backtest", "--from-account", volume_id, "--policy", "static 40 %", "--json"

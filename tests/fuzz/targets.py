@@ -5,11 +5,13 @@ result that no caller expects: a number that is not finite, say.
 """
 
 import atexit
+import io
 import json
 import math
 import shutil
 import struct
 import tempfile
+from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -21,8 +23,9 @@ from burstwatch.aws.reading import Reader, ask
 from burstwatch.aws.session import Deadline
 from burstwatch.aws.units import parse_unit
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.series import read_series
 from burstwatch.backtest.workloads import read_workload
+from burstwatch.cli.main import Terminal, build_parser
+from burstwatch.cli.recorded import read_recorded
 from burstwatch.config import SETTINGS, Config, parse_config
 from burstwatch.kinds import find_kinds
 from burstwatch.owner_tags import LEAD_TAG, MAINTENANCE_TAG, WATCH_TAG, quiet_until, read_owner_tags
@@ -216,11 +219,25 @@ def record(data: bytes) -> None:
         read_record(as_file(data, "record.json"))
 
 
+@cache
+def replay_parser() -> ArgumentParser:
+    """The parser of the command line."""
+    return build_parser()
+
+
 def series(data: bytes) -> None:
-    """A recorded series, and a workload."""
-    with suppress(ValueError):
-        rows = read_series(text_of(data).splitlines(), name="series")
-        assert rows
+    """A recording of any program, of any kind, and a workload."""
+    out = io.StringIO()
+    for kind, spec in (
+        ("ebs_volume", "type=gp2,size_gib=100"),
+        ("ec2_instance_cpu", "type=t3.nano"),
+    ):
+        with suppress(ValueError):
+            parsed = replay_parser().parse_args(["replay", "-", "--kind", kind, "--spec", spec])
+            terminal = Terminal(
+                stdin=lambda: data, stdout=out, stderr=out, env={}, clock=lambda: NOW
+            )
+            assert read_recorded(parsed, command="replay", terminal=terminal).samples
     with suppress(ValueError):
         assert all(math.isfinite(rate) for rate in read_workload(as_file(data, "load.csv")).rates)
 

@@ -21,11 +21,11 @@ from burstwatch.backtest.evaluate import (
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.scores import COLUMNS as FIGURES
 from burstwatch.backtest.scores import WEEK_S, Score, resample
-from burstwatch.backtest.series import Row, at_period
 from burstwatch.backtest.trials import Event, make_trial
 from burstwatch.backtest.workloads import COLUMNS, Workload, read_workload
 from burstwatch.charts import ticks
 from burstwatch.cli.main import run
+from burstwatch.recordings.samples import at_period, volume_sample
 
 HOUR = 3_600.0
 SPAN = (0.0, WEEK_S)
@@ -127,17 +127,19 @@ def test_scores_add_up_and_intervals_come_from_whole_groups() -> None:
 
 def test_minutes_become_five_as_cloudwatch_sums_them_up() -> None:
     rows = [
-        Row(t_s=60.0 * n, balance_percent=90.0 - n, read_ops=n, write_ops=None, read_bytes=0, write_bytes=0)
+        volume_sample(60.0 * n, balance_percent=90.0 - n, read_ops=n, read_bytes=0)
         for n in range(13)
-    ]  # fmt: skip
+    ]
     wide, period_s = at_period(rows, 60.0, 300.0)
     assert period_s == 300.0
-    assert [(row.t_s, row.balance_percent, row.read_ops, row.write_ops) for row in wide] == [
-        (0.0, 86.0, 10.0, None),
-        (300.0, 81.0, 35.0, None),
+    assert wide == [
+        volume_sample(0.0, balance_percent=86.0, read_ops=10.0, read_bytes=0),
+        volume_sample(300.0, balance_percent=81.0, read_ops=35.0, read_bytes=0),
     ]
+    averaged, _ = at_period(rows, 60.0, 300.0, level_statistic="Average")
+    assert averaged[0].values["BurstBalance"] == 88.0
     holed = [row for row in rows if row.t_s != 120.0]
-    assert [row.read_ops for row in at_period(holed, 60.0, 300.0)[0]] == [8.0, 35.0]
+    assert [row.values["VolumeReadOps"] for row in at_period(holed, 60.0, 300.0)[0]] == [8.0, 35.0]
     with pytest.raises(ValueError, match="rows of 45 s cannot be summed up over 60 s"):
         at_period(rows, 45.0, 60.0)
     assert at_period(rows, 300.0, 60.0) == (rows, 300.0)

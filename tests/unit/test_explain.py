@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch.backtest.series import write_series
-from burstwatch.backtest.simulate import Phase, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation, write_series
 from burstwatch.cli.main import run
 from burstwatch.ebs.volumes import volume_spec
 

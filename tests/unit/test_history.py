@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burstwatch.backtest.replay import Played, points, volume
-from burstwatch.backtest.series import read_series, write_series
-from burstwatch.backtest.simulate import Simulation
+from burstwatch.backtest.replay import Played, volume
+from burstwatch.backtest.simulate import Simulation, write_series
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
@@ -22,6 +21,8 @@ from burstwatch.history.history import (
 )
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.recordings.samples import to_points, volume_sample
+from tests.recorded import volume_samples
 from tests.unit.test_projection import steady, watch
 
 RATES = st.lists(st.floats(min_value=0, max_value=4_000), min_size=20, max_size=60)
@@ -77,7 +78,7 @@ def test_a_series_of_another_size_than_stated_is_named(stated: float) -> None:
     spec = volume_spec("gp2", 100)
     assert spec.bucket is not None
     played = Simulation(spec=spec, bucket=spec.bucket).play(steady(1_500, 40))
-    rows = read_series(write_series(played), name="simulated")
+    rows = volume_samples(write_series(played))
     resource = volume("gp2", stated)
     seen = Played(rows, resource, 60.0).at(rows[-1].t_s + 60, 0.0, Config())
     assert DISAGREES in assess(seen, Config()).reason
@@ -126,12 +127,18 @@ def test_an_empty_bucket_is_an_incident_until_it_is_back_at_20_percent() -> None
 
 
 def test_days_back_are_summed_up_over_five_minutes() -> None:
-    _, demand = points(
-        read_series(
-            ["t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes"]
-            + [f"{60 * n},50,{600 * (n % 5)},0,0,0" for n in range(20)],
-            name="rows",
-        ),
+    _, demand = to_points(
+        [
+            volume_sample(
+                60.0 * n,
+                balance_percent=50,
+                read_ops=600 * (n % 5),
+                write_ops=0,
+                read_bytes=0,
+                write_bytes=0,
+            )
+            for n in range(20)
+        ],
         volume("gp2", 100),
         60.0,
     )

@@ -268,9 +268,13 @@ def test_a_wrong_question_is_refused_by_name(args: str, message: str) -> None:
     [
         ("--kind ec2_instance_cpu --spec typ=t3.nano", "has no 'typ', allowed are type, mode"),
         ("--kind ec2_instance_cpu --spec t3.nano", "takes key=value, got 't3.nano'"),
-        ("--kind efs_file_system --spec size_gib=3", "one level of BurstCreditBalance"),
-        ("--kind ec2_instance_cpu --type gp2", "not --example, --type or --size-gib"),
-        ("--spec type=t3.nano --type gp2 --size-gib 3", "--spec needs --kind"),
+        (
+            "--kind efs_file_system --spec size_gib=3",
+            "no metric of efs_file_system: found CPUCreditBalance",
+        ),
+        ("--kind ec2_instance_cpu --type gp2", "no credits of gp2"),
+        ("--type gp2 --size-gib 3", "no metric of ebs_volume"),
+        ("--kind ec2_instance_cpu", "needs --spec with type, mode"),
     ],
 )
 def test_a_wrong_replay_is_refused_by_name(args: str, message: str, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.backtest.replay import Played, volume
-from burstwatch.backtest.series import Row
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import hazard
 from burstwatch.forecast.own_past import UNKNOWN, OwnPast, look_at_past
@@ -14,6 +13,7 @@ from burstwatch.forecast.policy import assess
 from burstwatch.history.history import History
 from burstwatch.history.past import Past, to_past, with_recent
 from burstwatch.history.points import DemandPoint
+from burstwatch.recordings.samples import Sample
 from tests.unit.test_policy import rows_of
 from tests.unit.test_projection import steady
 
@@ -22,13 +22,13 @@ MARGIN_S = Config().margin_s
 BURST = [*steady(3_000, 8), *steady(100, 112)]
 
 
-def burst_at_half(*, bursts: int, last_minutes: int = 5, size: float = 100) -> list[Row]:
+def burst_at_half(*, bursts: int, last_minutes: int = 5, size: float = 100) -> list[Sample]:
     """So many bursts, a load that leaves 70 %, and a burst of so many minutes."""
     ebb = [*steady(1_200, 30), *steady(295, 100)]
     return rows_of([*BURST * bursts, *ebb, *steady(3_000, last_minutes)], size=size)
 
 
-def seen(rows: list[Row]) -> History:
+def seen(rows: list[Sample]) -> History:
     found = Played(rows, volume("gp2", 100), 60.0).at(rows[-1].t_s + 60, 0.0, Config()).history
     assert found is not None
     return found
@@ -40,7 +40,7 @@ def past_of(history: History) -> Past:
     return past
 
 
-def of_now(rows: list[Row]) -> OwnPast:
+def of_now(rows: list[Sample]) -> OwnPast:
     return look_at_past(seen(rows), MARGIN_S)
 
 

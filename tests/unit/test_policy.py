@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from burstwatch.backtest.evaluate import FEEDS, Known, Policy
 from burstwatch.backtest.policies import find_policies
-from burstwatch.backtest.replay import Played, points, volume
-from burstwatch.backtest.series import Row, at_period, read_series, write_series
-from burstwatch.backtest.simulate import Phase, Simulation
+from burstwatch.backtest.replay import Played, volume
+from burstwatch.backtest.simulate import Phase, Simulation, write_series
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.hazard import FEATURES, LEVELS, MODEL, evidence, hazard, threshold_for
@@ -21,19 +20,21 @@ from burstwatch.history.history import History, build_history
 from burstwatch.history.observations import Observation
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.recordings.samples import Sample, at_period, to_points
+from tests.recorded import volume_samples
 from tests.unit.test_projection import steady, watch
 
 DAY_MINUTES = 24 * 60
 
 
-def rows_of(loads: list[Phase], *, size: float = 100, period_s: float = 60.0) -> list[Row]:
+def rows_of(loads: list[Phase], *, size: float = 100, period_s: float = 60.0) -> list[Sample]:
     spec = volume_spec("gp2", size)
     assert spec.bucket is not None
     simulation = Simulation(spec=spec, bucket=spec.bucket, period_s=period_s)
-    return read_series(write_series(simulation.play(loads)), name="simulated")
+    return volume_samples(write_series(simulation.play(loads)))
 
 
-def paged(rows: list[Row], *, size: float = 100, every: int = 1) -> list[bool]:
+def paged(rows: list[Sample], *, size: float = 100, every: int = 1) -> list[bool]:
     """Whether a page is on, at each datapoint."""
     played, config = Played(rows, volume("gp2", size), 60.0), Config()
     moments = (row.t_s + 60 for row in rows[::every])
@@ -56,7 +57,7 @@ def test_one_incident_is_one_page_that_resolves_once() -> None:
 def test_a_bucket_that_was_empty_pages_until_it_is_back_at_20_percent_for_the_lead() -> None:
     rows = rows_of([*steady(3_000, 40), *steady(0, 200)])
     on = paged(rows)
-    back = next(n for n, row in enumerate(rows) if n > 45 and (row.balance_percent or 0) >= 20)
+    back = next(n for n, row in enumerate(rows) if n > 45 and row.values["BurstBalance"] >= 20)
     assert all(on[34 : back + 14])  # what emptied it may come back, and would be too fast
     assert not any(on[back + 16 :])
 
@@ -64,7 +65,7 @@ def test_a_bucket_that_was_empty_pages_until_it_is_back_at_20_percent_for_the_le
 def test_a_bucket_that_was_empty_and_outlasts_the_lead_pages_no_more() -> None:
     rows = rows_of([*steady(3_000, 65), *steady(0, 200)], size=500)  # refills within an hour
     on = paged(rows, size=500)
-    far = next(n for n, row in enumerate(rows) if n > 70 and (row.balance_percent or 0) >= 34)
+    far = next(n for n, row in enumerate(rows) if n > 70 and row.values["BurstBalance"] >= 34)
     assert any(on)
     assert not any(on[far:])
 
@@ -73,7 +74,7 @@ def test_an_incident_goes_on_for_the_lead_however_short_the_hold_time_is() -> No
     rows = rows_of([*steady(3_000, 40), *steady(0, 200)])
     played, config = Played(rows, volume("gp2", 100), 60.0), Config(hold_s=300.0)
     on = [assess(played.at(row.t_s + 60, 0.0, config), config).verdict in PAGED for row in rows]
-    back = next(n for n, row in enumerate(rows) if n > 45 and (row.balance_percent or 0) >= 20)
+    back = next(n for n, row in enumerate(rows) if n > 45 and row.values["BurstBalance"] >= 20)
     assert all(on[34 : back + 14])
     assert not any(on[back + 16 :])
 
@@ -130,7 +131,7 @@ def test_what_came_at_the_same_hours_of_each_day_before_is_likely_to_come_again(
     assert resource.bucket is not None
     evening = steady(1_200, 60)
     rows = rows_of([*steady(3_000, 30), *steady(100, DAY_MINUTES - 90), *evening] * 2)
-    levels, demand = points(rows, resource, 60.0)
+    levels, demand = to_points(rows, resource, 60.0)
     history = build_history(resource.bucket, levels, demand, past=to_past(demand))
     # As it is again at the end of the second day; some of a day is assumed.
     assert look_at_past(history, 1_200.0).same_hours == pytest.approx(2.1 / 3)
@@ -141,7 +142,7 @@ def test_a_lead_of_a_day_looks_at_no_day_that_is_still_to_come() -> None:
     resource = volume("gp2", 100)
     assert resource.bucket is not None
     rows = rows_of([*steady(3_000, 30), *steady(100, DAY_MINUTES - 30)] * 3)
-    levels, demand = points(rows, resource, 60.0)
+    levels, demand = to_points(rows, resource, 60.0)
     history = build_history(resource.bucket, levels, demand, past=to_past(demand))
     found = look_at_past(history.cut(2 * DAY_MINUTES), 86_400.0 * 1.5)
     assert found.same_hours == UNKNOWN.same_hours

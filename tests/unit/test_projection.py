@@ -7,16 +7,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from burstwatch.backtest.replay import points as points_of
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.series import read_series, write_series
-from burstwatch.backtest.simulate import Phase, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation, write_series
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
 from burstwatch.forecast.projection import Projection, project
 from burstwatch.history.observations import Observation, Resource, observe
 from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.recordings.samples import to_points
+from tests.recorded import volume_samples
 
 AGE = 300.0
 
@@ -49,9 +49,9 @@ def watch(
         spec=spec, bucket=spec.bucket, charge_ratio=charge_ratio, period_s=period_s
     )
     points = list(simulation.play(loads, ratio=ratio))
-    rows = read_series(write_series(points), name="simulated")
+    rows = volume_samples(write_series(points))
     resource = volume(volume_type, size)
-    levels, demand = points_of(rows, resource, period_s)
+    levels, demand = to_points(rows, resource, period_s)
     now = points[-1].start_s + period_s
     seen = Seen(
         resource=resource,

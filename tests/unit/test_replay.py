@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.backtest.series import COLUMNS, read_series, write_series
-from burstwatch.backtest.simulate import Phase, Simulation
+from burstwatch.backtest.simulate import Phase, Simulation, write_series
 from burstwatch.cli.main import run
 from burstwatch.ebs.volumes import volume_spec
+from burstwatch.recordings.samples import COLUMNS
+from tests.recorded import volume_samples
 
 HEADING = ",".join(COLUMNS)
 
@@ -124,20 +125,28 @@ def test_people_get_a_line_for_each_change(drain: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "named"),
     [
-        ("", "no rows"),
-        ("t_s,percent\n0,1\n", "line 1: the columns must be t_s,balance_percent"),
-        (f"{HEADING}\n0,101,0,0,0,0\n", "line 2: balance_percent is '101'"),
+        ("", "the file is empty"),
+        (f"{HEADING}\n", "no rows with a time and values under a heading"),
+        (f"{HEADING}\n0,,,,,\n", "no value at all, so nothing can be said"),
+        (
+            "t_s,percent,other\n0,1,2\n",
+            "no metric of ebs_volume: found percent, other, allowed are BurstBalance",
+        ),
+        (
+            f"{HEADING}\n0,101,0,0,0,0\n",
+            "BurstBalance is 101 at 0 h 00, allowed is a number from 0 to 100",
+        ),
         (f"{HEADING}\n0,50,0,0,0,0\n60,50,-1,0,0,0\n", "line 3: read_ops is '-1'"),
         (f"{HEADING}\n0,50,0,0,0,0\n60,50,x,0,0,0\n", "line 3: read_ops is 'x'"),
         (f"{HEADING}\n0,50,0,0,0\n", "line 2: 6 cells expected, got 5"),
-        (f"{HEADING}\n60,50,0,0,0,0\n60,50,0,0,0,0\n", "line 3: t_s 60 must be above 60"),
-        (f"{HEADING}\n,50,0,0,0,0\n", "line 2: t_s is empty"),
-        (f"{HEADING}\n1e18,50,0,0,0,0\n", "line 2: t_s is '1e18'"),
+        (f"{HEADING}\n,50,0,0,0,0\n", "line 2: the time is ''"),
+        (f"{HEADING}\n1e18,50,0,0,0,0\n", "line 2: the time is '1e18', allowed are seconds"),
+        (f"{HEADING}\n11/24/2026,50,0,0,0,0\n", "line 2: the time is '11/24/2026', allowed are"),
         (f"{HEADING}\n0,50,1e-300,0,1e308,0\n", "line 2: read_ops is '1e-300'"),
-        (f"{HEADING}\n0,50,0,0,0,0\n1e11,50,0,0,0,0\n", "periods of 60 s, at most"),
+        (f"{HEADING}\n0,50,0,0,0,0\n60,50,0,0,0,0\n9e10,50,0,0,0,0\n", "periods of 60 s, at most"),
+        (f"{HEADING}\n0,50,0,0,0,0\n86400,50,0,0,0,0\n", "86400 s apart, at most 3600"),
         (f"{HEADING}\n0,{'5' * 140_000},0,0,0,0\n", "line 2: "),
-        (f"t_s,t_s,{HEADING}\n", "the columns must be"),
-        (f"{HEADING}\n0,nan,0,0,0,0\n", "line 2: balance_percent is 'nan'"),
+        (f"t_s,t_s,{HEADING}\n0,0,0,0,0,0,0,0\n", "two columns are called 't_s'"),
     ],
 )
 def test_a_malformed_series_is_refused_with_its_line(tmp_path: Path, body: str, named: str) -> None:
@@ -152,7 +161,7 @@ def test_a_malformed_series_is_refused_with_its_line(tmp_path: Path, body: str, 
     ("args", "named"),
     [
         (("nowhere.csv", *GP2), "nowhere.csv"),
-        ((), "SERIES.csv"),
+        ((), "FILE"),
         (("--example", "--period-s", "0"), "period_s must be 1 to 3600"),
         (("--example", "--type", "gp9"), "'gp9'"),
         (("--example", "--type", ""), "unknown volume type ''"),
@@ -170,7 +179,7 @@ def test_wrong_arguments_are_one_line_and_exit_code_2(args: tuple[str, ...], nam
 @given(st.text(alphabet="t_s,0123456789.-nainfe#\n ", max_size=200))
 def test_whatever_a_file_holds_it_is_rows_or_a_named_line(text: str) -> None:
     with contextlib.suppress(ValueError):
-        rows = read_series(f"{HEADING}\n{text}".splitlines(), name="fuzz.csv")
+        rows = volume_samples([f"{HEADING}\n{text}"])
         assert [row.t_s for row in rows] == sorted({row.t_s for row in rows})
 
 

@@ -9,23 +9,24 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from burstwatch.backtest.evaluate import FEEDS, score_trial
 from burstwatch.backtest.policies import find_policies
-from burstwatch.backtest.replay import volume
 from burstwatch.backtest.score_chart import draw_scores
 from burstwatch.backtest.scores import Result, as_numbers, report, totals
-from burstwatch.backtest.series import read_series
 from burstwatch.backtest.trials import Trial, make_trial, recorded_trial
 from burstwatch.backtest.workloads import is_workload, read_workload
-from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import to_json
+from burstwatch.cli.output import check_target, to_json
+from burstwatch.cli.recorded import FORMATS, add_spec_arguments, place_recorded, spec_of
 from burstwatch.formatting import span
+from burstwatch.recordings.reading import read_file
 
 LOWEST_LEAD_S, HIGHEST_LEAD_S = 60.0, 7_200.0
+#: CloudWatch keeps minutes for fifteen days.
+KEPT_S = 15 * 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +45,11 @@ class Job:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The workloads, the volumes, the views of the data and the rules."""
+    parser.epilog = f"FILE is a workload (columns t_s,rate) or a recording. {FORMATS.strip()}"
     parser.add_argument("series", nargs="*", metavar="FILE", help="workloads or recorded series")
-    parser.add_argument("--from-account", nargs="+", metavar="VOLUME", help="or volumes by id")
+    parser.add_argument("--from-account", nargs="+", metavar="ID", help="or resources by id")
     add_account_arguments(parser)
+    add_spec_arguments(parser)
     parser.add_argument("--type", default="gp2", help="default gp2")
     parser.add_argument("--size-gib", default="100,200,500", help="default 100,200,500")
     parser.add_argument(
@@ -72,6 +75,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.jobs < 0:
         msg = f"jobs must be 0 (one a core) or more, got {args.jobs}"
         raise ValueError(msg)
+    if args.picture:
+        check_target(args.picture, inputs=args.series)
     names = _policy_names(args.policy)
     jobs = list(_jobs(args, names, terminal))
     if not jobs:
@@ -122,21 +127,47 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
         if is_workload(path):
             yield from (job(path, None, size, rho) for rho in rhos for size in sizes)
             continue
-        rows = read_series(path.read_text(encoding="utf-8-sig").splitlines(), name=str(path))
-        if len(sizes) > 1:
-            msg = f"{path} has a balance of its own: say on which volume, as --size-gib 100"
-            raise ValueError(msg)
-        step_s = min((b.t_s - a.t_s for a, b in pairwise(rows)), default=60.0)
-        resource = volume(args.type, sizes[0])
-        trial = recorded_trial(rows, resource, name=path.stem, step_s=step_s)
-        yield job(None, trial, sizes[0], math.nan)
+        yield job(None, _of_file(path, args, sizes, terminal), sizes[0], math.nan)
     if args.from_account:
         clients = make_clients(args, terminal.env)
         from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
 
-        for resource, rows, step_s in record(clients, args.from_account, now=terminal.clock()):
-            trial = recorded_trial(rows, resource, name=resource.id, step_s=step_s)
+        for resource_id in args.from_account:
+            found = record(
+                clients, kinds_of(args), resource_id, now=terminal.clock(), back_s=KEPT_S
+            )
+            trial = recorded_trial(
+                found.samples,
+                found.resource,
+                name=resource_id,
+                step_s=found.period_s,
+                kind=found.kind,
+            )
             yield job(None, trial, math.nan, math.nan)
+
+
+def _of_file(path: Path, args: Namespace, sizes: Sequence[float], terminal: Terminal) -> Trial:
+    """A recording as a trial: its own balance says when it ran dry."""
+    contents = read_file(str(path), stdin=terminal.stdin)
+    is_volume = args.kind is None and not contents.spec and not args.spec
+    if is_volume and len(sizes) > 1:
+        msg = f"{path} has a balance of its own: say on which volume, as --size-gib 100"
+        raise ValueError(msg)
+    sized = {"type": args.type, "size_gib": f"{sizes[0]}"} if is_volume else {}
+    kind, spec = spec_of(args, contents, sized, command="backtest")
+    seen = place_recorded(
+        contents,
+        kind,
+        spec,
+        name=str(path),
+        only=args.only,
+        period_s=None,
+        delay_s=0.0,
+        stderr=terminal.stderr,
+    )
+    return recorded_trial(
+        seen.samples, seen.resource, name=path.stem, step_s=seen.period_s, kind=kind
+    )
 
 
 def _numbers(text: str, name: str) -> list[float]:

@@ -1,0 +1,86 @@
+"""Reads the times and numbers that programs print."""
+
+import math
+import re
+from datetime import UTC, datetime
+
+#: The year 68: the calendar that times are printed in begins soon before.
+EARLIEST_S = -6e10
+#: A balance of EFS is 2.3e12 bytes for each TiB that is stored.
+HIGHEST = 1e18
+#: An epoch above this is in milliseconds: in seconds it would be the year 5138.
+MILLISECONDS_FROM = 1e11
+TIMES = "seconds or milliseconds since 1970, or ISO 8601 such as 2026-11-24T12:00:00Z"
+NUMBERS = f"a number from 0 to {HIGHEST:g}, or nothing"
+NOTHING = frozenset({"", "-", "null", "none", "nan", "undefined", "n/a"})
+#: How Grafana shortens numbers.
+FACTORS = {"": 1.0, "%": 1.0, "K": 1e3, "k": 1e3, "Mil": 1e6, "Bil": 1e9, "Tri": 1e12, "s": 1.0}
+SHORTENED = re.compile(r"([-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)")
+
+
+def parse_time(cell: str) -> tuple[float, bool]:
+    """The seconds since 1970, and whether the cell says its time zone. Without one it is UTC.
+
+    Raises:
+        ValueError: for anything else than a number or an ISO time.
+    """
+    try:
+        seconds = float(cell)
+    except ValueError:
+        return _parse_iso(cell)
+    if abs(seconds) >= MILLISECONDS_FROM:
+        seconds /= 1_000
+    if not EARLIEST_S <= seconds < MILLISECONDS_FROM:  # also NaN
+        raise ValueError(cell)
+    return seconds, True
+
+
+def _parse_iso(cell: str) -> tuple[float, bool]:
+    if not cell[:4].isdigit():
+        raise ValueError(cell)
+    time = datetime.fromisoformat(cell.replace("/", "-", 2).removesuffix(" UTC"))
+    has_zone = time.tzinfo is not None or cell.endswith(" UTC")
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=UTC)
+    return time.timestamp(), has_zone
+
+
+def parse_number(cell: str, *, has_decimal_comma: bool = False) -> float | None:
+    """A value, or None for an empty cell and what programs print for "no value".
+
+    Raises:
+        ValueError: for text, and for numbers that no metric has.
+    """
+    try:
+        value = float(cell)
+    except ValueError:
+        if cell.lower() in NOTHING:
+            return None
+        value = _parse_shortened(cell, has_decimal_comma=has_decimal_comma)
+    if math.isnan(value):
+        return None
+    return check_number(value)
+
+
+def check_number(value: float) -> float:
+    """The value, if a metric can have it.
+
+    Raises:
+        ValueError: if it is negative, infinite, or so small or large that sums would break.
+    """
+    if not 0 <= value <= HIGHEST or 0 < value < 1 / HIGHEST:
+        raise ValueError(value)
+    return value
+
+
+def _parse_shortened(cell: str, *, has_decimal_comma: bool) -> float:
+    match = SHORTENED.fullmatch(cell)
+    if match is None or match[2] not in FACTORS:
+        raise ValueError(cell)
+    digits = match[1]
+    if has_decimal_comma:
+        digits = digits.replace(".", "").replace(",", ".")
+    elif not re.fullmatch(r"[-+]?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]+)?", digits):
+        # A comma that does not separate thousands is no number that two readers agree on.
+        float(digits)
+    return float(digits.replace(",", "")) * FACTORS[match[2]]

@@ -1,0 +1,87 @@
+"""Names what a recording contradicts: its own values, or the type that it is said to be of."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from burstwatch.bucket import Bucket
+from burstwatch.formatting import number, recorded_time, span
+from burstwatch.history.observations import Resource
+from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.kinds.base import Kind, from_percent
+from burstwatch.recordings.samples import Sample, to_points
+
+#: CloudWatch rounds a balance, so a step of this much more is no contradiction.
+ROUNDING = 0.011
+#: How much more than allowed is a contradiction, and no slip of a clock.
+SLACK = 1.1
+#: A burst that must have moved the balance by this much shows whether it moves at all.
+MUST_MOVE = 0.1
+#: Far above what any limit lets through in a single period.
+ABSURD = 3.0
+SHARE = 1.0
+
+
+def doubts(
+    samples: Sequence[Sample], resource: Resource, period_s: float, kind: Kind
+) -> Iterator[str]:
+    """A line for each contradiction, with its first time and how often it occurs."""
+    bucket = resource.bucket
+    if bucket is None:
+        return
+    is_percent = kind.to_ratio is from_percent
+    levels, demand = to_points(samples, resource, period_s, kind)
+    values = [
+        one.values[resource.level_metric] for one in samples if resource.level_metric in one.values
+    ]
+    if is_percent and values and 0 < max(values) <= SHARE:
+        yield f"no {resource.level_metric} is above 1: it is read in percent, and not as a share of 1"
+    absurd = [one for one in demand if one.nominal > ABSURD * resource.limit.rate > 0]
+    if absurd:
+        most = max(one.nominal for one in absurd)
+        yield f"{number(most)} {resource.rate_unit}{_at([one.start_s for one in absurd])}, and at most {number(resource.limit.rate)} are served"
+    if resource.is_documented:
+        yield from _too_fast(levels, bucket)
+    yield from _unmoved(levels, demand, bucket, is_percent=is_percent)
+
+
+def _too_fast(levels: Sequence[LevelPoint], bucket: Bucket) -> Iterator[str]:
+    """Falls and rises that the bucket of this type cannot have."""
+    falls, rises = [], []
+    for before, after in pairwise(levels):
+        seconds = after.start_s - before.start_s
+        change = after.ratio - before.ratio
+        if -change > SLACK * bucket.burst * seconds / bucket.capacity + ROUNDING:
+            falls.append(after.start_s)
+        if change > SLACK * bucket.refill * seconds / bucket.capacity + ROUNDING:
+            rises.append(after.start_s)
+    if falls:
+        yield f"the balance falls faster than this type can spend{_at(falls)}: is the type or size another?"
+    if rises:
+        yield f"the balance rises faster than this type earns{_at(rises)}: a restart, a resize, or another size?"
+
+
+def _unmoved(
+    levels: Sequence[LevelPoint], demand: Sequence[DemandPoint], bucket: Bucket, *, is_percent: bool
+) -> Iterator[str]:
+    """Demand that must have been charged, while the balance stays where it is.
+
+    Credits can lie above a bucket that is counted in credits: such a level stays at 1.
+    """
+    ratio_at = {one.start_s: one.ratio for one in levels if is_percent or one.ratio < 1}
+    owed, since = 0.0, None
+    for point in demand:
+        net = min(point.least, bucket.burst) - bucket.refill
+        if net <= 0 or point.start_s not in ratio_at:
+            owed, since = 0.0, None
+            continue
+        since = point.start_s if since is None else since
+        owed += net * point.period_s / bucket.capacity
+        if owed >= MUST_MOVE and abs(ratio_at[point.start_s] - ratio_at[since]) < ROUNDING:
+            lasted = span(point.start_s + point.period_s - since)
+            yield f"{lasted} of load above the baseline{_at([since])}, and the balance does not move"
+            return
+
+
+def _at(times: Sequence[float]) -> str:
+    more = f" and {len(times) - 1} times more" if len(times) > 1 else ""
+    return f" at {recorded_time(times[0])}{more}"

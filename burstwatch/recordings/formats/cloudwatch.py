@@ -1,0 +1,71 @@
+"""Reads what the AWS CLI prints: ``get-metric-statistics`` and ``get-metric-data``.
+
+Neither is in time order, and both may say a time in ISO or in seconds.
+"""
+
+from typing import Any
+
+from burstwatch.recordings.cells import check_number, parse_time
+from burstwatch.recordings.series import Contents, Series
+
+#: How a datapoint names its values, the one that `burstwatch` asks for first.
+STATISTICS = ("Minimum", "Sum", "Average", "Maximum")
+
+
+def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
+    """The series of one answer, or None for a document of another program.
+
+    Raises:
+        ValueError: for a value or time that no metric has.
+    """
+    if not isinstance(document, dict):
+        return None
+    if "Datapoints" in document:
+        return Contents(format="get-metric-statistics", series=_statistics(document), spec={})
+    if "MetricDataResults" in document:
+        return Contents(
+            format="get-metric-data",
+            series=[
+                Series(
+                    names=(str(one.get("Label", "")), str(one.get("Id", ""))),
+                    points=[
+                        (parse_time(str(at))[0], check_number(float(value)))
+                        for at, value in zip(one["Timestamps"], one["Values"], strict=False)
+                    ],
+                )
+                for one in document["MetricDataResults"]
+            ],
+            spec={},
+            notes=_cut_off(document),
+        )
+    return None
+
+
+def _statistics(document: dict[str, Any]) -> list[Series]:
+    points = document["Datapoints"]
+    return [
+        Series(
+            names=(str(document.get("Label", "")),),
+            statistic=statistic,
+            points=[
+                (parse_time(str(point["Timestamp"]))[0], check_number(float(point[statistic])))
+                for point in points
+                if statistic in point
+            ],
+        )
+        for statistic in STATISTICS
+        if any(statistic in point for point in points)
+    ]
+
+
+def _cut_off(document: dict[str, Any]) -> tuple[str, ...]:
+    """Say if more pages follow, or if CloudWatch itself called a series incomplete."""
+    notes = []
+    if document.get("NextToken"):
+        notes.append("the answer has a NextToken, so later pages are missing")
+    notes += [
+        f"{one.get('Label', 'a series')} is {one['StatusCode']}"
+        for one in document["MetricDataResults"]
+        if one.get("StatusCode", "Complete") != "Complete"
+    ]
+    return tuple(notes)

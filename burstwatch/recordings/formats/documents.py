@@ -1,0 +1,66 @@
+"""Finds the JSON documents in a text, and which program wrote each.
+
+Several documents may follow one another: people join the answers of several calls by ``cat``.
+"""
+
+import json
+from typing import Any, TypeAlias
+
+from burstwatch.recordings.formats import cloudwatch, grafana, prometheus
+from burstwatch.recordings.series import Contents
+
+Document: TypeAlias = Any  # whatever JSON holds
+READERS = (cloudwatch.read_document, grafana.read_document, prometheus.read_document)
+ALLOWED = (
+    "the answer of get-metric-statistics, get-metric-data, Grafana's inspector or "
+    "Prometheus's query_range"
+)
+
+
+def read_documents(text: str, *, name: str) -> Contents:
+    """The series of all documents in a text.
+
+    Raises:
+        ValueError: for what is no JSON, or written by no program that is known.
+    """
+    found = [_read(document, name=name) for document in _documents(text, name=name)]
+    first = found[0]
+    return Contents(
+        format=first.format,
+        series=[series for contents in found for series in contents.series],
+        gaps_are_silence=all(contents.gaps_are_silence for contents in found),
+        spec={},
+        notes=tuple(dict.fromkeys(note for contents in found for note in contents.notes)),
+    )
+
+
+def _documents(text: str, *, name: str) -> list[Document]:
+    decoder = json.JSONDecoder()
+    documents, at = [], 0
+    try:
+        while at < len(text):
+            document, at = decoder.raw_decode(text, at)
+            documents.append(document)
+            while at < len(text) and text[at] in " \t\r\n":
+                at += 1
+    except (json.JSONDecodeError, RecursionError) as error:
+        where = f"line {error.lineno}: {error.msg}" if isinstance(error, ValueError) else "too deep"
+        msg = f"{name} begins as JSON and is none: {where}"
+        raise ValueError(msg) from None
+    return documents
+
+
+def _read(document: Document, *, name: str) -> Contents:
+    try:
+        for read in READERS:
+            contents = read(document)
+            if contents is not None:
+                return contents
+    except ValueError as error:
+        msg = f"{name}: {error}"
+        raise ValueError(msg) from None
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError):
+        # A document of the right shape with something else inside it.
+        pass
+    msg = f"{name} is JSON of another form, allowed are {ALLOWED}"
+    raise ValueError(msg)

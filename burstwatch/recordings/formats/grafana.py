@@ -1,0 +1,72 @@
+"""Reads data frames as Grafana's panel inspector and its query API print them.
+
+Three forms: the panel's data (``series`` with ``fields`` that hold their values), data frame
+JSON (a list of ``schema`` and ``data``), and the answer of a query (``results`` with ``frames``).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from burstwatch.recordings.cells import check_number, parse_time
+from burstwatch.recordings.series import Contents, Series
+
+
+def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
+    """The number fields of all frames, or None for a document of another program.
+
+    Raises:
+        ValueError: for a value or time that no metric has.
+    """
+    frames = list(_frames(document))
+    if not frames:
+        return None
+    return Contents(
+        format="JSON of Grafana",
+        series=[series for frame in frames for series in _series(frame)],
+        spec={},
+    )
+
+
+def _frames(document: Any) -> Iterator[list[dict[str, Any]]]:  # noqa: ANN401 - any JSON
+    """The fields of each frame, each with its ``values``."""
+    if isinstance(document, list):
+        for frame in document:
+            yield from _frames(frame)
+    elif isinstance(document, dict):
+        if "schema" in document and "data" in document:
+            fields = document["schema"]["fields"]
+            values = document["data"]["values"]
+            yield [
+                {**field, "values": column} for field, column in zip(fields, values, strict=True)
+            ]
+        elif "fields" in document:
+            yield document["fields"]
+        else:
+            for key in ("series", "frames", "results", "response"):
+                inner = document.get(key)
+                yield from _frames(list(inner.values()) if key == "results" and inner else inner)
+
+
+def _series(fields: list[dict[str, Any]]) -> Iterator[Series]:
+    times = next((field["values"] for field in fields if field.get("type") == "time"), None)
+    if times is None:
+        return
+    seconds = [parse_time(str(at))[0] for at in times]
+    for field in fields:
+        if field.get("type") != "number":
+            continue
+        yield Series(
+            names=_names(field),
+            points=[
+                (at, check_number(float(value)))
+                for at, value in zip(seconds, field["values"], strict=True)
+                if value is not None
+            ],
+        )
+
+
+def _names(field: dict[str, Any]) -> tuple[str, ...]:
+    config = field.get("config") or {}
+    shown = config.get("displayNameFromDS") or config.get("displayName") or ""
+    labels = " ".join(map(str, (field.get("labels") or {}).values()))
+    return (str(shown), str(field.get("name", "")), labels)

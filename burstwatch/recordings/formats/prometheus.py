@@ -1,0 +1,45 @@
+"""Reads the answer of Prometheus's ``/api/v1/query_range``."""
+
+import math
+from typing import Any
+
+from burstwatch.recordings.cells import check_number, parse_time
+from burstwatch.recordings.series import Contents, Series
+
+
+def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
+    """The series of a range query, or None for a document of another program.
+
+    A scrape that failed leaves a gap that is no silence of the resource.
+
+    Raises:
+        ValueError: for an answer that is an error or no range, and for values that no metric has.
+    """
+    if not isinstance(document, dict) or "status" not in document:
+        return None
+    if document["status"] != "success":
+        msg = f"Prometheus answered with an error: {document.get('error', document['status'])}"
+        raise ValueError(msg)
+    data = document["data"]
+    if data.get("resultType") != "matrix":
+        msg = f"the answer is of the type {data.get('resultType')!r}, only query_range gives a series over time"
+        raise ValueError(msg)
+    return Contents(
+        format="JSON of Prometheus",
+        series=[
+            Series(
+                names=(
+                    str(one["metric"].get("__name__", "")),
+                    " ".join(v for k, v in one["metric"].items() if k != "__name__"),
+                ),
+                points=[
+                    (parse_time(str(at))[0], check_number(float(value)))
+                    for at, value in one["values"]
+                    if not math.isnan(float(value))
+                ],
+            )
+            for one in data["result"]
+        ],
+        gaps_are_silence=False,
+        spec={},
+    )

@@ -1,0 +1,173 @@
+"""Reads tables of text: our own columns, the CloudWatch console's CSV, and Grafana's CSV.
+
+A table has heading rows, then a row per time. The console writes one heading row each for
+label, statistic and period; the others write one heading row.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from burstwatch.recordings.cells import NUMBERS, TIMES, parse_number, parse_time
+from burstwatch.recordings.series import Contents, Series
+
+TIME_NAMES = frozenset({"t_s", "time", "timestamp", "date", "datetime"})
+#: The heading rows of the console that name a column.
+LABEL_ROWS = ("full label", "label", "metric", "id")
+DELIMITERS = ",;\t"
+SEPARATOR = "sep="
+LONGEST_SHOWN = 80
+#: The first line of a file that `burstwatch export` wrote.
+OWN_MARK = "# burstwatch "
+
+
+@dataclass(kw_only=True)
+class _Columns:
+    """The columns of a table while its rows are read."""
+
+    names: list[tuple[str, ...]]
+    statistics: list[str]
+    time: int
+    has_decimal_comma: bool
+    is_own: bool
+    points: list[list[tuple[float, float]]]
+    times: list[float] = field(default_factory=list)
+    says_zone: bool = True
+
+
+def read_table(text: str, *, name: str) -> Contents:
+    """The columns of a table as series.
+
+    Raises:
+        ValueError: naming the file, the line, the cell and what is allowed.
+    """
+    lines = text.splitlines()
+    delimiter = _delimiter(lines)
+    headings: list[list[str]] = []
+    columns: _Columns | None = None
+    for number, cells in _rows(lines, delimiter, name=name):
+        where = f"{name} line {number}"
+        if columns is None and not _is_data(headings, cells):
+            headings.append(cells)
+            continue
+        columns = columns or _columns(headings, delimiter, where=where)
+        _take(columns, cells, where=where)
+    if columns is None:
+        msg = f"{name}: no rows with a time and values under a heading"
+        raise ValueError(msg)
+    return _contents(columns, _own_mark(lines), is_console=len(headings) > 1)
+
+
+def _contents(columns: _Columns, about: Mapping[str, str], *, is_console: bool) -> Contents:
+    pairs = (pair.partition("=") for pair in about.get("spec", "").split(","))
+    format_ = "CSV of the CloudWatch console" if is_console else "CSV"
+    return Contents(
+        format="our own columns" if columns.is_own else format_,
+        series=[
+            Series(names=names, statistic=statistic, points=points)
+            for place, (names, statistic, points) in enumerate(
+                zip(columns.names, columns.statistics, columns.points, strict=True)
+            )
+            if place != columns.time
+        ],
+        row_times=tuple(columns.times),
+        is_own=columns.is_own,
+        gaps_are_silence=not columns.is_own,
+        kind=about.get("kind", ""),
+        spec={key: value for key, has_value, value in pairs if has_value},
+        notes=() if columns.says_zone else ("times have no zone and are taken as UTC",),
+    )
+
+
+def _own_mark(lines: Sequence[str]) -> dict[str, str]:
+    """What a file of ours says of itself: ``# burstwatch kind=ebs_volume spec=type=gp2,size_gib=100``."""
+    if not lines or not lines[0].startswith(OWN_MARK):
+        return {}
+    pairs = (word.partition("=") for word in lines[0].removeprefix(OWN_MARK).split())
+    return {key: value for key, _, value in pairs}
+
+
+def _delimiter(lines: Iterable[str]) -> str:
+    for line in lines:
+        if line.startswith(SEPARATOR) and len(line) == len(SEPARATOR) + 1:
+            return line[-1]
+        if line.strip() and not line.startswith("#"):
+            return max(DELIMITERS, key=line.count)
+    return ","
+
+
+def _rows(lines: Sequence[str], delimiter: str, *, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their line numbers, without comments and empty lines."""
+    kept = ("" if line.startswith(("#", SEPARATOR)) else line for line in lines)
+    reader = csv.reader(kept, delimiter=delimiter)
+    try:
+        for cells in reader:
+            if any(cells):
+                yield reader.line_num, [cell.strip() for cell in cells]
+    except csv.Error as error:
+        msg = f"{name} line {reader.line_num}: {error}"
+        raise ValueError(msg) from None
+
+
+def _is_data(headings: Sequence[Sequence[str]], cells: Sequence[str]) -> bool:
+    """Whether a row follows a heading with a time, or begins with a time itself."""
+    if not headings:
+        return False
+    if any(cell.lower() in TIME_NAMES for cell in headings[-1]):
+        return True
+    try:
+        parse_time(cells[0])
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+def _columns(headings: Sequence[Sequence[str]], delimiter: str, *, where: str) -> _Columns:
+    """The columns as the heading rows name them."""
+    last = headings[-1]
+    width = max(map(len, headings))
+    rows = {row[0].lower(): row for row in headings}
+    naming = [rows[key] for key in LABEL_ROWS if key in rows] or [last]
+    names = [tuple(row[place] for row in naming if place < len(row)) for place in range(width)]
+    for name in names:
+        if any(name) and names.count(name) > 1:
+            msg = f"{where}: two columns are called {_short(' '.join(name))!r}"
+            raise ValueError(msg)
+    statistics = [cell.capitalize() for cell in rows.get("statistic", ())]
+    return _Columns(
+        names=names,
+        statistics=[*statistics, *[""] * (width - len(statistics))],
+        time=next((n for n, cell in enumerate(last) if cell.lower() in TIME_NAMES), 0),
+        has_decimal_comma=delimiter == ";",
+        is_own="t_s" in last,
+        points=[[] for _ in range(width)],
+    )
+
+
+def _take(columns: _Columns, cells: Sequence[str], *, where: str) -> None:
+    """Take one row's values at its time."""
+    if len(cells) != len(columns.names):
+        msg = f"{where}: {len(columns.names)} cells expected, got {len(cells)}"
+        raise ValueError(msg)
+    try:
+        at, says_zone = parse_time(cells[columns.time])
+    except (ValueError, OverflowError):
+        msg = f"{where}: the time is {_short(cells[columns.time])!r}, allowed are {TIMES}"
+        raise ValueError(msg) from None
+    columns.times.append(at)
+    columns.says_zone = columns.says_zone and says_zone
+    for place, cell in enumerate(cells):
+        if not cell or place == columns.time:
+            continue
+        try:
+            value = parse_number(cell, has_decimal_comma=columns.has_decimal_comma)
+        except ValueError:
+            column = " ".join(columns.names[place]) or f"column {place + 1}"
+            msg = f"{where}: {column} is {_short(cell)!r}, allowed is {NUMBERS}"
+            raise ValueError(msg) from None
+        if value is not None:
+            columns.points[place].append((at, value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."

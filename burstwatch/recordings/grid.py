@@ -1,0 +1,165 @@
+"""Puts the series of a file on one even grid: the period is inferred, jitter is snapped.
+
+Times are sorted and duplicates merged. A value that contradicts its duplicate yields to the
+worse one.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median_low
+
+from burstwatch.formatting import recorded_time
+from burstwatch.kinds.base import PERCENT, Kind, from_percent
+from burstwatch.recordings.matching import Matched
+from burstwatch.recordings.samples import Sample, at_period
+
+LONGEST_PERIOD_S = 3_600.0
+MINUTE_S = 60.0
+#: The periods that CloudWatch has below a minute.
+SHORT_PERIODS_S = (1.0, 5.0, 10.0, 20.0, 30.0)
+#: Ten years of minutes.
+MOST_SAMPLES = 5_256_000
+#: A time that is off its place by less is exact.
+EXACT_S = 0.5
+
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grid:
+    """Samples in time order, ``period_s`` apart or with gaps, and what was done for that."""
+
+    samples: list[Sample]
+    period_s: float
+    notes: tuple[str, ...]
+
+
+def to_grid(
+    matched: Matched,
+    kind: Kind,
+    *,
+    row_times: Sequence[float],
+    gaps_are_silence: bool,
+    period_s: float | None,
+    name: str,
+) -> Grid:
+    """The samples of one bucket.
+
+    Raises:
+        ValueError: if there is no value at all, a period that no metric has, or a level above 100 percent.
+    """
+    points = {metric: some for metric, some in matched.points.items() if some}
+    if not points:
+        msg = f"{name} has no value at all, so nothing can be said"
+        raise ValueError(msg)
+    _check_percent(matched, kind, name)
+    all_times = sorted({*row_times, *(at for some in points.values() for at, _ in some)})
+    steps = _steps(points, all_times, period_s, name=name)
+    step_s, widest_s = min(steps), max(steps)
+    if widest_s % step_s:
+        msg = f"{name} has series that are {step_s:g} s and {widest_s:g} s apart, which do not fit into one another"
+        raise ValueError(msg)
+    place = _places(all_times, step_s)
+    notes = _notes(matched.points, all_times, place, row_times)
+    count = (all_times[-1] - all_times[0]) / step_s
+    if count > MOST_SAMPLES:
+        msg = f"{name}: the rows span {count:.0f} periods of {step_s:g} s, at most {MOST_SAMPLES} are played"
+        raise ValueError(msg)
+    rows: dict[float, dict[str, float]] = {place(at): {} for at in all_times}
+    if gaps_are_silence:
+        first, last = place(all_times[0]), place(all_times[-1])
+        rows = {first + n * step_s: {} for n in range(round((last - first) / step_s) + 1)}
+    for metric, some in points.items():
+        worse = _worse(metric, matched, kind)
+        for at, value in some:
+            row = rows[place(at)]
+            row[metric] = worse(row[metric], value) if metric in row else value
+    samples = [Sample(t_s=at, values=values) for at, values in sorted(rows.items())]
+    wide, widest_s = at_period(
+        samples, step_s, widest_s, kind=kind, level_statistic=matched.resource.statistic
+    )
+    return Grid(samples=list(wide), period_s=widest_s, notes=tuple(notes))
+
+
+def _worse(metric: str, matched: Matched, kind: Kind) -> Callable[[float, float], float]:
+    """Which of two values of one time to believe: the lower level, or the higher demand."""
+    resource = matched.resource
+    if metric != resource.level_metric:
+        return max
+    return lambda a, b: min(a, b, key=lambda value: kind.to_ratio(resource, value))
+
+
+def _check_percent(matched: Matched, kind: Kind, name: str) -> None:
+    if kind.to_ratio is not from_percent:
+        return
+    metric = matched.resource.level_metric
+    for at, value in matched.points.get(metric, ()):
+        if value > PERCENT:
+            msg = f"{name}: {metric} is {value:g} at {recorded_time(at)}, allowed is a number from 0 to 100"
+            raise ValueError(msg)
+
+
+def _steps(
+    points: Mapping[str, Points], all_times: Sequence[float], stated_s: float | None, *, name: str
+) -> list[float]:
+    """The period of each series, or the one that is stated."""
+    if stated_s is not None:
+        gaps = Counter(after - before for before, after in pairwise(all_times))
+        commonest = gaps.most_common(1)[0][0] if gaps else stated_s
+        if gaps and _nearest(commonest) != stated_s and gaps[stated_s] == 0:
+            msg = f"{name}: the rows are {commonest:g} s apart, and not {stated_s:g}: leave out --period-s"
+            raise ValueError(msg)
+        return [stated_s]
+    steps = [step for some in points.values() if (step := _step(at for at, _ in some))]
+    steps = steps or [_step(all_times) or MINUTE_S]
+    if max(steps) > LONGEST_PERIOD_S:
+        msg = f"{name}: the rows are {max(steps):g} s apart, at most {LONGEST_PERIOD_S:g} can be judged: ask for a shorter period"
+        raise ValueError(msg)
+    return steps
+
+
+def _step(times: Iterable[float]) -> float | None:
+    """The usual distance of two times, as a period that CloudWatch has; None of a single time."""
+    ordered = sorted(set(times))
+    gaps = [after - before for before, after in pairwise(ordered)]
+    return _nearest(median_low(gaps)) if gaps else None
+
+
+def _nearest(gap_s: float) -> float:
+    if gap_s >= 0.75 * MINUTE_S:
+        return round(gap_s / MINUTE_S) * MINUTE_S
+    return min(SHORT_PERIODS_S, key=lambda period: abs(period - gap_s))
+
+
+def _places(times: Sequence[float], step_s: float) -> Callable[[float], float]:
+    """Where a time belongs on the grid that most times are on."""
+    ((offset, _),) = Counter(round(at % step_s, 3) for at in times).most_common(1)
+    first = times[0] - (times[0] - offset) % step_s
+    return lambda at: first + round((at - first) / step_s) * step_s
+
+
+def _notes(
+    points: Mapping[str, Points],
+    all_times: Sequence[float],
+    place: Callable[[float], float],
+    row_times: Sequence[float],
+) -> list[str]:
+    """What was sorted, merged and snapped."""
+    notes = []
+    series = [[at for at, _ in some] for some in points.values()]
+    sorted_rows = _is_unsorted(row_times) or any(map(_is_unsorted, series))
+    if sorted_rows:
+        notes.append("times are sorted")
+    merged = sum(len(some) - len({place(at) for at in some}) for some in series)
+    if merged:
+        notes.append(f"{merged} duplicate values are merged")
+    snapped = sum(abs(place(at) - at) > EXACT_S for at in all_times)
+    if snapped:
+        notes.append(f"{snapped} times are moved to the nearest period")
+    return notes
+
+
+def _is_unsorted(times: Sequence[float]) -> bool:
+    return any(after < before for before, after in pairwise(times))

@@ -1,0 +1,188 @@
+"""Finds the metrics of a kind among the series of a file, by the names that programs give them.
+
+CloudWatch's ``BurstBalance`` is ``vol-0abc BurstBalance`` in a label and
+``aws_ebs_burst_balance_minimum`` in Prometheus.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from burstwatch.history.observations import Resource
+from burstwatch.history.points import Statistic
+from burstwatch.kinds.base import Kind
+from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
+from burstwatch.recordings.samples import VOLUME_COLUMNS, Sample, lowest_bucket
+from burstwatch.recordings.series import Contents, Series
+
+STATISTIC = re.compile(r"(minimum|average|maximum|sum|samplecount|sample_count)\W*$")
+RESOURCE_ID = re.compile(r"\b(?:vol|i|fs)-[0-9a-f]{8,}\b")
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matched:
+    """The series of one bucket by CloudWatch's metric, and what was assumed for that."""
+
+    resource: Resource
+    points: Mapping[str, list[tuple[float, float]]]
+    notes: tuple[str, ...]
+
+
+def match_metrics(
+    contents: Contents, kind: Kind, buckets: Sequence[Resource], *, only: str, name: str
+) -> Matched:
+    """The level and the demand of one of ``buckets``.
+
+    ``only`` keeps the series whose label has this text.
+
+    Raises:
+        ValueError: if no series is a metric of the kind, or several are the same one.
+    """
+    chosen = [one for one in contents.series if only.lower() in one.label.lower()]
+    if not chosen:
+        msg = f"{name} has no series with {only!r}, only {_labels(contents.series)}"
+        raise ValueError(msg)
+    found, notes = _by_metric(chosen, kind, buckets, name)
+    _check_one_resource(found, name)
+    resource, level_notes = _bucket_of(kind, buckets, found, is_own=contents.is_own, name=name)
+    points = {}
+    if resource.level_metric in found:
+        levels = _preferred(found[resource.level_metric], resource.statistic)
+        points[resource.level_metric] = _joined(levels, resource.level_metric, name)
+    notes += level_notes
+    for metric in kind.demand_metrics:
+        amounts = _preferred(found.get(metric.name, []), metric.statistic)
+        stated = {_statistic_of(one) for one in amounts} - {""}
+        if stated - {metric.statistic}:
+            what = f"a {min(stated)} and not a {metric.statistic}"
+            notes.append(f"left out {metric.name}, which is {what}")
+        elif amounts:
+            points[metric.name] = _joined(amounts, metric.name, name)
+    return Matched(resource=resource, points=points, notes=tuple(notes))
+
+
+def _by_metric(
+    chosen: Sequence[Series], kind: Kind, buckets: Sequence[Resource], name: str
+) -> tuple[dict[str, list[Series]], list[str]]:
+    """The series by metric. A single one with another name is taken as the level."""
+    found: dict[str, list[Series]] = {}
+    unknown: list[Series] = []
+    for series in chosen:
+        metric = _metric_of(series, kind)
+        if metric:
+            found.setdefault(metric, []).append(series)
+        else:
+            unknown.append(series)
+    levels = list(dict.fromkeys(one.level_metric for one in buckets))
+    if found:
+        return found, [f"left out {_labels(unknown)}"] if unknown else []
+    if len(unknown) == 1 and len(levels) == 1:
+        note = f"its only series, {unknown[0].label!r}, is taken as {levels[0]}"
+        return {levels[0]: unknown}, [note]
+    allowed = ", ".join(_allowed(kind))
+    msg = f"{name} has no metric of {kind.name}: found {_labels(unknown)}, allowed are {allowed}"
+    raise ValueError(msg)
+
+
+def _bucket_of(
+    kind: Kind,
+    buckets: Sequence[Resource],
+    found: Mapping[str, Sequence[Series]],
+    *,
+    is_own: bool,
+    name: str,
+) -> tuple[Resource, list[str]]:
+    """The bucket whose level the file has, with the statistic that it has it in."""
+    have = [one for one in buckets if one.level_metric in found]
+    if not have:
+        return buckets[0], [f"no {' or '.join(one.level_metric for one in buckets)} in it"]
+    notes = []
+    values = (
+        Sample(t_s=at, values={one.level_metric: value})
+        for one in have
+        for series in found[one.level_metric]
+        for at, value in series.points
+    )
+    lowest = lowest_bucket(kind, have, values)
+    if len(have) > 1:
+        notes.append(f"{lowest.level_metric} is the lowest of its levels")
+    if is_own:
+        return lowest, notes
+    stated = {_statistic_of(one) for one in found[lowest.level_metric]} - {""}
+    if stated and not stated & {"Minimum", "Average"}:
+        msg = f"{name} has {lowest.level_metric} as {', '.join(sorted(stated))} only, which hides how low it was: ask for Minimum or Average"
+        raise ValueError(msg)
+    statistic: Statistic = "Minimum" if "Minimum" in stated else "Average"
+    if not stated and lowest.statistic == "Minimum":
+        notes.append(
+            f"whether {lowest.level_metric} is a Minimum or an Average is not said, taken as Average"
+        )
+    return replace(lowest, statistic=statistic), notes
+
+
+def _metric_of(series: Series, kind: Kind) -> str:
+    """The metric that a series is, or nothing."""
+    short = VOLUME_COLUMNS if kind is EBS_VOLUME else {}
+    metrics = sorted(kind.metrics, key=len, reverse=True)
+    for name in series.names:
+        if name in short:
+            return short[name]
+        plain = _plain(name)
+        for metric in metrics:
+            if _plain(metric) in plain:
+                return metric
+    return ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _allowed(kind: Kind) -> list[str]:
+    short = VOLUME_COLUMNS if kind is EBS_VOLUME else {}
+    return [*kind.metrics, *short]
+
+
+def _statistic_of(series: Series) -> str:
+    """CloudWatch's statistic, as the file or the end of a name says it."""
+    if series.statistic:
+        return series.statistic
+    for name in series.names:
+        match = STATISTIC.search(name.lower())
+        if match:
+            return match[1].replace("_", "").capitalize()
+    return ""
+
+
+def _preferred(series: Sequence[Series], statistic: str) -> Sequence[Series]:
+    """Those in the statistic that is wanted, if there are any."""
+    return [one for one in series if _statistic_of(one) == statistic] or series
+
+
+def _joined(series: Sequence[Series], metric: str, name: str) -> list[tuple[float, float]]:
+    """The points of what are parts of one series."""
+    if len({(one.names, _statistic_of(one)) for one in series}) > 1:
+        msg = f"{name} has several series of {metric}: {_labels(series)}: choose one by --only TEXT"
+        raise ValueError(msg)
+    return [point for one in series for point in one.points]
+
+
+def _check_one_resource(found: Mapping[str, Sequence[Series]], name: str) -> None:
+    ids = {
+        one
+        for some in found.values()
+        for series in some
+        for one in RESOURCE_ID.findall(series.label)
+    }
+    if len({one for one in ids if not one.startswith("i-")} or ids) > 1:
+        msg = (
+            f"{name} has series of {', '.join(sorted(ids)[:MOST_NAMED])}: choose one by --only TEXT"
+        )
+        raise ValueError(msg)
+
+
+def _labels(series: Sequence[Series]) -> str:
+    labels = [one.label[:80] for one in series[:MOST_NAMED]]
+    more = len(series) - len(labels)
+    return ", ".join(labels) + (f" and {more} more" if more else "")

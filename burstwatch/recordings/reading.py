@@ -1,0 +1,67 @@
+"""Reads a file, or standard input, whatever program wrote it."""
+
+import gzip
+import zlib
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+from burstwatch.recordings.formats.documents import read_documents
+from burstwatch.recordings.formats.table import read_table
+from burstwatch.recordings.series import Contents
+
+STDIN = "-"
+GZIP_MARK = b"\x1f\x8b"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+#: A year of minutes takes 40 MB.
+LARGEST_BYTES = 1 << 29
+
+
+def read_file(path: str, *, stdin: Callable[[], bytes]) -> Contents:
+    """The series of a file; ``-`` is standard input.
+
+    Raises:
+        ValueError: if no program that is known wrote it, naming the place.
+        OSError: if it cannot be read.
+    """
+    raw = stdin() if path == STDIN else Path(path).read_bytes()
+    name = "standard input" if path == STDIN else path
+    return read_text(_decode(_inflate(raw, name), name), name=name)
+
+
+def read_text(text: str, *, name: str) -> Contents:
+    """The series of a text.
+
+    Raises:
+        ValueError: if no program that is known wrote it, naming the place.
+    """
+    start = text.lstrip()
+    if not start:
+        msg = f"{name}: no rows, the file is empty"
+        raise ValueError(msg)
+    if start[0] in "{[":
+        return read_documents(start, name=name)
+    return read_table(text, name=name)
+
+
+def _inflate(raw: bytes, name: str) -> bytes:
+    if not raw.startswith(GZIP_MARK):
+        return raw
+    try:
+        text = gzip.GzipFile(fileobj=BytesIO(raw)).read(LARGEST_BYTES + 1)
+    except (EOFError, OSError, zlib.error) as error:
+        msg = f"{name} is a broken gzip file: {error}"
+        raise ValueError(msg) from None
+    if len(text) > LARGEST_BYTES:
+        msg = f"{name} is a gzip file of more than {LARGEST_BYTES >> 20} MiB"
+        raise ValueError(msg)
+    return text
+
+
+def _decode(raw: bytes, name: str) -> str:
+    encoding = "utf-16" if raw.startswith(UTF_16_MARKS) else "utf-8-sig"
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        msg = f"{name} is not UTF-8 or UTF-16 text: {error.reason} at byte {error.start}"
+        raise ValueError(msg) from None

@@ -1,0 +1,136 @@
+"""Defines the samples that a replay plays, and writes them.
+
+A sample is one period: its start, and the values of a kind's metrics as CloudWatch has them. A
+metric without a value is absent, never 0.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from burstwatch.history.observations import Resource
+from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
+from burstwatch.kinds.base import Kind
+from burstwatch.kinds.ebs_volume import KIND, TRAFFIC
+
+#: Our own short names of a volume's metrics.
+VOLUME_COLUMNS: Mapping[str, str] = {
+    "balance_percent": KIND.level_metrics[0],
+    "read_ops": TRAFFIC.read_ops,
+    "write_ops": TRAFFIC.write_ops,
+    "read_bytes": TRAFFIC.read_bytes,
+    "write_bytes": TRAFFIC.write_bytes,
+}
+COLUMNS = ("t_s", *VOLUME_COLUMNS)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """One period of ``values`` by CloudWatch's metric. Totals are sums over the period."""
+
+    t_s: float
+    values: Mapping[str, float]
+
+
+def volume_sample(t_s: float, **cells: float | None) -> Sample:
+    """A sample of a volume by the short names. None is "CloudWatch has none"."""
+    known = {VOLUME_COLUMNS[name]: value for name, value in cells.items() if value is not None}
+    return Sample(t_s=t_s, values=known)
+
+
+def columns_of(kind: Kind) -> Mapping[str, str]:
+    """The metrics of a file of ours by column: a volume's have short names."""
+    return VOLUME_COLUMNS if kind is KIND else {name: name for name in kind.metrics}
+
+
+def write_samples(
+    samples: Iterable[Sample], columns: Mapping[str, str] = VOLUME_COLUMNS
+) -> list[str]:
+    """Lines with line ends, in our own columns."""
+    lines = [",".join(("t_s", *columns)) + "\n"]
+    for sample in samples:
+        cells = (sample.values.get(metric) for metric in columns.values())
+        texts = ("" if value is None else f"{value:.12g}" for value in cells)
+        lines.append(",".join((f"{sample.t_s:.0f}", *texts)) + "\n")
+    return lines
+
+
+def at_period(
+    samples: Sequence[Sample],
+    step_s: float,
+    period_s: float,
+    *,
+    kind: Kind = KIND,
+    level_statistic: Statistic = "Minimum",
+) -> tuple[Sequence[Sample], float]:
+    """Samples over ``period_s``, or as they are where they are that coarse already.
+
+    As CloudWatch does it: a period has a datapoint if any part of it has. The last one is
+    left out where the recording ends within it.
+
+    Raises:
+        ValueError: if the one period is no multiple of the other.
+    """
+    if step_s >= period_s:
+        return samples, step_s
+    if period_s % step_s:
+        msg = f"rows of {step_s:g} s cannot be summed up over {period_s:g} s"
+        raise ValueError(msg)
+    merge: dict[str, Callable[[Sequence[float]], float]] = {
+        metric.name: _mean if metric.is_rate else math.fsum for metric in kind.demand_metrics
+    }
+    merge |= dict.fromkeys(kind.level_metrics, min if level_statistic == "Minimum" else _mean)
+    wide: dict[float, dict[str, list[float]]] = {}
+    for sample in samples:
+        values = wide.setdefault(sample.t_s // period_s * period_s, {})
+        for name, value in sample.values.items():
+            values.setdefault(name, []).append(value)
+    end_s = samples[-1].t_s + step_s
+    return [
+        Sample(t_s=start, values={name: merge[name](some) for name, some in values.items()})
+        for start, values in wide.items()
+        if start + period_s <= end_s
+    ], period_s
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def lowest_bucket(kind: Kind, buckets: Sequence[Resource], samples: Iterable[Sample]) -> Resource:
+    """The bucket whose level was lowest; the first one where no level is known."""
+    lowest = dict.fromkeys((one.level_metric for one in buckets), math.inf)
+    by_metric = {one.level_metric: one for one in buckets}
+    for sample in samples:
+        for metric in lowest.keys() & sample.values.keys():
+            ratio = kind.to_ratio(by_metric[metric], sample.values[metric])
+            lowest[metric] = min(lowest[metric], ratio)
+    return by_metric[min(lowest, key=lambda metric: lowest[metric])]
+
+
+def to_points(
+    samples: Iterable[Sample], resource: Resource, period_s: float, kind: Kind = KIND
+) -> tuple[list[LevelPoint], list[DemandPoint]]:
+    """The samples as levels and demand, each where CloudWatch had it."""
+    levels, demand = [], []
+    for sample in samples:
+        values = sample.values
+        if resource.level_metric in values:
+            ratio = kind.to_ratio(resource, values[resource.level_metric])
+            levels.append(
+                LevelPoint(
+                    start_s=sample.t_s,
+                    period_s=period_s,
+                    ratio=min(1.0, max(0.0, ratio)),
+                    statistic=resource.statistic,
+                )
+            )
+        totals = {
+            metric.name: metric.total(values[metric.name], period_s)
+            for metric in kind.demand_metrics
+            if metric.name in values
+        }
+        point = kind.spent(resource, totals, sample.t_s, period_s)
+        if point is not None:
+            demand.append(point)
+    return levels, demand
