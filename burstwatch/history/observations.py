@@ -56,7 +56,7 @@ class Resource:
 
     Words: ``credit_name`` is what is used up, ``spend_unit`` is the unit of spending
     them, ``rate_unit`` that of the rates that people know, ``place`` where it is within the unit,
-    ``facts`` more of it (type, size). ``caveats`` name what could not be learned. ``tags``
+    ``facts`` more of it (type, size), ``spec`` its description by hand. ``caveats`` name what could not be learned. ``tags``
     and ``lead_s`` are the owner's; ``least_lead_s`` is the lead without one, where the
     deployment's is shorter. ``detail`` belongs to the kind: only its functions read it.
     """
@@ -87,6 +87,7 @@ class Resource:
     rate_unit: str = ""
     place: str = ""
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    spec: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveats: tuple[str, ...] = ()
     history_from_s: float | None = None
     detail: Any = None

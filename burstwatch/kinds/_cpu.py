@@ -197,6 +197,7 @@ def resource_of(
             "baseline": f"{spec.baseline:g}",
             "burst": f"{spec.vcpus:g}",
         },
+        spec={"type": instance.type},
         detail=Detail(spec=spec, usd_vcpu_h=usd_vcpu_h),
     )
 

@@ -32,6 +32,14 @@ METRICS_PAGE = Source(
 FULL_LASTS = Figure(value=1800.0, unit="s", source=OPTIMIZED_PAGE)
 LARGEST_PUBLISHED = Figure(value=4, unit="xlarge", source=METRICS_PAGE)
 
+#: What describes a type by hand: AWS's name of each number, and its help.
+NUMBERS = {
+    "baseline_iops": ("BaselineIops", "IOPS that the type sustains"),
+    "maximum_iops": ("MaximumIops", "IOPS that it reaches"),
+    "baseline_mb_s": ("BaselineThroughputInMBps", "MB/s that it sustains"),
+    "maximum_mb_s": ("MaximumThroughputInMBps", "MB/s that it reaches"),
+}
+
 CreditUnit = Literal["io", "MiB"]
 IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
 INSTANCE_TYPES = instance_types(
@@ -68,6 +76,8 @@ def buckets_of(resource: Resource, instance_type: str, spec: Item | None) -> tup
             info["MaximumThroughputInMBps"] * MIB_PER_MB,
         ),
     )
+    numbers = {name: f"{info[key]:.12g}" for name, (key, _) in NUMBERS.items()}
+    resource = replace(resource, spec={"type": resource.facts["type"], **numbers})
     return tuple(
         _with_bucket(resource, metric, of, baseline, maximum)
         for metric, of, baseline, maximum in rates
@@ -122,22 +132,16 @@ def example_of(
     item: Callable[[str], Item],
 ) -> Example:
     """The description by hand of an instance: what its type sustains and what it reaches."""
-    numbers = {
-        "baseline_iops": ("BaselineIops", "IOPS that the type sustains"),
-        "maximum_iops": ("MaximumIops", "IOPS that it reaches"),
-        "baseline_mb_s": ("BaselineThroughputInMBps", "MB/s that it sustains"),
-        "maximum_mb_s": ("MaximumThroughputInMBps", "MB/s that it reaches"),
-    }
 
     def listed(spec: Mapping[str, str]) -> tuple[Item, Found]:
-        info = {key: float_in(spec, name) for name, (key, _) in numbers.items()}
+        info = {key: float_in(spec, name) for name, (key, _) in NUMBERS.items()}
         known = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": info}}
         return item(spec["type"]), {"instance_types": {spec["type"].removeprefix("db."): known}}
 
     return Example(
         spec={
             "type": "an instance type, such as m5.large",
-            **{name: text for name, (_, text) in numbers.items()},
+            **{name: text for name, (_, text) in NUMBERS.items()},
         },
         load={"iops": "operations per second", "mib_s": "MiB per second"},
         item=listed,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import volume_fixes
-from burstwatch.ebs.load import MIB, Traffic, io_load
+from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import (
@@ -154,6 +154,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
             "instance_type": instance_type,
             "device": attachment.get("Device", ""),
         },
+        spec=_by_hand(spec, limits),
         caveats=() if limits or not instance_id else ("the instance's own limits are not known",),
         history_from_s=history_from_s,
         detail=Volume(
@@ -294,7 +295,30 @@ def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
         "Size": float_in(spec, "size_gib"),
         "Attachments": [{"State": "attached"}],
     }
-    return listed, {"instances": {}, "instance_types": {}, "modifications": {}}
+    if "instance_iops" not in spec:
+        return listed, {"instances": {}, "instance_types": {}, "modifications": {}}
+    limits = {
+        "MaximumIops": float_in(spec, "instance_iops"),
+        "MaximumThroughputInMBps": float_in(spec, "instance_mib_s") / MIB_PER_MB,
+    }
+    instance = {"InstanceType": "example", "State": {"Name": "running"}}
+    type_ = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": limits}}
+    return {**listed, "Attachments": [{"State": "attached", "InstanceId": "i-example"}]}, {
+        "instances": {"i-example": instance},
+        "instance_types": {"example": type_},
+        "modifications": {},
+    }
+
+
+def _by_hand(spec: VolumeSpec, limits: InstanceLimits | None) -> dict[str, str]:
+    """The description that ``_item`` takes."""
+    own = {"type": spec.volume_type, "size_gib": f"{spec.size_gib:g}"}
+    if limits is None:
+        return own
+    return own | {
+        "instance_iops": f"{limits.iops!r}",
+        "instance_mib_s": f"{limits.mib_s!r}",
+    }
 
 
 KIND = Kind(
@@ -317,7 +341,12 @@ KIND = Kind(
     cause=cause_of(TRAFFIC),
     fixes=fixes,
     example=Example(
-        spec={"type": "gp2, st1 or sc1", "size_gib": "its size"},
+        spec={
+            "type": "gp2, st1 or sc1",
+            "size_gib": "its size",
+            "instance_iops": "the most IOPS that its instance allows",
+            "instance_mib_s": "and the most MiB/s",
+        },
         load={"iops": "operations per second", "mib_s": "MiB per second"},
         item=_item,
         totals=totals_of(TRAFFIC),

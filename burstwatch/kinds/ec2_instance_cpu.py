@@ -9,6 +9,7 @@ the time longer than the one stated.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Resource
@@ -111,7 +112,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     is_unlimited = found[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
     is_linux = not thing.item.get("Platform")
     is_priced = is_linux and thing.unit.rpartition("/")[2] in PRICED_REGIONS
-    yield _cpu.resource_of(
+    one = _cpu.resource_of(
         thing,
         _cpu.Instance(
             type=instance_type, since_s=started_at(thing.item), in_use=is_running(thing.item)
@@ -123,6 +124,8 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         starts_empty=not is_unlimited and family != "t2",
         usd_vcpu_h=SURPLUS_USD[family] if is_priced else None,
     )
+    mode = UNLIMITED if is_unlimited else STANDARD
+    yield replace(one, spec={**one.spec, "mode": mode})
 
 
 def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:

@@ -104,6 +104,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
             "size_gib": f"{size_gib:.3g}",
             **(rate_facts(bucket.refill, bucket.burst) if bucket else {}),
         },
+        spec={"size_gib": f"{size_gib!r}"},
     )
 
 

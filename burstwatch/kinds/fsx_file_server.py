@@ -73,6 +73,8 @@ def _resource(
     reason: str = "",
 ) -> Resource:
     baseline, burst = rates
+    capacity_mb_s = item.get("WindowsConfiguration", {}).get("ThroughputCapacity")
+    spec = {} if capacity_mb_s is None else {"throughput_capacity": f"{capacity_mb_s}"}
     bucket = None
     if not reason:
         capacity = FULL_LASTS.value * (burst - baseline)
@@ -94,6 +96,7 @@ def _resource(
         published_every_s=PERIOD_S,
         rate_unit=unit,
         facts={"type": f"FSx {item['FileSystemType']}", **rate_facts(baseline, burst)},
+        spec=spec,
     )
 
 

@@ -56,6 +56,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
             "size_gib": f"{item['StorageCapacity']:g}",
             **rate_facts(refill, burst),
         },
+        spec={"size_gib": f"{item['StorageCapacity']:g}"},
     )
 
 

@@ -81,6 +81,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
             "volume_type": storage_type,
             "size_gib": f"{size_gib:g}",
         },
+        spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
         caveats=("its storage is being changed",) if status in CHANGING else (),
         history_from_s=created_s(item),
     )

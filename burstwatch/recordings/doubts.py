@@ -41,7 +41,7 @@ def doubts(
         yield f"{number(most)} {resource.rate_unit}{_at([one.start_s for one in absurd])}, and at most {number(resource.limit.rate)} are served"
     if resource.is_documented:
         yield from _too_fast(levels, bucket)
-    yield from _unmoved(levels, demand, bucket, is_percent=is_percent)
+        yield from _unmoved(levels, demand, bucket, is_percent=is_percent)
 
 
 def _too_fast(levels: Sequence[LevelPoint], bucket: Bucket) -> Iterator[str]:

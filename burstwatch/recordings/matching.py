@@ -45,7 +45,7 @@ def match_metrics(
         raise ValueError(msg)
     found, notes = _by_metric(chosen, kind, buckets, name)
     _check_one_resource(found, name)
-    resource, level_notes = _bucket_of(kind, buckets, found, is_own=contents.is_own, name=name)
+    resource, level_notes = _bucket_of(kind, buckets, found, contents, name)
     points = {}
     if resource.level_metric in found:
         levels = _preferred(found[resource.level_metric], resource.statistic)
@@ -89,8 +89,7 @@ def _bucket_of(
     kind: Kind,
     buckets: Sequence[Resource],
     found: Mapping[str, Sequence[Series]],
-    *,
-    is_own: bool,
+    contents: Contents,
     name: str,
 ) -> tuple[Resource, list[str]]:
     """The bucket whose level the file has, with the statistic that it has it in."""
@@ -107,8 +106,9 @@ def _bucket_of(
     lowest = lowest_bucket(kind, have, values)
     if len(have) > 1:
         notes.append(f"{lowest.level_metric} is the lowest of its levels")
-    if is_own:
-        return lowest, notes
+    if contents.is_own:
+        own: Statistic = "Average" if contents.level_statistic == "Average" else lowest.statistic
+        return replace(lowest, statistic=own), notes
     stated = {_statistic_of(one) for one in found[lowest.level_metric]} - {""}
     if stated and not stated & {"Minimum", "Average"}:
         msg = f"{name} has {lowest.level_metric} as {', '.join(sorted(stated))} only, which hides how low it was: ask for Minimum or Average"

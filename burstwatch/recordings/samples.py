@@ -50,7 +50,7 @@ def write_samples(
     lines = [",".join(("t_s", *columns)) + "\n"]
     for sample in samples:
         cells = (sample.values.get(metric) for metric in columns.values())
-        texts = ("" if value is None else f"{value:.12g}" for value in cells)
+        texts = ("" if value is None else f"{value!r}" for value in cells)
         lines.append(",".join((f"{sample.t_s:.0f}", *texts)) + "\n")
     return lines
 

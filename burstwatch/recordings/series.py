@@ -27,7 +27,7 @@ class Contents:
     """What a file holds, before anybody knows of which kind it is.
 
     ``row_times`` are the times of its rows, whether they have a value or not. ``gaps_are_silence``
-    says that CloudWatch had no datapoint where a time is missing. ``kind`` and ``spec`` are how
+    says that CloudWatch had no datapoint where a time is missing. ``kind``, ``spec`` and ``level_statistic`` are how
     the file itself describes its resource. ``notes`` say what was assumed.
     """
 
@@ -38,4 +38,5 @@ class Contents:
     gaps_are_silence: bool = True
     kind: str = ""
     spec: Mapping[str, str]
+    level_statistic: str = ""
     notes: tuple[str, ...] = ()

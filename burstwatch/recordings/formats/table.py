@@ -74,6 +74,7 @@ def _contents(columns: _Columns, about: Mapping[str, str], *, is_console: bool) 
         is_own=columns.is_own,
         gaps_are_silence=not columns.is_own,
         kind=about.get("kind", ""),
+        level_statistic=about.get("statistic", ""),
         spec={key: value for key, has_value, value in pairs if has_value},
         notes=() if columns.says_zone else ("times have no zone and are taken as UTC",),
     )

@@ -1,0 +1,67 @@
+"""Save what CloudWatch has of a resource to a file that replay, explain and backtest read."""
+
+import gzip
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
+from burstwatch.cli.main import Terminal
+from burstwatch.cli.output import check_target
+from burstwatch.formatting import DAY, recorded_time
+from burstwatch.kinds import find_kinds
+from burstwatch.recordings.formats.table import OWN_MARK
+from burstwatch.recordings.samples import columns_of, write_samples
+
+MOST_DAYS = 63.0
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The resource, how far back, and the file."""
+    parser.add_argument("resource", metavar="ID", help="such as vol-... or the name of a database")
+    parser.add_argument(
+        "--days",
+        type=float,
+        default=14.0,
+        help="how far back, default 14: minutes up to 15 days, five minutes up to 63",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="a .gz is compressed; without it, to the terminal"
+    )
+    parser.add_argument("--kind", choices=[*find_kinds()], help="where an id has several kinds")
+    add_account_arguments(parser)
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Read, and write the file whole."""
+    if not 0 < args.days <= MOST_DAYS:
+        msg = f"days must be above 0 and at most {MOST_DAYS:g}, which is how long CloudWatch keeps five minutes; got {args.days:g}"
+        raise ValueError(msg)
+    if args.output:
+        check_target(args.output, inputs=())
+    clients = make_clients(args, terminal.env)
+    from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
+
+    found = record(
+        clients, kinds_of(args), args.resource, now=terminal.clock(), back_s=args.days * DAY
+    )
+    about = {
+        "kind": found.kind.name,
+        "id": found.resource.id,
+        "statistic": found.resource.statistic,
+        "spec": ",".join(f"{key}={value}" for key, value in found.resource.spec.items()),
+    }
+    mark = f"{OWN_MARK}{' '.join(f'{key}={value}' for key, value in about.items())}\n"
+    text = mark + "".join(write_samples(found.samples, columns_of(found.kind)))
+    if not args.output:
+        print(text, end="", file=terminal.stdout)
+        return 0
+    raw = text.encode()
+    # Without a time in it, the same data are the same bytes.
+    is_packed = args.output.endswith(".gz")
+    Path(args.output).write_bytes(gzip.compress(raw, mtime=0) if is_packed else raw)
+    first, last = (recorded_time(found.samples[n].t_s) for n in (0, -1))
+    print(
+        f"{len(found.samples)} rows of {found.period_s:g} s from {first} to {last} in {args.output}",
+        file=terminal.stdout,
+    )
+    return 0
