@@ -13,8 +13,24 @@ MILLISECONDS_FROM = 1e11
 TIMES = "seconds or milliseconds since 1970, or ISO 8601 such as 2026-11-24T12:00:00Z"
 NUMBERS = f"a number from 0 to {HIGHEST:g}, or nothing"
 NOTHING = frozenset({"", "-", "null", "none", "nan", "undefined", "n/a"})
-#: How Grafana shortens numbers.
-FACTORS = {"": 1.0, "%": 1.0, "K": 1e3, "k": 1e3, "Mil": 1e6, "Bil": 1e9, "Tri": 1e12, "s": 1.0}
+#: How Grafana shortens numbers and bytes.
+FACTORS = {
+    "": 1.0,
+    "%": 1.0,
+    "K": 1e3,
+    "Mil": 1e6,
+    "Bil": 1e9,
+    "Tri": 1e12,
+    "B": 1.0,
+    "kB": 1e3,
+    "MB": 1e6,
+    "GB": 1e9,
+    "TB": 1e12,
+    "KiB": 2.0**10,
+    "MiB": 2.0**20,
+    "GiB": 2.0**30,
+    "TiB": 2.0**40,
+}
 SHORTENED = re.compile(r"([-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)")
 
 
@@ -71,6 +87,24 @@ def check_number(value: float) -> float:
     if not 0 <= value <= HIGHEST or 0 < value < 1 / HIGHEST:
         raise ValueError(value)
     return value
+
+
+def parse_point(at: object, value: object) -> tuple[float, float]:
+    """A time and a value of a JSON document.
+
+    Raises:
+        ValueError: naming the one that is wrong, and what is allowed.
+    """
+    try:
+        seconds, _ = parse_time(str(at))
+    except (ValueError, OverflowError):
+        msg = f"a time is {at!r:.80}, allowed are {TIMES}"
+        raise ValueError(msg) from None
+    try:
+        return seconds, check_number(float(str(value)))
+    except ValueError:
+        msg = f"a value is {value!r:.80}, allowed is {NUMBERS}"
+        raise ValueError(msg) from None
 
 
 def _parse_shortened(cell: str, *, has_decimal_comma: bool) -> float:

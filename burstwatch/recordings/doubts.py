@@ -15,7 +15,7 @@ ROUNDING = 0.011
 #: How much more than allowed is a contradiction, and no slip of a clock.
 SLACK = 1.1
 #: A burst that must have moved the balance by this much shows whether it moves at all.
-MUST_MOVE = 0.1
+MUST_MOVE = 0.25
 #: Far above what any limit lets through in a single period.
 ABSURD = 3.0
 SHARE = 1.0
@@ -50,7 +50,7 @@ def _too_fast(levels: Sequence[LevelPoint], bucket: Bucket) -> Iterator[str]:
     for before, after in pairwise(levels):
         seconds = after.start_s - before.start_s
         change = after.ratio - before.ratio
-        if -change > SLACK * bucket.burst * seconds / bucket.capacity + ROUNDING:
+        if -change > SLACK * (bucket.burst - bucket.refill) * seconds / bucket.capacity + ROUNDING:
             falls.append(after.start_s)
         if change > SLACK * bucket.refill * seconds / bucket.capacity + ROUNDING:
             rises.append(after.start_s)
@@ -63,14 +63,14 @@ def _too_fast(levels: Sequence[LevelPoint], bucket: Bucket) -> Iterator[str]:
 def _unmoved(
     levels: Sequence[LevelPoint], demand: Sequence[DemandPoint], bucket: Bucket, *, is_percent: bool
 ) -> Iterator[str]:
-    """Demand that must have been charged, while the balance stays where it is.
+    """Demand that is charged by the documented rules, while the balance stays where it is.
 
     Credits can lie above a bucket that is counted in credits: such a level stays at 1.
     """
     ratio_at = {one.start_s: one.ratio for one in levels if is_percent or one.ratio < 1}
     owed, since = 0.0, None
     for point in demand:
-        net = min(point.least, bucket.burst) - bucket.refill
+        net = min(point.nominal, bucket.burst) - bucket.refill
         if net <= 0 or point.start_s not in ratio_at:
             owed, since = 0.0, None
             continue

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median_low
+from statistics import median
 
 from burstwatch.formatting import recorded_time
 from burstwatch.kinds.base import PERCENT, Kind, from_percent
@@ -124,7 +124,7 @@ def _step(times: Iterable[float]) -> float | None:
     """The usual distance of two times, as a period that CloudWatch has; None of a single time."""
     ordered = sorted(set(times))
     gaps = [after - before for before, after in pairwise(ordered)]
-    return _nearest(median_low(gaps)) if gaps else None
+    return _nearest(median(gaps)) if gaps else None
 
 
 def _nearest(gap_s: float) -> float:

@@ -40,6 +40,9 @@ def match_metrics(
         ValueError: if no series is a metric of the kind, or several are the same one.
     """
     chosen = [one for one in contents.series if only.lower() in one.label.lower()]
+    if not contents.series:
+        msg = f"{name} has no datapoint at all, so nothing can be said"
+        raise ValueError(msg)
     if not chosen:
         msg = f"{name} has no series with {only!r}, only {_labels(contents.series)}"
         raise ValueError(msg)
@@ -106,18 +109,16 @@ def _bucket_of(
     lowest = lowest_bucket(kind, have, values)
     if len(have) > 1:
         notes.append(f"{lowest.level_metric} is the lowest of its levels")
-    if contents.is_own:
+    stated = {_statistic_of(one) for one in found[lowest.level_metric]} - {""}
+    if contents.is_own and not stated:
         own: Statistic = "Average" if contents.level_statistic == "Average" else lowest.statistic
         return replace(lowest, statistic=own), notes
-    stated = {_statistic_of(one) for one in found[lowest.level_metric]} - {""}
     if stated and not stated & {"Minimum", "Average"}:
         msg = f"{name} has {lowest.level_metric} as {', '.join(sorted(stated))} only, which hides how low it was: ask for Minimum or Average"
         raise ValueError(msg)
     statistic: Statistic = "Minimum" if "Minimum" in stated else "Average"
-    if not stated and lowest.statistic == "Minimum":
-        notes.append(
-            f"whether {lowest.level_metric} is a Minimum or an Average is not said, taken as Average"
-        )
+    if not stated:
+        notes.append(f"{lowest.level_metric} is taken as an Average")
     return replace(lowest, statistic=statistic), notes
 
 

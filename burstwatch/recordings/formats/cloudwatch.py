@@ -5,7 +5,7 @@ Neither is in time order, and both may say a time in ISO or in seconds.
 
 from typing import Any
 
-from burstwatch.recordings.cells import check_number, parse_time
+from burstwatch.recordings.cells import parse_point
 from burstwatch.recordings.series import Contents, Series
 
 #: How a datapoint names its values, the one that `burstwatch` asks for first.
@@ -29,7 +29,7 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
                 Series(
                     names=(str(one.get("Label", "")), str(one.get("Id", ""))),
                     points=[
-                        (parse_time(str(at))[0], check_number(float(value)))
+                        parse_point(at, value)
                         for at, value in zip(one["Timestamps"], one["Values"], strict=False)
                     ],
                 )
@@ -48,7 +48,7 @@ def _statistics(document: dict[str, Any]) -> list[Series]:
             names=(str(document.get("Label", "")),),
             statistic=statistic,
             points=[
-                (parse_time(str(point["Timestamp"]))[0], check_number(float(point[statistic])))
+                parse_point(point["Timestamp"], point[statistic])
                 for point in points
                 if statistic in point
             ],

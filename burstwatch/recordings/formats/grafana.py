@@ -7,7 +7,7 @@ JSON (a list of ``schema`` and ``data``), and the answer of a query (``results``
 from collections.abc import Iterator
 from typing import Any
 
-from burstwatch.recordings.cells import check_number, parse_time
+from burstwatch.recordings.cells import parse_point
 from burstwatch.recordings.series import Contents, Series
 
 
@@ -51,15 +51,14 @@ def _series(fields: list[dict[str, Any]]) -> Iterator[Series]:
     times = next((field["values"] for field in fields if field.get("type") == "time"), None)
     if times is None:
         return
-    seconds = [parse_time(str(at))[0] for at in times]
     for field in fields:
         if field.get("type") != "number":
             continue
         yield Series(
             names=_names(field),
             points=[
-                (at, check_number(float(value)))
-                for at, value in zip(seconds, field["values"], strict=True)
+                parse_point(at, value)
+                for at, value in zip(times, field["values"], strict=True)
                 if value is not None
             ],
         )

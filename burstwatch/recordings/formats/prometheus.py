@@ -1,10 +1,12 @@
 """Reads the answer of Prometheus's ``/api/v1/query_range``."""
 
-import math
 from typing import Any
 
-from burstwatch.recordings.cells import check_number, parse_time
+from burstwatch.recordings.cells import parse_point
 from burstwatch.recordings.series import Contents, Series
+
+#: How Prometheus writes a value that is none.
+NO_VALUE = "NaN"
 
 
 def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
@@ -32,11 +34,7 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
                     str(one["metric"].get("__name__", "")),
                     " ".join(v for k, v in one["metric"].items() if k != "__name__"),
                 ),
-                points=[
-                    (parse_time(str(at))[0], check_number(float(value)))
-                    for at, value in one["values"]
-                    if not math.isnan(float(value))
-                ],
+                points=[parse_point(at, value) for at, value in one["values"] if value != NO_VALUE],
             )
             for one in data["result"]
         ],

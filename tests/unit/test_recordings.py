@@ -1,0 +1,319 @@
+"""Files as other programs write them are read, and tell the same story as our own columns."""
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch.cli.main import run
+from burstwatch.recordings.cells import parse_number, parse_time
+from tests.recorded import volume_samples
+
+FILES = Path(__file__).parents[1] / "recordings"
+OWN = FILES / "own.csv"
+GP2 = ("--type", "gp2", "--size-gib", "100")
+LINES = OWN.read_text().splitlines()
+
+
+def burstwatch(*args: str, stdin: bytes = b"") -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = run(args, stdout=out, stderr=err, env={}, clock=lambda: 0.0, stdin=lambda: stdin)
+    return code, out.getvalue(), err.getvalue()
+
+
+def story(path: Path | str, *args: str, stdin: bytes = b"") -> dict[str, Any]:
+    code, out, err = burstwatch("explain", str(path), *GP2, "--json", *args, stdin=stdin)
+    assert code == 0, err
+    told: dict[str, Any] = json.loads(out)
+    return told
+
+
+def times(told: dict[str, Any]) -> list[tuple[float, str]]:
+    return [(one["t_s"], one["assessment"]) for one in told["pages"]]
+
+
+def test_the_recording_has_something_to_tell() -> None:
+    told = story(OWN)
+    assert len(told["pages"]) >= 1
+    assert told["emptied_at_s"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("console.csv", "CSV of the CloudWatch console, periods of 300 s; times have no zone"),
+        ("query_range.json", "JSON of Prometheus, periods of 300 s"),
+    ],
+)
+def test_a_file_that_says_all_tells_the_very_same(name: str, said: str) -> None:
+    assert {**story(FILES / name), "name": ""} == {**story(OWN), "name": ""}
+    assert said in burstwatch("explain", str(FILES / name), *GP2)[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("get-metric-data.json", "BurstBalance is taken as an Average"),
+        ("grafana-raw.csv", "BurstBalance is taken as an Average"),
+        ("grafana-frames.json", "JSON of Grafana, periods of 300 s"),
+        ("grafana-panel.json", "JSON of Grafana, periods of 300 s"),
+        ("grafana-formatted.csv", "times have no zone and are taken as UTC"),
+        ("get-metric-statistics.json", "get-metric-statistics, periods of 300 s"),
+    ],
+)
+def test_a_file_that_says_less_pages_within_a_period_and_names_what_it_assumes(
+    name: str, said: str
+) -> None:
+    told, own = story(FILES / name), story(OWN)
+    assert told["emptied_at_s"] == own["emptied_at_s"]
+    pages, expected = times(told), times(own)
+    first_s, first_own_s = pages[0][0], expected[0][0]
+    assert abs(first_s - first_own_s) <= 900
+    assert said in burstwatch("explain", str(FILES / name), *GP2)[2]
+
+
+def test_balance_alone_in_a_csv_of_two_columns_is_enough(tmp_path: Path) -> None:
+    path = tmp_path / "value.csv"
+    rows = [line.split(",")[:2] for line in LINES[1:]]
+    path.write_text("\n".join(["Time,Value", *(",".join(row) for row in rows)]))
+    assert story(path)["emptied_at_s"] == story(OWN)["emptied_at_s"]
+    assert (
+        "its only series, 'Value', is taken as BurstBalance"
+        in burstwatch("explain", str(path), *GP2)[2]
+    )
+
+
+def in_disorder(lines: list[str]) -> list[str]:
+    return [lines[0], *reversed(lines[1:])]
+
+
+def twice(lines: list[str]) -> list[str]:
+    return [*lines, *lines[5:9]]
+
+
+def with_jitter(lines: list[str]) -> list[str]:
+    late = [line.split(",", 1) for line in lines[1:]]
+    return [lines[0], *(f"{int(t) + n * 7 % 40},{rest}" for n, (t, rest) in enumerate(late))]
+
+
+def with_semicolons(lines: list[str]) -> list[str]:
+    return [line.replace(",", ";").replace(".", ",") for line in lines]
+
+
+def in_iso(lines: list[str]) -> list[str]:
+    dated = [line.split(",", 1) for line in lines[1:]]
+    start = int(dated[0][0])
+    return [
+        lines[0],
+        *(
+            f"2026-11-02T{(int(t) - start) // 3600:02d}:{(int(t) - start) % 3600 // 60:02d}:00Z,{rest}"
+            for t, rest in dated
+        ),
+    ]
+
+
+def in_milliseconds(lines: list[str]) -> list[str]:
+    return [lines[0], *(line.replace(",", "000,", 1) for line in lines[1:])]
+
+
+def with_more(lines: list[str]) -> list[str]:
+    return [f"{lines[0]},Something", *(f"{line},7" for line in lines[1:])]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (in_disorder, "times are sorted"),
+        (twice, "20 duplicate values are merged"),
+        (with_jitter, "times are moved to the nearest period"),
+        (with_semicolons, ""),
+        (in_iso, ""),
+        (in_milliseconds, ""),
+        (with_more, "left out Something"),
+    ],
+)
+def test_the_same_rows_in_another_form_tell_the_same(
+    change: Callable[[list[str]], list[str]], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "other.csv"
+    path.write_text("\n".join(change(LINES)))
+    assert times(story(path)) == times(story(OWN))
+    err = burstwatch("explain", str(path), *GP2)[2]
+    assert said in err if said else err == ""
+
+
+def test_gzip_standard_input_and_utf_16_are_read(tmp_path: Path) -> None:
+    expected = times(story(OWN))
+    packed = tmp_path / "own.csv.gz"
+    packed.write_bytes(gzip.compress(OWN.read_bytes()))
+    assert times(story(packed)) == expected
+    assert times(story("-", stdin=packed.read_bytes())) == expected
+    of_excel = tmp_path / "excel.csv"
+    of_excel.write_text(OWN.read_text(), encoding="utf-16")
+    assert times(story(of_excel)) == expected
+
+
+def test_answers_that_follow_one_another_are_one_recording(tmp_path: Path) -> None:
+    whole = json.loads((FILES / "get-metric-statistics.json").read_text())
+    half = len(whole["Datapoints"]) // 2
+    parts = [
+        {**whole, "Datapoints": whole["Datapoints"][at]} for at in (slice(half, None), slice(half))
+    ]
+    path = tmp_path / "joined.json"
+    path.write_text("\n".join(map(json.dumps, parts)))
+    assert times(story(path)) == times(story(FILES / "get-metric-statistics.json"))
+
+
+def test_a_minute_of_silence_between_datapoints_of_cloudwatch_is_idle(tmp_path: Path) -> None:
+    answer = json.loads((FILES / "get-metric-statistics.json").read_text())
+    answer["Datapoints"] = [
+        one for n, one in enumerate(sorted(answer["Datapoints"], key=lambda p: p["Timestamp"]))
+        if not 100 < n < 130
+    ]  # fmt: skip
+    path = tmp_path / "gap.json"
+    path.write_text(json.dumps(answer))
+    code, out, _ = burstwatch("replay", str(path), *GP2, "--json")
+    assert code == 0
+    states = [json.loads(line)["state"] for line in out.splitlines()]
+    assert "idle" in states[110:130]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("{}", "JSON of another form, allowed are the answer of get-metric-statistics"),
+        ("[1,2]", "JSON of another form"),
+        ('{"Datapoints": [{"Timestamp": "x", "Minimum": 3}]}', "a time is 'x', allowed are seconds"),
+        ('{"Datapoints": [{"Timestamp": 3, "Minimum": "x"}]}', "a value is 'x', allowed is a number"),
+        ('{"Datapoints": []}', "no datapoint at all, so nothing can be said"),
+        ('{"Datapoints": [{"Minimum": 3}]}', "JSON of another form"),
+        ('{"Datapoints": [', "begins as JSON and is none: line 1"),
+        ('{"status":"error","error":"too many"}', "Prometheus answered with an error: too many"),
+        ('{"status":"success","data":{"resultType":"vector","result":[]}}', "only query_range gives"),
+        ("[" * 100_000, "begins as JSON and is none: too deep"),
+        ("t_s,BurstBalance Maximum\n0,3\n60,4\n", "as Maximum only, which hides how low it was"),
+        ("Time,a BurstBalance,b BurstBalance\n0,3,4\n", "several series of BurstBalance: a BurstBalance, b"),
+        (
+            "Time,vol-0aaaaaaaaaaaaaaa1 BurstBalance,vol-0aaaaaaaaaaaaaaa2 VolumeReadOps\n0,3,4\n",
+            "series of vol-0aaaaaaaaaaaaaaa1, vol-0aaaaaaaaaaaaaaa2: choose one by --only TEXT",
+        ),
+        ("Time,BurstBalance\n0,3.5 io/s\n", "BurstBalance is '3.5 io/s', allowed is a number"),
+        ("Time,BurstBalance\n0,3\n60,4\n90,5\n", ""),
+    ],
+)  # fmt: skip
+def test_what_no_program_writes_is_refused_in_one_line(
+    text: str, named: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "odd"
+    path.write_text(text)
+    code, out, err = burstwatch("replay", str(path), *GP2, "--json")
+    if not named:
+        assert code == 0
+        return
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert named in err
+
+
+def test_a_broken_gzip_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "cut.csv.gz"
+    path.write_bytes(gzip.compress(OWN.read_bytes())[:100])
+    code, _, err = burstwatch("replay", str(path), *GP2)
+    assert code == 2
+    assert "cut.csv.gz is a broken gzip file" in err
+
+
+def test_only_chooses_one_of_several_volumes(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    rows = [f"{line.split(',')[0]},{line.split(',')[1]},100" for line in LINES[1:]]
+    path.write_text("\n".join(["Time,orders BurstBalance,logs BurstBalance", *rows]))
+    assert story(path, "--only", "orders")["emptied_at_s"] == story(OWN)["emptied_at_s"]
+    assert story(path, "--only", "logs")["emptied_at_s"] == []
+    code, _, err = burstwatch("replay", str(path), *GP2, "--only", "nobody")
+    assert code == 2
+    assert "no series with 'nobody', only orders BurstBalance, logs BurstBalance" in err
+
+
+def doubted(rows: list[str], tmp_path: Path, *args: str) -> str:
+    path = tmp_path / "doubted.csv"
+    path.write_text(
+        "\n".join(["t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes", *rows])
+    )
+    code, _, err = burstwatch("replay", str(path), *(args or GP2), "--json")
+    assert code == 0
+    return err
+
+
+def test_what_a_recording_contradicts_is_named(tmp_path: Path) -> None:
+    rows = [f"{60 * n},100,90000,90000,3e9,3e9" for n in range(60)]
+    assert "of load above the baseline at 0 h 00, and the balance does not move" in doubted(
+        rows, tmp_path
+    )
+    rows = [f"{60 * n},{90 - n},1e9,1e9,1e12,1e12" for n in range(20)]
+    assert "and at most 3,000 are served" in doubted(rows, tmp_path)
+    rows = [f"{60 * n},{max(0, 90 - 20 * n)},100,100,1e6,1e6" for n in range(20)]
+    assert "falls faster than this type can spend at 0 h 01 and 4 times more" in doubted(
+        rows, tmp_path
+    )
+    rows = [f"{60 * n},{min(90, 20 * n)},100,100,1e6,1e6" for n in range(20)]
+    assert "rises faster than this type earns" in doubted(rows, tmp_path)
+    rows = [f"{60 * n},0.{90 - n},100,100,1e6,1e6" for n in range(20)]
+    assert "no BurstBalance is above 1: it is read in percent" in doubted(rows, tmp_path)
+
+
+def test_a_recording_of_its_own_type_is_not_doubted() -> None:
+    for args in (("--example",), (str(OWN), *GP2)):
+        assert burstwatch("replay", *args)[2] == ""
+    assert "another" in burstwatch("replay", str(OWN), "--type", "gp2", "--size-gib", "900")[2]
+
+
+@pytest.mark.parametrize(
+    ("cell", "seconds", "has_zone"),
+    [
+        ("1793577600", 1_793_577_600.0, True),
+        ("1793577600000", 1_793_577_600.0, True),
+        ("2026-11-02T00:00:00Z", 1_793_577_600.0, True),
+        ("2026-11-02T01:00:00+01:00", 1_793_577_600.0, True),
+        ("2026-11-02 00:00:00", 1_793_577_600.0, False),
+        ("2026/11/02 00:00:00", 1_793_577_600.0, False),
+        ("2026-11-02 00:00:00 UTC", 1_793_577_600.0, True),
+        ("0", 0.0, True),
+    ],
+)
+def test_times_are_read_as_programs_write_them(cell: str, seconds: float, has_zone: bool) -> None:  # noqa: FBT001
+    assert parse_time(cell) == (seconds, has_zone)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("82.24", 82.24), ("82.2%", 82.2), ("218,775", 218_775.0), ("219 K", 219_000.0),
+        ("1.5 Mil", 1.5e6), ("3.34 GiB", 3.34 * 2**30), ("0 B", 0.0), ("", None), ("null", None),
+        ("NaN", None), ("-", None), ("1e3", 1_000.0),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_as_programs_write_them(cell: str, value: float | None) -> None:
+    assert parse_number(cell) == value
+
+
+@pytest.mark.parametrize("cell", ["x", "-1", "inf", "3 io/s", "1,5", "1,2,3", "1e400", "1e-300"])
+def test_what_is_no_number_of_a_metric_is_refused(cell: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_number(cell)
+
+
+@given(st.lists(st.integers(0, 25), min_size=9, max_size=40), st.integers(0, 20))
+def test_jitter_below_a_fifth_of_a_period_never_loses_a_row(late: list[int], first: int) -> None:
+    rows = [f"{120 * n + first + one},50,0,0,0,0\n" for n, one in enumerate(late)]
+    samples = volume_samples(
+        ["t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes\n", *rows]
+    )
+    assert len(samples) == len(rows)
+    gaps = {b.t_s - a.t_s for a, b in pairwise(samples)}
+    assert gaps == {120.0}
