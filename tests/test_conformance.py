@@ -44,6 +44,12 @@ from tests.kinds.playing import (
 
 KINDS = list(find_kinds().values())
 TAG = ("team", "Payments")
+#: The inner loop plays two kinds through whole lives; `make test` plays all.
+PLAYED_ALWAYS = {"ebs_volume", "rds_storage"}
+PLAYED = [
+    pytest.param(kind, id=kind.name, marks=() if kind.name in PLAYED_ALWAYS else pytest.mark.slow)
+    for kind in KINDS
+]
 
 
 def by_name(value: Any) -> str:
@@ -150,7 +156,7 @@ def test_a_kind_puts_and_removes_a_tag_as_its_api_takes_it(kind: Kind) -> None:
         assert ParamValidator().validate(arguments, shape).generate_report() == ""
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+@pytest.mark.parametrize("kind", PLAYED)
 def test_a_snoozed_resource_stays_silent_says_so_and_is_heard_again(
     kind: Kind, cloud: Cloud
 ) -> None:
@@ -245,11 +251,12 @@ def test_nothing_measured_is_nothing_known_never_zero(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("shards", [1, 4])
-@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+@pytest.mark.parametrize("kind", PLAYED)
 def test_a_kind_is_swept_alarmed_and_recovered(kind: Kind, shards: int, cloud: Cloud) -> None:
     drain_and_recover(cloud, {kind.name: (kind, examples_of(kind))}, shards=shards)
 
 
+@pytest.mark.slow
 def test_a_fleet_of_every_kind_is_swept_alarmed_and_recovered_together(cloud: Cloud) -> None:
     drain_and_recover(cloud, {kind.name: (kind, examples_of(kind)) for kind in KINDS})
 
@@ -295,7 +302,7 @@ def test_a_resource_says_how_it_would_be_described_by_hand(kind: Kind) -> None:
         assert asdict(again.bucket) == pytest.approx(asdict(resource.bucket))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+@pytest.mark.parametrize("kind", PLAYED)
 def test_what_export_saves_is_replayed_explained_and_the_same_from_the_account(
     kind: Kind, cloud: Cloud, tmp_path: Path
 ) -> None:

@@ -7,7 +7,13 @@ import pytest
 from tools.golden import CASES, golden_path, messages
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in {"ebs_volume", "mass"} else pytest.param(name, marks=pytest.mark.slow)
+        for name in CASES
+    ],
+)
 def test_the_messages_are_the_golden_ones(name: str) -> None:
     assert golden_path(name).read_text(encoding="utf-8") == messages(CASES[name]), "run 'make gen'"
 
@@ -16,7 +22,13 @@ def test_every_golden_file_has_its_case() -> None:
     assert {path.stem for path in golden_path("any").parent.iterdir()} == {*CASES, "doctor"}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in {"ebs_volume", "mass"} else pytest.param(name, marks=pytest.mark.slow)
+        for name in CASES
+    ],
+)
 def test_a_message_begins_with_the_resource_the_time_and_the_first_action(name: str) -> None:
     texts = re.split(
         r"^====.*\n(?:Subject:.*\n\n)?", golden_path(name).read_text(), flags=re.MULTILINE
@@ -31,7 +43,13 @@ def test_a_message_begins_with_the_resource_the_time_and_the_first_action(name: 
         assert "Now: " in action, begin
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in {"ebs_volume", "mass"} else pytest.param(name, marks=pytest.mark.slow)
+        for name in CASES
+    ],
+)
 def test_every_link_of_a_message_opens_on_a_phone(name: str) -> None:
     text = golden_path(name).read_text()
     links = re.findall(r"(?:Runbook|Dashboard|Console|Graph): (\S+)", text)

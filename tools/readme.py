@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -24,7 +25,10 @@ BACKTEST = ROOT / "docs" / "backtest.md"
 ALERTING = ROOT / "docs" / "alerting.md"
 FLEETS = ROOT / "docs" / "fleets.md"
 SECURITY = ROOT / "docs" / "security.md"
+RECORDINGS = ROOT / "docs" / "recordings.md"
 RESULTS = ROOT / "benchmarks" / "results"
+RECORDED = ROOT / "tests" / "recordings"
+RECORDED_LINES, RECORDED_WIDTH = 8, 110
 #: The stack itself fills these in.
 OF_THE_STACK = {
     "deployment",
@@ -235,6 +239,16 @@ def _golden(heading: str) -> str:
     return f"```text\n{message.strip()}\n```\n"
 
 
+def recording_start(name: str) -> str:
+    """The beginning of a file that another program wrote."""
+    text = (RECORDED / name).read_text(encoding="utf-8-sig")
+    lines = text.splitlines()[:RECORDED_LINES]
+    shown = (
+        line if len(line) <= RECORDED_WIDTH else f"{line[:RECORDED_WIDTH]}..." for line in lines
+    )
+    return "```text\n" + "\n".join(shown) + "\n...\n```\n"
+
+
 def flags_table() -> str:
     """The flags of the exporter."""
     lines = ["| flag | default | meaning |", "| --- | --- | --- |"]
@@ -304,6 +318,11 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "mixed-kinds": fleet_tables.mixed_table,
         "spread": fleet_tables.spread_table,
         "cold-start": fleet_tables.cold_start_table,
+    },
+    RECORDINGS: {
+        path.name: partial(recording_start, path.name)
+        for path in sorted(RECORDED.glob("*.[cj]s*"))
+        if f"<!-- {path.name} -->" in RECORDINGS.read_text(encoding="utf-8")
     },
     SECURITY: {
         "attacks": security_tables.attacks_table,

@@ -7,7 +7,6 @@ exhaustion, the spending against baseline and limit, and the verdicts as coloure
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from itertools import pairwise
 
@@ -16,9 +15,8 @@ from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture, ti
 from burstwatch.formatting import recorded_time, span
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
-from burstwatch.kinds.base import Kind
 from burstwatch.owner_tags import read_owner_tags
-from burstwatch.recordings.samples import Sample, to_points
+from burstwatch.recordings.samples import Points, Sample
 
 COLORS = {
     "ok": GREEN,
@@ -39,9 +37,9 @@ class Story:
     """One series with what was said at each moment of it."""
 
     name: str
-    kind: Kind
     resource: Resource
     samples: Sequence[Sample]
+    points: Points
     moments: Sequence[Moment]
     period_s: float
 
@@ -55,10 +53,10 @@ class Story:
         """The end of the last row."""
         return self.samples[-1].t_s + self.period_s
 
-    @cached_property
+    @property
     def balance(self) -> list[tuple[float, float]]:
         """(end of period, share of the bucket), where CloudWatch had one."""
-        levels, _ = to_points(self.samples, self.resource, self.period_s, self.kind)
+        levels, _ = self.points
         return [(point.start_s + self.period_s, point.ratio) for point in levels]
 
     @property
@@ -157,7 +155,7 @@ def _fan(chart: Chart, page: Moment) -> None:
 
 def _rate_panel(story: Story) -> Chart:
     bucket = story.resource.bucket
-    _, demand = to_points(story.samples, story.resource, story.period_s, story.kind)
+    _, demand = story.points
     rates = [(point.end_s, point.nominal) for point in demand]
     burst = bucket.burst if bucket else max((rate for _, rate in rates), default=1.0)
     top = max(1.0, 1.1 * max([burst, *(rate for _, rate in rates)]))

@@ -5,7 +5,7 @@ At each *now* only those rows are seen that CloudWatch would have published.
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from burstwatch.config import Config
@@ -17,7 +17,7 @@ from burstwatch.history.past import to_past
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND
-from burstwatch.recordings.samples import Sample, to_points
+from burstwatch.recordings.samples import Points, Sample, to_points
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,12 +58,27 @@ def replay(
 ) -> Iterator[Moment]:
     """One moment per period, from the first row until the last has been seen."""
     played = Played(rows, resource, period_s, kind)
-    # Data as late as asked for is not stale: the delay is part of the question.
-    config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
-    steps = int((rows[-1].t_s + period_s + delay_s - rows[0].t_s) / period_s)
-    for step in range(steps + 1):
-        now = rows[0].t_s + step * period_s
-        yield _moment(played.at(now, delay_s, config), config)
+    return Replay(played, config, delay_s=delay_s).moments()
+
+
+class Replay:
+    """Every moment of a series, by number: the first row's start is 0, and each is a period later."""
+
+    def __init__(self, played: "Played", config: Config, *, delay_s: float) -> None:
+        """Datapoints come ``delay_s`` after their period's end."""
+        self._played, self._delay_s = played, delay_s
+        # Data as late as asked for is not stale: the delay is part of the question.
+        self._config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
+
+    def __len__(self) -> int:
+        """The moments until the last row has been seen."""
+        return 1 + int((self._played.span_s + self._delay_s) / self._played.period_s)
+
+    def moments(self, numbers: Iterable[int] | None = None) -> Iterator[Moment]:
+        """Those of ``numbers``, or all."""
+        for number in range(len(self)) if numbers is None else numbers:
+            now = self._played.start_s + number * self._played.period_s
+            yield _moment(self._played.at(now, self._delay_s, self._config), self._config)
 
 
 class Played:
@@ -75,14 +90,17 @@ class Played:
         resource: Resource,
         period_s: float,
         kind: Kind = KIND,
+        points: Points | None = None,
     ) -> None:
-        """Prepare once all that is asked of ``rows`` later."""
-        self._resource, self._period_s = resource, period_s
+        """Prepare once all that is asked of ``rows`` later; ``points`` are made of them already."""
+        self._resource, self.period_s = resource, period_s
         self._row_ends = [row.t_s + period_s for row in rows]
+        self.start_s, self.span_s = rows[0].t_s, self._row_ends[-1] - rows[0].t_s
+        levels, demand = points or to_points(rows, resource, period_s, kind)
         cut = resource.history_from_s
-        levels, demand = to_points(
-            [row for row in rows if cut is None or row.t_s >= cut], resource, period_s, kind
-        )
+        if cut is not None:
+            levels = [point for point in levels if point.start_s >= cut]
+            demand = [point for point in demand if point.start_s >= cut]
         bucket = resource.bucket
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
         self._history = (
@@ -111,8 +129,8 @@ class Played:
             resource=self._resource,
             at=now,
             history=history,
-            unit_is_fresh=age_s <= config.max_data_age_s + self._period_s,
-            looked_back_s=min(back_s, now - (self._row_ends[0] - self._period_s)),
+            unit_is_fresh=age_s <= config.max_data_age_s + self.period_s,
+            looked_back_s=min(back_s, now - (self._row_ends[0] - self.period_s)),
         )
 
 

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ def check_target(target: str, *, inputs: Iterable[str]) -> None:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):

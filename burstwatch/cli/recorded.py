@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TextIO
 
+from burstwatch.backtest.replay import Played, Replay
 from burstwatch.cli.main import Terminal
+from burstwatch.config import Config
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
@@ -16,7 +18,7 @@ from burstwatch.recordings.doubts import doubts
 from burstwatch.recordings.grid import LONGEST_PERIOD_S, to_grid
 from burstwatch.recordings.matching import match_metrics
 from burstwatch.recordings.reading import read_file, read_text
-from burstwatch.recordings.samples import Sample
+from burstwatch.recordings.samples import Points, Sample, to_points
 from burstwatch.recordings.series import Contents
 
 EXAMPLE = "gp2_100gib.csv"
@@ -37,8 +39,14 @@ class Recorded:
     kind: Kind
     resource: Resource
     samples: Sequence[Sample]
+    points: Points
     period_s: float
     delay_s: float
+
+    def play(self, config: Config) -> Replay:
+        """What would have been said at each moment of it."""
+        played = Played(self.samples, self.resource, self.period_s, self.kind, self.points)
+        return Replay(played, config, delay_s=self.delay_s)
 
 
 def add_series_arguments(parser: ArgumentParser, *, metavar: str = "FILE") -> None:
@@ -167,13 +175,15 @@ def place_recorded(
         notes.insert(0, f"{contents.format}, periods of {grid.period_s:g} s")
     if notes:
         print(f"burstwatch: {name}: {'; '.join(notes)}", file=stderr)
-    for doubt in doubts(grid.samples, matched.resource, grid.period_s, kind):
+    points = to_points(grid.samples, matched.resource, grid.period_s, kind)
+    for doubt in doubts(grid.samples, points, matched.resource, kind):
         print(f"burstwatch: {name}: doubtful: {doubt}", file=stderr)
     return Recorded(
         name=name,
         kind=kind,
         resource=matched.resource,
         samples=grid.samples,
+        points=points,
         period_s=grid.period_s,
         delay_s=delay_s,
     )

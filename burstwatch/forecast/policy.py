@@ -215,13 +215,18 @@ class Judge:
             return now
         warned_at: int | None = None
         known_from = history.first_slot(history.track.look_back_s)
+        marks = self._known_marks()
+        had_incident = history.track.last_empty[history.size - 1] >= known_from
         for back in range(1 if ended_s == 0 else 0, history.size):
             if back >= slots + (warned_at if warned_at is not None else 0):
                 break
             size = history.size - back
-            if history.cut(size).is_recovering(known_from):
+            if had_incident and history.cut(size).is_recovering(known_from):
                 break  # what was before the end of an incident ended with it
-            found = self._at_mark(size, is_warned=warned_at is not None)
+            key = size if warned_at is None else -size
+            found = marks.get(key)
+            if found is None:
+                found = marks[key] = self._at_mark(size, is_warned=warned_at is not None)
             if found == "critical":
                 # Before the hold time it only tells that the warning was part of a page, and ended with it.
                 return (
@@ -234,6 +239,17 @@ class Judge:
         if warned_at is None or now.verdict == "warning":
             return now
         return _was("warning", ended_s + warned_at * period_s + self.lag_s)
+
+    def _known_marks(self) -> dict[int, Verdict]:
+        """What is known of past instants, by size, negative once a warning is found.
+
+        A replay comes back to each at every moment of the hold time.
+        """
+        key = ("marks", self.near_s, self.threshold, self.config.page_on, id(self.model))
+        known = self.history.track.memory.setdefault(key, {})
+        if not isinstance(known, dict):
+            raise TypeError(key)
+        return known
 
     def _at_mark(self, size: int, *, is_warned: bool) -> Verdict:
         """The severity at the end of the first ``size`` slots, if that is a mark that is looked at."""

@@ -8,7 +8,7 @@ from burstwatch.formatting import number, recorded_time, span
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.kinds.base import Kind, from_percent
-from burstwatch.recordings.samples import Sample, to_points
+from burstwatch.recordings.samples import Points, Sample
 
 #: CloudWatch rounds a balance, so a step of this much more is no contradiction.
 ROUNDING = 0.011
@@ -22,14 +22,14 @@ SHARE = 1.0
 
 
 def doubts(
-    samples: Sequence[Sample], resource: Resource, period_s: float, kind: Kind
+    samples: Sequence[Sample], points: Points, resource: Resource, kind: Kind
 ) -> Iterator[str]:
     """A line for each contradiction, with its first time and how often it occurs."""
     bucket = resource.bucket
     if bucket is None:
         return
     is_percent = kind.to_ratio is from_percent
-    levels, demand = to_points(samples, resource, period_s, kind)
+    levels, demand = points
     values = [
         one.values[resource.level_metric] for one in samples if resource.level_metric in one.values
     ]

@@ -5,7 +5,7 @@ worse one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -61,20 +61,20 @@ def to_grid(
     if widest_s % step_s:
         msg = f"{name} has series that are {step_s:g} s and {widest_s:g} s apart, which do not fit into one another"
         raise ValueError(msg)
-    place = _places(all_times, step_s)
-    notes = _notes(matched.points, all_times, place, row_times)
+    places = _places(all_times, step_s)
+    notes = _notes(matched.points, places, row_times)
     count = (all_times[-1] - all_times[0]) / step_s
     if count > MOST_SAMPLES:
         msg = f"{name}: the rows span {count:.0f} periods of {step_s:g} s, at most {MOST_SAMPLES} are played"
         raise ValueError(msg)
-    rows: dict[float, dict[str, float]] = {place(at): {} for at in all_times}
+    rows: dict[float, dict[str, float]] = {at: {} for at in places.values()}
     if gaps_are_silence:
-        first, last = place(all_times[0]), place(all_times[-1])
+        first, last = places[all_times[0]], places[all_times[-1]]
         rows = {first + n * step_s: {} for n in range(round((last - first) / step_s) + 1)}
     for metric, some in points.items():
         worse = _worse(metric, matched, kind)
         for at, value in some:
-            row = rows[place(at)]
+            row = rows[places[at]]
             row[metric] = worse(row[metric], value) if metric in row else value
     samples = [Sample(t_s=at, values=values) for at, values in sorted(rows.items())]
     wide, widest_s = at_period(
@@ -112,18 +112,21 @@ def _steps(
             msg = f"{name}: the rows are {commonest:g} s apart, and not {stated_s:g}: leave out --period-s"
             raise ValueError(msg)
         return [stated_s]
-    steps = [step for some in points.values() if (step := _step(at for at, _ in some))]
-    steps = steps or [_step(all_times) or MINUTE_S]
+    of_all = _step(all_times)
+    found = [
+        of_all if len(some) == len(all_times) else _step(sorted({at for at, _ in some}))
+        for some in points.values()
+    ]
+    steps = [step for step in found if step] or [of_all or MINUTE_S]
     if max(steps) > LONGEST_PERIOD_S:
         msg = f"{name}: the rows are {max(steps):g} s apart, at most {LONGEST_PERIOD_S:g} can be judged: ask for a shorter period"
         raise ValueError(msg)
     return steps
 
 
-def _step(times: Iterable[float]) -> float | None:
+def _step(times: Sequence[float]) -> float | None:
     """The usual distance of two times, as a period that CloudWatch has; None of a single time."""
-    ordered = sorted(set(times))
-    gaps = [after - before for before, after in pairwise(ordered)]
+    gaps = [after - before for before, after in pairwise(times)]
     return _nearest(median(gaps)) if gaps else None
 
 
@@ -133,17 +136,16 @@ def _nearest(gap_s: float) -> float:
     return min(SHORT_PERIODS_S, key=lambda period: abs(period - gap_s))
 
 
-def _places(times: Sequence[float], step_s: float) -> Callable[[float], float]:
-    """Where a time belongs on the grid that most times are on."""
+def _places(times: Sequence[float], step_s: float) -> dict[float, float]:
+    """Where each time belongs on the grid that most times are on."""
     ((offset, _),) = Counter(round(at % step_s, 3) for at in times).most_common(1)
     first = times[0] - (times[0] - offset) % step_s
-    return lambda at: first + round((at - first) / step_s) * step_s
+    return {at: first + round((at - first) / step_s) * step_s for at in times}
 
 
 def _notes(
     points: Mapping[str, Points],
-    all_times: Sequence[float],
-    place: Callable[[float], float],
+    places: Mapping[float, float],
     row_times: Sequence[float],
 ) -> list[str]:
     """What was sorted, merged and snapped."""
@@ -152,10 +154,10 @@ def _notes(
     sorted_rows = _is_unsorted(row_times) or any(map(_is_unsorted, series))
     if sorted_rows:
         notes.append("times are sorted")
-    merged = sum(len(some) - len({place(at) for at in some}) for some in series)
+    merged = sum(len(some) - len({places[at] for at in some}) for some in series)
     if merged:
         notes.append(f"{merged} duplicate values are merged")
-    snapped = sum(abs(place(at) - at) > EXACT_S for at in all_times)
+    snapped = sum(abs(place - at) > EXACT_S for at, place in places.items())
     if snapped:
         notes.append(f"{snapped} times are moved to the nearest period")
     return notes

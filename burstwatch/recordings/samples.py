@@ -7,6 +7,7 @@ metric without a value is absent, never 0.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
@@ -22,6 +23,9 @@ VOLUME_COLUMNS: Mapping[str, str] = {
     "write_bytes": TRAFFIC.write_bytes,
 }
 COLUMNS = ("t_s", *VOLUME_COLUMNS)
+
+#: Levels and demand in time order.
+Points: TypeAlias = tuple[list[LevelPoint], list[DemandPoint]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +114,7 @@ def lowest_bucket(kind: Kind, buckets: Sequence[Resource], samples: Iterable[Sam
 
 def to_points(
     samples: Iterable[Sample], resource: Resource, period_s: float, kind: Kind = KIND
-) -> tuple[list[LevelPoint], list[DemandPoint]]:
+) -> Points:
     """The samples as levels and demand, each where CloudWatch had it."""
     levels, demand = [], []
     for sample in samples:

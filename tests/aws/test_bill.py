@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from burstwatch.aws.memory import Memory
 from burstwatch.ebs.watching_prices import PRICES
 from burstwatch.kinds import find_kinds
@@ -34,6 +36,7 @@ def an_episode(cloud: Cloud) -> tuple[Disk, int]:
     return disk, most
 
 
+@pytest.mark.slow
 def test_every_call_of_an_episode_is_charged_as_the_bill_says(cloud: Cloud) -> None:
     disk, most = an_episode(cloud)
     assert alarms(cloud) == {}

@@ -91,6 +91,7 @@ def test_a_function_that_has_just_started_believes_no_absence(cloud: Cloud) -> N
         assert states(cloud) == ["ALARM"]
 
 
+@pytest.mark.slow
 def test_an_alarm_of_what_is_gone_ends_though_each_sweep_is_a_functions_first(cloud: Cloud) -> None:
     disk = burning(cloud, Memory())
     del cloud.aws.regions["us-east-1"].volumes[disk.id]
@@ -223,6 +224,7 @@ def test_a_sum_below_zero_costs_its_volume_alone(cloud: Cloud) -> None:
     assert found[disks[0].id][1].verdict in {"unknown", "critical"}
 
 
+@pytest.mark.slow
 def test_a_call_home_that_hangs_is_not_waited_for_beyond_the_deadline(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,6 +55,7 @@ def logged(
     return cloud, disk
 
 
+@pytest.mark.slow
 def test_an_episode_is_listed_once_with_its_lead_and_its_time_at_zero(
     logged: tuple[Cloud, Disk],
 ) -> None:
@@ -105,6 +106,7 @@ def test_an_episode_that_is_not_over_is_listed_as_open(cloud: Cloud) -> None:
     assert json.loads(out)["closed_s"] is None
 
 
+@pytest.mark.slow
 def test_an_episode_that_never_ran_dry_has_its_lowest_level_and_no_lead(cloud: Cloud) -> None:
     disk, memory = Disk(cloud, percent=40), Memory()
     closed: list[Episode] = []
@@ -158,6 +160,7 @@ def test_the_times_of_an_episode_are_read_back_from_the_words_of_its_alarm() -> 
     assert read_timeline("Opened: today", made_at=7.0) == Timeline(opened_s=7.0)
 
 
+@pytest.mark.slow
 def test_the_digest_of_a_week_names_what_happened_what_it_cost_and_what_would_help(
     logged: tuple[Cloud, Disk], aws_env: pytest.MonkeyPatch
 ) -> None:
@@ -252,6 +255,7 @@ def test_a_warning_that_follows_a_page_is_no_event(cloud: Cloud) -> None:
     assert (severity, write().event) == ("warning", "opened")
 
 
+@pytest.mark.slow
 def test_the_words_of_many_are_changed_first_where_not_all_can_be(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -166,6 +166,7 @@ def test_pages_of_partial_data_are_put_together(cloud: Cloud) -> None:
     assert assessment.projection.level.likely == pytest.approx(0.30)
 
 
+@pytest.mark.slow
 def test_a_throttled_call_is_tried_again(cloud: Cloud) -> None:
     volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
     drain(cloud, volume, to_percent=30, **FULL_BURST)

@@ -256,6 +256,7 @@ def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cl
     assert sum(title.startswith("db: burst credits recovered (") for title in titles) == 2
 
 
+@pytest.mark.slow
 def test_alarms_that_are_throttled_longer_than_a_client_tries_are_made_at_the_same_sweep(
     cloud: Cloud,
 ) -> None:

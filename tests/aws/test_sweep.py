@@ -73,6 +73,7 @@ def operations(cloud: Cloud) -> list[str]:
     return [operation for _, operation, _ in cloud.aws.calls]
 
 
+@pytest.mark.slow
 def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: Cloud) -> None:
     disk = Disk(cloud, percent=90)
     schedule = Memory()

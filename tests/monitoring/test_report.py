@@ -63,6 +63,7 @@ def test_a_page_in_vain_is_told() -> None:
     assert "Paged in vain: 1" in found.text()
 
 
+@pytest.mark.slow
 def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
     specs = {spec.name: spec for spec in build_fleet()}
     ratios = [(LIVE_AT + 60 * minute, 1 - minute / 10) for minute in range(8)]

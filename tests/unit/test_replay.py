@@ -143,7 +143,10 @@ def test_people_get_a_line_for_each_change(drain: Path) -> None:
         (f"{HEADING}\n1e18,50,0,0,0,0\n", "line 2: the time is '1e18', allowed are seconds"),
         (f"{HEADING}\n11/24/2026,50,0,0,0,0\n", "line 2: the time is '11/24/2026', allowed are"),
         (f"{HEADING}\n0,50,1e-300,0,1e308,0\n", "line 2: read_ops is '1e-300'"),
-        (f"{HEADING}\n0,50,0,0,0,0\n60,50,0,0,0,0\n9e10,50,0,0,0,0\n", "periods of 60 s, at most"),
+        (
+            f"{HEADING}\n0,50,0,0,0,0\n60,50,0,0,0,0\n120,50,0,0,0,0\n9e10,50,0,0,0,0\n",
+            "periods of 60 s, at most",
+        ),
         (f"{HEADING}\n0,50,0,0,0,0\n86400,50,0,0,0,0\n", "86400 s apart, at most 3600"),
         (f"{HEADING}\n0,{'5' * 140_000},0,0,0,0\n", "line 2: "),
         (f"t_s,t_s,{HEADING}\n0,0,0,0,0,0,0,0\n", "two columns are called 't_s'"),

@@ -20,6 +20,7 @@ from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target, to_json
+from burstwatch.cli.progress import track
 from burstwatch.cli.recorded import FORMATS, add_spec_arguments, place_recorded, spec_of
 from burstwatch.formatting import span
 from burstwatch.recordings.reading import read_file
@@ -82,13 +83,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if not jobs:
         msg = "nothing to play: name files of workloads or series, or --from-account"
         raise ValueError(msg)
-    results = []
-    for number, result in enumerate(_played(jobs, args.jobs), start=1):
-        results.append(result)
-        if terminal.stderr.isatty():
-            print(f"\r{number}/{len(jobs)} {result.name}\033[K", end="", file=terminal.stderr)
-    if terminal.stderr.isatty():
-        print("\r\033[K", end="", file=terminal.stderr)
+    played = _played(jobs, args.jobs)
+    results = list(track(played, total=len(jobs), what="backtest", stderr=terminal.stderr))
     summed = totals(results)
     if args.picture:
         Path(args.picture).write_text(

@@ -4,7 +4,6 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from burstwatch.backtest.explain import Story, as_html, as_text
-from burstwatch.backtest.replay import replay
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target, to_json
@@ -16,6 +15,7 @@ from burstwatch.cli.recorded import (
     read_recorded,
 )
 from burstwatch.config import Config
+from burstwatch.recordings.samples import to_points
 
 MOST_HOURS = 15 * 24.0
 
@@ -41,20 +41,12 @@ def run(args: Namespace, terminal: Terminal) -> int:
         seen = read_recorded(args, command="explain", terminal=terminal)
     else:
         seen = _from_account(args, terminal)
-    moments = replay(
-        seen.samples,
-        seen.resource,
-        Config(),
-        period_s=seen.period_s,
-        delay_s=seen.delay_s,
-        kind=seen.kind,
-    )
     story = Story(
         name=seen.name,
-        kind=seen.kind,
         resource=seen.resource,
         samples=seen.samples,
-        moments=list(moments),
+        points=seen.points,
+        moments=list(seen.play(Config()).moments()),
         period_s=seen.period_s,
     )
     if args.html:
@@ -103,6 +95,7 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
         kind=found.kind,
         resource=found.resource,
         samples=found.samples,
+        points=to_points(found.samples, found.resource, found.period_s, found.kind),
         period_s=found.period_s,
         delay_s=args.delay_s,
     )

@@ -1,11 +1,13 @@
 """Replay a recording: the verdict that burstwatch would have given at each moment."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 
-from burstwatch.backtest.replay import Moment, replay
+from burstwatch.backtest.replay import Moment
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
+from burstwatch.cli.playing import play_parts
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, read_recorded
 from burstwatch.config import Config
 from burstwatch.formatting import recorded_time, span, table
@@ -21,20 +23,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print one line per period, or for people one per change of verdict."""
     seen = read_recorded(args, command="replay", terminal=terminal)
-    moments = replay(
-        seen.samples,
-        seen.resource,
-        Config(),
-        period_s=seen.period_s,
-        delay_s=seen.delay_s,
-        kind=seen.kind,
-    )
+    play = seen.play(Config())
     if args.json:
-        for moment in moments:
-            print(to_json(moment), file=terminal.stdout)
-    else:
-        print(_changes(moments), file=terminal.stdout)
+        for text in play_parts(play, _as_lines, stderr=terminal.stderr):
+            print(text, file=terminal.stdout)
+        return 0
+    parts = play_parts(play, _turning_points, stderr=terminal.stderr)
+    print(_changes(_turning_points(chain.from_iterable(parts))), file=terminal.stdout)
     return 0
+
+
+def _as_lines(moments: Iterable[Moment]) -> str:
+    return "\n".join(map(to_json, moments))
 
 
 def _changes(moments: Iterable[Moment]) -> str:
@@ -48,14 +48,15 @@ def _changes(moments: Iterable[Moment]) -> str:
             span(moment.worst_s),
             moment.reason,
         )
-        for moment in _turning_points(moments)
+        for moment in moments
     ]
     return table(("at", "verdict", "state", "balance", "empty in", "worst", "why"), rows)
 
 
-def _turning_points(moments: Iterable[Moment]) -> Iterator[Moment]:
-    before = None
+def _turning_points(moments: Iterable[Moment]) -> list[Moment]:
+    found: list[Moment] = []
     for moment in moments:
+        before = (found[-1].assessment, found[-1].state) if found else None
         if (moment.assessment, moment.state) != before:
-            yield moment
-        before = (moment.assessment, moment.state)
+            found.append(moment)
+    return found

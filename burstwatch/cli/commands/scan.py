@@ -11,6 +11,7 @@ from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.costs import cost_json, cost_report
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
+from burstwatch.cli.progress import track
 from burstwatch.config import Config, config_from_env
 from burstwatch.forecast.policy import Assessment
 from burstwatch.formatting import span, table
@@ -53,15 +54,11 @@ def run(args: Namespace, terminal: Terminal) -> int:
     regions = _regions(home) if args.all_regions else [unit.region]
     looks: list[Look] = []
     problems: list[str] = []
-    for number, region in enumerate(regions, start=1):
-        if terminal.stderr.isatty():
-            print(f"\r{number}/{len(regions)} {region}\033[K", end="", file=terminal.stderr)
+    for region in track(regions, total=len(regions), what="regions", stderr=terminal.stderr):
         try:
             looks.append(_look(args, home, region, config, terminal))
         except ValueError as error:
             problems.append(f"{region}: {error}")
-    if terminal.stderr.isatty():
-        print("\r\033[K", end="", file=terminal.stderr)
     problems += [f"{found.unit}: {p.part}: {p.error}" for found in looks for p in found.problems]
     entries = sorted((e for found in looks for e in found.assessments.values()), key=urgency)
     if args.cost:

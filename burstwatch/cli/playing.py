@@ -1,0 +1,43 @@
+"""Plays a long recording in parts, on as many processors as there are.
+
+The parts are of equal length, in order, and what is made of one part does not depend on another.
+"""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from typing import TextIO, TypeVar, cast
+
+from burstwatch.backtest.replay import Moment, Replay
+from burstwatch.cli.progress import track
+
+T = TypeVar("T")
+#: A part takes about a second.
+PART = 10_000
+
+#: What a worker plays: it is forked with it, and nothing is copied.
+_shared: list[tuple[Replay, Callable[[Iterator[Moment]], object]]] = []
+
+
+def play_parts(
+    replay: Replay, use: Callable[[Iterator[Moment]], T], *, stderr: TextIO
+) -> Iterator[T]:
+    """What ``use`` makes of the moments of each part, in the order of time."""
+    parts = [range(at, min(at + PART, len(replay))) for at in range(0, len(replay), PART)]
+    processes = min(os.cpu_count() or 1, len(parts))
+    if processes == 1 or "fork" not in multiprocessing.get_all_start_methods():
+        made = (use(replay.moments(part)) for part in parts)
+        yield from track(made, total=len(parts), what="replay", stderr=stderr)
+        return
+    _shared.append((replay, use))
+    try:
+        with multiprocessing.get_context("fork").Pool(processes) as pool:
+            played = cast("Iterator[T]", pool.imap(_play, parts))
+            yield from track(played, total=len(parts), what="replay", stderr=stderr)
+    finally:
+        _shared.pop()
+
+
+def _play(part: range) -> object:
+    replay, use = _shared[-1]
+    return use(replay.moments(part))
