@@ -1,16 +1,15 @@
-import { CfnOutput, Duration } from 'aws-cdk-lib';
-import { Architecture, Code } from 'aws-cdk-lib/aws-lambda';
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { CfnOutput } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import catalog from '../catalog.json' with { type: 'json' };
 import { buildPackage } from './bundle.ts';
 import { Digest } from './digest.ts';
 import { Cleanup } from './cleanup.ts';
 import { FleetDashboard } from './dashboard.ts';
 import { FloorAlarm, HealthAlarms } from './health-alarms.ts';
-import { type BurstWatchProps, MEMORY_MIB, type ResolvedProps } from './props.ts';
+import { type BurstWatchProps, resolveProps } from './props.ts';
 import { Sweeps } from './sweeps.ts';
 import { Topics } from './topics.ts';
+import { validateProps } from './validate.ts';
 
 /** Watches every EBS volume of one account and region, and says how long their burst credits last. */
 export class BurstWatch extends Construct {
@@ -19,26 +18,8 @@ export class BurstWatch extends Construct {
 
   constructor(scope: Construct, id: string, given: BurstWatchProps = {}) {
     super(scope, id);
-    const props: ResolvedProps = {
-      deployment: 'burstwatch',
-      settings: {},
-      schedule: Duration.minutes(1),
-      architecture: Architecture.ARM_64,
-      alarmEmail: '',
-      digest: false,
-      floor: false,
-      floorPercent: 10,
-      units: [],
-      shards: 1,
-      memoryMib: MEMORY_MIB,
-      fanOut: 'functions',
-      concurrency: 5,
-      sweepsPerInvocation: 1,
-      memberRole: catalog.member_role,
-      externalId: '',
-      logRetention: RetentionDays.ONE_MONTH,
-      ...given,
-    };
+    const props = resolveProps(given);
+    validateProps(this, props);
     const code = Code.fromAsset(buildPackage());
     this.topics = new Topics(this, 'Topics', props);
     const shared = { ...props, code, topics: this.topics };

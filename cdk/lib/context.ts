@@ -1,155 +1,123 @@
 import { Duration } from 'aws-cdk-lib';
 import { Architecture } from 'aws-cdk-lib/aws-lambda';
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import catalog from '../catalog.json' with { type: 'json' };
-import { MEMORY_MIB, type ResolvedProps, type WatchedUnit } from './props.ts';
+import type { BurstWatchProps, FanOut, WatchedUnit } from './props.ts';
+import { InvalidPropsError, nearest } from './validate.ts';
 
-/** A context value that cannot be used. The message names it and what is allowed. */
-export class ContextError extends Error {}
+type Context = Readonly<Record<string, unknown>>;
 
-type Lookup = (name: string) => unknown;
+/** The names that `cdk.json` and `-c name=value` may have, each with how its value becomes a property. */
+const READERS: Record<string, (value: unknown, context: Context) => Partial<BurstWatchProps>> = {
+  deployment: (value) => ({ deployment: String(value) }),
+  settings: (value) => ({ settings: Object.fromEntries(pairs('settings', value).map(([name, one]) => [name, String(one)])) }),
+  scheduleMinutes: (value) => ({ schedule: minutes(value) }),
+  architecture: (value) => ({ architecture: architecture(value) }),
+  alarmEmail: (value) => ({ alarmEmail: String(value) }),
+  digest: (value) => ({ digest: flag('digest', value) }),
+  floor: (value) => ({ floor: flag('floor', value) }),
+  floorPercent: (value) => ({ floorPercent: number('floorPercent', value) }),
+  units: (value, context) => ({ units: unitsInShards(value, context['shards']) }),
+  shards: (value, context) => ({ shards: shardsOf(value, context['units']).get('home') ?? 1 }),
+  memoryMib: (value) => ({ memoryMib: number('memoryMib', value) }),
+  fanOut: (value) => ({ fanOut: String(value) as FanOut }),
+  concurrency: (value) => ({ concurrency: number('concurrency', value) }),
+  sweepsPerInvocation: (value) => ({ sweepsPerInvocation: number('sweepsPerInvocation', value) }),
+  memberRole: (value) => ({ memberRole: String(value) }),
+  externalId: (value) => ({ externalId: String(value) }),
+};
+
+/** Names that CDK itself reads, beside those with a colon or an at sign in them. */
+const OF_CDK = ['analytics', 'tags', 'acknowledged-issue-numbers', 'cli-telemetry', 'cdk-migrate'];
 
 /**
- * The deployment's properties from `cdk.json` and `-c name=value`.
+ * The deployment's properties from `cdk.json` and `-c name=value`. What the values mean is checked where they are used.
  * Every value on the command line is a string, so numbers and switches are read from strings too.
  */
-export function propsFromContext(lookup: Lookup): ResolvedProps {
-  return {
-    deployment: text(lookup, 'deployment', 'burstwatch', /^[A-Za-z0-9-]{1,32}$/, '1 to 32 letters, digits and hyphens'),
-    settings: settings(lookup('settings')),
-    schedule: Duration.minutes(whole(lookup, 'scheduleMinutes', 1, 1, 60)),
-    architecture:
-      text(lookup, 'architecture', 'arm64', /^(arm64|x86_64)$/, 'arm64 or x86_64') === 'arm64'
-        ? Architecture.ARM_64
-        : Architecture.X86_64,
-    alarmEmail: text(lookup, 'alarmEmail', '', /^([^@\s]+@[^@\s]+)?$/, 'an e-mail address, or nothing'),
-    digest: flag(lookup, 'digest'),
-    floor: flag(lookup, 'floor'),
-    floorPercent: whole(lookup, 'floorPercent', 10, 1, 99),
-    ...reachable(unitsInShards(lookup), lookup),
-    memoryMib: whole(lookup, 'memoryMib', MEMORY_MIB, 256, 10_240),
-    fanOut: text(lookup, 'fanOut', 'functions', /^(functions|queue)$/, 'functions or queue') === 'queue' ? 'queue' : 'functions',
-    concurrency: whole(lookup, 'concurrency', 5, 2, 1_000),
-    sweepsPerInvocation: whole(lookup, 'sweepsPerInvocation', 1, 1, 10),
-    memberRole: text(lookup, 'memberRole', catalog.member_role, /^[\w+=,.@-]{1,64}$/, "a role's name"),
-    externalId: text(lookup, 'externalId', '', /^([\w+=,.@:/-]{2,1224})?$/, '2 to 1224 letters, digits and _+=,.@:/-, or nothing'),
-    logRetention: RetentionDays.ONE_MONTH,
-  };
+export function propsFromContext(context: Context): BurstWatchProps {
+  const known = Object.keys(READERS);
+  for (const name of Object.keys(context)) {
+    if (!known.includes(name) && !/[@:]/.test(name) && !OF_CDK.includes(name)) {
+      throw new InvalidPropsError(`context ${JSON.stringify(name)} is not known${nearest(name, known)}, allowed are ${known.join(', ')}`);
+    }
+  }
+  const given = known.filter((name) => context[name] !== undefined);
+  return Object.assign({}, ...given.map((name) => READERS[name]!(context[name], context)));
 }
 
-/** Units of other accounts are reached through a role there, which asks for an external id. */
-function reachable(found: Pick<ResolvedProps, 'units' | 'shards'>, lookup: Lookup): Pick<ResolvedProps, 'units' | 'shards'> {
-  const other = found.units.find((unit) => unit.account !== undefined);
-  if (other && !lookup('externalId')) {
-    throw new ContextError(
-      `context externalId is empty and units has ${other.account}/${other.region}, allowed is the external id that the role there asks for`,
-    );
+function minutes(value: unknown): Duration {
+  const found = number('scheduleMinutes', value);
+  if (!Number.isInteger(found) || found < 1 || found > 60) {
+    throw new InvalidPropsError(`scheduleMinutes is ${JSON.stringify(value)}, allowed is a whole number from 1 to 60`);
   }
-  return found;
+  return Duration.minutes(found);
+}
+
+function architecture(value: unknown): Architecture {
+  if (value === 'arm64') return Architecture.ARM_64;
+  if (value === 'x86_64') return Architecture.X86_64;
+  throw new InvalidPropsError(`architecture is ${JSON.stringify(value)}, allowed is arm64 or x86_64`);
 }
 
 /** `eu-west-1,222222222222/us-east-1`, or the same as a list in cdk.json. */
 function units(given: unknown): WatchedUnit[] {
   const names = typeof given === 'string' ? given.split(',').filter(Boolean) : (given ?? []);
   if (!Array.isArray(names)) {
-    throw new ContextError(`context units is ${JSON.stringify(given)}, allowed is a list of region or account/region`);
+    throw new InvalidPropsError(`units is ${JSON.stringify(given)}, allowed is a list of region or account/region`);
   }
   return names.map((name: unknown) => {
-    const match = /^(?:(\d{12})\/)?([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})$/.exec(String(name));
+    const match = /^(?:(\d{12})\/)?([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})$/.exec(String(name).trim());
     if (match === null) {
-      throw new ContextError(`context units has ${JSON.stringify(name)}, allowed is region or account/region`);
+      throw new InvalidPropsError(`units has ${JSON.stringify(name)}, allowed is region or account/region`);
     }
     return { region: match[2]!, ...(match[1] ? { account: match[1] } : {}) };
   });
 }
 
-/** The units, each with its shards: `shards=4` for all, or `home=2,222222222222/us-east-1=16`. */
-function unitsInShards(lookup: Lookup): Pick<ResolvedProps, 'units' | 'shards'> {
-  const found = units(lookup('units'));
-  const nameOf = (unit: WatchedUnit) => [unit.account, unit.region].filter(Boolean).join('/');
-  const names = ['home', ...found.map(nameOf)];
-  const given = lookup('shards') ?? 1;
-  const same = /^\d+$/.test(String(given)) ? names.map((name): [string, unknown] => [name, given]) : undefined;
-  const shards = Object.fromEntries((same ?? pairs(given)).map(([name, value]) => {
+function nameOf(unit: WatchedUnit): string {
+  return [unit.account, unit.region].filter(Boolean).join('/');
+}
+
+function unitsInShards(given: unknown, shards: unknown): WatchedUnit[] {
+  const counts = shardsOf(shards, given);
+  return units(given).map((unit) => ({ ...unit, shards: counts.get(nameOf(unit)) ?? 1 }));
+}
+
+/** The shards of each unit: `shards=4` for all, or `home=2,222222222222/us-east-1=16`. */
+function shardsOf(given: unknown, unitNames: unknown): Map<string, number> {
+  const names = ['home', ...units(unitNames).map(nameOf)];
+  if (/^\d+$/.test(String(given ?? 1))) return new Map(names.map((name) => [name, Number(given ?? 1)]));
+  return new Map(pairs('shards', given).map(([name, value]) => {
     if (!names.includes(name)) {
-      throw new ContextError(`context shards has ${JSON.stringify(name)}, allowed are ${names.join(', ')}`);
+      throw new InvalidPropsError(`shards has ${JSON.stringify(name)}, allowed are ${names.join(', ')}`);
     }
-    if (!catalog.shard_counts.includes(Number(value))) {
-      throw new ContextError(`context shards has ${JSON.stringify(value)} for ${name}, allowed is ${catalog.shard_counts.join(', ')}`);
-    }
-    return [name, Number(value)];
+    return [name, number(`shards of ${name}`, value)];
   }));
-  return {
-    shards: shards['home'] ?? 1,
-    units: found.map((unit) => ({ ...unit, shards: shards[nameOf(unit)] ?? 1 })),
-  };
 }
 
-/** An object (cdk.json), or `name=value,name=value` (command line). */
-function pairs(given: unknown): [string, unknown][] {
-  return typeof given === 'string'
-    ? given.split(',').filter(Boolean).map((pair) => [pair.split('=')[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
-    : Object.entries((given as Record<string, unknown> | undefined) ?? {});
-}
-
-function text(lookup: Lookup, name: string, fallback: string, pattern: RegExp, allowed: string): string {
-  const value = lookup(name) ?? fallback;
-  if (typeof value !== 'string' || !pattern.test(value)) {
-    throw new ContextError(`context ${name} is ${JSON.stringify(value)}, allowed is ${allowed}`);
+/**
+ * An object (cdk.json), or `name=value,name=value` (command line). A part without `=` belongs to the value before it, so
+ * `kinds=ebs_volume,rds_storage,lead_s=600` has two names.
+ */
+function pairs(what: string, given: unknown): [string, unknown][] {
+  if (typeof given !== 'string') return Object.entries((given as Record<string, unknown> | undefined) ?? {});
+  const found: [string, string][] = [];
+  for (const part of given.split(',').filter(Boolean)) {
+    const before = found.at(-1);
+    const at = part.indexOf('=');
+    if (at > 0) found.push([part.slice(0, at).trim(), part.slice(at + 1)]);
+    else if (before) before[1] = `${before[1]},${part}`;
+    else throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}, allowed is name=value,name=value`);
   }
-  return value;
+  return found;
 }
 
-function whole(lookup: Lookup, name: string, fallback: number, low: number, high: number): number {
-  const value = Number(lookup(name) ?? fallback);
-  if (!Number.isInteger(value) || value < low || value > high) {
-    throw new ContextError(`context ${name} is ${JSON.stringify(lookup(name))}, allowed is a whole number from ${low} to ${high}`);
-  }
-  return value;
+function number(name: string, value: unknown): number {
+  const found = typeof value === 'string' && !value.trim() ? Number.NaN : Number(value);
+  if (Number.isNaN(found)) throw new InvalidPropsError(`${name} is ${JSON.stringify(value)}, allowed is a number`);
+  return found;
 }
 
-function flag(lookup: Lookup, name: string): boolean {
-  const value = lookup(name) ?? false;
+function flag(name: string, value: unknown): boolean {
   if (value === true || value === 'true') return true;
   if (value === false || value === 'false') return false;
-  throw new ContextError(`context ${name} is ${JSON.stringify(value)}, allowed is true or false`);
-}
-
-/** Settings may be an object (cdk.json) or `lead_s=600,hold_s=300` (command line). */
-function settings(given: unknown): Record<string, string> {
-  const named = pairs(given);
-  // These the stack itself knows better.
-  const own = ['deployment', 'sweep_period_s', 'page_topic_arn', 'notice_topic_arn', 'events_topic_arn'];
-  const allowed = catalog.settings.map((setting) => setting.name).filter((name) => !own.includes(name));
-  for (const [name, value] of named) {
-    if (!allowed.includes(name)) {
-      throw new ContextError(`context settings has ${JSON.stringify(name)}, allowed are ${allowed.join(', ')}`);
-    }
-    checkSetting(name, String(value));
-  }
-  return Object.fromEntries(named.map(([name, value]) => [name, String(value)]));
-}
-
-/** A value that the function would refuse is refused here: it could not even start with it. */
-function checkSetting(name: string, value: string): void {
-  const setting = catalog.settings.find((entry) => entry.name === name)!;
-  if (typeof setting.default === 'string') {
-    if (!new RegExp(`^(?:${setting.pattern})$`).test(value)) {
-      throw new ContextError(`context settings ${name} is ${JSON.stringify(value)}, allowed is ${setting.allowed}`);
-    }
-    const kinds = catalog.kinds.map((kind) => kind.name);
-    for (const kind of name === 'kinds' ? value.split(',').filter(Boolean) : []) {
-      if (!kinds.includes(kind)) {
-        throw new ContextError(`context settings kinds has ${JSON.stringify(kind)}, allowed are ${kinds.join(', ')}`);
-      }
-    }
-    return;
-  }
-  // What both languages take for a number: no 0x10, no 1_000.
-  const number = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= setting.low && number <= setting.high)) {
-    throw new ContextError(
-      `context settings ${name} is ${JSON.stringify(value)}, allowed is a number${setting.unit} from ${setting.low} to ${setting.high}`,
-    );
-  }
+  throw new InvalidPropsError(`${name} is ${JSON.stringify(value)}, allowed is true or false`);
 }

@@ -1,5 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { Architecture } from 'aws-cdk-lib/aws-lambda';
+import { Architecture } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
@@ -52,6 +52,30 @@ export interface WatchedUnit {
 export type FanOut = 'functions' | 'queue';
 
 export type ResolvedProps = Required<BurstWatchProps>;
+
+/** The properties with the default of each that is not given. */
+export function resolveProps(given: BurstWatchProps): ResolvedProps {
+  return {
+    deployment: 'burstwatch',
+    settings: {},
+    schedule: Duration.minutes(1),
+    architecture: Architecture.ARM_64,
+    alarmEmail: '',
+    digest: false,
+    floor: false,
+    floorPercent: 10,
+    units: [],
+    shards: 1,
+    memoryMib: MEMORY_MIB,
+    fanOut: 'functions',
+    concurrency: 5,
+    sweepsPerInvocation: 1,
+    memberRole: catalog.member_role,
+    externalId: '',
+    logRetention: RetentionDays.ONE_MONTH,
+    ...given,
+  };
+}
 
 /** Numbers of the deployment that belong to no one part. */
 export const NAMESPACE = 'Burstwatch';

@@ -65,11 +65,14 @@ for (const [context, functions] of [[HUGE, IDS], [{ ...HUGE, fanOut: 'queue' }, 
 }
 
 test('a queue lets the schedules send by one statement, however many they are', () => {
-  const regions = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o'];
+  const regions = [
+    'us-east-1', 'us-east-2', 'us-west-1', 'us-west-2', 'eu-west-1', 'eu-west-2', 'eu-west-3', 'eu-north-1', 'eu-south-1',
+    'ap-south-1', 'ap-northeast-1', 'ap-northeast-2', 'ap-southeast-1', 'ca-central-1', 'sa-east-1',
+  ];
   for (const [fanOut, accounts] of [['functions', 3], ['queue', 16]] as const) {
     const units = regions.flatMap((name) =>
-      Array.from({ length: accounts }, (_, number) => `${222222222222 + number}/us-east${name}-1`),
-    ).map((unit) => unit.replace(/us-east(.)/, 'us-$1east'));
+      Array.from({ length: accounts }, (_, number) => `${222222222222 + number}/${name}`),
+    );
     const { template: made } = synthesise({ fanOut, units: units.join(','), externalId: 'watch-me' });
     assert.equal(targetsOf(made).length, units.length + 1);
     const policies = Object.values(made.findResources('AWS::SQS::QueuePolicy'));

@@ -3,6 +3,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { propsFromContext } from '../lib/context.ts';
 import { BurstWatch } from '../lib/burst-watch.ts';
+import { resolveProps } from '../lib/props.ts';
 
 export type Resource = { Type: string; Properties: Record<string, any>; DependsOn?: string[] };
 export type Reference = { Ref?: string; 'Fn::GetAtt'?: [string, string] };
@@ -13,7 +14,7 @@ const flags = JSON.parse(readFileSync('cdk.json', 'utf8')).context;
 export function build(context: Record<string, unknown> = {}) {
   const app = new App({ context: { ...flags, ...context } });
   const stack = new Stack(app, 'Test', { env: { account: '111122223333', region: 'eu-central-1' } });
-  const props = propsFromContext((name) => app.node.tryGetContext(name));
+  const props = resolveProps(propsFromContext(app.node.getAllContext()));
   new BurstWatch(stack, 'BurstWatch', props);
   return { app, stack, props };
 }
