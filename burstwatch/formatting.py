@@ -1,7 +1,7 @@
 """Numbers as people read them. Machine output never comes through here."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -45,11 +45,18 @@ def recorded_time(at: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02d}"
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Left-aligned columns, as wide as they need to be."""
+def table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    paint: Callable[[str], str] = lambda cell: cell,
+) -> str:
+    """Left-aligned columns, as wide as they need to be. ``paint`` colours a cell that is filled up."""
     widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
     lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(
+            paint(cell.ljust(width)) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
         for row in [headings, *rows]
     ]
     return "\n".join(lines)

@@ -73,10 +73,13 @@ class Clients:
         region: str | None = None,
         *,
         profile: str | None = None,
+        fallback: str | None = None,
         endpoint_url: str | None = None,
         credentials: Mapping[str, str] | None = None,
     ) -> None:
         """``region``, ``profile`` and ``endpoint_url`` default to what the environment says.
+
+        ``fallback`` is the region where the environment says none.
 
         ``credentials`` are the keyword arguments of a session, where they are not the
         environment's.
@@ -96,6 +99,8 @@ class Clients:
             )
         except BotoCoreError as error:
             raise AwsError(describe_error(error)) from error
+        if not self._session.region_name and fallback:
+            core.set_config_variable("region", fallback)
         self.region = self._session.region_name or ""
         if not self.region:
             msg = "no region: pass --region or set AWS_REGION"

@@ -19,8 +19,14 @@ def add_account_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--region", help="default: AWS_REGION or the profile's")
 
 
-def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = None) -> "Clients":
-    """Clients for one region: the one given, ``--region``, AWS_REGION or the profile's.
+def make_clients(
+    args: Namespace,
+    env: Mapping[str, str],
+    region: str | None = None,
+    *,
+    fallback: str | None = None,
+) -> "Clients":
+    """Clients for one region: the one given, ``--region``, AWS_REGION, the profile's or ``fallback``.
 
     AWS_REGION is read here because boto3 knows only AWS_DEFAULT_REGION.
 
@@ -33,7 +39,8 @@ def make_clients(args: Namespace, env: Mapping[str, str], region: str | None = N
     except ModuleNotFoundError as error:
         msg = f"{error.name} is not installed, this command needs: pip install 'burstwatch[aws]'"
         raise ValueError(msg) from None
-    clients = Clients(region or args.region or env.get("AWS_REGION"), profile=args.profile)
+    named = region or args.region or env.get("AWS_REGION")
+    clients = Clients(named, profile=args.profile, fallback=fallback)
     known = clients.known_regions()
     if args.region is not None and args.region not in known:
         msg = f"unknown region {args.region!r}, allowed are {', '.join(known)}"

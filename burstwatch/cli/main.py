@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from io import TextIOWrapper
 from pkgutil import iter_modules
 from typing import NoReturn, TextIO
 
@@ -41,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser with every command that lies in ``commands/``."""
     parser = _Parser(prog="burstwatch", description="How long until burst credits run out.")
     parser.add_argument("--version", action="version", version=burstwatch.__version__)
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    subparsers = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
     for module in sorted(info.name for info in iter_modules(commands.__path__)):
         command = import_module(f"{commands.__name__}.{module}")
         text = (command.__doc__ or "").strip()
@@ -63,7 +64,11 @@ def run(
     """The whole program, with its world as arguments. Returns the exit code."""
     terminal = Terminal(stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock)
     try:
-        parsed = build_parser().parse_args(args)
+        parser = build_parser()
+        parsed = parser.parse_args(args)
+        if not hasattr(parsed, "run"):
+            parser.print_help(stderr)
+            return WRONG_INPUT
         code: int = parsed.run(parsed, terminal)
     except BrokenPipeError:
         raise
@@ -76,6 +81,13 @@ def run(
 
 def main() -> NoReturn:
     """Run with this process's arguments, environment and clock."""
+    if sys.stdout is None:
+        print("burstwatch: standard output is closed, so nothing can be printed", file=sys.stderr)
+        sys.exit(WRONG_INPUT)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal without Unicode shows a question mark instead of a block.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = run(
             sys.argv[1:],

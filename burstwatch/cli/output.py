@@ -2,15 +2,38 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 
 def to_json(value: object) -> str:
     """One line of JSON. A dataclass is an object, and "never" is null."""
     return json.dumps(_plain(value), allow_nan=False, ensure_ascii=False)
+
+
+#: The colours of a terminal by verdict, as its own theme shows them.
+COLORS = {
+    "ok": "32",
+    "watch": "34",
+    "warning": "33",
+    "critical": "1;31",
+    "exhausted": "1;35",
+    "unknown": "90",
+}
+
+
+def painter(stdout: TextIO, env: Mapping[str, str]) -> Callable[[str], str]:
+    """Colour the cells that are a verdict: on a terminal, unless NO_COLOR or TERM=dumb is set."""
+    if not stdout.isatty() or env.get("NO_COLOR") or env.get("TERM") == "dumb":
+        return lambda cell: cell
+
+    def paint(cell: str) -> str:
+        code = COLORS.get(cell.partition(",")[0].strip())
+        return f"\033[{code}m{cell}\033[0m" if code else cell
+
+    return paint
 
 
 def check_target(target: str, *, inputs: Iterable[str]) -> None:

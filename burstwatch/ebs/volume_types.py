@@ -84,6 +84,29 @@ class HddCredits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Provisioned:
+    """The rates that an owner chooses: at least ``iops``, and so many more for each GiB.
+
+    ``mib_s_per_iops`` is None where the throughput is not chosen.
+    """
+
+    iops: Figure
+    iops_per_gib: Figure
+    mib_s: Figure | None = None
+    mib_s_per_iops: Figure | None = None
+
+    def most_iops(self, kind: "VolumeType", size_gib: float) -> float:
+        """The most IOPS that AWS provisions for a volume of ``size_gib``."""
+        return min(kind.max_iops.value, max(self.iops.value, self.iops_per_gib.value * size_gib))
+
+    def most_mib_s(self, kind: "VolumeType", iops: float) -> float:
+        """The most MiB/s that AWS provisions beside ``iops``."""
+        if self.mib_s is None or self.mib_s_per_iops is None:
+            return kind.max_mib_s.value
+        return min(kind.max_mib_s.value, max(self.mib_s.value, self.mib_s_per_iops.value * iops))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class VolumeType:
     """A type of the catalogue. ``credits`` is None for types without a bucket."""
 
@@ -95,6 +118,7 @@ class VolumeType:
     max_mib_s: Figure
     io_kib: Figure
     credits: SsdCredits | HddCredits | None = None
+    provisioned: Provisioned | None = None
 
 
 def _type(
@@ -106,6 +130,7 @@ def _type(
     io_kib: int,
     source: Source,
     credit: SsdCredits | HddCredits | None = None,
+    provisioned: Provisioned | None = None,
 ) -> VolumeType:
     """``sizes`` are GiB; ``most`` are IOPS and MiB/s."""
     return VolumeType(
@@ -117,6 +142,7 @@ def _type(
         max_mib_s=Figure(value=most[1], unit="MiB/s", source=source),
         io_kib=Figure(value=io_kib, unit="KiB", source=IO_PAGE),
         credits=credit,
+        provisioned=provisioned,
     )
 
 
@@ -148,20 +174,33 @@ GP2_CREDITS = SsdCredits(
 )
 ST1_CREDITS = _hdd_credits(baseline=(40, 500), burst=(250, 500))
 SC1_CREDITS = _hdd_credits(baseline=(12, 192), burst=(80, 250))
+GP3_FREE_IOPS = Figure(value=3_000, unit="IOPS", source=GP2_PAGE)
+GP3_FREE_MIB_S = Figure(value=125, unit="MiB/s", source=GP2_PAGE)
+GP3_MIB_S_PER_IOPS = Figure(value=0.25, unit="MiB/s per IOPS", source=GP2_PAGE)
+GP3_PROVISIONED = Provisioned(
+    iops=GP3_FREE_IOPS,
+    iops_per_gib=Figure(value=500, unit="IOPS per GiB", source=GP2_PAGE),
+    mib_s=GP3_FREE_MIB_S,
+    mib_s_per_iops=GP3_MIB_S_PER_IOPS,
+)
+IO1_PROVISIONED = Provisioned(
+    iops=Figure(value=100, unit="IOPS", source=TYPES_PAGE),
+    iops_per_gib=Figure(value=50, unit="IOPS per GiB", source=TYPES_PAGE),
+)
+IO2_PROVISIONED = Provisioned(
+    iops=Figure(value=100, unit="IOPS", source=TYPES_PAGE),
+    iops_per_gib=Figure(value=1_000, unit="IOPS per GiB", source=TYPES_PAGE),
+)
 _TYPES = (
     _type("gp2", "io", (1, 16_384), most=(16_000, 250), io_kib=256, source=GP2_PAGE, credit=GP2_CREDITS),
     _type("st1", "MiB", (125, 16_384), most=(500, 500), io_kib=1_024, source=HDD_PAGE, credit=ST1_CREDITS),
     _type("sc1", "MiB", (125, 16_384), most=(250, 250), io_kib=1_024, source=HDD_PAGE, credit=SC1_CREDITS),
-    _type("gp3", "io", (1, 65_536), most=(80_000, 2_000), io_kib=256, source=GP2_PAGE),
-    _type("io1", "io", (4, 16_384), most=(64_000, 1_000), io_kib=256, source=TYPES_PAGE),
-    _type("io2", "io", (4, 65_536), most=(256_000, 4_000), io_kib=256, source=TYPES_PAGE),
+    _type("gp3", "io", (1, 65_536), most=(80_000, 2_000), io_kib=256, source=GP2_PAGE, provisioned=GP3_PROVISIONED),
+    _type("io1", "io", (4, 16_384), most=(64_000, 1_000), io_kib=256, source=TYPES_PAGE, provisioned=IO1_PROVISIONED),
+    _type("io2", "io", (4, 65_536), most=(256_000, 4_000), io_kib=256, source=TYPES_PAGE, provisioned=IO2_PROVISIONED),
     _type("standard", "io", (1, 1_024), most=(200, 90), io_kib=1_024, source=PREVIOUS_GENERATION_PAGE),
 )  # fmt: skip
 CATALOGUE: Mapping[str, VolumeType] = MappingProxyType({one.name: one for one in _TYPES})
-
-GP3_FREE_IOPS = Figure(value=3_000, unit="IOPS", source=GP2_PAGE)
-GP3_FREE_MIB_S = Figure(value=125, unit="MiB/s", source=GP2_PAGE)
-GP3_MIB_S_PER_IOPS = Figure(value=0.25, unit="MiB/s per IOPS", source=GP2_PAGE)
 
 
 def find_type(name: str) -> VolumeType:

@@ -127,7 +127,8 @@ def _fixed_profile(
     if kind.name == "gp3":
         iops = GP3_FREE_IOPS.value if iops is None else iops
         mib_s = GP3_FREE_MIB_S.value if mib_s is None else mib_s
-    limit_iops = kind.max_iops.value if iops is None else iops
+    most = kind.provisioned.most_iops(kind, size_gib) if kind.provisioned else kind.max_iops.value
+    limit_iops = most if iops is None else iops
     limit_mib_s = kind.max_mib_s.value if mib_s is None else mib_s
     return VolumeSpec(
         volume_type=kind.name,

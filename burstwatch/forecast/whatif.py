@@ -6,7 +6,7 @@ from typing import Any
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.volume_types import CreditUnit
+from burstwatch.ebs.volume_types import CreditUnit, find_type
 from burstwatch.ebs.volumes import (
     KIB_PER_MIB,
     Access,
@@ -63,6 +63,8 @@ class Answer:
     limit_mib_s: float
     limit_mib_s_when_empty: float
     binding: Binding
+    io_kib: float
+    access: Access
     served_iops: float
     served_mib_s: float
     served_iops_when_empty: float
@@ -82,6 +84,7 @@ def answer(question: Question) -> Answer:
         mib_s=question.provisioned_mib_s,
     )
     _check(question)
+    _check_provisioned(question)
     iops, io_kib = _stream(question, volume)
     access: Access = question.access or ("sequential" if volume.unit == "MiB" else "random")
     instance = InstanceLimits(
@@ -100,6 +103,7 @@ def answer(question: Question) -> Answer:
         )
 
     full, empty = served(has_credits=True), served(has_credits=False)
+    now = full if question.balance_percent > 0 else empty
     found = Answer(
         state="not_applicable",
         reason=volume.no_bucket_reason,
@@ -108,9 +112,11 @@ def answer(question: Question) -> Answer:
         unit=volume.unit,
         limit_mib_s=volume.limit_mib_s,
         limit_mib_s_when_empty=volume.limit_mib_s_when_empty,
-        binding=full.binding,
-        served_iops=full.iops,
-        served_mib_s=full.mib_s,
+        binding=now.binding,
+        io_kib=io_kib,
+        access=access,
+        served_iops=now.iops,
+        served_mib_s=now.mib_s,
         served_iops_when_empty=empty.iops,
         served_mib_s_when_empty=empty.mib_s,
     )
@@ -168,6 +174,31 @@ def _check(question: Question) -> None:
         msg = f"io_kib must be above 0 and at most {LARGEST:g}, got {question.io_kib:g}"
         raise ValueError(msg)
     check_balance(question.balance_percent)
+
+
+def _check_provisioned(question: Question) -> None:
+    """Refuse rates that AWS does not provision for this type and size."""
+    kind = find_type(question.volume_type)
+    chosen = kind.provisioned
+    iops, mib_s = question.provisioned_iops, question.provisioned_mib_s
+    if iops is not None:
+        if chosen is None:
+            msg = (
+                f"provisioned_iops is {iops:g}, and {kind.name} has none: only gp3, io1 and io2 do"
+            )
+            raise ValueError(msg)
+        most = chosen.most_iops(kind, question.size_gib)
+        if not chosen.iops.value <= iops <= most:
+            msg = f"provisioned_iops must be {chosen.iops.value:g} to {most:g} for {kind.name} of {question.size_gib:g} GiB, got {iops:g}"
+            raise ValueError(msg)
+    if mib_s is not None:
+        if chosen is None or chosen.mib_s is None:
+            msg = f"provisioned_mib_s is {mib_s:g}, and {kind.name} has none: only gp3 does"
+            raise ValueError(msg)
+        most = chosen.most_mib_s(kind, chosen.iops.value if iops is None else iops)
+        if not chosen.mib_s.value <= mib_s <= most:
+            msg = f"provisioned_mib_s must be {chosen.mib_s.value:g} to {most:g} at {chosen.iops.value if iops is None else iops:g} IOPS, got {mib_s:g}"
+            raise ValueError(msg)
 
 
 def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from demo.feed import Feed
 from demo.fleet import build_fleet
 from demo.page import report, score

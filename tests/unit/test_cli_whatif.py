@@ -101,6 +101,25 @@ def test_volumes_without_a_bucket_are_not_applicable(volume: str) -> None:
     assert answer["worst_time_to_empty_s"] is None
 
 
+def test_without_a_provisioned_rate_the_most_for_the_size_is_the_limit() -> None:
+    assert whatif("--type io1 --size-gib 10 --iops 50000")["served_iops"] == 500
+    assert whatif("--type io2 --size-gib 10 --iops 50000 --io-kib 4")["served_iops"] == 10_000
+
+
+def test_an_empty_bucket_serves_its_baseline() -> None:
+    answer = whatif("--type gp2 --size-gib 100 --iops 3000 --balance-percent 0")
+    assert (answer["served_iops"], answer["binding"]) == (300, "volume_iops")
+
+
+def test_what_was_assumed_is_said() -> None:
+    def words(*more: str) -> str:
+        return burstwatch("whatif", "--type", "gp2", "--size-gib", "100", *more)[1]
+
+    assert "assumed: 16 KiB per operation, random access" in words("--iops", "3000")
+    assert "assumed: random access" in words("--iops", "3000", "--mib-s", "47")
+    assert "assumed" not in words("--iops", "3000", "--io-kib", "16", "--access", "random")
+
+
 def test_people_get_words() -> None:
     code, out, _ = burstwatch(*["whatif", "--type", "gp2", "--size-gib", "100", "--iops", "3000"])
     assert code == 0
@@ -127,6 +146,26 @@ def test_people_get_words() -> None:
         ("--type gp2 --size-gib 100 --iops 1 --balance-percent 101", "balance_percent"),
         ("--type gp2 --size-gib ten --iops 1", "invalid float value: 'ten'"),
         ("--size-gib 100", "--type"),
+        (
+            "--type io1 --size-gib 10 --iops 1 --provisioned-iops 50000",
+            "must be 100 to 500 for io1 of 10 GiB, got 50000",
+        ),
+        (
+            "--type gp3 --size-gib 1000 --iops 1 --provisioned-iops 400000",
+            "must be 3000 to 80000 for gp3",
+        ),
+        (
+            "--type gp3 --size-gib 100 --iops 1 --provisioned-mib-s 2000",
+            "must be 125 to 750 at 3000 IOPS",
+        ),
+        (
+            "--type gp2 --size-gib 100 --iops 1 --provisioned-iops 5000",
+            "gp2 has none: only gp3, io1 and io2 do",
+        ),
+        (
+            "--type io1 --size-gib 100 --iops 1 --provisioned-mib-s 200",
+            "io1 has none: only gp3 does",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_line_and_exit_code_2(args: str, named: str) -> None:

@@ -6,6 +6,7 @@ from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.config import ENV_PREFIX, SETTINGS, config_from_env
 from burstwatch.formatting import table
+from burstwatch.kinds import find_kinds
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,6 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Check the environment's settings and print them all."""
     config = config_from_env(terminal.env)
+    find_kinds(config.kinds)  # names the kinds that there are not
     if args.json:
         print(to_json(config), file=terminal.stdout)
         return 0

@@ -6,11 +6,13 @@ from itertools import chain
 
 from burstwatch.backtest.replay import Moment
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import to_json
+from burstwatch.cli.output import painter, to_json
 from burstwatch.cli.playing import play_parts
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, read_recorded
 from burstwatch.config import Config
 from burstwatch.formatting import recorded_time, span, table
+
+HEADINGS = ("at", "verdict", "state", "balance", "empty in", "worst", "why")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -29,7 +31,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
             print(text, file=terminal.stdout)
         return 0
     parts = play_parts(play, _turning_points, stderr=terminal.stderr)
-    print(_changes(_turning_points(chain.from_iterable(parts))), file=terminal.stdout)
+    rows = _rows(_turning_points(chain.from_iterable(parts)))
+    paint = painter(terminal.stdout, terminal.env)
+    print(table(HEADINGS, rows, paint=paint), file=terminal.stdout)
     return 0
 
 
@@ -37,8 +41,8 @@ def _as_lines(moments: Iterable[Moment]) -> str:
     return "\n".join(map(to_json, moments))
 
 
-def _changes(moments: Iterable[Moment]) -> str:
-    rows = [
+def _rows(moments: Iterable[Moment]) -> list[tuple[str, ...]]:
+    return [
         (
             recorded_time(moment.t_s),
             moment.assessment,
@@ -50,7 +54,6 @@ def _changes(moments: Iterable[Moment]) -> str:
         )
         for moment in moments
     ]
-    return table(("at", "verdict", "state", "balance", "empty in", "worst", "why"), rows)
 
 
 def _turning_points(moments: Iterable[Moment]) -> list[Moment]:

@@ -3,14 +3,14 @@
 import math
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.costs import cost_json, cost_report
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import to_json
+from burstwatch.cli.output import painter, to_json
 from burstwatch.cli.progress import track
 from burstwatch.config import Config, config_from_env
 from burstwatch.forecast.policy import Assessment
@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.session import Clients
 
 PARTIAL = 1
+#: Where the list of regions is asked for if no region is known.
+ANY_REGION = "us-east-1"
 #: How long one region may take. A person waits for it.
 BUDGET_S = 120.0
 
@@ -47,9 +49,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Scan, region by region. A region that fails does not hide the others."""
     config = config_from_env(terminal.env)
     if args.kind is not None:
-        find_kinds(args.kind)  # refuses early what there is not
         config = replace(config, kinds=args.kind)
-    home = make_clients(args, terminal.env)
+    find_kinds(config.kinds)  # refuses early what there is not
+    home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
     unit = home.unit()  # refuses early without credentials
     regions = _regions(home) if args.all_regions else [unit.region]
     looks: list[Look] = []
@@ -64,7 +66,11 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.cost:
         text = cost_json(looks, config) if args.json else cost_report(looks, config)
     else:
-        text = _json(entries) if args.json else _report(entries, looks)
+        text = (
+            _json(entries)
+            if args.json
+            else _report(entries, looks, painter(terminal.stdout, terminal.env))
+        )
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
         print(f"burstwatch: {problem}", file=terminal.stderr)
@@ -137,7 +143,11 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
     )
 
 
-def _report(entries: Sequence[tuple[Resource, Assessment]], looks: "Sequence[Look]") -> str:
+def _report(
+    entries: Sequence[tuple[Resource, Assessment]],
+    looks: "Sequence[Look]",
+    paint: Callable[[str], str],
+) -> str:
     headings = ("resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case")
     silent = {(str(found.unit), one): why for found in looks for one, why in found.quiet.items()}
     rows = [
@@ -162,4 +172,4 @@ def _report(entries: Sequence[tuple[Resource, Assessment]], looks: "Sequence[Loo
     if not rows:
         return f"no resources{left_out}; {asked}"
     count = f"{len(entries)} resources, {unknown} unknown{left_out}; {asked}"
-    return "\n".join([table(headings, rows), *notes, count])
+    return "\n".join([table(headings, rows, paint=paint), *notes, count])

@@ -123,6 +123,16 @@ def _words(question: Question, found: Answer) -> str:
         f"baseline {found.baseline:g} {unit}, burst {found.burst:g} {unit}",
         f"served {found.served_iops:.0f} IOPS, {found.served_mib_s:.1f} MiB/s (held back by: {found.binding})",
     ]
+    assumed = [
+        *(
+            []
+            if question.io_kib or (question.mib_s and question.iops)
+            else [f"{found.io_kib:g} KiB per operation"]
+        ),
+        *([] if question.access else [f"{found.access} access"]),
+    ]
+    if assumed:
+        lines.append(f"assumed: {', '.join(assumed)}")
     if found.capacity is not None:
         lines += [
             *_times(found),

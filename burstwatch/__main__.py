@@ -1,0 +1,5 @@
+"""Runs the command line: ``python -m burstwatch``."""
+
+from burstwatch.cli.main import main
+
+main()

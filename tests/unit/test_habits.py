@@ -1,0 +1,194 @@
+"""What people expect of any command line."""
+
+import io
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import burstwatch
+from burstwatch.cli.main import run
+from burstwatch.cli.output import check_target, painter
+from burstwatch.cli.progress import track
+from burstwatch.formatting import recorded_time
+
+PROGRAM = [sys.executable, "-m", "burstwatch"]
+GP2 = ["--type", "gp2", "--size-gib", "100"]
+
+
+def run_in_memory(*args: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = run(args, stdout=out, stderr=err, env={}, clock=lambda: 0.0)
+    return code, out.getvalue(), err.getvalue()
+
+
+def program(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *args], capture_output=True, text=True, check=False, env={**os.environ, **env}
+    )
+
+
+def in_terminal(*args: str, **env: str) -> str:
+    """What a terminal would show."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [*PROGRAM, *args], stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm", **env}
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 65_536):
+            shown += part
+    except OSError:  # the other end is closed
+        pass
+    finally:
+        os.close(ours)
+        assert child.wait() == 0
+    return shown.decode()
+
+
+def test_without_arguments_the_commands_are_listed_with_exit_code_2() -> None:
+    code, out, err = run_in_memory()
+    assert (code, out) == (2, "")
+    assert "usage: burstwatch" in err
+    for command in ("scan", "whatif", "replay", "explain", "export", "doctor"):
+        assert f"    {command} " in err
+
+
+def test_it_runs_as_a_module_and_says_its_version() -> None:
+    found = program("--version")
+    assert (found.returncode, found.stdout.strip()) == (0, burstwatch.__version__)
+
+
+def test_a_closed_standard_output_is_said_in_one_line() -> None:
+    found = subprocess.run(
+        ["/bin/bash", "-c", f"{sys.executable} -m burstwatch whatif --type gp2 --size-gib 100 --iops 1 >&-"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    assert found.returncode == 2
+    assert found.stderr == "burstwatch: standard output is closed, so nothing can be printed\n"
+
+
+def test_a_terminal_without_unicode_ends_no_command() -> None:
+    found = program("explain", "--example", PYTHONIOENCODING="ascii")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "paged at" in found.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_each_shell_has_a_completion_of_the_commands(shell: str) -> None:
+    pytest.importorskip("shtab")
+    code, out, err = run_in_memory("completion", shell)
+    assert (code, err) == (0, "")
+    assert "whatif" in out
+    assert "size-gib" in out
+
+
+def test_bash_takes_the_completion(tmp_path: Path) -> None:
+    pytest.importorskip("shtab")
+    script = tmp_path / "completion"
+    script.write_text(run_in_memory("completion", "bash")[1])
+    subprocess.run(["/bin/bash", "-n", str(script)], check=True)
+
+
+def test_verdicts_have_colours_on_a_terminal_and_none_elsewhere() -> None:
+    shown = in_terminal("replay", "--example", NO_COLOR="")
+    assert "\033[1;31mcritical" in shown
+    assert "\033" not in in_terminal("replay", "--example", NO_COLOR="1")
+    assert "\033" not in in_terminal("replay", "--example", TERM="dumb", NO_COLOR="")
+    assert "\033" not in program("replay", "--example").stdout
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_only_a_verdict_is_painted() -> None:
+    paint = painter(Terminal(), {"TERM": "xterm"})
+    assert paint("critical, silent  ") == "\033[1;31mcritical, silent  \033[0m"
+    assert paint("critical-db") == "critical-db"
+
+
+@pytest.mark.parametrize("has_library", [True, False])
+def test_progress_is_shown_on_a_terminal_after_a_moment(
+    has_library: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if has_library:
+        pytest.importorskip("rich")
+    else:
+        monkeypatch.setitem(sys.modules, "rich.console", None)
+    monkeypatch.setattr("burstwatch.cli.progress.QUIET_S", 0.0)
+    shown = Terminal()
+    assert list(track(iter("abc"), total=3, what="trying", stderr=shown)) == ["a", "b", "c"]
+    assert "trying" in shown.getvalue()
+    silent = io.StringIO()
+    assert list(track(iter("abc"), total=3, what="trying", stderr=silent)) == ["a", "b", "c"]
+    assert silent.getvalue() == ""
+
+
+def test_work_that_is_over_at_once_shows_no_progress() -> None:
+    shown = Terminal()
+    list(track(iter("abc"), total=3, what="trying", stderr=shown))
+    assert "trying" not in shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["explain", "{csv}", *GP2, "--html", "{csv}"], "is the input, which is never overwritten"),
+        (
+            ["explain", "{csv}", *GP2, "--html", "{link}"],
+            "is the input, which is never overwritten",
+        ),
+        (["explain", "{csv}", *GP2, "--html", "{dir}"], "is a folder"),
+        (["explain", "{csv}", *GP2, "--html", "/nosuch/p.html"], "there is no folder /nosuch"),
+        (["explain", "{csv}", *GP2, "--hours", "3"], "--hours is for a resource of the account"),
+        (["backtest", "{csv}", "--size-gib", "100", "--picture", "{csv}"], "never overwritten"),
+        (["backtest", "{csv}", "--size-gib", "100", "--picture", "/nosuch/p.svg"], "no folder"),
+        (["completion", "fish"], "invalid choice: 'fish'"),
+        (["export", "vol-1", "--days", "0"], "days must be above 0"),
+        (["export", "vol-1", "--days", "64"], "at most 63"),
+        (["export", "vol-1", "-o", "/nosuch/x.csv"], "there is no folder /nosuch"),
+    ],
+)
+def test_what_would_lose_something_is_refused_before_the_work(
+    args: list[str], named: str, tmp_path: Path
+) -> None:
+    csv = tmp_path / "own.csv"
+    csv.write_text("t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes\n0,9,1,1,1,1\n")
+    link = tmp_path / "link.csv"
+    link.symlink_to(csv)
+    before = csv.read_bytes()
+    places = {"csv": csv, "dir": tmp_path, "link": link}
+    code, out, err = run_in_memory(*(one.format(**places) for one in args))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert named in err
+    assert csv.read_bytes() == before
+
+
+def test_a_new_file_beside_the_input_is_allowed(tmp_path: Path) -> None:
+    check_target(str(tmp_path / "new.html"), inputs=[str(tmp_path / "nowhere.csv")])
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [(0, "0 h 00"), (3_900, "1 h 05"), (1_793_577_600, "2026-11-02 00:00Z")],
+)
+def test_a_time_of_a_recording_is_a_date_or_counts_from_its_start(at: float, shown: str) -> None:
+    assert recorded_time(at) == shown
+
+
+def test_a_kind_that_is_not_there_is_named_wherever_it_comes_from() -> None:
+    out = io.StringIO()
+    code = run(
+        ["config"], stdout=out, stderr=out, env={"BURSTWATCH_KINDS": "ebs"}, clock=lambda: 0.0
+    )
+    assert code == 2
+    assert "unknown kind 'ebs', allowed are docdb_instance_cpu" in out.getvalue()
