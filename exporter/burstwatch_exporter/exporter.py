@@ -21,6 +21,12 @@ from burstwatch_exporter.settings import Options
 from burstwatch_exporter.sources import Sources
 from burstwatch_exporter.state import Saved, read_state, write_state
 
+NO_VOLUMES = (
+    "this host has no EBS volume that the exporter can see, so there are no burst credits to show: "
+    "EBS volumes are NVMe disks of the model 'Amazon Elastic Block Store', or xvd disks that "
+    "the configuration names"
+)
+
 
 class Exporter:
     """One host with its sources, its state and its page."""
@@ -108,6 +114,10 @@ class Exporter:
             for name, outcome in sorted(self.sources.outcomes.items())
             for problem in outcome.problems
         ]
+
+    def hints(self) -> list[str]:
+        """What is not wrong, and perhaps not what was meant."""
+        return [] if self.host.has_volumes() else [NO_VOLUMES]
 
     def ask_aws(self) -> None:
         """Ask AWS what it may be asked, and go by that."""

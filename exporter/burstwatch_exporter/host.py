@@ -76,6 +76,11 @@ class Host:
         with self._lock:
             return self._observe()
 
+    def has_volumes(self) -> bool:
+        """Whether there is a disk whose volume is known, with credits or without."""
+        with self._lock:
+            return bool(self._devices.blocks.disks)
+
     def apply(self, answer: CloudAnswer) -> None:
         """Go by what AWS says: types and sizes from now on, balances for the intervals."""
         with self._lock:

@@ -1,6 +1,7 @@
 """Run the exporter: read, save and serve until told to stop."""
 
 import logging
+import os
 from threading import Event, Thread
 from typing import TextIO
 
@@ -36,6 +37,7 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         ValueError: if a configuration cannot be used.
         OSError: if the address cannot be bound.
     """
+    _check_state_folder(options)
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
     server = None
     if options.port is None:
@@ -50,6 +52,8 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         Thread(target=_keep_asking, args=arguments, name="aws", daemon=True).start()
     try:
         exporter.sample()
+        for hint in exporter.hints():
+            LOG.warning("%s", hint)
         while not stop.wait(options.sample_period_s):
             exporter.sample()
     finally:
@@ -58,6 +62,19 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         exporter.host.observe()
         exporter.save()
     LOG.info("stopped")
+
+
+def _check_state_folder(options: Options) -> None:
+    """Refuse a state file that cannot be written now, and not only when it is first saved.
+
+    Raises:
+        OSError: naming the flag and the folder.
+    """
+    path = options.state_file
+    if path is not None and not os.access(path.parent, os.W_OK | os.X_OK):
+        what = "cannot be written" if path.parent.is_dir() else "does not exist"
+        msg = f"state.file is {path}, and the folder {path.parent} {what}"
+        raise OSError(msg)
 
 
 def _keep_asking(exporter: Exporter, period_s: float, stop: Event) -> None:

@@ -136,6 +136,9 @@ class Slow:
     def is_ready(self) -> bool:
         return True
 
+    def hints(self) -> list[str]:
+        return []
+
     def problems(self) -> list[str]:
         return []
 

@@ -36,7 +36,7 @@ LANDING = """<!DOCTYPE html>
 <p>How long the burst credits of this host's volumes last.</p>
 <ul><li><a href="/metrics">metrics</a></li><li><a href="/-/healthy">healthy</a></li>
 <li><a href="/-/ready">ready</a></li></ul>
-{problems}</body></html>
+{problems}{hints}</body></html>
 """
 
 
@@ -55,6 +55,9 @@ class Site(Protocol):
 
     def problems(self) -> Iterable[str]:
         """The problems of now, for people."""
+
+    def hints(self) -> Iterable[str]:
+        """What is not wrong, and perhaps not what was meant."""
 
 
 class App(Application):
@@ -193,7 +196,16 @@ class _Ready(_Handler):
 
 class _Landing(_Handler):
     async def get(self) -> None:
-        items = "".join(f"<li>{escape(one)}</li>" for one in self.application.site.problems())
-        problems = f"<h2>Not well</h2><ul>{items}</ul>" if items else ""
+        site = self.application.site
+        page = LANDING.format(
+            version=burstwatch.__version__,
+            problems=_listed("Not well", site.problems()),
+            hints=_listed("To know", site.hints()),
+        )
         self.set_header("Content-Type", HTML)
-        self.write(LANDING.format(version=burstwatch.__version__, problems=problems))
+        self.write(page)
+
+
+def _listed(heading: str, texts: Iterable[str]) -> str:
+    items = "".join(f"<li>{escape(one)}</li>" for one in texts)
+    return f"<h2>{heading}</h2><ul>{items}</ul>" if items else ""

@@ -6,7 +6,8 @@ one that does not start.
 
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -47,16 +48,30 @@ class Tls:
         """Make the server's TLS context.
 
         Raises:
-            OSError, ssl.SSLError: if a file cannot be read, or holds no certificate or key.
+            OSError: if a file cannot be read, or holds no certificate or key; with the file's name.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version, context.maximum_version = self.min_version, self.max_version
-        # Without a password at hand OpenSSL would ask the terminal for that of an encrypted key, and wait.
-        context.load_cert_chain(self.cert_file, self.key_file, password=_no_password)
+        with _named(self.cert_file, self.key_file):
+            # Without a password at hand OpenSSL would ask the terminal for that of an encrypted key, and wait.
+            context.load_cert_chain(self.cert_file, self.key_file, password=_no_password)
         if self.client_ca_file is not None:
-            context.load_verify_locations(self.client_ca_file)
+            with _named(self.client_ca_file):
+                context.load_verify_locations(self.client_ca_file)
         context.verify_mode = self.client_auth
         return context
+
+
+@contextmanager
+def _named(*paths: Path) -> Iterator[None]:
+    """Name the files in an error of OpenSSL, which names none."""
+    for path in paths:
+        path.open("rb").close()  # says which one cannot be read
+    try:
+        yield
+    except ssl.SSLError as error:
+        msg = f"{' and '.join(map(str, paths))}: {error.reason or error}"
+        raise OSError(msg) from error
 
 
 def _no_password() -> str:
