@@ -142,6 +142,10 @@ screenshots: demo ## the demo's pages and dashboards as pictures for the docs (n
 backtest: setup ## every policy on the recordings, in about an hour (SETS="servers-fresh nab", VM=DIR for those that are not here)
 	@$(BIN)/python -m benchmarks.held_out $(SETS) $(if $(VM),--vm $(VM))
 
+.PHONY: dist
+dist: setup ## everything that a release has, into dist/; the same commit gives the same bytes
+	@$(BIN)/python -m tools.dist
+
 .PHONY: bench
 bench: setup .cache/localcloud.stamp ## what the model costs a sweep, how often its range holds, a month of a fleet, the sweep and the exporter beside others
 	@$(BIN)/python -m benchmarks.assess_speed

@@ -39,11 +39,13 @@ def track(items: Iterable[T], *, total: int, what: str, stderr: TextIO) -> Itera
 
 
 def _counted(items: Iterable[T], *, total: int, what: str, stderr: TextIO) -> Iterator[T]:
-    began = time.monotonic()
+    began, is_shown = time.monotonic(), False
     try:
         for number, item in enumerate(items, start=1):
             yield item
             if time.monotonic() - began >= QUIET_S:
+                is_shown = True
                 print(f"\r{what} {number}/{total}\033[K", end="", file=stderr, flush=True)
     finally:
-        print(CLEAR, end="", file=stderr, flush=True)
+        if is_shown:
+            print(CLEAR, end="", file=stderr, flush=True)

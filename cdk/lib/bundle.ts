@@ -5,7 +5,10 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import catalog from '../catalog.json' with { type: 'json' };
 
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ROOT = join(HERE, '..', '..');
+/** Where the published library has its package, built and without any need of Python. */
+const PREBUILT = join(HERE, '..', 'lambda');
 const SOURCES = ['burstwatch', 'lambdas'];
 const REQUIREMENTS = join('lambdas', 'requirements.txt');
 
@@ -16,6 +19,7 @@ const REQUIREMENTS = join('lambdas', 'requirements.txt');
  * same input makes the same files: it is kept under the hash of its input and built once.
  */
 export function buildPackage(root: string = ROOT): string {
+  if (root === ROOT && existsSync(PREBUILT)) return PREBUILT;
   const files = [REQUIREMENTS, ...SOURCES.flatMap((folder) => pythonFiles(root, folder))].sort();
   const hash = createHash('sha256').update(catalog.services.join());
   for (const file of files) {

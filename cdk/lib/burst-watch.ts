@@ -20,7 +20,7 @@ export class BurstWatch extends Construct {
     super(scope, id);
     const props = resolveProps(given);
     validateProps(this, props);
-    const code = Code.fromAsset(buildPackage());
+    const code = given.code ?? Code.fromAsset(buildPackage());
     this.topics = new Topics(this, 'Topics', props);
     const shared = { ...props, code, topics: this.topics };
     const cleanup = new Cleanup(this, 'Cleanup', shared);

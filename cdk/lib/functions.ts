@@ -78,7 +78,7 @@ export function acknowledgeOwnAlarms(role: Role, deployment: string): void {
   // cdk-nag prints what is not known before deployment as the pseudo parameter's name.
   const known = (value: string, name: string) => (Token.isUnresolved(value) ? `<AWS::${name}>` : value);
   const where = [known(stack.partition, 'Partition'), 'cloudwatch', known(stack.region, 'Region'), known(stack.account, 'AccountId')];
-  for (const prefix of alarmPrefixes(deployment)) {
+  for (const prefix of alarmPrefixes(Token.isUnresolved(deployment) ? '<Deployment>' : deployment)) {
     Validations.of(role).acknowledge({
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${where.join(':')}:alarm:${prefix}*]`,
       reason: 'the alarms are named after volumes that are not known at deployment; all begin with this prefix',

@@ -1,5 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Architecture } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, type Code } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
@@ -40,6 +40,8 @@ export interface BurstWatchProps {
   readonly externalId?: string;
   /** How long logs are kept. */
   readonly logRetention?: RetentionDays;
+  /** The package of the functions. By default the one that comes with this library, or is built from its sources. */
+  readonly code?: Code;
 }
 
 /** An account and region. Without an account it is the deployment's own. */
@@ -51,10 +53,10 @@ export interface WatchedUnit {
 
 export type FanOut = 'functions' | 'queue';
 
-export type ResolvedProps = Required<BurstWatchProps>;
+export type ResolvedProps = Required<Omit<BurstWatchProps, 'code'>>;
 
 /** The properties with the default of each that is not given. */
-export function resolveProps(given: BurstWatchProps): ResolvedProps {
+export function resolveProps({ code: _, ...given }: BurstWatchProps): ResolvedProps {
   return {
     deployment: 'burstwatch',
     settings: {},

@@ -12,7 +12,7 @@ export class InvalidPropsError extends Error {}
 const PARTS_BY_FUNCTIONS = 60;
 
 /** These the stack itself knows better. */
-const OWN_SETTINGS = ['deployment', 'sweep_period_s', 'page_topic_arn', 'notice_topic_arn', 'events_topic_arn'];
+export const OWN_SETTINGS = ['deployment', 'sweep_period_s', 'page_topic_arn', 'notice_topic_arn', 'events_topic_arn'];
 
 const PATTERNS: readonly [keyof ResolvedProps, RegExp, string][] = [
   ['deployment', /^[A-Za-z0-9-]{1,32}$/, '1 to 32 letters, digits and hyphens'],
@@ -32,7 +32,8 @@ const RANGES: readonly [keyof ResolvedProps, number, number][] = [
 /** Refuses what cannot work, before anything is deployed. What works but wakes nobody is a warning. */
 export function validateProps(scope: Construct, props: ResolvedProps): void {
   for (const [name, pattern, allowed] of PATTERNS) {
-    refuseUnless(pattern.test(String(props[name])), name, props[name], allowed);
+    // What is only known at deployment is checked by the template's own parameter.
+    refuseUnless(Token.isUnresolved(props[name]) || pattern.test(String(props[name])), name, props[name], allowed);
   }
   for (const [name, low, high] of RANGES) {
     const value = Number(props[name]);
@@ -56,7 +57,7 @@ function checkSettings(settings: Readonly<Record<string, string>>): void {
     if (!allowed.includes(name)) {
       throw new InvalidPropsError(`settings has ${JSON.stringify(name)}${nearest(name, allowed)}, allowed are ${allowed.join(', ')}`);
     }
-    checkSetting(name, value);
+    if (!Token.isUnresolved(value)) checkSetting(name, value);
   }
 }
 

@@ -24,11 +24,13 @@ from demo.localcloud.cloud import LocalCloud, free_port, local_cloud
 from demo.stack import Stack
 from tests.local_cloud.denied import Denied, play_denied
 from tests.local_cloud.episode import Episode, play_episode
+from tests.local_cloud.plain import Plain, play_plain
 from tests.local_cloud.queued import Queued, play_queued
 from tests.local_cloud.second import Second, play_second
 
 REGION = "eu-west-1"
 QUEUE_REGION = "ap-northeast-1"
+PLAIN_REGION = "us-west-2"
 #: Status and text of what is served, by its address.
 Pages = dict[str, tuple[int, str]]
 
@@ -50,7 +52,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
 
 @pytest.fixture(scope="session")
 def pool() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(9) as workers:
+    with ThreadPoolExecutor(10) as workers:
         yield workers
 
 
@@ -157,10 +159,11 @@ def episode(
     deployed: Deployed,
     missed: Future[list[str]],
     queued: Future[Queued],
+    plain: Future[Plain],
     pool: ThreadPoolExecutor,
 ) -> Future[Episode]:
     """Three volumes at risk at once, each saved in another way."""
-    assert all((missed, queued))  # begun before what is waited for
+    assert all((missed, queued, plain))  # begun before what is waited for
     return pool.submit(play_episode, cloud, REGION, deployed.outputs)
 
 
@@ -175,6 +178,14 @@ def queued(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> F
     """A third deployment, with its sweeps in shards and through a queue."""
     assert deployed.outputs  # one after the other, for their start is most of their work
     return pool.submit(play_queued, cloud, QUEUE_REGION)
+
+
+@pytest.fixture(scope="session")
+def plain(
+    cloud: LocalCloud, pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory
+) -> Future[Plain]:
+    """The plain template, deployed without CDK."""
+    return pool.submit(play_plain, cloud, PLAIN_REGION, tmp_path_factory.mktemp("plain"))
 
 
 @pytest.fixture(scope="session")

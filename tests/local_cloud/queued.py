@@ -42,7 +42,7 @@ def play_queued(cloud: LocalCloud, region: str) -> Queued:
     """Deploy it, put one message beside the schedule's that names nothing and one that is late."""
     credentials = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
     clients = Clients(region, endpoint_url=cloud.endpoint, credentials=credentials)
-    found = Queued(volume=_draining(clients))
+    found = Queued(volume=draining_volume(clients))
     stack = Stack(cloud, region=region, settings=SETTINGS, context=CONTEXT)
     stack.synth()
     stack.bootstrap()
@@ -67,7 +67,7 @@ def play_queued(cloud: LocalCloud, region: str) -> Queued:
     return found
 
 
-def _draining(clients: Clients) -> str:
+def draining_volume(clients: Clients) -> str:
     """Eight volumes, one of which has drained at full burst for a quarter of an hour."""
     ec2, cloudwatch = clients("ec2"), clients("cloudwatch")
     instance = ec2.run_instances(

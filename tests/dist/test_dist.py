@@ -1,0 +1,229 @@
+"""Each file of a release does its main job where it is alone, and the same commit gives the same bytes."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+import burstwatch
+from tools.dist import DIST, ROOT, changes, main
+
+VERSION = burstwatch.__version__
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def dist() -> Path:
+    main()
+    return DIST
+
+
+def run(*command: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> str:
+    found = subprocess.run(
+        [str(part) for part in command], cwd=cwd, env=env, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    return found.stdout
+
+
+def unpacked(archive: Path, target: Path) -> Path:
+    with tarfile.open(archive) as tar:
+        tar.extractall(target, filter="data")
+    return target
+
+
+def environment(folder: Path, *packages: str | Path) -> Path:
+    """An empty environment with only these."""
+    venv.create(folder, with_pip=True)
+    run(folder / "bin" / "pip", "install", "--quiet", "--no-deps", *packages, cwd=folder)
+    return folder / "bin"
+
+
+def test_the_same_commit_gives_the_same_bytes(dist: Path) -> None:
+    before = (dist / "SHA256SUMS").read_text()
+    main()
+    assert (dist / "SHA256SUMS").read_text() == before
+
+
+def test_the_checksums_are_those_of_the_files(dist: Path) -> None:
+    lines = (dist / "SHA256SUMS").read_text().splitlines()
+    found = {path.name for path in dist.iterdir()} - {"SHA256SUMS"}
+    assert {line.split()[1] for line in lines} == found
+    for line in lines:
+        digest, name = line.split()
+        assert hashlib.sha256((dist / name).read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.parametrize("pattern", ["*.whl", f"burstwatch-{VERSION}.tar.gz"])
+def test_wheel_and_source_answer_and_replay_in_an_empty_environment(
+    pattern: str, dist: Path, tmp_path: Path
+) -> None:
+    (package,) = dist.glob(pattern)
+    programs = environment(tmp_path / "venv", package)
+    asked = ("whatif", "--type", "gp2", "--size-gib", "100", "--iops", "3000", "--json")
+    assert json.loads(run(programs / "burstwatch", *asked, cwd=tmp_path))["time_to_empty_s"] == 2_000
+    assert "exhausted" in run(programs / "burstwatch", "replay", "--example", cwd=tmp_path)
+
+
+APP = """
+const app = new App();
+const stack = new Stack(app, 'Theirs', { env: { account: '111122223333', region: 'eu-central-1' } });
+const watch = new BurstWatch(stack, 'BurstWatch', {
+  alarmEmail: 'a@example.org', settings: { lead_s: '600' }, schedule: Duration.minutes(2),
+});
+new CfnOutput(stack, 'Page', { value: watch.topics.page.topicArn });
+app.synth();
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "imports"),
+    [
+        ("app.mjs", "import { App, CfnOutput, Duration, Stack } from 'aws-cdk-lib'; import { BurstWatch } from 'burstwatch';"),
+        ("app.cjs", "const { App, CfnOutput, Duration, Stack } = require('aws-cdk-lib'); const { BurstWatch } = require('burstwatch');"),
+    ],
+)  # fmt: skip
+def test_a_strangers_app_synthesises_with_the_construct_and_without_python(
+    name: str, imports: str, dist: Path, tmp_path: Path
+) -> None:
+    modules = tmp_path / "node_modules"
+    modules.mkdir()
+    for of_app in ("aws-cdk-lib", "constructs"):
+        (modules / of_app).symlink_to(ROOT / "node_modules" / of_app)
+    unpacked(dist / f"burstwatch-{VERSION}.tgz", tmp_path / "npm")
+    (tmp_path / "npm" / "package").rename(modules / "burstwatch")
+    (tmp_path / name).write_text(imports + APP)
+    node = shutil.which("node")
+    assert node is not None
+    env = {"PATH": "/nowhere", "CDK_OUTDIR": str(tmp_path / "out"), "HOME": str(tmp_path)}
+    run(node, "--no-warnings", name, cwd=tmp_path, env=env)
+    template = json.loads((tmp_path / "out" / "Theirs.template.json").read_text())
+    functions = [
+        one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::Lambda::Function"
+    ]  # fmt: skip
+    variables = [one.get("Environment", {}).get("Variables", {}) for one in functions]
+    assert any(one.get("BURSTWATCH_LEAD_S") == "600" for one in variables)
+    (asset,) = (tmp_path / "out").glob("asset.*")
+    assert (asset / "lambdas" / "sweep.py").exists()
+    (tmp_path / name).write_text(imports + APP.replace("600", "soon"))
+    failed = subprocess.run([node, "--no-warnings", name], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)  # fmt: skip
+    assert failed.returncode != 0
+    assert 'settings lead_s is "soon", allowed is a number of seconds from 60' in failed.stderr
+
+
+def test_the_types_of_the_construct_are_those_that_its_page_shows(dist: Path, tmp_path: Path) -> None:
+    package = unpacked(dist / f"burstwatch-{VERSION}.tgz", tmp_path) / "package"
+    types = (package / "lib" / "props.d.ts").read_text()
+    properties = set(re.findall(r"^    readonly (\w+)\?:", types.split("export interface WatchedUnit")[0], re.MULTILINE))
+    page = (package / "README.md").read_text()
+    named = set(re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE))))
+    assert properties == named
+
+
+def test_the_plain_template_is_small_enough_to_be_passed_whole_and_names_its_package(dist: Path) -> None:
+    path = dist / "burstwatch-template.json"
+    assert path.stat().st_size <= 51_200  # what CloudFormation takes without a bucket for it
+    template = json.loads(path.read_text())
+    run(Path(sys.executable).parent / "cfn-lint", "--ignore-checks", "W3005", "--", path, cwd=ROOT)
+    assert "cdk-hnb659fds" not in path.read_text()
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Lambda::Function":
+            assert resource["Properties"]["Code"] == {"S3Bucket": {"Ref": "CodeBucket"}, "S3Key": {"Ref": "CodeKey"}}
+    with zipfile.ZipFile(dist / "burstwatch-lambda.zip") as package:
+        assert {"lambdas/sweep.py", "lambdas/cleanup.py", "burstwatch/aws/sweep.py"} <= set(package.namelist())
+
+
+def test_the_package_of_the_functions_starts_where_it_is_alone(dist: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(dist / "burstwatch-lambda.zip") as package:
+        package.extractall(tmp_path)
+    env = {"PYTHONPATH": str(tmp_path), "AWS_DEFAULT_REGION": "us-east-1", "PATH": os.environ["PATH"]}
+    env |= {"POWERTOOLS_SERVICE_NAME": "x", "AWS_REGION": "us-east-1"}
+    code = "import lambdas.sweep, lambdas.cleanup, boto3; print(boto3.__file__)"
+    assert str(tmp_path) in run(sys.executable, "-S", "-c", code, cwd=tmp_path, env=env)
+
+
+def test_the_archive_has_dashboards_rules_and_a_mixin_that_are_whole(
+    dist: Path, tmp_path: Path
+) -> None:
+    top = unpacked(dist / f"burstwatch-monitoring-{VERSION}.tar.gz", tmp_path) / f"burstwatch-monitoring-{VERSION}"
+    boards = list((top / "grafana").glob("*.json"))
+    assert len(boards) >= 3
+    assert all(json.loads(path.read_text())["panels"] for path in boards)
+    rules = list((top / "prometheus").glob("*.rules.yml")) + list((top / "prometheus").glob("*.alerts.yml"))
+    assert all(yaml.safe_load(path.read_text())["groups"] for path in rules)
+    assert (top / "runbooks" / "resource-critical.md").exists()
+    assert (top / "mixin.libsonnet").exists()
+    rjsonnet = pytest.importorskip("rjsonnet")
+    made = json.loads(rjsonnet.evaluate_snippet("x", f"(import '{top / 'mixin.libsonnet'}').prometheusAlerts"))
+    assert made["groups"]
+
+
+def test_the_chart_and_the_image_have_all_that_they_name(dist: Path, tmp_path: Path) -> None:
+    chart = unpacked(dist / f"burstwatch-exporter-{VERSION}.tgz", tmp_path / "chart") / "burstwatch-exporter"
+    assert yaml.safe_load((chart / "Chart.yaml").read_text())["version"] == VERSION
+    helm = shutil.which("helm") or ROOT / ".cache" / "go" / "helm"
+    if Path(helm).exists():
+        assert "DaemonSet" in run(helm, "template", dist / f"burstwatch-exporter-{VERSION}.tgz", cwd=tmp_path)
+    image = unpacked(dist / f"burstwatch-exporter-image-{VERSION}.tar.gz", tmp_path / "image")
+    for line in (image / "Dockerfile").read_text().splitlines():
+        if line.startswith("COPY ") and "--from" not in line:
+            assert all((image / name).exists() for name in line.split()[1:-1]), line
+
+
+def test_the_bills_of_materials_have_what_is_pinned(dist: Path) -> None:
+    for name, needed in (("python", {"boto3", "tornado"}), ("cdk", {"aws-cdk-lib"})):
+        bill = json.loads((dist / f"burstwatch-{VERSION}-{name}.cdx.json").read_text())
+        assert bill["bomFormat"] == "CycloneDX"
+        assert needed <= {one["name"] for one in bill["components"]}
+
+
+def test_the_changes_are_those_of_the_version() -> None:
+    assert changes(VERSION).startswith(f"## {VERSION}")
+    with pytest.raises(ValueError, match=r"no section 9\.9\.9"):
+        changes("9.9.9")
+
+
+@pytest.fixture
+def installed(dist: Path) -> Iterator[Path]:
+    """The package, really installed on this Debian, and taken away again."""
+    if not shutil.which("dpkg") or os.geteuid() != 0 or not os.environ.get("REQUIRE_PROGRAMS"):
+        pytest.skip("installs a package for real: needs root, Debian and REQUIRE_PROGRAMS=1")
+    package = dist / f"burstwatch-exporter_{VERSION}_amd64.deb"
+    run("dpkg", "--install", "--force-depends", package, cwd=dist)
+    yield package
+    run("dpkg", "--purge", "burstwatch-exporter", cwd=dist)
+    assert not Path("/usr/bin/burstwatch-exporter").exists()
+    assert not Path("/usr/lib/burstwatch-exporter").exists()
+
+
+def test_the_debian_package_installs_without_a_network_and_its_unit_is_whole(installed: Path) -> None:
+    contents = run("dpkg-deb", "--contents", installed, cwd=installed.parent)
+    assert "./usr/lib/systemd/system/burstwatch-exporter.service" in contents
+    page = run("/usr/bin/burstwatch-exporter", "--once", "--sample.period=0.2", cwd=Path("/"))
+    assert f'burstwatch_exporter_build_info{{version="{VERSION}"}}' in page.replace("'", '"') or "build_info" in page
+    assert run("/usr/bin/burstwatch-nvme-helper", "--help", cwd=Path("/"))
+    unit = Path("/usr/lib/systemd/system/burstwatch-exporter.service")
+    if shutil.which("systemd-analyze"):
+        run("systemd-analyze", "verify", unit, cwd=Path("/"))
+    if Path("/run/systemd/system").exists():
+        assert run("systemctl", "is-active", "burstwatch-exporter.service", cwd=Path("/")) == "active\n"
+
+
+@pytest.mark.parametrize("name", ["terraform/main.tf", "sam/template.yaml"])
+def test_the_examples_use_parameters_that_the_template_has(name: str, dist: Path) -> None:
+    parameters = json.loads((dist / "burstwatch-template.json").read_text())["Parameters"]
+    text = (ROOT / "docs" / "examples" / name).read_text()
+    used = set(re.findall(r"^\s+(CodeBucket|CodeKey|[A-Z]\w+)\s*[=:]\s", text, re.MULTILINE))
+    used -= {"Type", "Properties", "TemplateURL", "Parameters", "Transform", "PackageBucket"}
+    assert {"CodeBucket", "CodeKey", "AlarmEmail", "LeadS"} <= used <= set(parameters)

@@ -1,0 +1,96 @@
+"""The template of plain CloudFormation, deployed by boto3 as somebody without CDK would, on the local cloud."""
+
+import json
+import platform
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from botocore.exceptions import WaiterError
+
+from burstwatch.aws.session import Clients
+from demo.__main__ import SETTINGS
+from demo.inbox import Inbox, Message
+from demo.localcloud.cloud import LocalCloud
+from tests.local_cloud.queued import draining_volume
+from tools.dist import function_and_template
+
+DEPLOYMENT = "plain"
+PATIENCE_S, EVERY_S = 900.0, 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plain:
+    """The volume that drains, what its topic page heard, and what is left when the stack is gone."""
+
+    volume: str
+    pages: list[Message]
+    left: list[str]
+
+
+def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
+    """Deploy it, drain a volume, hear the page, and delete it."""
+    credentials = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
+    clients = Clients(region, endpoint_url=cloud.endpoint, credentials=credentials)
+    function_and_template(folder, at=0)
+    bucket = f"plain-{region}"
+    clients("s3").create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": region}
+    )
+    clients("s3").upload_file(
+        str(folder / "burstwatch-lambda.zip"), bucket, "burstwatch-lambda.zip"
+    )
+    volume = draining_volume(clients)
+    outputs = _deploy(clients, (folder / "burstwatch-template.json").read_text(), bucket)
+    topic = next(value for key, value in outputs.items() if "PageTopicArn" in key)
+    inbox = Inbox(clients("sns"), clients("sqs"), endpoint=cloud.endpoint)
+    inbox.subscribe(f"page-of-{DEPLOYMENT}", topic, http=False)
+    try:
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline and not _pages(inbox, volume):
+            time.sleep(EVERY_S)
+        pages = _pages(inbox, volume)
+    finally:
+        inbox.close()
+    rule = next(value for key, value in outputs.items() if "RuleName" in key)
+    targets = clients("events").list_targets_by_rule(Rule=rule)["Targets"]
+    clients("events").remove_targets(Rule=rule, Ids=[target["Id"] for target in targets])
+    clients("cloudformation").delete_stack(StackName=DEPLOYMENT)
+    clients("cloudformation").get_waiter("stack_delete_complete").wait(StackName=DEPLOYMENT)
+    functions = clients("lambda").list_functions()["Functions"]
+    return Plain(volume=volume, pages=pages, left=[one["FunctionName"] for one in functions])
+
+
+def _deploy(clients: Clients, template: str, bucket: str) -> dict[str, str]:
+    cloudformation = clients("cloudformation")
+    machine = "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
+    given = {
+        "CodeBucket": bucket,
+        "Deployment": DEPLOYMENT,
+        "Architecture": machine,
+        "LeadS": SETTINGS["lead_s"],
+        "AlarmPathS": SETTINGS["alarm_path_s"],
+        "AlarmEmail": "plain@example.org",
+    }
+    cloudformation.create_stack(
+        StackName=DEPLOYMENT,
+        TemplateBody=template,
+        Capabilities=["CAPABILITY_IAM"],
+        Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in given.items()],
+    )
+    try:
+        cloudformation.get_waiter("stack_create_complete").wait(StackName=DEPLOYMENT)
+    except WaiterError as error:
+        events = cloudformation.describe_stack_events(StackName=DEPLOYMENT)["StackEvents"]
+        failed = [one for one in events if "FAILED" in one["ResourceStatus"]]
+        raise RuntimeError(json.dumps(failed, default=str)) from error
+    (stack,) = cloudformation.describe_stacks(StackName=DEPLOYMENT)["Stacks"]
+    return {one["OutputKey"]: one["OutputValue"] for one in stack["Outputs"]}
+
+
+def _pages(inbox: Inbox, volume: str) -> list[Message]:
+    return [
+        one
+        for one in inbox.collect()
+        if one.alarm and volume in one.alarm["AlarmName"] and one.alarm["NewStateValue"] == "ALARM"
+    ]

@@ -1,0 +1,245 @@
+"""Builds everything that a release has into ``dist/``. Run by `make dist`.
+
+The same commit gives the same bytes: times are that of the commit, and nothing depends on the machine.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import burstwatch
+from tools.archives import PROGRAM, files_below, pack_tar, pack_zip
+
+ROOT = Path(__file__).parents[1]
+DIST, WORK = ROOT / "dist", ROOT / ".cache" / "dist"
+VERSION = burstwatch.__version__
+UV, PIP = (ROOT / ".cache" / "uv" / "bin" / name for name in ("uv", "pip"))
+#: The versions of Python that Debian 12 and 13 and Ubuntu 24.04 have.
+DEBIAN_PYTHONS = ("3.11", "3.12", "3.13")
+PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_28_x86_64")
+#: What an exporter's image is built from, as its Dockerfile names it.
+IMAGE_FILES = (
+    "pyproject.toml",
+    "README.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "exporter/requirements.txt",
+)
+MONITORING = ("grafana", "prometheus", "runbooks")
+
+
+def main() -> None:
+    """Build all, and say what is for whom."""
+    at = int(_output("git", "log", "-1", "--format=%ct") or 0)
+    os.environ["SOURCE_DATE_EPOCH"] = str(at)
+    for folder in (DIST, WORK):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    _python()
+    function_and_template(DIST, at)
+    _construct_library(at)
+    _chart_image_and_monitoring(at)
+    if shutil.which("dpkg-deb"):
+        _debian(at)
+    else:
+        print("dpkg-deb is not installed, so there is no .deb", file=sys.stderr)
+    _bills_of_materials(at)
+    (DIST / f"CHANGES-{VERSION}.md").write_text(changes(VERSION), encoding="utf-8")
+    _checksums()
+    for path in sorted(DIST.iterdir()):
+        print(f"{path.stat().st_size / 1024:9.0f} KiB  {path.relative_to(ROOT)}")
+
+
+def _python() -> None:
+    """The wheel and the source distribution."""
+    _run(UV, "build", "--quiet", "--wheel", "--sdist", "--out-dir", DIST)
+    (DIST / ".gitignore").unlink(missing_ok=True)
+
+
+def function_and_template(target: Path, at: int) -> None:
+    """The functions' package, and the template of plain CloudFormation that runs it."""
+    synthesised = WORK / "plain"
+    shutil.rmtree(synthesised, ignore_errors=True)
+    environment = {**os.environ, "CDK_OUTDIR": str(synthesised)}
+    package = Path(_output("node", "--import", "tsx", "cdk/plain.ts", env=environment))
+    pack_zip(target / "burstwatch-lambda.zip", files_below(package), at=at)
+    template = json.loads((synthesised / "Burstwatch.template.json").read_text(encoding="utf-8"))
+    for resource in template["Resources"].values():
+        resource.pop("Metadata", None)  # the paths of CDK
+    text = json.dumps(template, separators=(",", ":"))
+    (target / "burstwatch-template.json").write_text(text, encoding="utf-8")
+
+
+def _construct_library(at: int) -> None:
+    """The npm package of the construct, with the functions' package in it: synth needs no Python."""
+    shutil.rmtree(ROOT / ".cache" / "npm", ignore_errors=True)
+    _run("npx", "tsc", "-p", "cdk/tsconfig.npm.json")
+    own = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
+    package = {
+        "name": "burstwatch",
+        "version": VERSION,
+        "description": "A construct that says how long AWS burst credits last, and pages before they run out",
+        "license": own["license"],
+        "keywords": ["aws-cdk", "ebs", "burst-credits", "cloudwatch", "monitoring"],
+        "type": "module",
+        "engines": {"node": ">=20.19"},
+        "exports": {".": {"types": "./lib/index.d.ts", "default": "./lib/index.js"}},
+        "types": "./lib/index.d.ts",
+        "peerDependencies": {
+            "aws-cdk-lib": f"^{own['dependencies']['aws-cdk-lib']}",
+            "constructs": f"^{own['dependencies']['constructs']}",
+        },
+    }
+    manifest = WORK / "package.json"
+    manifest.write_text(json.dumps(package, indent=2) + "\n", encoding="utf-8")
+    files = {
+        "package.json": manifest,
+        "LICENSE": ROOT / "LICENSE",
+        "README.md": ROOT / "docs" / "construct.md",
+        **files_below(ROOT / ".cache" / "npm"),
+    }
+    function = Path(_output("node", "--import", "tsx", "-e", PACKAGE_FOLDER))
+    files |= {f"lambda/{name}": path for name, path in files_below(function).items()}
+    named = {f"package/{name}": path for name, path in files.items()}
+    pack_tar(DIST / f"burstwatch-{VERSION}.tgz", named, at=at)
+
+
+PACKAGE_FOLDER = "import('./cdk/lib/bundle.ts').then((own) => console.log(own.buildPackage()))"
+
+
+def _chart_image_and_monitoring(at: int) -> None:
+    """The Helm chart, what its image is built from, and dashboards, rules and mixin."""
+    chart = files_below(ROOT / "exporter" / "chart")
+    named = {f"burstwatch-exporter/{name}": path for name, path in chart.items()}
+    pack_tar(DIST / f"burstwatch-exporter-{VERSION}.tgz", named, at=at)
+    image = {name: ROOT / name for name in IMAGE_FILES}
+    for folder in ("burstwatch", "exporter/burstwatch_exporter"):
+        image |= {f"{folder}/{name}": path for name, path in files_below(ROOT / folder).items()}
+    image["Dockerfile"] = ROOT / "exporter" / "Dockerfile"
+    pack_tar(DIST / f"burstwatch-exporter-image-{VERSION}.tar.gz", image, at=at)
+    top, monitoring = f"burstwatch-monitoring-{VERSION}", ROOT / "monitoring"
+    files = {
+        f"{folder}/{name}": path
+        for folder in MONITORING
+        for name, path in files_below(monitoring / folder).items()
+        if not name.startswith("tests/")
+    }
+    files |= {path.name: path for path in monitoring.glob("*.*sonnet*")}
+    files |= {"jsonnetfile.json": monitoring / "jsonnetfile.json", "LICENSE": ROOT / "LICENSE"}
+    pack_tar(DIST / f"{top}.tar.gz", {f"{top}/{name}": path for name, path in files.items()}, at=at)
+
+
+def _debian(at: int) -> None:
+    """A package of the exporter for amd64: its wheels for each Python, its units and its scripts."""
+    tree = WORK / "deb"
+    home = tree / "usr" / "lib" / "burstwatch-exporter"
+    wheels = home / "wheels"
+    wheels.mkdir(parents=True)
+    requirements = ROOT / "exporter" / "requirements.txt"
+    for python in DEBIAN_PYTHONS:
+        platforms = [part for one in PLATFORMS for part in ("--platform", one)]
+        _run(
+            PIP, "download", "--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps",
+            "--only-binary=:all:", "--implementation=cp", "--python-version", python, *platforms,
+            "--dest", wheels, "--requirement", requirements,
+        )  # fmt: skip
+    (wheel,) = DIST.glob("*.whl")
+    shutil.copy(wheel, wheels)
+    pins = re.findall(
+        r"^[a-z0-9-]+==[^ \\]+", requirements.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    names = "\n".join([*pins, f"burstwatch=={VERSION}", ""])
+    (home / "requirements.txt").write_text(names, encoding="utf-8")
+    units, defaults = tree / "usr/lib/systemd/system", tree / "etc/default"
+    users, scripts = tree / "usr/lib/sysusers.d", tree / "DEBIAN"
+    for folder in (units, defaults, users, scripts):
+        folder.mkdir(parents=True)
+    conffiles = []
+    for path in sorted((ROOT / "exporter" / "systemd").iterdir()):
+        if path.suffix == ".default":
+            shutil.copy(path, defaults / path.stem)
+            conffiles.append(f"/etc/default/{path.stem}\n")
+        elif path.suffix == ".sysusers":
+            shutil.copy(path, users / f"{path.stem}.conf")
+        else:
+            shutil.copy(path, units)
+    for path in (ROOT / "exporter" / "debian").iterdir():
+        text = path.read_text(encoding="utf-8").replace("@VERSION@", VERSION)
+        (scripts / path.name).write_text(text, encoding="utf-8")
+        if path.name != "control":
+            (scripts / path.name).chmod(PROGRAM)
+    (scripts / "conffiles").write_text("".join(conffiles), encoding="utf-8")
+    for path in (tree, *tree.rglob("*")):
+        if path.is_dir() or path.parent == scripts:
+            path.chmod(0o644 if path.name in {"control", "conffiles"} else PROGRAM)
+        else:
+            path.chmod(0o644)
+        os.utime(path, (at, at))
+    target = DIST / f"burstwatch-exporter_{VERSION}_amd64.deb"
+    _run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, target)
+
+
+def _bills_of_materials(at: int) -> None:
+    """What others' software is in it, in CycloneDX: of Python and of the CDK app."""
+    python = _output(
+        UV, "export", "--quiet", "--frozen", "--all-extras", "--no-dev", "--format", "cyclonedx1.5"
+    )
+    node = _output("npm", "sbom", "--sbom-format=cyclonedx", "--omit=dev", "--package-lock-only")
+    for name, text in {"python": python, "cdk": node}.items():
+        bill: dict[str, Any] = json.loads(text)
+        bill["metadata"]["timestamp"] = datetime.fromtimestamp(at, tz=UTC).isoformat()
+        bill["serialNumber"] = (
+            f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{name}-{VERSION}-{at}')}"
+        )
+        target = DIST / f"burstwatch-{VERSION}-{name}.cdx.json"
+        target.write_text(json.dumps(bill, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def changes(version: str) -> str:
+    """The section of the changelog about one version.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    match = re.search(rf"^## {re.escape(version)}.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    if match is None:
+        msg = f"CHANGELOG.md has no section {version}"
+        raise ValueError(msg)
+    return match[0]
+
+
+def _checksums() -> None:
+    lines = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
+        for path in sorted(DIST.iterdir())
+    ]
+    (DIST / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+
+
+def _run(*command: str | Path) -> None:
+    subprocess.run([str(part) for part in command], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)  # noqa: S603 - our own arguments
+
+
+def _output(*command: str | Path, env: dict[str, str] | None = None) -> str:
+    found = subprocess.run(  # noqa: S603 - our own arguments
+        [str(part) for part in command],
+        check=True,
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return found.stdout.strip()
+
+
+if __name__ == "__main__":
+    main()
