@@ -142,6 +142,12 @@ screenshots: demo ## the demo's pages and dashboards as pictures for the docs (n
 backtest: setup ## every policy on the recordings, in about an hour (SETS="servers-fresh nab", VM=DIR for those that are not here)
 	@$(BIN)/python -m benchmarks.held_out $(SETS) $(if $(VM),--vm $(VM))
 
+.PHONY: docs
+docs: setup ## the documentation as a site in site/, with search; it works from the folder
+	@$(BIN)/python -m tools.site
+	@UV_PROJECT_ENVIRONMENT=.cache/docs $(UV) sync --quiet --frozen --only-group docs --python $(PYTHON)
+	@NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true .cache/docs/bin/mkdocs build --quiet --strict --config-file .cache/site/mkdocs.yml
+
 .PHONY: dist
 dist: setup ## everything that a release has, into dist/; the same commit gives the same bytes
 	@$(BIN)/python -m tools.dist

@@ -1,0 +1,78 @@
+"""The site works from its folder: every link, anchor and picture in it is there."""
+
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tools.dist import ROOT
+from tools.site import pages, rewritten
+
+SITE = ROOT / "site"
+PLACES = {"README.md": "index.md", "docs/a.md": "a.md", "monitoring/runbooks/b.md": "runbooks/b.md"}
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "expected"),
+    [
+        ("README.md", "[a](docs/a.md#x)", "[a](a.md#x)"),
+        ("docs/a.md", "[b](../monitoring/runbooks/b.md)", "[b](runbooks/b.md)"),
+        ("monitoring/runbooks/b.md", "[a](../../docs/a.md)", "[a](../a.md)"),
+        ("docs/a.md", "[c](#here) [d](https://e.org/x.md)", "[c](#here) [d](https://e.org/x.md)"),
+        ("README.md", '<img src="docs/fleet.svg">', '<img src="fleet.svg">'),
+        (
+            "docs/a.md",
+            "[u](../exporter/systemd)",
+            "[u](https://github.com/burstwatch/burstwatch/blob/main/exporter/systemd)",
+        ),
+    ],
+)
+def test_links_between_pages_stay_and_links_to_code_become_addresses(
+    source: str, text: str, expected: str
+) -> None:
+    assert rewritten(text, source, PLACES) == expected
+
+
+class Page(HTMLParser):
+    """The links, what is loaded, and the anchors of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        for name in ("href", "src", "srcset"):
+            if found.get(name) and tag != "base":
+                self.links.append(str(found[name]))
+        for name in ("id", "name"):
+            if found.get(name):
+                self.anchors.add(str(found[name]))
+
+
+@pytest.mark.slow
+def test_the_site_is_whole_without_a_server() -> None:
+    subprocess.run(["/usr/bin/make", "-s", "docs"], cwd=ROOT, check=True)
+    built: dict[Path, Page] = {}
+    for path in SITE.rglob("*.html"):
+        built[path] = Page()
+        built[path].feed(path.read_text())
+    assert {SITE / place.replace(".md", ".html") for place in pages().values()} <= built.keys()
+    for path, page in built.items():
+        if path.name == "404.html":  # for servers: it is shown below any address
+            continue
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                assert parts.scheme in {"https", "data", "mailto"}, (path, link)
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.exists(), (path, link)
+            if parts.fragment and target in built:
+                assert unquote(parts.fragment) in built[target].anchors, (path, link)
+    index = list((SITE / "search").glob("*.js"))
+    assert index
+    assert "heartbeat" in "".join(path.read_text() for path in SITE.rglob("search_index.js*"))
