@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from grafana_foundation_sdk.builders import cloudwatch
 from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.models import cloudwatch as cm
+from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.aws.names import NAMESPACE
 from monitoring.dashboards.parts import query_variable, source
@@ -65,7 +66,7 @@ def region() -> d.QueryVariable:
         "The region that is looked at.",
         kind=KIND,
         query={"queryType": "regions"},
-    )
+    ).current(dm.VariableOption(text="default", value="default"))
 
 
 def values_of(

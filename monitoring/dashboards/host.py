@@ -7,9 +7,11 @@ from monitoring.dashboards.host_measured import log_page, measured
 from monitoring.dashboards.parts import (
     BALANCE,
     BLUE,
+    CALM,
     GREEN,
     GREY,
     HOST,
+    NOBODY_LOOKS,
     NONE_IS_WELL,
     ORANGE,
     PURPLE,
@@ -17,6 +19,7 @@ from monitoring.dashboards.parts import (
     SOME_IS_WELL,
     TIME_LEFT,
     Look,
+    Nothing,
     Panel,
     board,
     data_source,
@@ -75,17 +78,17 @@ def _now() -> list[Panel]:
     return [
         number(
             "Least time left", "Of the disk that is likely to run dry first.",
-            kind=KIND, unit="s", steps=TIME_LEFT, none="no finite time",
+            kind=KIND, unit="s", steps=TIME_LEFT, none=Nothing(text="none is draining", color=CALM),
             targets=[now("left", f"min({likely} < Inf)", "time left")],
         ),
         number(
             "Dry within 1 h", "Disks that are likely to run dry within an hour at the demand of the last minutes.",
-            kind=KIND, unit="short", steps=NONE_IS_WELL,
+            kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("dry", f"sum({likely} < bool 3600)", "disks")],
         ),
         number(
             "Exhausted", "Disks without credits, held to their baseline.",
-            kind=KIND, unit="short", steps=NONE_IS_WELL,
+            kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("exhausted", f"sum({one(m.STATE, state='exhausted')})", "disks")],
         ),
         number(
@@ -107,7 +110,7 @@ def _now() -> list[Panel]:
         ),
         number(
             "Exporter up", "Whether the exporter was scraped. What is not scraped is not watched.",
-            kind=KIND, unit="short", steps=SOME_IS_WELL, none="not scraped",
+            kind=KIND, unit="short", steps=SOME_IS_WELL, none=Nothing(text="not scraped", color=RED),
             targets=[now("up", f"count({one(m.BUILD_INFO, of=HOSTS)})", "exporter")],
         ),
     ]  # fmt: skip

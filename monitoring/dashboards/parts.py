@@ -37,6 +37,21 @@ PLAIN: Steps = ((None, BLUE),)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Nothing:
+    """What a number shows without data, and in which colour."""
+
+    text: str
+    color: str
+
+
+#: The source has nothing to say, which is not news of either kind.
+CALM = GREY
+#: What is always there where somebody looks is not there.
+NOBODY_LOOKS = Nothing(text="no data", color=ORANGE)
+NO_DATA = Nothing(text="no data", color=CALM)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Panel:
     """A panel and its size in the grid of 24 columns."""
 
@@ -68,21 +83,29 @@ def source(kind: str) -> cm.DataSourceRef:
 
 def number(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
-    steps: Steps, width: int = 4, height: int = 4, calculation: str = "lastNotNull", none: str = "no data",
+    steps: Steps, width: int = 4, height: int = 4, calculation: str = "lastNotNull", none: Nothing = NO_DATA,
     decimals: int | None = None, names: Mapping[float, tuple[str, str]] | None = None,
     since: str = "",
 ) -> Panel:  # fmt: skip
     """One number. ``names`` are words for values.
 
     ``since`` is a range of its own that ends now: what is hours old is not now. ``none`` is what stands there
-    without data, which is never good news.
+    without data: Grafana would give it the colour of the lowest threshold, which may be that of good or of bad news.
     """
+    nothing = dm.ValueMappingResult(text=none.text, color=none.color)
+    mappings: list[dm.ValueMap | dm.SpecialValueMap] = [
+        dm.SpecialValueMap(
+            options=dm.DashboardSpecialValueMapOptions(
+                match=dm.SpecialValueMatch.NULL_AND_NAN, result=nothing
+            )
+        )
+    ]
     panel = (
         _filled(stat.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
         .reduce_options(c.ReduceDataOptions().calcs([calculation]))
         .color_mode(cm.BigValueColorMode.VALUE)
         .graph_mode(cm.BigValueGraphMode.NONE)
-        .no_value(none)
+        .no_value(none.text)
     )
     if since:
         panel = panel.time_from(since)
@@ -93,7 +116,8 @@ def number(
             f"{value:g}": dm.ValueMappingResult(text=word, color=color)
             for value, (word, color) in names.items()
         }
-        panel = panel.mappings([dm.ValueMap(options=options)])
+        mappings.append(dm.ValueMap(options=options))
+    panel = panel.mappings(mappings)
     return Panel(builder=panel, width=width, height=height)
 
 
@@ -183,7 +207,7 @@ def board(
         .tags([TAG])
         .time(time_from, time_to)
         .refresh("1m")
-        .timezone("browser")
+        .timezone("utc")  # as the messages
         .tooltip(dm.DashboardCursorSync.CROSSHAIR)
         .variables(list(variables))
     )
@@ -192,6 +216,8 @@ def board(
         .type(dm.DashboardLinkType.DASHBOARDS)
         .tags([TAG])
         .as_dropdown(as_dropdown=False)
+        .include_vars(include_vars=True)
+        .keep_time(keep_time=True)
     )
     for link in (others, *links):
         built = built.link(link)

@@ -20,13 +20,16 @@ from monitoring.dashboards.fleet import NOW
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
+    CALM,
     GREEN,
+    NO_DATA,
     ORANGE,
     PURPLE,
     RED,
     TIME_LEFT,
     VOLUME,
     Look,
+    Nothing,
     Panel,
     board,
     data_source,
@@ -79,28 +82,28 @@ def _now() -> list[Panel]:
     return [
         number(
             "Balance", "The newest BurstBalance that AWS has published. It publishes none for a volume that has no bucket or gets no I/O.",
-            kind=KIND, unit="percent", steps=BALANCE_PERCENT, since=NOW, width=5, decimals=1, none="no data",
+            kind=KIND, unit="percent", steps=BALANCE_PERCENT, since=NOW, width=5, decimals=1, none=NO_DATA,
             targets=[_ebs("balance", "BurstBalance", "Minimum")],
         ),
         number(
             "Time left", "Until no credits are left, at the demand that is expected. A day stands for a day or more. Published only while burstwatch warns of it.",
-            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none="none published",
+            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none=Nothing(text="none is near", color=CALM),
             targets=[_said("likely", TIME_METRIC, "Average")],
         ),
         number(
             "At the soonest", "The least that the range of the projection allows.",
-            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none="none published",
+            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none=Nothing(text="none is near", color=CALM),
             targets=[_said("soonest", TIME_METRIC, "Minimum")],
         ),
         number(
             "State", "The verdict of burstwatch. It is published from a warning until the warning ends. The Fleet dashboard shows whether burstwatch runs.",
-            kind=KIND, unit="short", steps=((None, GREEN),), since=NOW, width=4, none="no warning", names=WORDS,
+            kind=KIND, unit="short", steps=((None, GREEN),), since=NOW, width=4, none=Nothing(text="no warning", color=CALM), names=WORDS,
             targets=[_said("severity", "Severity", "Maximum")],
         ),
         number(
             "Waiting I/O", "The length of the queue. It grows when more is asked for than is served.",
             kind=KIND, unit="short", steps=((None, GREEN), (8, ORANGE), (32, RED)), since=NOW, width=5, decimals=1,
-            none="no data", targets=[_ebs("queue", "VolumeQueueLength", "Average")],
+            none=NO_DATA, targets=[_ebs("queue", "VolumeQueueLength", "Average")],
         ),
     ]  # fmt: skip
 
@@ -126,7 +129,7 @@ def _left() -> list[Panel]:
                 "balance": Look(color=BLUE),
                 "soonest": Look(color=RED, dashed=True),
                 "likely": Look(color=ORANGE, dashed=True),
-                "latest": Look(color=ORANGE, hidden_line=True, fill_to="soonest"),
+                "latest": Look(color=GREEN, hidden_line=True, fill_to="soonest"),
             },
         ),
         graph(

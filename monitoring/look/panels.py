@@ -53,13 +53,13 @@ def _number(panel: Mapping[str, Any], lines: Sequence[Line]) -> Drawn:
     (calculation,) = panel["options"]["reduceOptions"]["calcs"]
     values = [value for line in lines for _, value in line.points]
     if not values:
-        text = escape(defaults.get("noValue", "no data"))
-        return Drawn(
-            html=f'<div class="number words" style="color:var(--dim)">{text}</div>', values=0
-        )
+        (nothing,) = (one for one in defaults["mappings"] if one["type"] == "special")
+        said = nothing["options"]["result"]
+        html = f'<div class="number words" style="color:{color(said["color"])}">{escape(said["text"])}</div>'
+        return Drawn(html=html, values=0)
     value = REDUCERS[calculation][1]([value for _, value in lines[-1].points] or values)
     text, name = written(value, defaults["unit"], _decimals(defaults)), step_color(defaults, value)
-    for mapping in defaults.get("mappings", []):
+    for mapping in defaults["mappings"]:
         said = mapping["options"].get(f"{value:g}")
         if said:
             text, name = said["text"], said["color"]

@@ -204,3 +204,39 @@ def test_what_provisions_them_is_of_the_kinds_that_they_ask() -> None:
     ]
     assert provider["type"] == "file"
     assert provider["options"]["path"]
+
+
+def _empty_states() -> dict[tuple[str, str], tuple[str, str]]:
+    """What each number says without data, and in which colour."""
+    found = {}
+    for board in BOARDS.values():
+        for panel in panels(board):
+            if panel["type"] == "stat":
+                (one,) = [
+                    m
+                    for m in panel["fieldConfig"]["defaults"]["mappings"]
+                    if m["type"] == "special"
+                ]
+                assert one["options"]["match"] == "null+nan"
+                said = one["options"]["result"]
+                found[board["uid"], panel["title"]] = (said["text"], said["color"])
+    return found
+
+
+def test_a_number_without_data_is_red_or_orange_only_where_nobody_looks() -> None:
+    states = _empty_states()
+    assert states["burstwatch-fleet", "Sweeps in five minutes"] == ("no sweep", "red")
+    assert states["burstwatch-host", "Exporter up"] == ("not scraped", "red")
+    always_published = {
+        "Exhausted now",
+        "Dry within 1 h",
+        "Dry within 6 h",
+        "Not judged",
+        "Exhausted",
+    }
+    for (_, title), (text, color) in states.items():
+        if title in always_published:
+            assert (text, color) == ("no data", "orange")
+        elif color != "red":
+            assert color == "text", title
+    assert "green" not in {color for _, color in states.values()}
