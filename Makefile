@@ -137,6 +137,7 @@ demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about
 .PHONY: screenshots
 screenshots: demo ## the demo's pages and dashboards as pictures for the docs (needs prometheus and chromium)
 	@$(BIN)/python -m tools.looks demo/out
+	@$(BIN)/python -m tools.top_picture
 
 .PHONY: backtest
 backtest: setup ## every policy on the recordings, in about an hour (SETS="servers-fresh nab", VM=DIR for those that are not here)

@@ -1,0 +1,143 @@
+"""Keeps what `burstwatch top` shows: the newest look at each resource, and its levels since the start.
+
+Knows no terminal. Times left count down between two looks.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from burstwatch.ebs.watching_prices import METRIC_REQUEST
+from burstwatch.formatting import number, span
+from burstwatch.history.observations import Resource
+from burstwatch.polling.ranking import Assessed, urgency
+
+#: How many levels a sparkline has, and how long a bar is.
+SPARK_WIDTH, BAR_WIDTH = 12, 10
+SPARKS = "▁▂▃▄▅▆▇█"
+FULL, EMPTY = "█", "░"
+NOT_KNOWN = "-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownResource:
+    """One resource as a line of the table, in text."""
+
+    key: str
+    name: str
+    type: str
+    verdict: str
+    balance: str
+    spark: str
+    left: str
+    worst: str
+
+
+@dataclass(kw_only=True)
+class Board:
+    """Everything that was seen in this session.
+
+    ``requested`` is how many metrics were asked for, which AWS bills.
+    """
+
+    seen: dict[str, Assessed] = field(default_factory=dict)
+    levels: dict[str, deque[float]] = field(
+        default_factory=lambda: defaultdict(lambda: deque(maxlen=SPARK_WIDTH))
+    )
+    problems: tuple[str, ...] = ()
+    requested: int = 0
+    looked_at: float | None = None
+
+    def take(
+        self,
+        assessments: Mapping[str, Assessed],
+        *,
+        at: float,
+        requested: int,
+        problems: tuple[str, ...],
+    ) -> None:
+        """Take one look: what is gone from the account is gone from here."""
+        self.seen = dict(assessments)
+        for key, (_, assessment) in assessments.items():
+            level = assessment.projection.level
+            if level is not None:
+                self.levels[key].append(level.likely)
+        self.looked_at, self.problems = at, problems
+        self.requested += requested
+
+    def lines(self, now: float, wanted: str = "") -> list[ShownResource]:
+        """The lines that match, the worst first."""
+        entries = sorted(self.seen.values(), key=urgency)
+        return [self._line(entry, now) for entry in entries if is_wanted(entry[0], wanted)]
+
+    def summary(self, now: float) -> str:
+        """Counts, the age of the look, and what the session has cost."""
+        if self.looked_at is None:
+            return "looking for the first time ..."
+        counts: dict[str, int] = defaultdict(int)
+        for _, assessment in self.seen.values():
+            counts[assessment.verdict] += 1
+        said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+        cost = self.requested * METRIC_REQUEST.value
+        return (
+            f"{len(self.seen)} resources ({said or 'none'}); looked {span(now - self.looked_at)} ago; "
+            f"{number(self.requested)} metrics requested, {cost:.4f} USD"
+        )
+
+    def detail(self, key: str) -> str:
+        """Everything about one resource, for a person."""
+        resource, assessment = self.seen[key]
+        facts = "\n".join(f"{name}: {value}" for name, value in resource.facts.items() if value)
+        tags = ", ".join(f"{name}={value}" for name, value in resource.tags.items())
+        caveats = "\n".join(resource.caveats)
+        parts = [
+            f"{resource.name or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",
+            f"{assessment.verdict}: {assessment.reason}",
+            facts,
+            caveats,
+            f"tags: {tags}" if tags else "",
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def _line(self, entry: Assessed, now: float) -> ShownResource:
+        resource, assessment = entry
+        projection = assessment.projection
+        level = projection.level
+        return ShownResource(
+            key=resource.id,
+            name=resource.name or resource.id,
+            type=resource.facts.get("type", resource.kind),
+            verdict=assessment.verdict,
+            balance=NOT_KNOWN if level is None else bar(level.likely),
+            spark=sparks(self.levels.get(resource.id, ())),
+            left=span(projection.left_s(projection.time_to_empty_s, now)),
+            worst=span(projection.left_s(projection.worst_s, now)),
+        )
+
+
+def is_wanted(resource: Resource, wanted: str) -> bool:
+    """Whether each word is in the id, name, kind, region, type or tags of a resource."""
+    tags = (f"{name}={value}" for name, value in resource.tags.items())
+    text = " ".join(
+        (
+            resource.id,
+            resource.name,
+            resource.kind,
+            resource.region,
+            *resource.facts.values(),
+            *tags,
+        )
+    ).lower()
+    return all(word in text for word in wanted.lower().split())
+
+
+def bar(ratio: float) -> str:
+    """A level as a bar with its percent."""
+    full = round(ratio * BAR_WIDTH)
+    return f"{FULL * full}{EMPTY * (BAR_WIDTH - full)} {ratio:4.0%}"
+
+
+def sparks(levels: Iterable[float]) -> str:
+    """Levels over time as a line of blocks."""
+    highest = len(SPARKS) - 1
+    return "".join(SPARKS[min(highest, int(max(0.0, one) * len(SPARKS)))] for one in levels)

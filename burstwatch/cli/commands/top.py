@@ -1,0 +1,92 @@
+"""Watch an account in the terminal: the worst first, with times that count down. On a pipe it prints once."""
+
+import math
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+
+from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.board import Board
+from burstwatch.cli.main import Terminal
+from burstwatch.cli.output import painter
+from burstwatch.config import Config, config_from_env
+from burstwatch.formatting import table
+from burstwatch.kinds import find_kinds
+
+LEAST_S, MOST_S = 10.0, 3_600.0
+BUDGET_S = 120.0
+HEADINGS = ("resource", "type", "verdict", "balance", "empty in", "worst case")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Which resources, and how often to look."""
+    add_account_arguments(parser)
+    parser.add_argument("--kind", metavar="KIND,...", default="", help="only these kinds")
+    parser.add_argument(
+        "--every",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="how often to look for what is due (default 60); what is far from danger is asked less often",
+    )
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Watch until it is told to end; on a pipe, look once."""
+    if not LEAST_S <= args.every <= MOST_S:
+        msg = f"every must be {LEAST_S:g} to {MOST_S:g} seconds, got {args.every:g}"
+        raise ValueError(msg)
+    config = config_from_env(terminal.env)
+    find_kinds(args.kind or config.kinds)  # refuses early what there is not
+    look = _looker(args, terminal, config)
+    if not terminal.stdout.isatty():
+        board = Board()
+        look(board)
+        rows = [
+            (line.name, line.type, line.verdict, line.balance, line.left, line.worst)
+            for line in board.lines(terminal.clock())
+        ]
+        paint = painter(terminal.stdout, terminal.env)
+        print(table(HEADINGS, rows, paint=paint), file=terminal.stdout)
+        print(board.summary(terminal.clock()), file=terminal.stdout)
+        for problem in board.problems:
+            print(f"burstwatch: {problem}", file=terminal.stderr)
+        return 1 if board.problems else 0
+    try:
+        from burstwatch.cli.live import Top  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        msg = f"{error.name} is not installed, the live view needs: pip install 'burstwatch[terminal]'"
+        raise ValueError(msg) from None
+    Top(look, clock=terminal.clock, every_s=args.every).run()
+    return 0
+
+
+def _looker(args: Namespace, terminal: Terminal, config: Config) -> Callable[[Board], None]:
+    """A function that asks for what is due, as a sweep does: by the deadline of each resource."""
+    clients = make_clients(args, terminal.env)
+    from burstwatch.aws.look import look  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.memory import Memory  # noqa: PLC0415
+    from burstwatch.aws.session import Deadline  # noqa: PLC0415
+
+    unit, memory = clients.unit(), Memory()
+
+    def ask(board: Board) -> None:
+        now = terminal.clock()
+        found = look(
+            unit,
+            find_kinds(args.kind or config.kinds).values(),
+            clients,
+            config,
+            memory,
+            now=now,
+            deadline=Deadline(time.monotonic, at=time.monotonic() + BUDGET_S),
+            demand_horizon_s=math.inf,
+        )
+        board.take(
+            found.assessments,
+            at=now,
+            requested=found.metrics_requested,
+            problems=tuple(f"{found.unit}: {one.part}: {one.error}" for one in found.problems),
+        )
+
+    return ask

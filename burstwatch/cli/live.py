@@ -1,0 +1,160 @@
+"""The live view of `burstwatch top` in a terminal, by Textual.
+
+Looks are made in a thread; the table is drawn anew each second, so that times count down.
+"""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Footer, Input, Static
+
+from burstwatch.cli.board import Board, ShownResource
+
+HEADINGS = ("resource", "type", "verdict", "balance", "since start", "empty in", "worst case")
+STYLES = {
+    "ok": "green",
+    "watch": "blue",
+    "warning": "yellow",
+    "critical": "bold red",
+    "exhausted": "bold magenta",
+    "unknown": "dim",
+}
+REDRAWN_S = 1.0
+
+
+class Explanation(ModalScreen[None]):
+    """Everything about one resource."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "dismiss", "back")]
+    CSS = "Explanation {align: center middle;} Explanation VerticalScroll {width: 90%; height: 80%; border: round $primary; padding: 1 2;}"
+
+    def __init__(self, text: str) -> None:
+        """``text`` is shown as it is."""
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """The text, which scrolls."""
+        with VerticalScroll():
+            yield Static(Text(self._text))
+
+
+class Top(App[None]):
+    """The table, the filter and the keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "quit"),
+        Binding("slash", "filter", "filter"),
+        Binding("r", "look", "look now"),
+        Binding("escape", "no_filter", "all", show=False),
+    ]
+    CSS = "#summary {height: 1;} #problems {height: auto; color: $error;} Input {display: none;} Input.open {display: block;}"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(
+        self, look: Callable[[Board], None], *, clock: Callable[[], float], every_s: float
+    ) -> None:
+        """``look`` asks the account and puts what it saw onto a board; it may take long, and raise a ``ValueError``."""
+        super().__init__()
+        self.board, self._look, self._clock, self._every_s = Board(), look, clock, every_s
+        self._wanted, self._failure = "", ""
+
+    def compose(self) -> ComposeResult:
+        """A line of figures, what failed, the table, the filter, the keys."""
+        yield Static("", id="summary")
+        yield Static("", id="problems")
+        yield DataTable(cursor_type="row", zebra_stripes=True)
+        yield Input(placeholder="words of a name, id, kind, region, type or tag")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Look for the first time, and go on."""
+        table = self.query_one(DataTable)
+        for heading in HEADINGS:
+            table.add_column(heading, key=heading)
+        table.focus()
+        self.action_look()
+        self.set_interval(self._every_s, self.action_look)
+        self.set_interval(REDRAWN_S, self.redraw)
+
+    @work(thread=True, exclusive=True, group="look")
+    def action_look(self) -> None:
+        """Ask the account, in a thread."""
+        try:
+            self._look(self.board)
+            self._failure = ""
+        except ValueError as error:  # what is shown stays, with its age
+            self._failure = str(error)
+        self.call_from_thread(self.redraw)
+
+    def redraw(self) -> None:
+        """Draw what is known as of now. The cursor stays on its resource."""
+        now = self._clock()
+        self.query_one("#summary", Static).update(Text(self.board.summary(now)))
+        failures = [self._failure] if self._failure else []
+        problems = "\n".join([*failures, *self.board.problems][:3])
+        self.query_one("#problems", Static).update(Text(problems))
+        table = self.query_one(DataTable)
+        lines = self.board.lines(now, self._wanted)
+        chosen = self._chosen()
+        table.clear()
+        for line in lines:
+            table.add_row(*cells(line), key=line.key)
+        keys = [line.key for line in lines]
+        if chosen in keys:
+            table.move_cursor(row=keys.index(chosen))
+
+    def action_filter(self) -> None:
+        """Open the filter."""
+        entry = self.query_one(Input)
+        entry.add_class("open")
+        entry.focus()
+
+    def action_no_filter(self) -> None:
+        """Show everything again."""
+        entry = self.query_one(Input)
+        entry.value = ""
+        entry.remove_class("open")
+        self.query_one(DataTable).focus()
+
+    @on(Input.Changed)
+    def _narrow(self, event: Input.Changed) -> None:
+        self._wanted = event.value
+        self.redraw()
+
+    @on(Input.Submitted)
+    def _close(self) -> None:
+        self.query_one(DataTable).focus()
+
+    @on(DataTable.RowSelected)
+    def _explain(self) -> None:
+        chosen = self._chosen()
+        if chosen:
+            self.push_screen(Explanation(self.board.detail(chosen)))
+
+    def _chosen(self) -> str:
+        table = self.query_one(DataTable)
+        if not table.row_count:
+            return ""
+        key = table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value
+        return key or ""
+
+
+def cells(line: ShownResource) -> tuple[Text, ...]:
+    """A line in colours; the verdict is a word as well."""
+    style = STYLES[line.verdict]
+    return (
+        Text(line.name[:24]),
+        Text(line.type[:18]),
+        Text(line.verdict, style=style),
+        Text(line.balance, style=style),
+        Text(line.spark),
+        Text(line.left, justify="right"),
+        Text(line.worst, justify="right"),
+    )

@@ -1,0 +1,240 @@
+"""`burstwatch top` on the strict fake: by Textual's own pilot, and once through a real pseudo-terminal."""
+
+import asyncio
+import io
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from fcntl import ioctl
+from struct import pack
+from termios import TIOCSWINSZ
+
+import pytest
+
+from burstwatch.cli.board import Board, bar, sparks
+from burstwatch.cli.commands.top import _looker
+from burstwatch.cli.main import Terminal, build_parser, run
+from burstwatch.config import Config
+from tests.conftest import NOW, Cloud
+
+pytest.importorskip("textual")
+from textual.widgets import DataTable, Input, Static
+
+from burstwatch.cli.live import Explanation, Top
+
+
+def put_levels(cloud: Cloud, volume_id: str, levels: list[float], *, iops: float) -> None:
+    for back, level in enumerate(reversed(levels), start=1):
+        at, of = NOW - 60.0 * back, {"VolumeId": volume_id}
+        values = {
+            "BurstBalance": level,
+            "VolumeReadOps": 0.0,
+            "VolumeWriteOps": 60 * iops,
+            "VolumeReadBytes": 0.0,
+            "VolumeWriteBytes": 60 * iops * 16_384,
+        }
+        for name, value in values.items():
+            cloud.aws.put("AWS/EBS", name, of, at, value)
+
+
+@pytest.fixture
+def volumes(cloud: Cloud) -> list[str]:
+    """One that drains, and one that rests."""
+    cloud.aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
+    instance = cloud.aws.add_instance("m5.large")
+    burning = cloud.aws.add_volume("gp2", 100, instance_id=instance, name="orders-db")
+    calm = cloud.aws.add_volume("gp2", 100, instance_id=instance, name="wiki")
+    cloud.aws.regions["us-east-1"].volumes[burning]["Tags"].append(
+        {"Key": "team", "Value": "payments"}
+    )
+    put_levels(cloud, burning, [100 - 3.0 * n for n in range(20)], iops=3_000)
+    put_levels(cloud, calm, [100.0] * 20, iops=10)
+    return [burning, calm]
+
+
+def app_of(cloud: Cloud) -> Top:
+    out = io.StringIO()
+    terminal = Terminal(
+        stdin=bytes, stdout=out, stderr=out, env=dict(os.environ), clock=cloud.clock
+    )
+    args = build_parser().parse_args(["top", "--kind", "ebs_volume"])
+    return Top(_looker(args, terminal, Config()), clock=cloud.clock, every_s=3_600.0)
+
+
+def driven(
+    app: Top, story: Callable[..., Awaitable[None]], *, size: tuple[int, int] = (100, 24)
+) -> None:
+    """Run the app without a terminal, wait for its first look, and play."""
+
+    async def play() -> None:
+        async with app.run_test(size=size) as pilot:
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+            await story(pilot)
+
+    asyncio.run(play())
+
+
+def shown(app: Top) -> list[list[str]]:
+    table = app.query_one(DataTable)
+    return [[str(cell) for cell in table.get_row_at(n)] for n in range(table.row_count)]
+
+
+@pytest.mark.usefixtures("volumes")
+def test_the_worst_is_first_with_its_bar_and_the_cost_of_the_session(cloud: Cloud) -> None:
+    app = app_of(cloud)
+
+    async def story(_pilot: object) -> None:
+        first, second = shown(app)
+        assert first[0] == "orders-db"
+        assert first[2] in {"warning", "critical"}
+        assert "░" in first[3]
+        assert second[0] == "wiki"
+        assert second[3].startswith("█" * 10)
+        summary = str(app.query_one("#summary", Static).render())
+        assert "2 resources" in summary
+        assert "metrics requested" in summary
+        assert "USD" in summary
+
+    driven(app, story)
+
+
+@pytest.mark.usefixtures("volumes")
+def test_the_time_left_counts_down_between_looks(cloud: Cloud) -> None:
+    app = app_of(cloud)
+
+    async def story(_pilot: object) -> None:
+        before = shown(app)[0][6]
+        cloud.clock.now += 180
+        app.redraw()
+        after = shown(app)[0][6]
+        assert int(re.sub(r"\D", "", before)) - int(re.sub(r"\D", "", after)) == 3
+
+    driven(app, story)
+
+
+@pytest.mark.usefixtures("volumes")
+def test_a_filter_narrows_by_name_kind_region_and_tag_and_escape_shows_all(cloud: Cloud) -> None:
+    app = app_of(cloud)
+
+    async def story(pilot: object) -> None:
+        await pilot.press("slash")  # type: ignore[attr-defined]
+        await pilot.press(*"team=pay us-east")  # type: ignore[attr-defined]
+        await pilot.pause()  # type: ignore[attr-defined]
+        assert [row[0] for row in shown(app)] == ["orders-db"]
+        await pilot.press("enter", "escape")  # type: ignore[attr-defined]
+        await pilot.pause()  # type: ignore[attr-defined]
+        assert len(shown(app)) == 2
+        assert app.query_one(Input).value == ""
+
+    driven(app, story)
+
+
+def test_enter_explains_and_q_comes_back(cloud: Cloud, volumes: list[str]) -> None:
+    app = app_of(cloud)
+
+    async def story(pilot: object) -> None:
+        await pilot.press("enter")  # type: ignore[attr-defined]
+        await pilot.pause()  # type: ignore[attr-defined]
+        assert isinstance(app.screen, Explanation)
+        text = app.screen._text
+        assert volumes[0] in text
+        assert "tags: Name=orders-db, team=payments" in text
+        await pilot.press("q")  # type: ignore[attr-defined]
+        await pilot.pause()  # type: ignore[attr-defined]
+        assert not isinstance(app.screen, Explanation)
+
+    driven(app, story)
+
+
+@pytest.mark.usefixtures("volumes")
+def test_a_look_that_fails_is_named_and_what_was_seen_stays(cloud: Cloud) -> None:
+    app = app_of(cloud)
+
+    async def story(pilot: object) -> None:
+        def fails(_board: Board) -> None:
+            raise ValueError("the account cannot be reached")
+
+        app._look = fails
+        await pilot.press("r")  # type: ignore[attr-defined]
+        await app.workers.wait_for_complete()
+        await pilot.pause()  # type: ignore[attr-defined]
+        assert "the account cannot be reached" in str(app.query_one("#problems", Static).render())
+        assert len(shown(app)) == 2
+
+    driven(app, story)
+
+
+@pytest.mark.usefixtures("volumes")
+@pytest.mark.parametrize("width", [80, 200])
+def test_it_fits_into_the_terminal(width: int, cloud: Cloud) -> None:
+    app = app_of(cloud)
+
+    async def story(pilot: object) -> None:
+        await pilot.resize_terminal(width, 20)  # type: ignore[attr-defined]
+        await pilot.pause()  # type: ignore[attr-defined]
+        table = app.query_one(DataTable)
+        assert table.size.width <= width
+        assert shown(app)
+
+    driven(app, story, size=(width, 20))
+
+
+@pytest.mark.usefixtures("volumes")
+def test_on_a_pipe_it_prints_once(cloud: Cloud) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    code = run(["top"], stdout=out, stderr=err, env=dict(os.environ), clock=cloud.clock)
+    assert (code, err.getvalue()) == (0, "")
+    lines = out.getvalue().splitlines()
+    assert lines[0].split()[:2] == ["resource", "type"]
+    assert lines[1].startswith("orders-db")
+    assert "metrics requested" in lines[-1]
+
+
+@pytest.mark.usefixtures("volumes")
+def test_a_real_terminal_shows_the_volumes_and_q_ends_it(cloud: Cloud) -> None:
+    cloud.aws.keeps_calls = False
+    ours, theirs = pty.openpty()
+    ioctl(theirs, TIOCSWINSZ, pack("HHHH", 24, 100, 0, 0))
+    env = {**os.environ, "TERM": "xterm-256color", "AWS_ENDPOINT_URL": cloud.url, "NO_COLOR": "1"}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "burstwatch", "top", "--kind", "ebs_volume"],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    seen, deadline = b"", time.monotonic() + 120
+    try:
+        while time.monotonic() < deadline and not (b"orders-db" in seen and b"metrics" in seen):
+            if select.select([ours], [], [], 1.0)[0]:
+                seen += os.read(ours, 65_536)
+        assert b"orders-db" in seen
+        os.write(ours, b"q")
+        with suppress(OSError):  # it closes its end
+            while time.monotonic() < deadline and os.read(ours, 65_536):
+                pass
+        assert child.wait(60) == 0
+    finally:
+        child.kill()
+        os.close(ours)
+
+
+def test_an_interval_that_is_too_short_is_refused(cloud: Cloud) -> None:
+    out = io.StringIO()
+    code = run(["top", "--every", "1"], stdout=out, stderr=out, env={}, clock=cloud.clock)
+    assert code == 2
+    assert "every must be 10 to 3600 seconds, got 1" in out.getvalue()
+
+
+def test_a_level_is_a_bar_and_levels_are_blocks() -> None:
+    assert bar(0.0) == "░░░░░░░░░░   0%"
+    assert bar(1.0) == "██████████ 100%"
+    assert sparks((0.0, 0.5, 1.0)) == "▁▅█"
+    board = Board()
+    assert board.summary(0.0) == "looking for the first time ..."
+    assert board.lines(0.0) == []
