@@ -131,11 +131,15 @@ LOCALCLOUD := demo/localcloud
 	@touch $@
 
 .PHONY: demo
-demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about ten minutes
+demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about four minutes
 	@PYTHONUNBUFFERED=1 $(BIN)/python -m demo $(ARGS)
 
+.PHONY: demo-full
+demo-full: setup .cache/localcloud.stamp ## the same with a host and volumes that recover, in about ten minutes
+	@PYTHONUNBUFFERED=1 $(BIN)/python -m demo --full $(ARGS)
+
 .PHONY: screenshots
-screenshots: demo ## the demo's pages and dashboards as pictures for the docs (needs prometheus and chromium)
+screenshots: demo-full ## the demo's pages and dashboards as pictures for the docs (needs prometheus and chromium)
 	@$(BIN)/python -m tools.looks demo/out
 	@$(BIN)/python -m tools.top_picture
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import boto3
 
+from burstwatch.formatting import HOUR
 from demo.boards import NAMES, Boards
 from demo.burstable import Instance, build_burstable, create_instances
 from demo.fleet import MINUTE_S, Spec, build_fleet, expectations
@@ -30,20 +31,18 @@ from demo.localcloud.cloud import (
     free_port,
     local_cloud,
 )
+from demo.pace import FULL, QUICK, Pace
 from demo.page import report
 from demo.picture import draw
-from demo.play import Player, Volume, create_fleet, publish_until
+from demo.play import Player, Volume, create_fleet, leave_out_until, publish_until
 from demo.report import broken_promises, build_result, summary, write_json
 from demo.stack import Stack, StackError
 from demo.watch import say, watch
 
-#: Rules fire by the minute, so a lead of 15 minutes would make the demo an hour long.
-SETTINGS = {"lead_s": "240", "alarm_path_s": "60"}
-LIVE_MINUTES = 8
-#: When the dashboards are drawn: all alarms are up, and most of what runs dry has not yet.
-LOOK_S = 200.0
 #: Where it is written where the pages are served, and which promises did not hold.
 LIVE, BROKEN = "live.txt", "broken.txt"
+#: The event of the deployment's own account and region.
+HOME = '{"unit": {}}'
 
 
 def main() -> int:
@@ -53,17 +52,21 @@ def main() -> int:
         "--port", type=_port, default=0, help="of the local cloud (default: a free one)"
     )
     parser.add_argument("--out", type=Path, default=ROOT / "demo" / "out")
+    parser.add_argument(
+        "--full", action="store_true", help="ten minutes: with a host, and volumes that recover"
+    )
     parser.add_argument("--keep", action="store_true", help="leave it running until Ctrl-C")
     arguments = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have had SIGINT ignored
         signal.signal(number, _interrupt)
+    pace = FULL if arguments.full else QUICK
+    print(opening(pace, arguments.out), flush=True)
     try:
         with local_cloud(
             port=arguments.port or free_port(), log=arguments.out / "cloud.log"
         ) as cloud:
-            return run(
-                cloud, arguments.out, keep_until=threading.Event() if arguments.keep else None
-            )
+            keep_until = threading.Event() if arguments.keep else None
+            return run(cloud, arguments.out, pace, keep_until=keep_until)
     except (LocalCloudError, StackError, HostSideError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2
@@ -72,30 +75,50 @@ def main() -> int:
         return 130
 
 
-def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = None) -> int:
+def opening(pace: Pace, out: Path) -> str:
+    """What the reader will see."""
+    minutes = round(pace.live_s / MINUTE_S) + 1
+    more = (
+        ""
+        if pace.has_all
+        else "\n  `make demo-full` takes ten minutes: also a host, and volumes that come close and recover"
+    )
+    return (
+        "burstwatch on a local cloud: the real `cdk deploy`, sixteen volumes and three burstable instances\n"
+        "  soon: what `cdk deploy` makes, then the pages that on-call receives, as they arrive\n"
+        f"  in about {minutes} minutes: six volumes have run dry, each was paged before\n"
+        f"  at the end: a table of all, and {out / 'report.html'}{more}"
+    )
+
+
+def run(
+    cloud: LocalCloud, out: Path, pace: Pace, *, keep_until: threading.Event | None = None
+) -> int:
     """The demo on a running local cloud, kept running until the event if there is one."""
     _remove_earlier(out)
     (out / "endpoint.txt").write_text(cloud.endpoint, encoding="utf-8")
     say(f"the local cloud is up at {cloud.endpoint}")
-    specs = build_fleet()
+    specs = build_fleet(dry_earlier_s=pace.dry_earlier_s)
     print(expectations(specs))
     session = boto3.Session("test", "test", region_name="us-east-1")
 
     def client(name: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
         return session.client(name, endpoint_url=cloud.endpoint)
 
-    stack = Stack(cloud, settings=SETTINGS)
-    live_at = _next_minute(time.time() + 45)
+    stack = Stack(cloud, settings=pace.settings)
+    live_at = _next_minute(time.time() + pace.begins_after_s)
     with contextlib.ExitStack() as ending:
         pool = ending.enter_context(ThreadPoolExecutor(1))
         ending.push(lambda failure, *_: stack.cancel() if failure else None)
         preparing = pool.submit(_prepare, stack)
-        volumes, instances, player, host = _play(ending, cloud, client, specs, live_at=live_at)
+        volumes, instances, player, host = _play(
+            ending, cloud, client, specs, pace, live_at=live_at
+        )
         boards = Boards(
             cloudwatch=client("cloudwatch"), region="us-east-1", host=host, volumes=volumes
         )
         outputs = preparing.result()
-        say(f"`cdk deploy` is done; lead {SETTINGS['lead_s']} s here, 15 minutes by default")
+        say(f"`cdk deploy` is done; lead {pace.settings['lead_s']} s here, 15 minutes by default")
         inbox = Inbox(client("sns"), client("sqs"), endpoint=cloud.endpoint)
         ending.callback(inbox.close)
         for name, topic in (("page", "Page"), ("notice", "Notice"), ("events", "Events")):
@@ -106,10 +129,15 @@ def run(cloud: LocalCloud, out: Path, *, keep_until: threading.Event | None = No
             say(f"wrote the dashboards as they are now to {out / 'dashboards'}")
             return missing
 
-        until = live_at + LIVE_MINUTES * MINUTE_S
-        broken = watch(inbox, volumes, player, until=until, look=look, look_at=live_at + LOOK_S)
+        if pace.sweeps_at_once:
+            client("lambda").invoke(
+                FunctionName=outputs["SweepFunctionName"], InvocationType="Event", Payload=HOME
+            )
+            say("the first sweep is started by hand; from now on the schedule does it each minute")
+        until, look_at = live_at + pace.live_s, live_at + pace.look_s
+        broken = watch(inbox, volumes, player, until=until, look=look, look_at=look_at)
         found = partial(_result, cloud, volumes, instances, inbox, live_at=live_at)
-        broken += _show(out, volumes, found())
+        broken += _show(out, volumes, found(), has_all=pace.has_all)
         if host is not None:
             broken += broken_on_host(host, volumes)
         if keep_until is not None:
@@ -132,20 +160,24 @@ def _play(
     cloud: LocalCloud,
     client: Callable[[str], Any],
     specs: Sequence[Spec],
+    pace: Pace,
     *,
     live_at: float,
 ) -> tuple[list[Volume], list[Instance], Player, HostSide | None]:
-    """The fleet with a day of history and a host that has some of it, both alive until the end."""
+    """The fleet with its history and a host that has some of it, both alive until the end."""
     instances = create_instances(client("ec2"), build_burstable(), live_at=live_at)
     volumes = create_fleet(client("ec2"), specs, live_at=live_at)
+    leave_out_until(volumes, instances, live_at - pace.history_s)
     count = publish_until(client("cloudwatch"), volumes, instances, time.time())
     say(
-        f"{len(volumes)} volumes and {len(instances)} burstable instances with a day of history: "
-        f"{count:,} datapoints"
+        f"{len(volumes)} volumes and {len(instances)} burstable instances with "
+        f"{pace.history_s / HOUR:.0f} hours of history: {count:,} datapoints"
     )
     player = Player(client("cloudwatch"), volumes, instances)
     player.start()
     ending.callback(player.stop)
+    if not pace.has_all:
+        return volumes, instances, player, None
     host = ending.enter_context(
         host_side(
             volumes,
@@ -204,7 +236,9 @@ def _burstwatch(cloud: LocalCloud, *arguments: str) -> str:
     return run.stdout
 
 
-def _show(out: Path, volumes: Sequence[Volume], result: Mapping[str, Any]) -> list[str]:
+def _show(
+    out: Path, volumes: Sequence[Volume], result: Mapping[str, Any], *, has_all: bool
+) -> list[str]:
     """Write the result and print it. Returns the promises that did not hold."""
     (out / "result.json").write_text(write_json(result), encoding="utf-8")
     now_s = time.time()
@@ -214,7 +248,7 @@ def _show(out: Path, volumes: Sequence[Volume], result: Mapping[str, Any]) -> li
         report(volumes, result, now_s=now_s, links=links), encoding="utf-8"
     )
     print(f"\n{summary(result)}\n")
-    broken = broken_promises(result)
+    broken = broken_promises(result, has_all=has_all)
     received = len(result["messages"])
     say(f"wrote result.json, with the {received} messages received, and fleet.svg to {out}")
     say(f"open {out / 'report.html'}")

@@ -62,8 +62,12 @@ class Spec:
         return [*_calm(self.history, self.spec, DAY_S + self.episode_from_s), *self.episode]
 
 
-def build_fleet() -> list[Spec]:
+def build_fleet(*, dry_earlier_s: float = 0.0) -> list[Spec]:
     """Sixteen volumes: six run dry, four come close and recover, the others need no one."""
+
+    def _dry(spec: Spec, episode: list[Phase], *, at_s: float) -> Spec:
+        return _drained(spec, episode, at_s=at_s - dry_earlier_s)
+
     return [
         _dry(_gp2("drain-1", 1), _published(2894, 2964.8, 2982.9), at_s=330),
         _dry(_gp2("drain-10", 10), _published(2945, 2945.1, 2943.9), at_s=360),
@@ -112,7 +116,7 @@ def _gp2(name: str, size_gib: int) -> Spec:
     return Spec(name=name, volume_type="gp2", size_gib=size_gib)
 
 
-def _dry(spec: Spec, episode: list[Phase], *, at_s: float) -> Spec:
+def _drained(spec: Spec, episode: list[Phase], *, at_s: float) -> Spec:
     """``episode`` from a full bucket on, begun so early that it is empty at ``at_s``."""
     points = spec.simulation().play(episode)
     takes_s = next(point.emptied_at for point in points if point.emptied_at is not None)

@@ -58,8 +58,8 @@ def build_result(
     }
 
 
-def broken_promises(result: Mapping[str, Any]) -> list[str]:
-    """Name what did not hold; nothing when all is as it should be."""
+def broken_promises(result: Mapping[str, Any], *, has_all: bool = True) -> list[str]:
+    """Name what did not hold; nothing when all is as it should be. The quick run ends before any recover."""
     broken = []
     alarms = {alarm["resource"]: alarm for alarm in result["alarms"]}
     for volume in result["volumes"]:
@@ -92,7 +92,7 @@ def broken_promises(result: Mapping[str, Any]) -> list[str]:
         if v["exhausted_at"] is None
         and v["lowest_balance_ratio"] < CLOSE_RATIO < v["last_balance_ratio"]
     ]
-    if len(near) < 3:  # noqa: PLR2004 - the demo's own word
+    if has_all and len(near) < 3:  # noqa: PLR2004 - the demo's own word
         broken.append("fewer than three volumes fell under 40 % and recovered")
     return broken + broken_on_instances(result["instances"])
 

@@ -11,7 +11,7 @@ import math
 import shutil
 import struct
 import tempfile
-from argparse import ArgumentParser
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -220,24 +220,24 @@ def record(data: bytes) -> None:
 
 
 @cache
-def replay_parser() -> ArgumentParser:
-    """The parser of the command line."""
-    return build_parser()
+def replayed(kind: str, spec: str) -> Namespace:
+    """The arguments of a replay of standard input."""
+    return build_parser().parse_args(["replay", "-", "--kind", kind, "--spec", spec])
 
 
 def series(data: bytes) -> None:
-    """A recording of any program, of any kind, and a workload."""
+    """A recording of any program, of two kinds, and a workload."""
     out = io.StringIO()
+    terminal = Terminal(stdin=lambda: data, stdout=out, stderr=out, env={}, clock=lambda: NOW)
     for kind, spec in (
         ("ebs_volume", "type=gp2,size_gib=100"),
         ("ec2_instance_cpu", "type=t3.nano"),
     ):
         with suppress(ValueError):
-            parsed = replay_parser().parse_args(["replay", "-", "--kind", kind, "--spec", spec])
-            terminal = Terminal(
-                stdin=lambda: data, stdout=out, stderr=out, env={}, clock=lambda: NOW
-            )
-            assert read_recorded(parsed, command="replay", terminal=terminal).samples
+            seen = read_recorded(replayed(kind, spec), command="replay", terminal=terminal)
+            times = [sample.t_s for sample in seen.samples]
+            assert times == sorted(set(times))
+            assert all(0 <= point.ratio <= 1 for point in seen.points[0])
     with suppress(ValueError):
         assert all(math.isfinite(rate) for rate in read_workload(as_file(data, "load.csv")).rates)
 

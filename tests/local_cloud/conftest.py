@@ -19,8 +19,9 @@ from typing import Any
 import boto3
 import pytest
 
-from demo.__main__ import SETTINGS, run
+from demo.__main__ import run
 from demo.localcloud.cloud import LocalCloud, free_port, local_cloud
+from demo.pace import FULL
 from demo.stack import Stack
 from tests.local_cloud.denied import Denied, play_denied
 from tests.local_cloud.episode import Episode, play_episode
@@ -70,7 +71,7 @@ def played(
     seen_enough = threading.Event()
 
     def play() -> tuple[int, dict[str, Any]]:
-        code = run(cloud, demo_out, keep_until=seen_enough)
+        code = run(cloud, demo_out, FULL, keep_until=seen_enough)
         return code, json.loads((demo_out / "result.json").read_text())
 
     demo = pool.submit(play)
@@ -115,7 +116,7 @@ def fetch(url: str) -> tuple[int, str]:
 def deployed(cloud: LocalCloud, demo: Future[Any]) -> Deployed:
     """Deployed, seen to beat, and then its schedule is silenced."""
     assert not demo.done()
-    stack = Stack(cloud, region=REGION, settings=SETTINGS)
+    stack = Stack(cloud, region=REGION, settings=FULL.settings)
     stack.synth()
     stack.bootstrap()
     outputs = stack.deploy()

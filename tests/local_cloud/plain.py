@@ -9,9 +9,9 @@ from pathlib import Path
 from botocore.exceptions import WaiterError
 
 from burstwatch.aws.session import Clients
-from demo.__main__ import SETTINGS
 from demo.inbox import Inbox, Message
 from demo.localcloud.cloud import LocalCloud
+from demo.pace import FULL
 from tests.local_cloud.queued import draining_volume
 from tools.dist import function_and_template
 
@@ -68,8 +68,8 @@ def _deploy(clients: Clients, template: str, bucket: str) -> dict[str, str]:
         "CodeBucket": bucket,
         "Deployment": DEPLOYMENT,
         "Architecture": machine,
-        "LeadS": SETTINGS["lead_s"],
-        "AlarmPathS": SETTINGS["alarm_path_s"],
+        "LeadS": FULL.settings["lead_s"],
+        "AlarmPathS": FULL.settings["alarm_path_s"],
         "AlarmEmail": "plain@example.org",
     }
     cloudformation.create_stack(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstwatch.aws.session import Clients
-from demo.__main__ import SETTINGS
 from demo.localcloud.cloud import LocalCloud
+from demo.pace import FULL
 from demo.stack import Stack
 from tests.local_cloud.episode import put
 
@@ -43,7 +43,7 @@ def play_queued(cloud: LocalCloud, region: str) -> Queued:
     credentials = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
     clients = Clients(region, endpoint_url=cloud.endpoint, credentials=credentials)
     found = Queued(volume=draining_volume(clients))
-    stack = Stack(cloud, region=region, settings=SETTINGS, context=CONTEXT)
+    stack = Stack(cloud, region=region, settings=FULL.settings, context=CONTEXT)
     stack.synth()
     stack.bootstrap()
     rule = stack.deploy()["RuleName"]

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstwatch.aws.session import Clients
-from demo.__main__ import SETTINGS
 from demo.inbox import Inbox
 from demo.localcloud.cloud import LocalCloud
+from demo.pace import FULL
 from demo.stack import Stack
 from tests.local_cloud.outside import Drilled, drill
 
@@ -27,7 +27,7 @@ def play_second(cloud: LocalCloud, region: str) -> Second:
     """Deploy it and drill it, while its schedule sweeps."""
     credentials = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
     clients = Clients(region, endpoint_url=cloud.endpoint, credentials=credentials)
-    stack = Stack(cloud, region=region, settings=SETTINGS, context={"deployment": DEPLOYMENT})
+    stack = Stack(cloud, region=region, settings=FULL.settings, context={"deployment": DEPLOYMENT})
     stack.synth()
     outputs = stack.deploy()
     inbox = Inbox(clients("sns"), clients("sqs"), endpoint=cloud.endpoint)
