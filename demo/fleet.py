@@ -21,6 +21,8 @@ from demo.workloads import recorded_rates
 DAY_S = 86_400.0
 MINUTE_S = 60.0
 HOLD_S = 600.0
+#: By then the first sweep has been, also where everything is played fast.
+SOONEST_DRY_S = 120.0
 #: With the live minutes over, loads go on for as long as anybody watches.
 AFTER_S = 24 * 3600.0
 #: Sustains more than the whole fleet asks of it, so that only volumes run dry.
@@ -66,7 +68,7 @@ def build_fleet(*, dry_earlier_s: float = 0.0) -> list[Spec]:
     """Sixteen volumes: six run dry, four come close and recover, the others need no one."""
 
     def _dry(spec: Spec, episode: list[Phase], *, at_s: float) -> Spec:
-        return _drained(spec, episode, at_s=at_s - dry_earlier_s)
+        return _drained(spec, episode, at_s=max(SOONEST_DRY_S, at_s - dry_earlier_s))
 
     return [
         _dry(_gp2("drain-1", 1), _published(2894, 2964.8, 2982.9), at_s=330),

@@ -12,7 +12,7 @@ class Pace:
 
     ``settings`` are those of the deployed sweep. ``begins_after_s`` is when the played minutes may begin at
     the soonest, ``live_s`` how long they last, and ``look_s`` after how many of them the dashboards are drawn.
-    What runs dry does so ``dry_earlier_s`` sooner than in the full run. ``history_s`` is how much of the
+    What runs dry does so ``dry_earlier_s`` sooner than in the full run, and two minutes in at the soonest. ``history_s`` is how much of the
     day before is published. ``sweeps_at_once`` is whether the first sweep waits for the schedule, ``has_all`` whether a host
     is scraped, and volumes are seen to come close and recover.
     """
@@ -37,7 +37,7 @@ FULL = Pace(
 )
 QUICK = Pace(
     settings={"lead_s": "60", "alarm_path_s": "60"},
-    begins_after_s=-30.0,
+    begins_after_s=-45.0,
     live_s=190.0,
     look_s=125.0,
     dry_earlier_s=235.0,
