@@ -9,7 +9,7 @@ STYLE = (
     "text{font:13px sans-serif;fill:#222}.small{font-size:11px;fill:#555}"
     ".grid{stroke:#ddd}.curve{fill:none;stroke-width:1.6}"
 )
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 34.0, 36.0
+LEFT, RIGHT, TOP, BOTTOM = 70.0, 16.0, 34.0, 36.0
 BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#888888", "#d68910", "#1e8449"
 
 

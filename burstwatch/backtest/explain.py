@@ -11,21 +11,23 @@ from html import escape
 from itertools import pairwise
 
 from burstwatch.backtest.replay import Moment
-from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture, ticks
+from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, picture, ticks
 from burstwatch.formatting import recorded_time, span
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.owner_tags import read_owner_tags
 from burstwatch.recordings.samples import Points, Sample
 
+#: Colours that people who see fewer colours tell apart, too (Okabe and Ito), the calm ones first.
 COLORS = {
-    "ok": GREEN,
-    "watch": BLUE,
-    "warning": ORANGE,
-    "critical": RED,
-    "exhausted": "#641e16",
-    "unknown": GREY,
+    "unknown": "#767676",
+    "ok": "#009e73",
+    "watch": "#0072b2",
+    "warning": "#e69f00",
+    "critical": "#d55e00",
+    "exhausted": "#000000",
 }
+MOST_NAMED = 3
 PAGES = frozenset({"critical", "exhausted"})
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 72
@@ -108,16 +110,40 @@ def as_text(story: Story) -> str:
     return "\n".join(lines)
 
 
+STYLE = """
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em}
+h1{font-size:1.3em;overflow-wrap:anywhere}
+figure{margin:1em 0;background:#fff;border-radius:6px;overflow-x:auto}
+svg{display:block;min-width:560px;width:100%}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:13px;padding:1em;border-radius:6px;
+background:color-mix(in srgb,currentColor 8%,transparent)}
+"""
+
+
 def as_html(story: Story) -> str:
-    """The story as a page of its own, with nothing to load."""
-    body = escape(as_text(story))
+    """The story as a page of its own, with nothing to load. The first lines say what happened."""
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
-        f"<title>{escape(story.name)}</title>"
-        "<style>body{font-family:sans-serif;max-width:920px;margin:2em auto}"
-        "pre{white-space:pre-wrap;font-size:12px;background:#f6f6f6;padding:1em}</style>"
-        f"<h1>{escape(story.name)}</h1>{as_svg(story)}<pre>{body}</pre></html>\n"
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(story.name)}</title><style>{STYLE}</style>"
+        f"<h1>{escape(story.name)}</h1><p>{escape(_summary(story))}</p>"
+        f"<figure>{as_svg(story)}</figure><pre>{escape(as_text(story))}</pre></html>\n"
     )
+
+
+def _summary(story: Story) -> str:
+    """What happened, in a sentence or two."""
+    at = _clock(story)
+    dry = ", ".join(at(one).strip() for one in story.emptied[:MOST_NAMED])
+    more = len(story.emptied) - MOST_NAMED
+    emptied = (
+        f"Ran dry at {dry}{f' and {more} times more' if more > 0 else ''}."
+        if dry
+        else "Never ran dry."
+    )
+    pages = len(story.pages)
+    return f"{_volume(story.resource)}. {emptied} {f'Paged {pages} times' if pages != 1 else 'Paged once'}."
 
 
 def as_svg(story: Story) -> str:
@@ -129,28 +155,29 @@ def _balance_panel(story: Story) -> Chart:
     chart = _chart(story, "Balance, with what each page said (fan) and when it ran dry (dot)", 1.0)
     chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:.0%}")
     for page in story.pages:
-        _fan(chart, page)
+        _fan(chart, story, page)
     chart.line(story.balance, BLUE)
     for at in story.emptied:
         chart.dot(at, 0.0, RED)
     return chart
 
 
-def _fan(chart: Chart, page: Moment) -> None:
-    """Draw a page's projection: from the balance down to where it might reach 0: soonest, likely, latest."""
-    if page.balance_ratio is None:
+def _fan(chart: Chart, story: Story, page: Moment) -> None:
+    """Draw a page's projection from the newest datapoint that it knew, down to where it might reach 0."""
+    known = [point for point in story.balance if point[0] <= page.t_s - (page.data_age_s or 0.0)]
+    if not known:
         return
+    since_s, ratio = known[-1]
     end_s = chart.x_range[1]
     for seconds, dashes in ((page.low_s, "2 3"), (page.time_to_empty_s, ""), (page.high_s, "2 3")):
         if seconds is None:
             continue
         # What never comes, or not on this page, runs on to its edge.
-        reached = page.t_s + seconds
-        share = 0.0
+        reached, share = page.t_s + seconds, 0.0
         if reached > end_s:
-            left = 1.0 if math.isinf(seconds) else 1 - (end_s - page.t_s) / seconds
-            reached, share = end_s, page.balance_ratio * left
-        chart.line([(page.t_s, page.balance_ratio), (reached, share)], ORANGE, dashes=dashes)
+            left = 1.0 if math.isinf(seconds) else 1 - (end_s - since_s) / (reached - since_s)
+            reached, share = end_s, ratio * left
+        chart.line([(since_s, ratio), (reached, share)], ORANGE, dashes=dashes)
 
 
 def _rate_panel(story: Story) -> Chart:
@@ -171,19 +198,22 @@ def _rate_panel(story: Story) -> Chart:
 
 
 def _verdict_panel(story: Story) -> Chart:
-    chart = _chart(story, "Said at the time", 1.0, height=110.0)
+    """Each verdict in a lane of its own, so that nobody needs to tell the colours apart."""
+    lanes = {verdict: number for number, verdict in enumerate(COLORS)}
+    chart = _chart(story, "Verdict at the time", float(len(lanes)), height=190.0)
     chart.axes(
         x_text=_axis(story),
         x_ticks=_hours(story),
-        y_text=lambda _: "",
+        y_ticks=[number + 0.5 for number in lanes.values()],
+        y_text=lambda value: list(lanes)[int(value)],
         x_name="hours from the first row",
     )
     turns = story.turns
     ends = [*(turn.t_s for turn in turns[1:]), story.end_s]
     for turn, end_s in zip(turns, ends, strict=True):
-        chart.box((turn.t_s, end_s), (0.0, 1.0), COLORS[turn.assessment], opacity=0.8)
-    for number, (verdict, color) in enumerate(COLORS.items()):
-        chart.text(300 + 90 * number, 18, verdict, anchor="start", small=True, color=color)
+        lane = lanes[turn.assessment]
+        span_y = (lane + 0.1, lane + 0.9)
+        chart.box((turn.t_s, end_s), span_y, COLORS[turn.assessment], opacity=1.0)
     return chart
 
 

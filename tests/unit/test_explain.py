@@ -74,7 +74,10 @@ def test_the_page_is_self_contained_and_draws_fan_exhaustion_and_verdicts(
     assert "href=" not in page
     assert page.count("stroke-dasharray") >= 4  # the fan's bounds, baseline and limit
     assert "<circle" in page  # the exhaustion
-    assert page.count("<rect") >= 4  # the verdicts
+    assert page.count("<rect") >= 4  # the verdicts, each in a lane with its name
+    assert all(f">{verdict}</text>" in page for verdict in ("ok", "critical", "exhausted"))
+    assert 'name="viewport"' in page
+    assert "<p>gp2 100 GiB. Ran dry at 2 h 34. Paged once.</p>" in page
     assert "exhausted" in page
 
 
