@@ -20,6 +20,7 @@ from tools.rule_replay import (
     move,
     published,
     replay,
+    replay_cpu,
     replay_ebs_csi,
     replay_yace,
     restart,
@@ -152,6 +153,17 @@ CASES_BY_NAME = {
         minutes=90,
         acts={0: configure({}), 70: configure({"volumes": {"*": {"type": "gp2"}}})},
         expected=_fires("BurstwatchTypeUnknown", (50, 0), (65, 1), (75, 0)),
+    ),
+    "cpu": Case(
+        text="A t3.small at full load: a warning two hours before its CPU credits end, and another when it is held back.",
+        loads=[load(600, 100)],
+        minutes=560,
+        others=replay_cpu("t3.small", [(2_060, 0.1), (400, 2.0), (100, 0.05)], level=0.9, skipped=2_000),
+        expected=[
+            *_fires("BurstwatchCpuCreditsRunOut", (60, 0), (290, 0), (330, 1), (550, 0)),
+            *_fires("BurstwatchCpuHeldBack", (400, 0), (450, 1), (550, 0)),
+        ],
+        never=PAGES,
     ),
     "yace-drain": Case(
         text="What YACE would export of a drain, ten minutes late: the page comes, later than with the exporter; NaN is no recovery.",

@@ -15,13 +15,20 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch.backtest.simulate import Phase, Simulation
+from burstwatch.bucket import level_after, time_to_empty
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.points import LevelPoint
+from burstwatch.kinds._cpu import cpu_spec
 from burstwatch_exporter.cloud import CloudAnswer
+from burstwatch_exporter.cpu import TICKS, CpuSource
 from burstwatch_exporter.ebs_stats import parse_stats
 from burstwatch_exporter.exporter import Exporter
+from burstwatch_exporter.exposition import Page
+from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.serve import make_exporter
-from burstwatch_exporter.settings import parse_options
+from burstwatch_exporter.settings import Roots, parse_options
+from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.sources import Attempt
 from demo.host import Disk, PlayedHost
 from tools.pages import MEASURED, Hands
 
@@ -148,6 +155,52 @@ def replay(
     }
     up = f'up{{instance="{TARGET["instance"]}",job="{TARGET["job"]}"}}'
     return {up: [str(int(scrape is not None)) for scrape in scrapes], **series}
+
+
+def replay_cpu(
+    instance_type: str, loads: Sequence[tuple[int, float]], *, level: float, skipped: int
+) -> Series:
+    """The CPU series of an instance: minutes at a load in vCPUs, from a level of its bucket on.
+
+    The first minutes are ``skipped``: the interval narrows in them.
+
+    A host of one file is read by the exporter's own source. What an empty bucket does not serve is stolen.
+    """
+    spec = cpu_spec(instance_type)
+    bucket, left = spec.bucket, level * spec.bucket.capacity
+    at = used = stolen = 0.0
+    shown: dict[str, list[float | None]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        source = CpuSource(
+            instance_type,
+            spec,
+            roots=Roots(procfs=root, sysfs=root, udev=root),
+            boot=lambda: at,
+            wall=lambda: START_S + at,
+            slot_s=MINUTE_S,
+        )
+        for minute, vcpus in enumerate(v for minutes, v in loads for _ in range(minutes)):
+            served_s = min(MINUTE_S, time_to_empty(bucket, level=left, demand=vcpus))
+            served = vcpus * served_s + min(vcpus, bucket.refill) * (MINUTE_S - served_s)
+            left = level_after(bucket, level=left, demand=vcpus, seconds=MINUTE_S)
+            at, used, stolen = at + MINUTE_S, used + served, stolen + vcpus * MINUTE_S - served
+            text = f"cpu  {used * TICKS:.0f} 0 0 0 0 0 0 {stolen * TICKS:.0f} 0 0\n"
+            (root / "stat").write_text(text, encoding="ascii")
+            page = Page(METRICS)
+            source.add_to(page, Snapshot(views=(), stacked=(), mounts=()), Attempt())
+            for family in page.families():
+                for sample in family.samples:
+                    labels = sorted({**sample.labels, **TARGET}.items())
+                    inner = ",".join(f'{key}="{value}"' for key, value in labels)
+                    values = shown.setdefault(f"{sample.name}{{{inner}}}", [None] * minute)
+                    values.append(sample.value)
+            for values in shown.values():
+                values.extend([None] * (minute + 1 - len(values)))
+    wanted = ("burstwatch_cpu_time_to_exhaustion_seconds", "burstwatch_cpu_held_back")
+    return {
+        name: written(values[skipped:]) for name, values in shown.items() if name.startswith(wanted)
+    }
 
 
 def replay_yace(disk: Disk, minutes: int, *, unseen: range) -> Series:

@@ -21,6 +21,8 @@ MINUTE_S = 60.0
 SHORT_PERIODS_S = (1.0, 5.0, 10.0, 20.0, 30.0)
 #: Ten years of minutes.
 MOST_SAMPLES = 5_256_000
+#: CloudWatch keeps 21,600 minutes. A silence may be several times as long as what is known, and no more.
+MOST_FILLED, FILLED_FOR_EACH = 200_000, 4
 #: A time that is off its place by less is exact.
 EXACT_S = 0.5
 
@@ -69,6 +71,7 @@ def to_grid(
         raise ValueError(msg)
     rows: dict[float, dict[str, float]] = {at: {} for at in places.values()}
     if gaps_are_silence:
+        _check_filled(count, len(rows), name)
         first, last = places[all_times[0]], places[all_times[-1]]
         rows = {first + n * step_s: {} for n in range(round((last - first) / step_s) + 1)}
     for metric, some in points.items():
@@ -81,6 +84,18 @@ def to_grid(
         samples, step_s, widest_s, kind=kind, level_statistic=matched.resource.statistic
     )
     return Grid(samples=list(wide), period_s=widest_s, notes=tuple(notes))
+
+
+def _check_filled(count: float, known: int, name: str) -> None:
+    """Refuse a silence that is longer than CloudWatch keeps anything.
+
+    Raises:
+        ValueError: with how many periods it would be.
+    """
+    most = max(MOST_FILLED, FILLED_FOR_EACH * known)
+    if count > most:
+        msg = f"{name}: {known} rows span {count:.0f} periods, and gaps are filled up to {most}: cut the file into parts"
+        raise ValueError(msg)
 
 
 def _worse(metric: str, matched: Matched, kind: Kind) -> Callable[[float, float], float]:
