@@ -107,4 +107,6 @@ def main() -> NoReturn:
 
 
 def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}"
     return " ".join(str(error).split()) or type(error).__name__

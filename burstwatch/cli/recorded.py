@@ -117,7 +117,7 @@ def spec_of(
     """
     kind = find_kinds().get(args.kind or contents.kind or EBS_VOLUME.name)
     if kind is None:
-        msg = f"the file is of the kind {contents.kind!r}, which is not known here"
+        msg = f"the file is of the kind {contents.kind!r}, allowed are {', '.join(find_kinds())}"
         raise ValueError(msg)
     pairs = [one.partition("=") for one in args.spec.split(",") if one]
     for pair, is_pair, _ in pairs:

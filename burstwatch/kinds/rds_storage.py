@@ -89,7 +89,11 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         yield resource
         return
     stripes = _stripes(engine, size_gib)
-    volume = volume_spec(storage_type, size_gib / stripes)
+    try:
+        volume = volume_spec(storage_type, size_gib / stripes)
+    except ValueError as error:
+        msg = f"storage of {size_gib:g} GiB has {stripes} volumes of this size each: {error}"
+        raise ValueError(msg) from None
     burst = stripes * volume.burst
     yield replace(
         resource,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import Statistic
+from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.samples import VOLUME_COLUMNS, Sample, lowest_bucket
@@ -17,6 +18,8 @@ from burstwatch.recordings.series import Contents, Series
 
 STATISTIC = re.compile(r"(minimum|average|maximum|sum|samplecount|sample_count)\W*$")
 RESOURCE_ID = re.compile(r"\b(?:vol|i|fs)-[0-9a-f]{8,}\b")
+#: Such as CPUUtilization: no person names a column like this.
+CLOUDWATCH_NAME = re.compile(r"[A-Z]+[a-z]*[A-Z]+[a-z]+[A-Za-z]*")
 MOST_NAMED = 5
 
 
@@ -80,7 +83,7 @@ def _by_metric(
     levels = list(dict.fromkeys(one.level_metric for one in buckets))
     if found:
         return found, [f"left out {_labels(unknown)}"] if unknown else []
-    if len(unknown) == 1 and len(levels) == 1:
+    if len(unknown) == 1 and len(levels) == 1 and not _is_other_metric(unknown[0], levels[0]):
         note = f"its only series, {unknown[0].label!r}, is taken as {levels[0]}"
         return {levels[0]: unknown}, [note]
     allowed = ", ".join(_allowed(kind))
@@ -134,6 +137,16 @@ def _metric_of(series: Series, kind: Kind) -> str:
             if _plain(metric) in plain:
                 return metric
     return ""
+
+
+def _is_other_metric(series: Series, level: str) -> bool:
+    """Whether a series has the name of another metric of CloudWatch, which is no level of this kind."""
+    others = {metric for kind in find_kinds().values() for metric in kind.metrics} - {level}
+    return any(
+        word in others or (CLOUDWATCH_NAME.fullmatch(word) and "Balance" not in word)
+        for name in series.names
+        for word in name.split()
+    )
 
 
 def _plain(name: str) -> str:

@@ -39,7 +39,7 @@ def read_yaml(path: Path) -> object:
     try:
         return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: {error}"
+        msg = f"{path}: {getattr(error, 'strerror', '') or error}"
         raise ValueError(msg) from error
     except yaml.MarkedYAMLError as error:  # without the lines that it quotes: they may be secret
         mark = error.problem_mark

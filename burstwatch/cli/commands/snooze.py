@@ -31,7 +31,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     try:
         parse_snooze(snooze.value)
     except ValueError:
-        msg = f"reason is {args.reason!r}, allowed is {SNOOZE_ALLOWED.partition('and a ')[2]}"
+        msg = f"reason is {args.reason!r}, allowed is {SNOOZE_ALLOWED.partition('and ')[2]}"
         raise ValueError(msg) from None
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.memory import INVENTORY_S  # noqa: PLC0415 - boto3 is an extra

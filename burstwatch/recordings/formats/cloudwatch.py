@@ -27,11 +27,8 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
             format="get-metric-data",
             series=[
                 Series(
-                    names=(str(one.get("Label", "")), str(one.get("Id", ""))),
-                    points=[
-                        parse_point(at, value)
-                        for at, value in zip(one["Timestamps"], one["Values"], strict=False)
-                    ],
+                    names=(str(one.get("Label") or ""), str(one.get("Id") or "")),
+                    points=_points(one),
                 )
                 for one in document["MetricDataResults"]
             ],
@@ -56,6 +53,14 @@ def _statistics(document: dict[str, Any]) -> list[Series]:
         for statistic in STATISTICS
         if any(statistic in point for point in points)
     ]
+
+
+def _points(result: dict[str, Any]) -> list[tuple[float, float]]:
+    times, values = result["Timestamps"], result["Values"]
+    if len(times) != len(values):
+        msg = f"{result.get('Id')} has {len(times)} Timestamps and {len(values)} Values, allowed is a value for each"
+        raise ValueError(msg)
+    return [parse_point(at, value) for at, value in zip(times, values, strict=True)]
 
 
 def _cut_off(document: dict[str, Any]) -> tuple[str, ...]:

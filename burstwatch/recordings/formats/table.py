@@ -16,6 +16,8 @@ TIME_NAMES = frozenset({"t_s", "time", "timestamp", "date", "datetime"})
 LABEL_ROWS = ("full label", "label", "metric", "id")
 DELIMITERS = ",;\t"
 SEPARATOR = "sep="
+#: A smaller number is no time since 1970 that a program of today has written.
+FIRST_YEARS_S = 1e8
 LONGEST_SHOWN = 80
 #: The first line of a file that `burstwatch export` wrote.
 OWN_MARK = "# burstwatch "
@@ -28,6 +30,7 @@ class _Columns:
     names: list[tuple[str, ...]]
     statistics: list[str]
     time: int
+    time_is_named: bool
     has_decimal_comma: bool
     is_own: bool
     points: list[list[tuple[float, float]]]
@@ -135,10 +138,12 @@ def _columns(headings: Sequence[Sequence[str]], delimiter: str, *, where: str) -
             msg = f"{where}: two columns are called {_short(' '.join(name))!r}"
             raise ValueError(msg)
     statistics = [cell.capitalize() for cell in rows.get("statistic", ())]
+    time = next((n for n, cell in enumerate(last) if cell.lower() in TIME_NAMES), None)
     return _Columns(
         names=names,
         statistics=[*statistics, *[""] * (width - len(statistics))],
-        time=next((n for n, cell in enumerate(last) if cell.lower() in TIME_NAMES), 0),
+        time=time or 0,
+        time_is_named=time is not None,
         has_decimal_comma=delimiter == ";",
         is_own="t_s" in last,
         points=[[] for _ in range(width)],
@@ -155,6 +160,10 @@ def _take(columns: _Columns, cells: Sequence[str], *, where: str) -> None:
     except (ValueError, OverflowError):
         msg = f"{where}: the time is {_short(cells[columns.time])!r}, allowed are {TIMES}"
         raise ValueError(msg) from None
+    if at < FIRST_YEARS_S and not columns.time_is_named:
+        column = _short(" ".join(columns.names[0]))
+        msg = f"{where}: the first column, {column!r}, is no time: name the column of times t_s or Time"
+        raise ValueError(msg)
     columns.times.append(at)
     columns.says_zone = columns.says_zone and says_zone
     for place, cell in enumerate(cells):

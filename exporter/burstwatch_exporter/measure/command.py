@@ -61,6 +61,10 @@ def measure(
     if drains and flags.ignored_by_drain:
         msg = f"drain empties the bucket, so {', '.join(flags.ignored_by_drain)} would be ignored"
         raise ValueError(msg)
+    drawn = [name for name in ("html", "markdown") if getattr(flags, name) is not None]
+    if "plan" in switches and drawn:
+        msg = f"{' and '.join(drawn)} would be ignored: --plan has no result to draw"
+        raise ValueError(msg)
     if flags.volume_type:
         if "plan" not in switches:
             msg = "type is for --plan alone, a measurement needs --directory"
