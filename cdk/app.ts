@@ -4,7 +4,7 @@ import { BurstWatch } from './lib/burst-watch.ts';
 import { propsFromContext } from './lib/context.ts';
 import { estimateFixedCost } from './lib/cost.ts';
 import { resolveProps } from './lib/props.ts';
-import { InvalidPropsError } from './lib/validate.ts';
+import { InvalidPropsError, refuseBadText } from './lib/validate.ts';
 
 try {
   main();
@@ -18,6 +18,7 @@ try {
 function main(): void {
   const app = new App();
   const props = resolveProps(propsFromContext(app.node.getAllContext()));
+  refuseBadText(props);
   const region = process.env.CDK_DEFAULT_REGION;
   const stack = new Stack(app, props.deployment === 'burstwatch' ? 'Burstwatch' : `Burstwatch-${props.deployment}`, {
     description: 'burstwatch: says how long the burst credits of EBS volumes last, before they run out',

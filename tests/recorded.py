@@ -14,12 +14,4 @@ def volume_samples(lines: Iterable[str]) -> list[Sample]:
     """The samples of a file in our own columns, of a gp2 volume."""
     contents = read_text("".join(lines), name="test.csv")
     matched = match_metrics(contents, KIND, [volume("gp2", 100)], only="", name="test.csv")
-    grid = to_grid(
-        matched,
-        KIND,
-        row_times=contents.row_times,
-        gaps_are_silence=False,
-        period_s=None,
-        name="test.csv",
-    )
-    return grid.samples
+    return to_grid(matched, KIND, contents, period_s=None, name="test.csv").samples

@@ -53,17 +53,17 @@ class Deployment:
         return [(key, value) for key, value in self.outputs.items() if name in key]
 
 
-def find_deployment(clients: Clients, name: str) -> Deployment:
-    """The deployment with a name, in the region of the clients.
+def find_deployment(clients: Clients, name: str, stack: str = "") -> Deployment:
+    """The deployment with a name, in the region of the clients. ``stack`` is its stack where that has a name of its own.
 
     Raises:
         AwsError: naming the stack that is not there.
     """
-    stack = "Burstwatch" if name == "burstwatch" else f"Burstwatch-{name}"
+    stack = stack or ("Burstwatch" if name == "burstwatch" else f"Burstwatch-{name}")
     try:
         (found,) = clients("cloudformation").describe_stacks(StackName=stack)["Stacks"]
     except AWS_ERRORS as error:
-        msg = f"no stack {stack!r} in {clients.region}: {describe_error(error)}"
+        msg = f"stack {stack!r} in {clients.region} was not found: {describe_error(error)}; name another by --stack"
         raise AwsError(msg) from error
     outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
     return Deployment(name=name, stack=stack, outputs=outputs)

@@ -17,21 +17,28 @@ from burstwatch.config import Config, config_from_env
 from burstwatch.kinds.base import Kind, Listing
 
 
-def examine(clients: Clients, name: str, kinds: Sequence[Kind], *, now: float) -> Iterator[Finding]:
-    """Every check in turn, each finding as soon as it is known."""
-    yield from _guarded("credentials", partial(_credentials, clients))
+def examine(
+    clients: Clients, name: str, kinds: Sequence[Kind], *, now: float, stack: str = ""
+) -> Iterator[Finding]:
+    """Every check in turn, each finding as soon as it is known. Without credentials there is nothing else to check."""
+    try:
+        yield from _credentials(clients)
+    except AwsError as error:
+        todo = "set up credentials, then run the doctor again"
+        yield Finding(check="credentials", state="failed", detail=str(error), do=todo)
+        return
     for kind in kinds:
         yield from _permissions(clients, kind, now)
-    yield from _deployed(clients, name, now)
+    yield from _deployed(clients, name, stack, now)
     for kind in kinds:
         yield from _guarded(f"{kind.name} measured", partial(measure, clients, kind, now=now))
 
 
-def _deployed(clients: Clients, name: str, now: float) -> Iterator[Finding]:
+def _deployed(clients: Clients, name: str, stack: str, now: float) -> Iterator[Finding]:
     try:
-        deployment = find_deployment(clients, name)
+        deployment = find_deployment(clients, name, stack)
     except AwsError as error:
-        todo = "deploy it, or name another with --deployment or --region"
+        todo = "deploy it, or name another with --deployment, --stack or --region"
         yield Finding(check="stack", state="failed", detail=str(error), do=todo)
         return
     yield Finding(check="stack", state="ok", detail=deployment.stack)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import boto3
 import botocore.session
 from botocore.config import Config as ClientConfig
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
 from botocore.utils import parse_timestamp
 
@@ -207,6 +207,8 @@ def is_throttled(error: Exception) -> bool:
 
 def describe_error(error: Exception) -> str:
     """The error in one line, with its AWS code where it has one."""
+    if isinstance(error, NoCredentialsError):
+        return "no AWS credentials: choose a profile by --profile or AWS_PROFILE, or run `aws configure`"
     if isinstance(error, ClientError):
         details = error.response.get("Error", {})
         return f"{error.operation_name}: {details.get('Code', '?')}: {details.get('Message', '')}"

@@ -19,6 +19,7 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import PAGED
 from burstwatch.formatting import DAY
 from burstwatch.history.observations import Observation, Resource, Verdict
+from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND
 from burstwatch.recordings.samples import Sample, at_period
@@ -107,7 +108,7 @@ def score_trial(
         trial.rows,
         trial.step_s,
         view.period_s,
-        kind=trial.kind,
+        kind=find_kinds()[trial.kind],
         level_statistic=trial.resource.statistic,
     )
     span_s = trial.rows[-1].t_s + trial.step_s - trial.rows[0].t_s
@@ -122,7 +123,7 @@ def score_trial(
         rows=rows,
         period_s=period_s,
         events=trial.events,
-        kind=trial.kind,
+        kind=find_kinds()[trial.kind],
     )
     end_s = trial.rows[-1].t_s + trial.step_s
     return score_case(case, view, policies, lead_s=lead_s, end_s=end_s)

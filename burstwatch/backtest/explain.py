@@ -63,11 +63,10 @@ class Story:
 
     @property
     def emptied(self) -> list[float]:
-        """The ends of the periods in which the balance first showed 0."""
+        """The ends of the periods in which the balance first showed 0, the first one included."""
+        from_full = [(self.start_s, 1.0), *self.balance]
         return [
-            after[0]
-            for before, after in pairwise(self.balance)
-            if before[1] > EMPTY_RATIO >= after[1]
+            after[0] for before, after in pairwise(from_full) if before[1] > EMPTY_RATIO >= after[1]
         ]
 
     @property
@@ -141,6 +140,8 @@ def _summary(story: Story) -> str:
         f"Ran dry at {dry}{f' and {more} times more' if more > 0 else ''}."
         if dry
         else "Never ran dry."
+        if story.balance
+        else "The balance is not known."
     )
     pages = len(story.pages)
     return f"{_volume(story.resource)}. {emptied} {f'Paged {pages} times' if pages != 1 else 'Paged once'}."

@@ -45,7 +45,8 @@ class Trial:
     """One volume over time: what is shown of it by period, and when it really ran dry.
 
     ``group`` is what is independent of the others: one machine, however many of its
-    disks and at however many sizes it is played.
+    disks and at however many sizes it is played. ``kind`` is a name, for a ``Kind`` cannot be
+    sent to another process.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Trial:
     step_s: float
     events: list[Event]
     truth: Truth
-    kind: Kind = KIND
+    kind: str = KIND.name
 
 
 def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: float) -> Trial:
@@ -111,7 +112,7 @@ def recorded_trial(
         resource=resource,
         rows=list(rows),
         step_s=step_s,
-        kind=kind,
+        kind=kind.name,
         events=events,
         truth=Truth(
             emptied=[event.empty_s for event in events],

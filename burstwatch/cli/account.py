@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from burstwatch.config import ENV_PREFIX, Config, config_from_env
 from burstwatch.formatting import DAY, HOUR, MINUTE
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
@@ -17,6 +18,27 @@ def add_account_arguments(parser: ArgumentParser) -> None:
     """``--profile`` and ``--region``."""
     parser.add_argument("--profile", help="a profile of the AWS configuration")
     parser.add_argument("--region", help="default: AWS_REGION or the profile's")
+
+
+def add_deployment_arguments(parser: ArgumentParser) -> None:
+    """``--deployment`` and ``--stack``, beside those of the account."""
+    add_account_arguments(parser)
+    parser.add_argument("--deployment", help="default burstwatch")
+    parser.add_argument(
+        "--stack",
+        default="",
+        help="the name of its CloudFormation stack, by default Burstwatch or Burstwatch-DEPLOYMENT",
+    )
+
+
+def deployed_config(args: Namespace, env: Mapping[str, str]) -> Config:
+    """The settings with the deployment that is asked for.
+
+    Raises:
+        ValueError: for a setting that is not allowed.
+    """
+    named = {} if args.deployment is None else {f"{ENV_PREFIX}DEPLOYMENT": args.deployment}
+    return config_from_env({**env, **named})
 
 
 def make_clients(

@@ -63,7 +63,7 @@ class Top(App[None]):
         """``look`` asks the account and puts what it saw onto a board; it may take long, and raise a ``ValueError``."""
         super().__init__()
         self.board, self._look, self._clock, self._every_s = Board(), look, clock, every_s
-        self._wanted, self._failure = "", ""
+        self._wanted, self._failure, self._is_looking = "", "", False
 
     def compose(self) -> ComposeResult:
         """A line of figures, what failed, the table, the filter, the keys."""
@@ -83,14 +83,21 @@ class Top(App[None]):
         self.set_interval(self._every_s, self.action_look)
         self.set_interval(REDRAWN_S, self.redraw)
 
-    @work(thread=True, exclusive=True, group="look")
     def action_look(self) -> None:
-        """Ask the account, in a thread."""
+        """Ask the account, unless an earlier question is still open: a look may take longer than the period."""
+        if not self._is_looking:
+            self._is_looking = True
+            self._ask()
+
+    @work(thread=True, group="look")
+    def _ask(self) -> None:
         try:
             self._look(self.board)
             self._failure = ""
         except ValueError as error:  # what is shown stays, with its age
             self._failure = str(error)
+        finally:
+            self._is_looking = False
         self.call_from_thread(self.redraw)
 
     def redraw(self) -> None:

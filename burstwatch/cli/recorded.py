@@ -11,6 +11,7 @@ from burstwatch.cli.main import Terminal
 from burstwatch.config import Config
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.observations import Resource
+from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
@@ -23,7 +24,6 @@ from burstwatch.recordings.series import Contents
 
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}
-LONGEST_DELAY_S = 86_400.0
 FORMATS = """
 FILE is what CloudWatch's console, `aws cloudwatch get-metric-statistics` or `get-metric-data`,
 Grafana's inspector, Prometheus's query_range or `burstwatch export` wrote, also as .gz; - is
@@ -162,20 +162,20 @@ def place_recorded(
     if contents.is_own and kind is EBS_VOLUME:
         buckets = tuple(replace(one, statistic="Minimum") for one in buckets)
     matched = match_metrics(contents, kind, buckets, only=only, name=name)
-    grid = to_grid(
-        matched,
-        kind,
-        row_times=contents.row_times,
-        gaps_are_silence=contents.gaps_are_silence,
-        period_s=period_s,
-        name=name,
-    )
+    grid = to_grid(matched, kind, contents, period_s=period_s, name=name)
+    points = to_points(grid.samples, matched.resource, grid.period_s, kind)
     notes = [*contents.notes, *matched.notes, *grid.notes]
     if not contents.is_own:
         notes.insert(0, f"{contents.format}, periods of {grid.period_s:g} s")
+    _, demand = points
+    amounts = {metric.name for metric in kind.demand_metrics}
+    if not demand and amounts & matched.points.keys():
+        missing = ", ".join(sorted(amounts - matched.points.keys())) or "a part of it"
+        notes.append(f"the load is not used, {missing} is missing")
     if notes:
         print(f"burstwatch: {name}: {'; '.join(notes)}", file=stderr)
-    points = to_points(grid.samples, matched.resource, grid.period_s, kind)
+    for contradiction in grid.contradictions:
+        print(f"burstwatch: {name}: doubtful: {contradiction}", file=stderr)
     for doubt in doubts(grid.samples, points, matched.resource, kind):
         print(f"burstwatch: {name}: doubtful: {doubt}", file=stderr)
     return Recorded(
@@ -196,6 +196,6 @@ def check_times(period_s: float | None, delay_s: float) -> None:
         ValueError: saying what is allowed.
     """
     period = 60.0 if period_s is None else period_s
-    if not 1 <= period <= LONGEST_PERIOD_S or not 0 <= delay_s <= LONGEST_DELAY_S:
-        msg = f"period_s must be 1 to 3600 and delay_s 0 to 86400, got {period:g} and {delay_s:g}"
+    if not 1 <= period <= LONGEST_PERIOD_S or not 0 <= delay_s <= LOOK_BACK_S:
+        msg = f"period_s must be 1 to {LONGEST_PERIOD_S:g} and delay_s 0 to {LOOK_BACK_S:g}, got {period:g} and {delay_s:g}"
         raise ValueError(msg)

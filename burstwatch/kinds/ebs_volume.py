@@ -288,6 +288,10 @@ def _instance_ids(found: Mapping[str, Sequence[Item]]) -> set[str]:
     }
 
 
+#: Stands for a limit of the instance that nobody stated.
+FAR_ABOVE = "1e9"
+
+
 def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
     listed = {
         "VolumeId": "vol-example",
@@ -295,11 +299,12 @@ def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
         "Size": float_in(spec, "size_gib"),
         "Attachments": [{"State": "attached"}],
     }
-    if "instance_iops" not in spec:
+    if not spec.keys() & {"instance_iops", "instance_mib_s"}:
         return listed, {"instances": {}, "instance_types": {}, "modifications": {}}
+    stated = {"instance_iops": FAR_ABOVE, "instance_mib_s": FAR_ABOVE, **spec}
     limits = {
-        "MaximumIops": float_in(spec, "instance_iops"),
-        "MaximumThroughputInMBps": float_in(spec, "instance_mib_s") / MIB_PER_MB,
+        "MaximumIops": float_in(stated, "instance_iops"),
+        "MaximumThroughputInMBps": float_in(stated, "instance_mib_s") / MIB_PER_MB,
     }
     instance = {"InstanceType": "example", "State": {"Name": "running"}}
     type_ = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": limits}}
@@ -345,7 +350,7 @@ KIND = Kind(
             "type": "gp2, st1 or sc1",
             "size_gib": "its size",
             "instance_iops": "the most IOPS that its instance allows",
-            "instance_mib_s": "and the most MiB/s",
+            "instance_mib_s": "the most MiB/s that its instance allows",
         },
         load={"iops": "operations per second", "mib_s": "MiB per second"},
         item=_item,

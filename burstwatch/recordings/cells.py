@@ -31,6 +31,7 @@ FACTORS = {
     "GiB": 2.0**30,
     "TiB": 2.0**40,
 }
+THOUSANDS = re.compile(r"[0-9]{1,3}(\.[0-9]{3})+")
 SHORTENED = re.compile(r"([-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)")
 
 
@@ -68,7 +69,10 @@ def parse_number(cell: str, *, has_decimal_comma: bool = False) -> float | None:
         ValueError: for text, and for numbers that no metric has.
     """
     try:
-        value = float(cell)
+        # Between a dot and a decimal comma the dot separates thousands: 150.000 is not 150.
+        value = float(
+            cell.replace(".", "") if has_decimal_comma and THOUSANDS.fullmatch(cell) else cell
+        )
     except ValueError:
         if cell.lower() in NOTHING:
             return None

@@ -1,7 +1,7 @@
 """Names what a recording contradicts: its own values, or the type that it is said to be of."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from burstwatch.bucket import Bucket
 from burstwatch.formatting import number, recorded_time, span
@@ -16,6 +16,8 @@ ROUNDING = 0.011
 SLACK = 1.1
 #: A burst that must have moved the balance by this much shows whether it moves at all.
 MUST_MOVE = 0.25
+#: So many sums that repeat are no coincidence. A period of five minutes has thirty steps of ten seconds.
+MUST_REPEAT, MOST_COPIES = 3, 30
 #: Far above what any limit lets through in a single period.
 ABSURD = 3.0
 SHARE = 1.0
@@ -26,21 +28,30 @@ def doubts(
 ) -> Iterator[str]:
     """A line for each contradiction, with its first time and how often it occurs."""
     bucket = resource.bucket
-    if bucket is None:
-        return
     is_percent = kind.to_ratio is from_percent
     levels, demand = points
     values = [
         one.values[resource.level_metric] for one in samples if resource.level_metric in one.values
     ]
+    if bucket is None:
+        if values and min(values) < max(values):
+            yield f"{resource.no_bucket_reason}, and {resource.level_metric} moves between {number(min(values))} and {number(max(values))}: is the type or size another?"
+        return
     if is_percent and values and 0 < max(values) <= SHARE:
         yield f"no {resource.level_metric} is above 1: it is read in percent, and not as a share of 1"
     absurd = [one for one in demand if one.nominal > ABSURD * resource.limit.rate > 0]
     if absurd:
         most = max(one.nominal for one in absurd)
         yield f"{number(most)} {resource.rate_unit}{_at([one.start_s for one in absurd])}, and at most {number(resource.limit.rate)} are served"
+    for metric in kind.demand_metrics:
+        if not metric.is_rate:
+            yield from _repeated(
+                [one.values[metric.name] for one in samples if metric.name in one.values],
+                metric.name,
+            )
     if resource.is_documented:
         yield from _too_fast(levels, bucket)
+        yield from _without_load(levels, demand, bucket)
         yield from _unmoved(levels, demand, bucket, is_percent=is_percent)
 
 
@@ -58,6 +69,33 @@ def _too_fast(levels: Sequence[LevelPoint], bucket: Bucket) -> Iterator[str]:
         yield f"the balance falls faster than this type can spend{_at(falls)}: is the type or size another?"
     if rises:
         yield f"the balance rises faster than this type earns{_at(rises)}: a restart, a resize, or another size?"
+
+
+def _repeated(values: Sequence[float], metric: str) -> Iterator[str]:
+    """Sums that stay the same for several rows: something copies each of them, and they count several times."""
+    runs = [len(list(run)) for value, run in groupby(values) if value][1:-1]
+    if len(runs) < MUST_REPEAT:
+        return
+    least, most = min(runs), max(runs)
+    if 1 < least <= MOST_COPIES and most <= 2 * least:
+        yield f"each {metric} is there {least} times or more: are the rows closer than the periods of CloudWatch? Ask for a step as long as the exporter's period"
+
+
+def _without_load(
+    levels: Sequence[LevelPoint], demand: Sequence[DemandPoint], bucket: Bucket
+) -> Iterator[str]:
+    """A balance that falls while all known demand is below what comes in."""
+    spends = {one.start_s: one.nominal for one in demand}
+    fallen, since = 0.0, None
+    for before, after in pairwise(levels):
+        if spends.get(after.start_s, bucket.refill) >= bucket.refill or after.ratio >= before.ratio:
+            fallen, since = 0.0, None
+            continue
+        since = before.start_s if since is None else since
+        fallen += before.ratio - after.ratio
+        if fallen >= MUST_MOVE:
+            yield f"the balance falls{_at([since])}, and the load is below the baseline: is the load an Average and not a Sum?"
+            return
 
 
 def _unmoved(

@@ -5,24 +5,24 @@ worse one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
 
 from burstwatch.formatting import recorded_time
 from burstwatch.kinds.base import PERCENT, Kind, from_percent
 from burstwatch.recordings.matching import Matched
 from burstwatch.recordings.samples import Sample, at_period
+from burstwatch.recordings.series import Contents
 
 LONGEST_PERIOD_S = 3_600.0
 MINUTE_S = 60.0
-#: The periods that CloudWatch has below a minute.
-SHORT_PERIODS_S = (1.0, 5.0, 10.0, 20.0, 30.0)
+#: A longer hole in which nothing has a row is unknown. In a shorter one nothing was counted: no I/O.
+LONGEST_SILENCE_S = 3_600.0
+#: A metric that is absent for most of the time says nothing of the period that it is in.
+MOSTLY = 0.5
 #: Ten years of minutes.
 MOST_SAMPLES = 5_256_000
-#: CloudWatch keeps 21,600 minutes. A silence may be several times as long as what is known, and no more.
-MOST_FILLED, FILLED_FOR_EACH = 200_000, 4
 #: A time that is off its place by less is exact.
 EXACT_S = 0.5
 
@@ -31,21 +31,16 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grid:
-    """Samples in time order, ``period_s`` apart or with gaps, and what was done for that."""
+    """Samples in time order, ``period_s`` apart or with gaps, what was done for that, and what was contradictory."""
 
     samples: list[Sample]
     period_s: float
     notes: tuple[str, ...]
+    contradictions: tuple[str, ...]
 
 
 def to_grid(
-    matched: Matched,
-    kind: Kind,
-    *,
-    row_times: Sequence[float],
-    gaps_are_silence: bool,
-    period_s: float | None,
-    name: str,
+    matched: Matched, kind: Kind, contents: Contents, *, period_s: float | None, name: str
 ) -> Grid:
     """The samples of one bucket.
 
@@ -57,45 +52,51 @@ def to_grid(
         msg = f"{name} has no value at all, so nothing can be said"
         raise ValueError(msg)
     _check_percent(matched, kind, name)
-    all_times = sorted({*row_times, *(at for some in points.values() for at, _ in some)})
-    steps = _steps(points, all_times, period_s, name=name)
+    all_times = sorted({*contents.row_times, *(at for some in points.values() for at, _ in some)})
+    steps = _steps(matched, contents, all_times, period_s, name=name)
     step_s, widest_s = min(steps), max(steps)
     if widest_s % step_s:
         msg = f"{name} has series that are {step_s:g} s and {widest_s:g} s apart, which do not fit into one another"
         raise ValueError(msg)
     places = _places(all_times, step_s)
-    notes = _notes(matched.points, places, row_times)
+    notes = _notes(matched.points, places, contents.row_times)
     count = (all_times[-1] - all_times[0]) / step_s
     if count > MOST_SAMPLES:
         msg = f"{name}: the rows span {count:.0f} periods of {step_s:g} s, at most {MOST_SAMPLES} are played"
         raise ValueError(msg)
     rows: dict[float, dict[str, float]] = {at: {} for at in places.values()}
-    if gaps_are_silence:
-        _check_filled(count, len(rows), name)
-        first, last = places[all_times[0]], places[all_times[-1]]
-        rows = {first + n * step_s: {} for n in range(round((last - first) / step_s) + 1)}
+    if contents.gaps_are_silence:
+        silent = list(_silent(list(rows), step_s))
+        rows |= {at: {} for at in silent}
+        if silent:
+            notes.append(f"{len(silent)} periods without a row are taken as no I/O")
+    contradicted: dict[str, int] = Counter()
     for metric, some in points.items():
         worse = _worse(metric, matched, kind)
         for at, value in some:
             row = rows[places[at]]
+            contradicted[metric] += row.get(metric, value) != value
             row[metric] = worse(row[metric], value) if metric in row else value
     samples = [Sample(t_s=at, values=values) for at, values in sorted(rows.items())]
     wide, widest_s = at_period(
         samples, step_s, widest_s, kind=kind, level_statistic=matched.resource.statistic
     )
-    return Grid(samples=list(wide), period_s=widest_s, notes=tuple(notes))
+    contradictions = tuple(
+        f"{count} times {metric} has two values at one time, and the worse one is taken: two resources in one file?"
+        for metric, count in contradicted.items()
+        if count
+    )
+    return Grid(
+        samples=list(wide), period_s=widest_s, notes=tuple(notes), contradictions=contradictions
+    )
 
 
-def _check_filled(count: float, known: int, name: str) -> None:
-    """Refuse a silence that is longer than CloudWatch keeps anything.
-
-    Raises:
-        ValueError: with how many periods it would be.
-    """
-    most = max(MOST_FILLED, FILLED_FOR_EACH * known)
-    if count > most:
-        msg = f"{name}: {known} rows span {count:.0f} periods, and gaps are filled up to {most}: cut the file into parts"
-        raise ValueError(msg)
+def _silent(times: Sequence[float], step_s: float) -> Iterator[float]:
+    """The periods between the rows in which CloudWatch had no datapoint, for so long at most."""
+    for before, after in pairwise(times):
+        missed = round((after - before) / step_s) - 1
+        if missed * step_s <= LONGEST_SILENCE_S:
+            yield from (before + (n + 1) * step_s for n in range(missed))
 
 
 def _worse(metric: str, matched: Matched, kind: Kind) -> Callable[[float, float], float]:
@@ -117,9 +118,18 @@ def _check_percent(matched: Matched, kind: Kind, name: str) -> None:
 
 
 def _steps(
-    points: Mapping[str, Points], all_times: Sequence[float], stated_s: float | None, *, name: str
+    matched: Matched,
+    contents: Contents,
+    all_times: Sequence[float],
+    stated_s: float | None,
+    *,
+    name: str,
 ) -> list[float]:
-    """The period of each series, or the one that is stated."""
+    """The period of each series: what is stated, by the arguments or by the file, or how far apart its times are.
+
+    A series that is mostly absent has the period of the rows: a disk may have I/O once in an hour.
+    In our own columns every demand has.
+    """
     if stated_s is not None:
         gaps = Counter(after - before for before, after in pairwise(all_times))
         commonest = gaps.most_common(1)[0][0] if gaps else stated_s
@@ -127,28 +137,37 @@ def _steps(
             msg = f"{name}: the rows are {commonest:g} s apart, and not {stated_s:g}: leave out --period-s"
             raise ValueError(msg)
         return [stated_s]
-    of_all = _step(all_times)
-    found = [
-        of_all if len(some) == len(all_times) else _step(sorted({at for at, _ in some}))
-        for some in points.values()
-    ]
-    steps = [step for step in found if step] or [of_all or MINUTE_S]
+    of_rows = _step(sorted(set(contents.row_times)) or all_times) or _step(all_times)
+    level = matched.resource.level_metric
+    steps = []
+    for metric, some in matched.points.items():
+        own = matched.periods.get(metric)
+        if own is None and (metric == level or not contents.is_own):
+            least = 0.0 if metric == level else MOSTLY
+            own = _step(sorted({at for at, _ in some}), least=least)
+        if own is not None and (own <= LONGEST_PERIOD_S or metric == level):
+            steps.append(own)
+    steps = steps or [of_rows or MINUTE_S]
     if max(steps) > LONGEST_PERIOD_S:
         msg = f"{name}: the rows are {max(steps):g} s apart, at most {LONGEST_PERIOD_S:g} can be judged: ask for a shorter period"
         raise ValueError(msg)
     return steps
 
 
-def _step(times: Sequence[float]) -> float | None:
-    """The usual distance of two times, as a period that CloudWatch has; None of a single time."""
-    gaps = [after - before for before, after in pairwise(times)]
-    return _nearest(median(gaps)) if gaps else None
+def _step(times: Sequence[float], *, least: float = 0.0) -> float | None:
+    """The commonest distance of two times, as a period; None of a single time, or where less than ``least`` of all are so."""
+    gaps = Counter(_nearest(after - before) for before, after in pairwise(times))
+    if not gaps:
+        return None
+    step_s, count = max(gaps.items(), key=lambda pair: (pair[1], -pair[0]))
+    return step_s if count >= least * gaps.total() else None
 
 
 def _nearest(gap_s: float) -> float:
+    """A whole minute, or below a minute a whole second."""
     if gap_s >= 0.75 * MINUTE_S:
         return round(gap_s / MINUTE_S) * MINUTE_S
-    return min(SHORT_PERIODS_S, key=lambda period: abs(period - gap_s))
+    return max(1.0, round(gap_s))
 
 
 def _places(times: Sequence[float], step_s: float) -> dict[float, float]:

@@ -25,10 +25,14 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Matched:
-    """The series of one bucket by CloudWatch's metric, and what was assumed for that."""
+    """The series of one bucket by CloudWatch's metric, and what was assumed for that.
+
+    ``periods`` are those that the file states.
+    """
 
     resource: Resource
     points: Mapping[str, list[tuple[float, float]]]
+    periods: Mapping[str, float]
     notes: tuple[str, ...]
 
 
@@ -49,29 +53,42 @@ def match_metrics(
     if not chosen:
         msg = f"{name} has no series with {only!r}, only {_labels(contents.series)}"
         raise ValueError(msg)
-    found, notes = _by_metric(chosen, kind, buckets, name)
+    found, notes = _by_metric(chosen, kind, buckets, name, is_own=contents.is_own)
     _check_one_resource(found, name)
     resource, level_notes = _bucket_of(kind, buckets, found, contents, name)
-    points = {}
+    chosen_by_metric = {}
     if resource.level_metric in found:
         levels = _preferred(found[resource.level_metric], resource.statistic)
-        points[resource.level_metric] = _joined(levels, resource.level_metric, name)
+        chosen_by_metric[resource.level_metric] = levels
     notes += level_notes
+    assumed: dict[str, list[str]] = {}
     for metric in kind.demand_metrics:
         amounts = _preferred(found.get(metric.name, []), metric.statistic)
         stated = {_statistic_of(one) for one in amounts} - {""}
         if stated - {metric.statistic}:
-            what = f"a {min(stated)} and not a {metric.statistic}"
+            what = f"{_a(min(stated))} and not {_a(metric.statistic)}"
             notes.append(f"left out {metric.name}, which is {what}")
         elif amounts:
-            points[metric.name] = _joined(amounts, metric.name, name)
-    return Matched(resource=resource, points=points, notes=tuple(notes))
+            chosen_by_metric[metric.name] = amounts
+            if not stated and not contents.is_own:
+                assumed.setdefault(metric.statistic, []).append(metric.name)
+    notes += [f"{', '.join(names)} are taken as {one}s" for one, names in assumed.items()]
+    return Matched(
+        resource=resource,
+        points={metric: _joined(some, metric, name) for metric, some in chosen_by_metric.items()},
+        periods={
+            metric: some[0].period_s
+            for metric, some in chosen_by_metric.items()
+            if some[0].period_s is not None
+        },
+        notes=tuple(notes),
+    )
 
 
 def _by_metric(
-    chosen: Sequence[Series], kind: Kind, buckets: Sequence[Resource], name: str
+    chosen: Sequence[Series], kind: Kind, buckets: Sequence[Resource], name: str, *, is_own: bool
 ) -> tuple[dict[str, list[Series]], list[str]]:
-    """The series by metric. A single one with another name is taken as the level."""
+    """The series by metric. A single one with another name is taken as the level: in our own columns it has its name."""
     found: dict[str, list[Series]] = {}
     unknown: list[Series] = []
     for series in chosen:
@@ -83,7 +100,8 @@ def _by_metric(
     levels = list(dict.fromkeys(one.level_metric for one in buckets))
     if found:
         return found, [f"left out {_labels(unknown)}"] if unknown else []
-    if len(unknown) == 1 and len(levels) == 1 and not _is_other_metric(unknown[0], levels[0]):
+    is_alone = len(unknown) == len(levels) == 1 and not is_own
+    if is_alone and not _is_other_metric(unknown[0], levels[0]):
         note = f"its only series, {unknown[0].label!r}, is taken as {levels[0]}"
         return {levels[0]: unknown}, [note]
     allowed = ", ".join(_allowed(kind))
@@ -100,8 +118,12 @@ def _bucket_of(
 ) -> tuple[Resource, list[str]]:
     """The bucket whose level the file has, with the statistic that it has it in."""
     have = [one for one in buckets if one.level_metric in found]
+    if not have and any(one.bucket is not None for one in buckets):
+        wanted = " or ".join(dict.fromkeys(one.level_metric for one in buckets))
+        msg = f"{name} has no {wanted}, so nothing can be said: found {', '.join(found)}"
+        raise ValueError(msg)
     if not have:
-        return buckets[0], [f"no {' or '.join(one.level_metric for one in buckets)} in it"]
+        return buckets[0], []
     notes = []
     values = (
         Sample(t_s=at, values={one.level_metric: value})
@@ -137,6 +159,10 @@ def _metric_of(series: Series, kind: Kind) -> str:
             if _plain(metric) in plain:
                 return metric
     return ""
+
+
+def _a(statistic: str) -> str:
+    return f"an {statistic}" if statistic[0] in "AEIOU" else f"a {statistic}"
 
 
 def _is_other_metric(series: Series, level: str) -> bool:

@@ -9,11 +9,13 @@ class Series:
     """One series of a file, in the file's order.
 
     ``names`` are what the file calls it, the most telling one first. ``statistic`` is CloudWatch's,
-    or empty where the file does not say. ``points`` are pairs of a time in seconds and a value.
+    or empty where the file does not say; ``period_s`` is None there. ``points`` are pairs of a
+    time in seconds and a value.
     """
 
     names: tuple[str, ...]
     statistic: str = ""
+    period_s: float | None = None
     points: list[tuple[float, float]]
 
     @property

@@ -98,12 +98,17 @@ function shardsOf(given: unknown, unitNames: unknown): Map<string, number> {
  * `kinds=ebs_volume,rds_storage,lead_s=600` has two names.
  */
 function pairs(what: string, given: unknown): [string, unknown][] {
-  if (typeof given !== 'string') return Object.entries((given as Record<string, unknown> | undefined) ?? {});
+  if (typeof given === 'object' && !Array.isArray(given)) return Object.entries(given ?? {});
+  if (typeof given !== 'string') throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}, allowed is an object, or name=value,name=value`);
   const found: [string, string][] = [];
   for (const part of given.split(',').filter(Boolean)) {
     const before = found.at(-1);
     const at = part.indexOf('=');
-    if (at > 0) found.push([part.slice(0, at).trim(), part.slice(at + 1)]);
+    const name = part.slice(0, at).trim();
+    if (at > 0 && found.some(([earlier]) => earlier === name)) {
+      throw new InvalidPropsError(`${what} has ${JSON.stringify(name)} twice, allowed is each name once; a list goes on after a comma`);
+    }
+    if (at > 0) found.push([name, part.slice(at + 1)]);
     else if (before) before[1] = `${before[1]},${part}`;
     else throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}, allowed is name=value,name=value`);
   }

@@ -4,7 +4,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { acknowledgeReads, type FunctionsProps, makeFooting, makeFunction } from './functions.ts';
+import { acknowledgeKey, acknowledgeReads, type FunctionsProps, makeFooting, makeFunction } from './functions.ts';
 import type { Sweeps } from './sweeps.ts';
 
 /** Reading a week of a large fleet's log takes longer than a sweep may. */
@@ -30,6 +30,7 @@ export class Digest extends Construct {
     footing.role.addToPolicy(
       new PolicyStatement({ sid: 'CountTheRequests', actions: ['cloudwatch:GetMetricData'], resources: ['*'] }),
     );
+    acknowledgeKey(footing.role);
     acknowledgeReads(footing.role, ['cloudwatch:GetMetricData']);
     new Rule(this, 'Rule', {
       description: `burstwatch ${props.deployment}: the digest of the week`,

@@ -75,7 +75,7 @@ export function resolveProps({ code: _, ...given }: BurstWatchProps): ResolvedPr
     memberRole: catalog.member_role,
     externalId: '',
     logRetention: RetentionDays.ONE_MONTH,
-    ...given,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
   };
 }
 

@@ -29,12 +29,17 @@ const RANGES: readonly [keyof ResolvedProps, number, number][] = [
   ['sweepsPerInvocation', 1, 10],
 ];
 
-/** Refuses what cannot work, before anything is deployed. What works but wakes nobody is a warning. */
-export function validateProps(scope: Construct, props: ResolvedProps): void {
+/** Refuses texts of a wrong form: the name of the deployment is a part of the stack's, which CDK checks first. */
+export function refuseBadText(props: ResolvedProps): void {
   for (const [name, pattern, allowed] of PATTERNS) {
     // What is only known at deployment is checked by the template's own parameter.
     refuseUnless(Token.isUnresolved(props[name]) || pattern.test(String(props[name])), name, props[name], allowed);
   }
+}
+
+/** Refuses what cannot work, before anything is deployed. What works but wakes nobody is a warning. */
+export function validateProps(scope: Construct, props: ResolvedProps): void {
+  refuseBadText(props);
   for (const [name, low, high] of RANGES) {
     const value = Number(props[name]);
     refuseUnless(Number.isInteger(value) && value >= low && value <= high, name, props[name], `a whole number from ${low} to ${high}`);
@@ -52,11 +57,14 @@ export function validateProps(scope: Construct, props: ResolvedProps): void {
 }
 
 function checkSettings(settings: Readonly<Record<string, string>>): void {
+  refuseUnless(typeof settings === 'object' && settings !== null, 'settings', settings, 'an object of texts by name');
   const allowed = catalog.settings.map((setting) => setting.name).filter((name) => !OWN_SETTINGS.includes(name));
   for (const [name, value] of Object.entries(settings)) {
     if (!allowed.includes(name)) {
       throw new InvalidPropsError(`settings has ${JSON.stringify(name)}${nearest(name, allowed)}, allowed are ${allowed.join(', ')}`);
     }
+    // A caller in JavaScript is not held to the type.
+    refuseUnless(typeof value === 'string', `settings ${name}`, value, 'a text');
     if (!Token.isUnresolved(value)) checkSetting(name, value);
   }
 }
@@ -82,6 +90,9 @@ function checkSetting(name: string, value: string): void {
 
 /** Each unit once, in a region that there is, in the partition of the deployment, and reachable. */
 function checkUnits(home: Stack, props: ResolvedProps): void {
+  for (const unit of props.units) {
+    refuseUnless(typeof unit?.region === 'string', 'units', unit, 'objects with a region, and an account where it is another');
+  }
   const shards: [string, number][] = [['home', props.shards], ...props.units.map((unit): [string, number] => [nameOf(unit), unit.shards ?? 1])];
   for (const [name, count] of shards) {
     if (!catalog.shard_counts.includes(count)) {

@@ -6,7 +6,7 @@ import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { propsFromContext } from '../lib/context.ts';
 import { resolveProps } from '../lib/props.ts';
 import { nearest, validateProps } from '../lib/validate.ts';
-import { build, synthesise } from './synthesise.ts';
+import { build, flags, synthesise } from './synthesise.ts';
 
 /** What a context comes to in a region, without a template. */
 function check(context: Record<string, unknown>, region = 'eu-central-1'): void {
@@ -103,6 +103,39 @@ test('a deployment without a recipient says so at synth, and one with none does 
 test('the name that is nearest is named, and nothing that is far off', () => {
   assert.equal(nearest('shedule', ['schedule', 'shards']), ' (did you mean schedule?)');
   assert.equal(nearest('xyz', ['schedule', 'shards']), '');
+});
+
+const app = (context: Record<string, unknown>) =>
+  spawnSync(process.execPath, ['--import', 'tsx', 'cdk/app.ts'], { env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify({ ...flags, ...context }) }, encoding: 'utf8' });
+
+for (const [what, context] of Object.entries({
+  'everything that is off by default': { digest: 'true', floor: 'true', floorPercent: '20' },
+  'units, shards and a queue': { units: 'eu-west-1', shards: '4', fanOut: 'queue', settings: 'lead_s=600,kinds=ebs_volume,rds_storage' },
+})) {
+  test(`the app of ${what} passes its checks`, () => {
+    const found = app({ alarmEmail: 'oncall@example.org', ...context });
+    assert.equal(found.status, 0, found.stderr + found.stdout);
+  });
+}
+
+test('a setting that is there twice, a deployment that is no name of a stack, and settings that are none are refused', () => {
+  for (const [context, words] of [
+    [{ settings: 'lead_s=600,kinds=ebs_volume,kinds=rds_storage' }, /settings has "kinds" twice/],
+    [{ deployment: 'my_team' }, /deployment is "my_team", allowed is 1 to 32 letters/],
+    [{ settings: 600 }, /settings is 600, allowed is an object/],
+  ] as const) {
+    const found = app(context);
+    assert.equal(found.status, 2, found.stderr);
+    assert.match(found.stderr, words);
+  }
+});
+
+test('what only JavaScript lets through is refused by name, and undefined is the default', () => {
+  const make = (props: any) => validateProps(new Stack(new App(), 'Stack'), resolveProps(props));
+  assert.throws(() => make({ settings: { lead_s: 600 } }), /settings lead_s is 600, allowed is a text/);
+  assert.throws(() => make({ settings: null }), /settings is null, allowed is an object/);
+  assert.throws(() => make({ units: ['eu-west-1'] }), /units is "eu-west-1", allowed is objects with a region/);
+  assert.doesNotThrow(() => make({ alarmEmail: undefined, schedule: undefined, units: undefined }));
 });
 
 test('the app ends with one line and code 2, and no stack of calls', () => {

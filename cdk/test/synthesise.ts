@@ -8,7 +8,7 @@ import { resolveProps } from '../lib/props.ts';
 export type Resource = { Type: string; Properties: Record<string, any>; DependsOn?: string[] };
 export type Reference = { Ref?: string; 'Fn::GetAtt'?: [string, string] };
 
-const flags = JSON.parse(readFileSync('cdk.json', 'utf8')).context;
+export const flags = JSON.parse(readFileSync('cdk.json', 'utf8')).context;
 
 /** The app with a context, in an account and region that are known. */
 export function build(context: Record<string, unknown> = {}) {

@@ -141,7 +141,7 @@ def test_without_a_deployment_it_says_what_it_can_and_fails(cloud: Cloud) -> Non
     code, out, err = burstwatch(cloud, "doctor", "--deployment", "blue")
     assert code == 1
     assert err == "burstwatch: failed: stack\n"
-    assert "no stack 'Burstwatch-blue' in us-east-1" in out
+    assert "stack 'Burstwatch-blue' in us-east-1 was not found" in out
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def test_the_command_finds_the_topic_of_the_stack_and_prints_each_hop(
 def test_without_a_stack_the_command_says_which_it_looked_for(cloud: Cloud) -> None:
     code, out, err = burstwatch(cloud, "drill", "--deployment", "blue")
     assert (code, out) == (2, "")
-    assert "no stack 'Burstwatch-blue' in us-east-1" in err
+    assert "stack 'Burstwatch-blue' in us-east-1 was not found" in err
 
 
 def test_a_deployment_name_that_cannot_be_is_refused(cloud: Cloud) -> None:

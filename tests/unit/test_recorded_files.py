@@ -3,7 +3,7 @@
 import gzip
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -171,18 +171,108 @@ def test_answers_that_follow_one_another_are_one_recording(tmp_path: Path) -> No
     assert times(story(path)) == times(story(FILES / "get-metric-statistics.json"))
 
 
-def test_a_minute_of_silence_between_datapoints_of_cloudwatch_is_idle(tmp_path: Path) -> None:
+def with_hole(tmp_path: Path, missing: range) -> tuple[list[str], str]:
+    """The states of a replay in which datapoints are missing, and what was said of it."""
     answer = json.loads((FILES / "get-metric-statistics.json").read_text())
     answer["Datapoints"] = [
         one for n, one in enumerate(sorted(answer["Datapoints"], key=lambda p: p["Timestamp"]))
-        if not 100 < n < 130
+        if n not in missing
     ]  # fmt: skip
     path = tmp_path / "gap.json"
     path.write_text(json.dumps(answer))
+    code, out, err = burstwatch("replay", str(path), *GP2, "--json")
+    assert code == 0
+    return [json.loads(line)["state"] for line in out.splitlines()], err
+
+
+def test_minutes_without_a_datapoint_are_taken_as_idle_and_counted(tmp_path: Path) -> None:
+    states, said = with_hole(tmp_path, range(101, 110))
+    assert "idle" in states[102:112]
+    assert "9 periods without a row are taken as no I/O" in said
+
+
+def test_hours_without_a_datapoint_are_unknown_and_not_idle(tmp_path: Path) -> None:
+    states, said = with_hole(tmp_path, range(80, 130))
+    assert "idle" not in states
+    assert "taken as no I/O" not in said
+
+
+def rows_of(lines: Iterable[str], *, head: str = "Time,BurstBalance,VolumeReadOps") -> str:
+    return "\n".join([head, *lines, ""])
+
+
+def said_of(text: str, tmp_path: Path, *args: str) -> str:
+    path = tmp_path / "file.csv"
+    path.write_text(text)
+    code, _, err = burstwatch("replay", str(path), *GP2, *args)
+    assert code == 0, err
+    return err
+
+
+FOUR = "Time,BurstBalance,VolumeReadOps,VolumeWriteOps,VolumeReadBytes,VolumeWriteBytes"
+
+
+def test_sums_that_an_exporter_repeats_are_doubtful(tmp_path: Path) -> None:
+    lines = (f"{1_700_000_000 + 60 * n},90,{75_000 + n // 5},0,0,0" for n in range(60))
+    said = said_of(rows_of(lines, head=FOUR), tmp_path)
+    assert "each VolumeReadOps is there 5 times or more: are the rows closer" in said
+
+
+def test_a_load_that_cannot_have_moved_the_balance_is_doubtful(tmp_path: Path) -> None:
+    lines = (f"{1_700_000_000 + 60 * n},{95 - n},1.5,0,0,0" for n in range(60))
+    said = said_of(rows_of(lines, head=FOUR), tmp_path)
+    assert (
+        "VolumeReadOps, VolumeWriteOps, VolumeReadBytes, VolumeWriteBytes are taken as Sums" in said
+    )
+    assert "is the load an Average and not a Sum?" in said
+
+
+def test_a_load_with_a_part_missing_is_named(tmp_path: Path) -> None:
+    lines = (f"{1_700_000_000 + 60 * n},90,100" for n in range(60))
+    said = said_of(rows_of(lines), tmp_path)
+    assert (
+        "the load is not used, VolumeReadBytes, VolumeWriteBytes, VolumeWriteOps is missing" in said
+    )
+
+
+def test_two_values_at_one_time_are_doubtful(tmp_path: Path) -> None:
+    lines = (f"{1_700_000_000 + 60 * (n // 2)},{90 - 5 * (n % 2)},100" for n in range(60))
+    said = said_of(rows_of(lines), tmp_path)
+    assert "30 times BurstBalance has two values at one time, and the worse one is taken" in said
+
+
+@pytest.mark.parametrize("every", [7, 10, 90])
+def test_a_column_that_is_mostly_empty_does_not_make_the_file_coarser(
+    every: int, tmp_path: Path
+) -> None:
+    lines = (
+        f"{1_700_000_040 + 60 * n},{90},{100 if n % every == 0 else ''},,," for n in range(300)
+    )
+    head = "t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes"
+    path = tmp_path / "own.csv"
+    path.write_text(rows_of(lines, head=head))
     code, out, _ = burstwatch("replay", str(path), *GP2, "--json")
     assert code == 0
-    states = [json.loads(line)["state"] for line in out.splitlines()]
-    assert "idle" in states[110:130]
+    assert len(out.splitlines()) >= 300
+
+
+def test_the_period_that_the_console_states_is_used(tmp_path: Path) -> None:
+    head = "Label,BurstBalance\nStatistic,Minimum\nPeriod,300"
+    lines = (f"2026-11-20 10:{15 * n:02}:00,9{n}" for n in range(4))
+    assert "periods of 300 s" in said_of(rows_of(lines, head=head), tmp_path)
+
+
+def test_a_prometheus_step_of_15_s_stays_as_it_is(tmp_path: Path) -> None:
+    lines = (f"{1_700_000_000 + 15 * n},90" for n in range(60))
+    said = said_of(rows_of(lines, head="Time,BurstBalance"), tmp_path)
+    assert "periods of 15 s" in said
+    assert "moved" not in said
+
+
+def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
+    assert parse_number("150.000", has_decimal_comma=True) == 150_000
+    assert parse_number("82,24", has_decimal_comma=True) == 82.24
+    assert parse_number("150.000") == 150
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.score_chart import draw_scores
 from burstwatch.backtest.scores import Result, as_numbers, report, totals
 from burstwatch.backtest.trials import Trial, make_trial, recorded_trial
+from burstwatch.backtest.workloads import COLUMNS as WORKLOAD_COLUMNS
 from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
@@ -23,8 +24,10 @@ from burstwatch.cli.output import check_target, to_json
 from burstwatch.cli.progress import track
 from burstwatch.cli.recorded import FORMATS, add_spec_arguments, place_recorded, spec_of
 from burstwatch.formatting import span
-from burstwatch.recordings.reading import read_file
+from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
+from burstwatch.recordings.reading import STDIN, read_file
 
+WORKLOAD_TYPE, WORKLOAD_SIZES = "gp2", "100,200,500"
 LOWEST_LEAD_S, HIGHEST_LEAD_S = 60.0, 7_200.0
 #: CloudWatch keeps minutes for fifteen days.
 KEPT_S = 15 * 86_400.0
@@ -46,13 +49,13 @@ class Job:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The workloads, the volumes, the views of the data and the rules."""
-    parser.epilog = f"FILE is a workload (columns t_s,rate) or a recording. {FORMATS.strip()}"
+    parser.epilog = f"FILE is a workload (columns {','.join(WORKLOAD_COLUMNS)}) or a recording. {FORMATS.strip()}"
     parser.add_argument("series", nargs="*", metavar="FILE", help="workloads or recorded series")
     parser.add_argument("--from-account", nargs="+", metavar="ID", help="or resources by id")
     add_account_arguments(parser)
     add_spec_arguments(parser)
-    parser.add_argument("--type", default="gp2", help="default gp2")
-    parser.add_argument("--size-gib", default="100,200,500", help="default 100,200,500")
+    parser.add_argument("--type", help=f"of workloads by default {WORKLOAD_TYPE}")
+    parser.add_argument("--size-gib", help=f"of workloads by default {WORKLOAD_SIZES}")
     parser.add_argument(
         "--rho", default="0.5,0.8,0.95", help="mean load as a share of the baseline"
     )
@@ -110,7 +113,7 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
         return Job(
             path=path,
             trial=trial,
-            volume_type=args.type,
+            volume_type=args.type or WORKLOAD_TYPE,
             size_gib=size_gib,
             rho=rho,
             view=args.view,
@@ -118,12 +121,13 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
             lead_s=args.lead_s,
         )
 
-    sizes, rhos = _numbers(args.size_gib, "size_gib"), _numbers(args.rho, "rho")
+    sizes = _numbers(args.size_gib or WORKLOAD_SIZES, "size_gib")
+    rhos = _numbers(args.rho, "rho")
     for path in map(Path, args.series):
-        if is_workload(path):
+        if str(path) != STDIN and is_workload(path):
             yield from (job(path, None, size, rho) for rho in rhos for size in sizes)
             continue
-        yield job(None, _of_file(path, args, sizes, terminal), sizes[0], math.nan)
+        yield job(None, _of_file(path, args, terminal), math.nan, math.nan)
     if args.from_account:
         clients = make_clients(args, terminal.env)
         from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
@@ -142,14 +146,18 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
             yield job(None, trial, math.nan, math.nan)
 
 
-def _of_file(path: Path, args: Namespace, sizes: Sequence[float], terminal: Terminal) -> Trial:
+def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
     """A recording as a trial: its own balance says when it ran dry."""
     contents = read_file(str(path), stdin=terminal.stdin)
-    is_volume = args.kind is None and not contents.spec and not args.spec
-    if is_volume and len(sizes) > 1:
+    is_described = contents.spec or args.spec or args.kind not in {None, EBS_VOLUME.name}
+    sizes = _numbers(args.size_gib, "size_gib") if args.size_gib else []
+    if len(sizes) > 1 or not (sizes or is_described):
         msg = f"{path} has a balance of its own: say on which volume, as --size-gib 100"
         raise ValueError(msg)
-    sized = {"type": args.type, "size_gib": f"{sizes[0]}"} if is_volume else {}
+    type_ = args.type or (sizes and contents.spec.get("type", WORKLOAD_TYPE))
+    sized = {"type": type_} if type_ else {}
+    if sizes:
+        sized["size_gib"] = f"{sizes[0]}"
     kind, spec = spec_of(args, contents, sized, command="backtest")
     seen = place_recorded(
         contents,

@@ -6,26 +6,24 @@ Needs logs:FilterLogEvents, cloudformation:DescribeStacks and cloudwatch:GetMetr
 
 from argparse import ArgumentParser, Namespace
 
-from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.main import Terminal
-from burstwatch.config import parse_config
 from burstwatch.messages.text import email
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment."""
-    add_account_arguments(parser)
-    parser.add_argument("--deployment", default="burstwatch", help="default burstwatch")
+    add_deployment_arguments(parser)
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Gather and print it."""
-    config = parse_config({"deployment": args.deployment})
+    config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
     from burstwatch.aws.digest import make_digest  # noqa: PLC0415
 
-    log_group = find_deployment(clients, config.deployment).one("LogGroupName")
+    log_group = find_deployment(clients, config.deployment, args.stack).one("LogGroupName")
     message = make_digest(clients, log_group, config, now=terminal.clock())
     print(email(message), file=terminal.stdout, end="")
     return 0

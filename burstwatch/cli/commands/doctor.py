@@ -10,10 +10,9 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.config import ENV_PREFIX, config_from_env
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
 
@@ -30,21 +29,21 @@ PRIVATE = {
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, and how to print."""
-    add_account_arguments(parser)
-    parser.add_argument("--deployment", help="default: burstwatch")
+    add_deployment_arguments(parser)
     parser.add_argument("--json", action="store_true", help="one object a check")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the findings, all in one table or each as soon as it is known."""
-    named = {} if args.deployment is None else {f"{ENV_PREFIX}DEPLOYMENT": args.deployment}
-    config = config_from_env({**terminal.env, **named})
+    config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.doctor import examine  # noqa: PLC0415 - boto3 is an extra
 
     kinds = tuple(find_kinds(config.kinds).values())
     findings = []
-    for finding in examine(clients, config.deployment, kinds, now=terminal.clock()):
+    for finding in examine(
+        clients, config.deployment, kinds, stack=args.stack, now=terminal.clock()
+    ):
         findings.append(finding)
         if args.json:
             print(to_json(_without_account(finding)), file=terminal.stdout, flush=True)

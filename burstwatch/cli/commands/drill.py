@@ -11,10 +11,9 @@ import time
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.config import ENV_PREFIX, config_from_env
 from burstwatch.history.observations import Verdict
 
 if TYPE_CHECKING:  # boto3 is an extra
@@ -26,8 +25,7 @@ TOPICS: dict[str, Verdict] = {"page": "critical", "notice": "warning"}
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, which topic, and how to print."""
-    add_account_arguments(parser)
-    parser.add_argument("--deployment", help="default: burstwatch")
+    add_deployment_arguments(parser)
     parser.add_argument("--topic", choices=tuple(TOPICS), default="page", help="default: page")
     parser.add_argument(
         "--without-queue",
@@ -39,14 +37,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Run it, and print each hop as it ends."""
-    named = {} if args.deployment is None else {f"{ENV_PREFIX}DEPLOYMENT": args.deployment}
-    config = config_from_env({**terminal.env, **named})
+    config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
     from burstwatch.aws.drill import Drill  # noqa: PLC0415
     from burstwatch.aws.drill_steps import ID_PREFIX  # noqa: PLC0415
 
-    deployment = find_deployment(clients, config.deployment)
+    deployment = find_deployment(clients, config.deployment, args.stack)
     drill = Drill(
         clients=clients,
         function=deployment.function,

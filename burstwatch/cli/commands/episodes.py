@@ -8,10 +8,14 @@ cloudwatch:DescribeAlarms.
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
-from burstwatch.cli.account import add_account_arguments, make_clients, parse_duration
+from burstwatch.cli.account import (
+    add_deployment_arguments,
+    deployed_config,
+    make_clients,
+    parse_duration,
+)
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.config import parse_config
 from burstwatch.formatting import clock_time, span, table
 from burstwatch.messages.episode import Episode
 
@@ -22,8 +26,7 @@ HEADINGS = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, since when, and how to print."""
-    add_account_arguments(parser)
-    parser.add_argument("--deployment", default="burstwatch", help="default burstwatch")
+    add_deployment_arguments(parser)
     parser.add_argument("--since", default="7d", help="such as 12h or 30d, at most 30d; default 7d")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one object a line")
@@ -36,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Read and print them."""
-    deployment = parse_config({"deployment": args.deployment}).deployment
+    deployment = deployed_config(args, terminal.env).deployment
     now = terminal.clock()
     since_s = now - parse_duration("since", args.since, low="1h", high="30d")
     clients = make_clients(args, terminal.env)
@@ -46,7 +49,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     from burstwatch.aws.names import alarm_prefixes  # noqa: PLC0415
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
-    log_group = find_deployment(clients, deployment).one("LogGroupName")
+    log_group = find_deployment(clients, deployment, args.stack).one("LogGroupName")
     closed = read_episodes(clients, log_group, since_s=since_s)
     try:
         alarms = [

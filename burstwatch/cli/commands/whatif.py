@@ -13,6 +13,7 @@ from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
 from burstwatch.formatting import span
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
+from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 
 NUMBERS = {
     "iops": "operations per second",
@@ -55,7 +56,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """
     known = {*OF_VOLUMES, *_of_other_kinds(find_kinds()), "balance_percent"}
     given = {name: one for name, one in vars(args).items() if name in known and one is not None}
-    if args.kind is not None:
+    if args.kind not in {None, EBS_VOLUME.name}:
         text = _of_kind(find_kinds()[args.kind], given, as_json=args.json)
     else:
         text = _of_volume(given, as_json=args.json)
@@ -123,14 +124,11 @@ def _words(question: Question, found: Answer) -> str:
         f"baseline {found.baseline:g} {unit}, burst {found.burst:g} {unit}",
         f"served {found.served_iops:.0f} IOPS, {found.served_mib_s:.1f} MiB/s (held back by: {found.binding})",
     ]
-    assumed = [
-        *(
-            []
-            if question.io_kib or (question.mib_s and question.iops)
-            else [f"{found.io_kib:g} KiB per operation"]
-        ),
-        *([] if question.access else [f"{found.access} access"]),
-    ]
+    assumed = []
+    if not question.io_kib and not (question.mib_s and question.iops):
+        assumed.append(f"{found.io_kib:g} KiB per operation")
+    if not question.access:
+        assumed.append(f"{found.access} access")
     if assumed:
         lines.append(f"assumed: {', '.join(assumed)}")
     if found.capacity is not None:

@@ -5,16 +5,20 @@ label, statistic and period; the others write one heading row.
 """
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from burstwatch.recordings.cells import NUMBERS, TIMES, parse_number, parse_time
 from burstwatch.recordings.series import Contents, Series
 
+_Cell = TypeVar("_Cell")
 TIME_NAMES = frozenset({"t_s", "time", "timestamp", "date", "datetime"})
 #: The heading rows of the console that name a column.
 LABEL_ROWS = ("full label", "label", "metric", "id")
 DELIMITERS = ",;\t"
+DECIMAL_COMMA = re.compile(r"[0-9],[0-9]")
 SEPARATOR = "sep="
 #: A smaller number is no time since 1970 that a program of today has written.
 FIRST_YEARS_S = 1e8
@@ -29,6 +33,7 @@ class _Columns:
 
     names: list[tuple[str, ...]]
     statistics: list[str]
+    periods: list[float | None]
     time: int
     time_is_named: bool
     has_decimal_comma: bool
@@ -53,7 +58,10 @@ def read_table(text: str, *, name: str) -> Contents:
         if columns is None and not _is_data(headings, cells):
             headings.append(cells)
             continue
-        columns = columns or _columns(headings, delimiter, where=where)
+        if columns is None:
+            # One comma tells which sign is the decimal one in the whole file.
+            has_comma = delimiter == ";" and any(DECIMAL_COMMA.search(line) for line in lines)
+            columns = _columns(headings, has_decimal_comma=has_comma, where=where)
         _take(columns, cells, where=where)
     if columns is None:
         msg = f"{name}: no rows with a time and values under a heading"
@@ -67,9 +75,9 @@ def _contents(columns: _Columns, about: Mapping[str, str], *, is_console: bool) 
     return Contents(
         format="our own columns" if columns.is_own else format_,
         series=[
-            Series(names=names, statistic=statistic, points=points)
-            for place, (names, statistic, points) in enumerate(
-                zip(columns.names, columns.statistics, columns.points, strict=True)
+            Series(names=names, statistic=statistic, period_s=period_s, points=points)
+            for place, (names, statistic, period_s, points) in enumerate(
+                zip(columns.names, columns.statistics, columns.periods, columns.points, strict=True)
             )
             if place != columns.time
         ],
@@ -126,28 +134,38 @@ def _is_data(headings: Sequence[Sequence[str]], cells: Sequence[str]) -> bool:
     return True
 
 
-def _columns(headings: Sequence[Sequence[str]], delimiter: str, *, where: str) -> _Columns:
+def _columns(headings: Sequence[Sequence[str]], *, has_decimal_comma: bool, where: str) -> _Columns:
     """The columns as the heading rows name them."""
     last = headings[-1]
     width = max(map(len, headings))
     rows = {row[0].lower(): row for row in headings}
     naming = [rows[key] for key in LABEL_ROWS if key in rows] or [last]
     names = [tuple(row[place] for row in naming if place < len(row)) for place in range(width)]
-    for name in names:
-        if any(name) and names.count(name) > 1:
-            msg = f"{where}: two columns are called {_short(' '.join(name))!r}"
+    statistics = _padded([cell.capitalize() for cell in rows.get("statistic", ())], width, "")
+    told_apart = list(zip(names, statistics, strict=True))
+    for one in told_apart:
+        if any(one[0]) and told_apart.count(one) > 1:
+            msg = f"{where}: two columns are called {_short(' '.join(one[0]))!r}"
             raise ValueError(msg)
-    statistics = [cell.capitalize() for cell in rows.get("statistic", ())]
     time = next((n for n, cell in enumerate(last) if cell.lower() in TIME_NAMES), None)
     return _Columns(
         names=names,
-        statistics=[*statistics, *[""] * (width - len(statistics))],
+        statistics=statistics,
+        periods=_padded([_period(cell) for cell in rows.get("period", ())], width, None),
         time=time or 0,
         time_is_named=time is not None,
-        has_decimal_comma=delimiter == ";",
+        has_decimal_comma=has_decimal_comma,
         is_own="t_s" in last,
         points=[[] for _ in range(width)],
     )
+
+
+def _padded(cells: list[_Cell], width: int, nothing: _Cell) -> list[_Cell]:
+    return [*cells, *[nothing] * (width - len(cells))]
+
+
+def _period(cell: str) -> float | None:
+    return float(cell) if cell.isdecimal() and float(cell) > 0 else None
 
 
 def _take(columns: _Columns, cells: Sequence[str], *, where: str) -> None:

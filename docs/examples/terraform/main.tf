@@ -22,7 +22,7 @@ resource "aws_s3_object" "package" {
 }
 
 resource "aws_cloudformation_stack" "burstwatch" {
-  name          = "burstwatch"
+  name          = "Burstwatch"
   capabilities  = ["CAPABILITY_IAM"]
   template_body = file("${var.release}/burstwatch-template.json")
   parameters = {
@@ -34,5 +34,5 @@ resource "aws_cloudformation_stack" "burstwatch" {
 }
 
 output "topics" {
-  value = { for name, value in aws_cloudformation_stack.burstwatch.outputs : name => value if endswith(name, "TopicArn") }
+  value = { for name, value in aws_cloudformation_stack.burstwatch.outputs : name => value if strcontains(name, "TopicArn") }
 }
