@@ -117,19 +117,19 @@ PACKAGE_FOLDER = "import('./cdk/lib/bundle.ts').then((own) => console.log(own.bu
 
 def _chart_image_and_monitoring(at: int) -> None:
     """The Helm chart, what its image is built from, and dashboards, rules and mixin."""
-    chart = files_below(ROOT / "exporter" / "chart")
+    chart = tracked_below(ROOT / "exporter" / "chart")
     named = {f"burstwatch-exporter/{name}": path for name, path in chart.items()}
     pack_tar(DIST / f"burstwatch-exporter-{VERSION}.tgz", named, at=at)
     image = {name: ROOT / name for name in IMAGE_FILES}
     for folder in ("burstwatch", "exporter/burstwatch_exporter"):
-        image |= {f"{folder}/{name}": path for name, path in files_below(ROOT / folder).items()}
+        image |= {f"{folder}/{name}": path for name, path in tracked_below(ROOT / folder).items()}
     image["Dockerfile"] = ROOT / "exporter" / "Dockerfile"
     pack_tar(DIST / f"burstwatch-exporter-image-{VERSION}.tar.gz", image, at=at)
     top, monitoring = f"burstwatch-monitoring-{VERSION}", ROOT / "monitoring"
     files = {
         f"{folder}/{name}": path
         for folder in MONITORING
-        for name, path in files_below(monitoring / folder).items()
+        for name, path in tracked_below(monitoring / folder).items()
         if not name.startswith("tests/")
     }
     files |= {path.name: path for path in monitoring.glob("*.*sonnet*")}
@@ -179,7 +179,7 @@ def _debian(at: int) -> None:
     (scripts / "conffiles").write_text("".join(conffiles), encoding="utf-8")
     for path in (tree, *tree.rglob("*")):
         if path.is_dir() or path.parent == scripts:
-            path.chmod(0o644 if path.name in {"control", "conffiles"} else PROGRAM)
+            path.chmod(0o644 if path.name in {"control", "conffiles", "triggers"} else PROGRAM)
         else:
             path.chmod(0o644)
         os.utime(path, (at, at))
@@ -227,6 +227,12 @@ def _checksums() -> None:
 
 def _run(*command: str | Path) -> None:
     subprocess.run([str(part) for part in command], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)  # noqa: S603 - our own arguments
+
+
+def tracked_below(folder: Path) -> dict[str, Path]:
+    """Every file below a folder that is in the repository: what merely lies there is not released."""
+    names = _output("git", "ls-files", "-z", folder).split("\0")
+    return {str((ROOT / name).relative_to(folder)): ROOT / name for name in names if name}
 
 
 def _output(*command: str | Path, env: dict[str, str] | None = None) -> str:

@@ -213,6 +213,9 @@ def test_the_debian_package_installs_without_a_network_and_its_unit_is_whole(ins
     page = run("/usr/bin/burstwatch-exporter", "--once", "--sample.period=0.2", cwd=Path("/"))
     assert f'burstwatch_exporter_build_info{{version="{VERSION}"}}' in page.replace("'", '"') or "build_info" in page
     assert run("/usr/bin/burstwatch-nvme-helper", "--help", cwd=Path("/"))
+    # Again, as an upgrade does it: the environment is made anew beside the old one.
+    run("dpkg", "--install", "--force-depends", installed, cwd=installed.parent)
+    assert run("/usr/bin/burstwatch-exporter", "--version", cwd=Path("/")) == f"{VERSION}\n"
     unit = Path("/usr/lib/systemd/system/burstwatch-exporter.service")
     if shutil.which("systemd-analyze"):
         run("systemd-analyze", "verify", unit, cwd=Path("/"))
@@ -225,5 +228,5 @@ def test_the_examples_use_parameters_that_the_template_has(name: str, dist: Path
     parameters = json.loads((dist / "burstwatch-template.json").read_text())["Parameters"]
     text = (ROOT / "docs" / "examples" / name).read_text()
     used = set(re.findall(r"^\s+(CodeBucket|CodeKey|[A-Z]\w+)\s*[=:]\s", text, re.MULTILINE))
-    used -= {"Type", "Properties", "TemplateURL", "Parameters", "Transform", "PackageBucket"}
+    used -= {"Burstwatch", "Resources", "Type", "Properties", "TemplateURL", "Parameters", "Transform", "PackageBucket"}
     assert {"CodeBucket", "CodeKey", "AlarmEmail", "LeadS"} <= used <= set(parameters)

@@ -1,7 +1,8 @@
 """Silence one resource for some hours: an owner's tag, which every sweep and every colleague sees.
 
 No new alarm is made for it until the snooze ends. An existing alarm stays, and still ends by
-itself. Needs ec2:CreateTags, or rds:AddTagsToResource for a database.
+itself: acknowledge it in your pager. Needs the permission to tag the resource, such as
+ec2:CreateTags or rds:AddTagsToResource.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -15,7 +16,7 @@ from burstwatch.owner_tags import SNOOZE_ALLOWED, SNOOZE_TAG, Snooze, parse_snoo
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resource, for how long, and why."""
-    parser.add_argument("resource", metavar="ID", help="vol-..., i-... or the name of a database")
+    parser.add_argument("resource", metavar="ID", help="such as vol-..., i-..., fs-... or the name of a database")
     parser.add_argument("duration", help="such as 30m, 4h or 2d; from 15m to 30d")
     parser.add_argument("--reason", required=True, help="what your colleagues read")
     add_account_arguments(parser)
@@ -29,6 +30,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
         reason=args.reason.strip(),
     )
     try:
+        if not snooze.reason:
+            raise ValueError  # noqa: TRY301 - one message for both
         parse_snooze(snooze.value)
     except ValueError:
         msg = f"reason is {args.reason!r}, allowed is {SNOOZE_ALLOWED.partition('and ')[2]}"
