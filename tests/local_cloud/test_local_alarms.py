@@ -53,7 +53,16 @@ NOT_HERE = (
     "modify-instance-credit-specification",
 )
 #: Programs of a host, and a drill, which has tests of its own.
-STUBS = ("pidstat", "iostat", "curl", "systemctl", "journalctl", "grep", "burstwatch-exporter")
+STUBS = (
+    "pidstat",
+    "iostat",
+    "vmstat",
+    "curl",
+    "systemctl",
+    "journalctl",
+    "grep",
+    "burstwatch-exporter",
+)
 
 
 @pytest.fixture(scope="module")

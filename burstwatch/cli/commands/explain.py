@@ -32,12 +32,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the story, and draw it where asked to."""
-    if args.html:
+    if args.html is not None:
         check_target(args.html, inputs=[args.series] if args.series else [])
     if _is_file(args):
-        if args.hours is not None:
-            msg = "--hours is for a resource of the account, and not for a file"
-            raise ValueError(msg)
+        for name in ("hours", "region", "profile"):
+            if getattr(args, name) is not None:
+                msg = f"--{name} is for a resource of the account, and not for a file"
+                raise ValueError(msg)
         seen = read_recorded(args, command="explain", terminal=terminal)
     else:
         seen = _from_account(args, terminal)
@@ -83,10 +84,14 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
         msg = f"hours must be above 0 and at most {MOST_HOURS:g}, which is how long CloudWatch keeps minutes; got {hours:g}"
         raise ValueError(msg)
     if args.type is not None or args.size_gib is not None or args.period_s is not None or args.spec:
-        msg = f"{args.series} is no file, so its type, size and period come from the account"
+        msg = f"there is no file {args.series!r}, and the type, size and period of a resource come from the account"
         raise ValueError(msg)
     check_times(None, args.delay_s)
-    clients = make_clients(args, terminal.env)
+    try:
+        clients = make_clients(args, terminal.env)
+    except ValueError as error:
+        msg = f"there is no file {args.series!r}, and to look for such a resource: {error}"
+        raise ValueError(msg) from None
     from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
 
     found = record(clients, kinds_of(args), args.series, now=terminal.clock(), back_s=3_600 * hours)

@@ -16,7 +16,9 @@ from burstwatch.owner_tags import SNOOZE_ALLOWED, SNOOZE_TAG, Snooze, parse_snoo
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resource, for how long, and why."""
-    parser.add_argument("resource", metavar="ID", help="such as vol-..., i-..., fs-... or the name of a database")
+    parser.add_argument(
+        "resource", metavar="ID", help="such as vol-..., i-..., fs-... or the name of a database"
+    )
     parser.add_argument("duration", help="such as 30m, 4h or 2d; from 15m to 30d")
     parser.add_argument("--reason", required=True, help="what your colleagues read")
     add_account_arguments(parser)

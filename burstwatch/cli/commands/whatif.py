@@ -129,6 +129,8 @@ def _words(question: Question, found: Answer) -> str:
         assumed.append(f"{found.io_kib:g} KiB per operation")
     if not question.access:
         assumed.append(f"{found.access} access")
+    if question.volume_type in {"io1", "io2"} and not question.provisioned_iops:
+        assumed.append(f"{found.baseline:g} provisioned IOPS, the most for this size")
     if assumed:
         lines.append(f"assumed: {', '.join(assumed)}")
     if found.capacity is not None:
