@@ -182,5 +182,5 @@ def test_an_unknown_command_is_named() -> None:
 
 
 def test_iops_that_nobody_stated_are_named_as_assumed() -> None:
-    _, out, _ = burstwatch("whatif", *"--type io1 --size-gib 100 --iops 3000".split())
+    _, out, _ = burstwatch("whatif", *["--type", "io1", "--size-gib", "100", "--iops", "3000"])
     assert "5000 provisioned IOPS, the most for this size" in out
