@@ -72,17 +72,23 @@ def record(
 def _find(
     clients: Clients, kinds: Sequence[Kind], resource_id: str, *, now: float
 ) -> tuple[Kind, list[Resource]]:
-    """The kind and the buckets of a resource, by its id or by that of its thing."""
+    """The kind and the buckets of a resource, by its id or by that of its thing.
+
+    One without credits is found where there is no other: it may have had some until an hour ago.
+    """
     unit = clients.unit()
     scope = Scope(ids=(thing_id(resource_id),))
     found: dict[str, tuple[Kind, list[Resource]]] = {}
+    without: dict[str, tuple[Kind, list[Resource]]] = {}
     failed: dict[str, None] = {}
     for kind in kinds:
         inventory = take_inventory(kind, clients, unit, now=now, scope=scope)
         failed |= {f"{one.part}: {one.error}": None for one in inventory.problems}
         for resource in inventory.resources:
-            if resource_id in {resource.id, thing_id(resource.id)} and resource.bucket:
-                found.setdefault(resource.id, (kind, []))[1].append(resource)
+            if resource_id in {resource.id, thing_id(resource.id)}:
+                of_this = found if resource.bucket else without
+                of_this.setdefault(resource.id, (kind, []))[1].append(resource)
+    found = found or without
     if resource_id in found:
         return found[resource_id]
     if len(found) == 1:
@@ -91,7 +97,7 @@ def _find(
     if found:
         msg = f"{resource_id} has several kinds of credits: say one of {', '.join(found)}"
     else:
-        msg = f"no resource {resource_id!r} with credits in {unit}{why}"
+        msg = f"no resource {resource_id!r} of these kinds in {unit}{why}"
     raise AwsError(msg)
 
 

@@ -100,7 +100,14 @@ def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: fl
 def recorded_trial(
     rows: Sequence[Sample], resource: Resource, *, name: str, step_s: float, kind: Kind = KIND
 ) -> Trial:
-    """A resource's own recorded history: its level says when it ran dry."""
+    """A resource's own recorded history: its level says when it ran dry.
+
+    Raises:
+        ValueError: for a resource without a bucket, which can never run dry.
+    """
+    if resource.bucket is None:
+        msg = f"{name}: {resource.no_bucket_reason}"
+        raise ValueError(msg)
     levels = to_points(rows, resource, step_s, kind)[0]
     events = incidents(
         (point.start_s + step_s, point.ratio <= EMPTY_RATIO, point.ratio) for point in levels

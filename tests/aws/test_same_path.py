@@ -67,8 +67,10 @@ def played(loads: list[Phase], size: float) -> list[Sample]:
     return [replace(row, t_s=row.t_s + shift) for row in rows]
 
 
-def put(cloud: Cloud, rows: list[Sample], size: int) -> str:
-    volume_id = cloud.aws.add_volume("gp2", size, instance_id=cloud.aws.add_instance("m5.large"))
+def put(cloud: Cloud, rows: list[Sample], size: int, volume_type: str = "gp2") -> str:
+    volume_id = cloud.aws.add_volume(
+        volume_type, size, instance_id=cloud.aws.add_instance("m5.large")
+    )
     for row in rows:
         for name, value in row.values.items():
             cloud.aws.put("AWS/EBS", name, {"VolumeId": volume_id}, row.t_s, value)
@@ -183,6 +185,16 @@ def test_what_the_account_does_not_have_is_one_line_and_exit_code_2(
     code, _, err = burstwatch(cloud, *args)
     assert (code, err.count("\n")) == (2, 1)
     assert named in err
+
+
+def test_a_volume_that_has_become_gp3_is_explained_and_not_scored(cloud: Cloud) -> None:
+    volume_id = put(cloud, recorded(100)[-60:], 100, "gp3")
+    code, out, err = burstwatch(cloud, "explain", volume_id, "--hours", "1")
+    assert (code, err) == (0, "")
+    assert "gp3 has no burst credits" in out
+    code, _, err = burstwatch(cloud, "backtest", "--from-account", volume_id)
+    assert code == 2
+    assert f"{volume_id}: gp3 has no burst credits" in err
 
 
 def test_a_volume_without_a_datapoint_is_named(cloud: Cloud) -> None:
