@@ -36,6 +36,11 @@ class Fix:
             return "free"
         return f"{abs(self.usd_month):,.2f} USD a month {'less' if self.usd_month < 0 else 'more'}"
 
+    @property
+    def text(self) -> str:
+        """The fix with its price, how soon it works and its effect."""
+        return f"{self.what} ({self.price}, {self.takes}): {self.effect}"
+
 
 def soonest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
     """The soonest to work, and of those the cheapest. An unknown price comes last."""

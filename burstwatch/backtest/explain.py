@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from burstwatch.backtest.replay import Moment
 from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, picture, ticks
+from burstwatch.fixes import Fix
 from burstwatch.formatting import recorded_time, span
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
@@ -44,6 +45,7 @@ class Story:
     points: Points
     moments: Sequence[Moment]
     period_s: float
+    fixes: Sequence[Fix] = ()
 
     @property
     def start_s(self) -> float:
@@ -102,7 +104,10 @@ def as_text(story: Story) -> str:
     ]
     if not story.pages:
         lines.append("nobody was paged")
-    lines += [f"ran dry at {at(t)}" for t in story.emptied]
+    lines += [f"ran dry at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
+    lines += [
+        f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}" for fix in story.fixes
+    ]
     snooze = read_owner_tags(story.resource.tags).snooze
     if snooze is not None and snooze.until_s > story.end_s:
         lines.append(snooze.note(story.end_s))
@@ -255,6 +260,12 @@ def _truth(story: Story, page: Moment) -> str:
         return "it was dry already"
     dry = next((at for at in story.emptied if at >= page.t_s), None)
     return "never ran dry after" if dry is None else f"ran dry {span(dry - page.t_s)} later"
+
+
+def _emptiness(story: Story, since_s: float) -> str:
+    """How long it was at zero. It was empty by the end of the period that first shows it."""
+    back = next((at for at, ratio in story.balance if at > since_s and ratio > EMPTY_RATIO), None)
+    return "still empty at the end" if back is None else f"empty for {span(back - since_s)}"
 
 
 def _sparks(story: Story) -> str:

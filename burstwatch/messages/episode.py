@@ -8,7 +8,6 @@ from burstwatch.fixes import SOONEST_FIRST, soonest
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.kinds.base import Kind
-from burstwatch.messages.message import fix_text
 from burstwatch.messages.timeline import Timeline
 
 #: How far the datapoints of a level are apart.
@@ -87,7 +86,7 @@ def lasting_fix(kind: Kind, resource: Resource) -> str:
         return ""
     found = kind.fixes(resource, 0.0, resource.bucket.burst, {})
     lasting = soonest(fix for fix in found if fix.takes != SOONEST_FIRST[0])
-    return fix_text(lasting[0]) if lasting else ""
+    return lasting[0].text if lasting else ""
 
 
 def lowest_and_empty(

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from burstwatch.config import Links
-from burstwatch.fixes import Fix
 from burstwatch.formatting import clock_time, span
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.brief import Brief
@@ -64,7 +63,7 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
     return Message(
         event=event,
         title=f"{who(brief)}: {what}",
-        actions=actions([fix_text(fix) for fix in brief.fixes]),
+        actions=actions([fix.text for fix in brief.fixes]),
         facts=_lines(
             ("Effect now" if is_empty else "At zero credits", brief.at_zero),
             ("Load" if is_empty else "Cause", brief.cause),
@@ -221,11 +220,6 @@ def plain_name(name: str, length: int = NAME_LENGTH) -> str:
     if any(unicodedata.bidirectional(c) in RIGHT_TO_LEFT for c in text):
         return f"{ISOLATE}{cut(text, length - 2)}{END_ISOLATE}"
     return cut(text, length)
-
-
-def fix_text(fix: Fix) -> str:
-    """Write one fix, with its price, how soon it works and its effect."""
-    return f"{fix.what} ({fix.price}, {fix.takes}): {fix.effect}"
 
 
 def cut(text: str, length: int) -> str:

@@ -1,7 +1,9 @@
 """Explain what happened to one bucket: a recording, or a resource of the account."""
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 from burstwatch.backtest.explain import Story, as_html, as_text
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
@@ -15,9 +17,13 @@ from burstwatch.cli.recorded import (
     read_recorded,
 )
 from burstwatch.config import Config
+from burstwatch.fixes import Fix, soonest
+from burstwatch.kinds.base import Kind
 from burstwatch.recordings.samples import to_points
 
 MOST_HOURS = 15 * 24.0
+#: The load before a page is the mean of these last minutes.
+RECENT_S = 900.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -50,6 +56,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         moments=list(seen.play(Config()).moments()),
         period_s=seen.period_s,
     )
+    story = replace(story, fixes=_fixes(story, seen.kind))
     if args.html:
         Path(args.html).write_text(as_html(story), encoding="utf-8")
     if args.json:
@@ -58,11 +65,38 @@ def run(args: Namespace, terminal: Terminal) -> int:
             "pages": story.pages,
             "emptied_at_s": story.emptied,
             "changes": story.turns,
+            "fixes": story.fixes,
         }
         print(to_json(record), file=terminal.stdout)
     else:
         print(as_text(story), file=terminal.stdout)
     return 0
+
+
+def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
+    """What would have helped at the last page, by the load and the balance of that time."""
+    bucket = story.resource.bucket
+    if bucket is None or not story.pages:
+        return ()
+    page_s = story.pages[-1].t_s
+    recent = [one for one in story.samples if page_s - RECENT_S <= one.t_s < page_s]
+    all_levels, all_demand = story.points
+    levels = [one for one in all_levels if page_s - RECENT_S <= one.start_s < page_s]
+    demand = [one for one in all_demand if page_s - RECENT_S <= one.start_s < page_s]
+    if not levels or not demand:
+        return ()
+    wanted = fmean(one.nominal for one in demand)
+    if wanted <= bucket.refill:
+        return ()
+    rates = {
+        metric.name: fmean(
+            metric.total(one.values[metric.name], story.period_s) / story.period_s for one in having
+        )
+        for metric in kind.demand_metrics
+        if (having := [one for one in recent if metric.name in one.values])
+    }
+    left = levels[-1].ratio * bucket.capacity
+    return soonest(kind.fixes(story.resource, left, wanted, rates))
 
 
 def _is_file(args: Namespace) -> bool:
