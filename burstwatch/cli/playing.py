@@ -6,6 +6,7 @@ The parts are of equal length, in order, and what is made of one part does not d
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from typing import TextIO, TypeVar, cast
 
 from burstwatch.backtest.replay import Moment, Replay
@@ -31,8 +32,10 @@ def play_parts(
         return
     _shared.append((replay, use))
     try:
-        with multiprocessing.get_context("fork").Pool(processes) as pool:
-            played = cast("Iterator[T]", pool.imap(_play, parts))
+        # Where a worker is killed this raises; a Pool would wait for ever.
+        fork = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(processes, mp_context=fork) as pool:
+            played = cast("Iterator[T]", pool.map(_play, parts))
             yield from track(played, total=len(parts), what="replay", stderr=stderr)
     finally:
         _shared.pop()

@@ -223,6 +223,7 @@ def _check_one_resource(found: Mapping[str, Sequence[Series]], name: str) -> Non
 
 
 def _labels(series: Sequence[Series]) -> str:
-    labels = [one.label[:80] for one in series[:MOST_NAMED]]
-    more = len(series) - len(labels)
+    every = list(dict.fromkeys(one.label[:80] for one in series))
+    labels = every[:MOST_NAMED]
+    more = len(every) - len(labels)
     return ", ".join(labels) + (f" and {more} more" if more else "")

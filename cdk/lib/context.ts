@@ -1,5 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { Architecture } from 'aws-cdk-lib/aws-lambda';
+import catalog from '../catalog.json' with { type: 'json' };
 import type { BurstWatchProps, FanOut, WatchedUnit } from './props.ts';
 import { InvalidPropsError, nearest } from './validate.ts';
 
@@ -36,6 +37,9 @@ export function propsFromContext(context: Context): BurstWatchProps {
   const known = Object.keys(READERS);
   for (const name of Object.keys(context)) {
     if (!known.includes(name) && !/[@:]/.test(name) && !OF_CDK.includes(name)) {
+      if (catalog.settings.some((setting) => setting.name === name)) {
+        throw new InvalidPropsError(`context ${JSON.stringify(name)} is not known, it is a setting: -c settings=${name}=VALUE`);
+      }
       throw new InvalidPropsError(`context ${JSON.stringify(name)} is not known${nearest(name, known)}, allowed are ${known.join(', ')}`);
     }
   }

@@ -123,6 +123,7 @@ test('a setting that is there twice, a deployment that is no name of a stack, an
     [{ settings: 'lead_s=600,kinds=ebs_volume,kinds=rds_storage' }, /settings has "kinds" twice/],
     [{ deployment: 'my_team' }, /deployment is "my_team", allowed is 1 to 32 letters/],
     [{ settings: 600 }, /settings is 600, allowed is an object/],
+    [{ lead_s: '600' }, /context "lead_s" is not known, it is a setting: -c settings=lead_s=VALUE/],
   ] as const) {
     const found = app(context);
     assert.equal(found.status, 2, found.stderr);

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.board import Board
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import painter
 from burstwatch.config import Config, config_from_env
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
@@ -46,8 +45,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             (line.name, line.type, line.verdict, line.balance, line.left, line.worst)
             for line in board.lines(terminal.clock())
         ]
-        paint = painter(terminal.stdout, terminal.env)
-        print(table(HEADINGS, rows, paint=paint), file=terminal.stdout)
+        print(table(HEADINGS, rows), file=terminal.stdout)
         print(board.summary(terminal.clock()), file=terminal.stdout)
         for problem in board.problems:
             print(f"burstwatch: {problem}", file=terminal.stderr)

@@ -43,8 +43,11 @@ def _documents(text: str, *, name: str) -> list[Document]:
             documents.append(document)
             while at < len(text) and text[at] in " \t\r\n":
                 at += 1
-    except (json.JSONDecodeError, RecursionError) as error:
-        where = f"line {error.lineno}: {error.msg}" if isinstance(error, ValueError) else "too deep"
+    except json.JSONDecodeError as error:
+        msg = f"{name} begins as JSON and is none: line {error.lineno}: {error.msg}"
+        raise ValueError(msg) from None
+    except (ValueError, RecursionError) as error:
+        where = "too deep" if isinstance(error, RecursionError) else "a number has too many digits"
         msg = f"{name} begins as JSON and is none: {where}"
         raise ValueError(msg) from None
     return documents
