@@ -41,8 +41,8 @@ def recorded_time(at: float) -> str:
     """An instant of a recording: ``2026-11-24 12:00Z``, or ``3 h 05`` where it counts from 0."""
     if abs(at) >= 10 * 365 * DAY:
         return f"{datetime.fromtimestamp(at, tz=UTC):%Y-%m-%d %H:%MZ}"
-    minutes = round(at / MINUTE)
-    return f"{minutes // 60} h {minutes % 60:02d}"
+    minutes = round(abs(at) / MINUTE)
+    return f"{'-' if at < 0 else ''}{minutes // 60} h {minutes % 60:02d}"
 
 
 def table(

@@ -179,7 +179,7 @@ def test_a_new_file_beside_the_input_is_allowed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("at", "shown"),
-    [(0, "0 h 00"), (3_900, "1 h 05"), (1_793_577_600, "2026-11-02 00:00Z")],
+    [(0, "0 h 00"), (3_900, "1 h 05"), (-600, "-0 h 10"), (1_793_577_600, "2026-11-02 00:00Z")],
 )
 def test_a_time_of_a_recording_is_a_date_or_counts_from_its_start(at: float, shown: str) -> None:
     assert recorded_time(at) == shown
