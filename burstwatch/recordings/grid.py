@@ -137,17 +137,17 @@ def _steps(
             msg = f"{name}: the rows are {commonest:g} s apart, and not {stated_s:g}: leave out --period-s"
             raise ValueError(msg)
         return [stated_s]
-    of_rows = _step(sorted(set(contents.row_times)) or all_times) or _step(all_times)
+    of_rows = _step(sorted(set(contents.row_times)) or all_times) or _step(all_times) or MINUTE_S
     level = matched.resource.level_metric
     steps = []
     for metric, some in matched.points.items():
-        own = matched.periods.get(metric)
-        if own is None and (metric == level or not contents.is_own):
-            least = 0.0 if metric == level else MOSTLY
-            own = _step(sorted({at for at, _ in some}), least=least)
-        if own is not None and (own <= LONGEST_PERIOD_S or metric == level):
-            steps.append(own)
-    steps = steps or [of_rows or MINUTE_S]
+        step = matched.periods.get(metric)
+        if step is None and metric == level:
+            step = _step(sorted({at for at, _ in some}))
+        elif step is None and not contents.is_own:
+            step = _step(sorted({at for at, _ in some}), least=MOSTLY)
+            step = step if step is None or step <= LONGEST_PERIOD_S else None
+        steps.append(of_rows if step is None else step)
     if max(steps) > LONGEST_PERIOD_S:
         msg = f"{name}: the rows are {max(steps):g} s apart, at most {LONGEST_PERIOD_S:g} can be judged: ask for a shorter period"
         raise ValueError(msg)

@@ -256,6 +256,18 @@ def test_a_column_that_is_mostly_empty_does_not_make_the_file_coarser(
     assert len(out.splitlines()) >= 300
 
 
+def test_a_balance_that_is_coarser_than_the_load_loses_none_of_the_load(tmp_path: Path) -> None:
+    head = "t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes"
+    lines = (
+        f"{1_700_000_100 + 60 * n},{'' if n % 5 else 80},60000,0,983040000,0" for n in range(120)
+    )
+    path = tmp_path / "own.csv"
+    path.write_text(rows_of(lines, head=head))
+    code, out, _ = burstwatch("replay", str(path), *GP2)
+    assert code == 0
+    assert "spending 1000 credits/s, 300 come in" in out
+
+
 def test_the_period_that_the_console_states_is_used(tmp_path: Path) -> None:
     head = "Label,BurstBalance\nStatistic,Minimum\nPeriod,300"
     lines = (f"2026-11-20 10:{15 * n:02}:00,9{n}" for n in range(4))
