@@ -11,6 +11,15 @@ import type { Sweeps } from './sweeps.ts';
 /** Each unit publishes its own: what is counted adds up, and the worst is the smallest. */
 const STATISTICS: Record<string, string> = { MinTimeToExhaustion: Stats.MINIMUM, DataAge: Stats.MAXIMUM };
 const WORST = 10;
+/** The numbers that are seen first, in words, with their metrics. */
+const TILES: readonly [string, string][] = [
+  ['Empty now', 'ResourcesExhausted'],
+  ['Empty within an hour', 'ResourcesDryWithin1h'],
+  ['Empty within six hours', 'ResourcesDryWithin6h'],
+  ['Least time left (seconds)', 'MinTimeToExhaustion'],
+  ['Cannot be judged', 'ResourcesUnknown'],
+  ['Sweeps completed a minute', 'SweepCompleted'],
+];
 /** As many as CloudWatch shows in one. */
 const ALARMS_OF_A_WIDGET = 100;
 
@@ -41,11 +50,9 @@ export class FleetDashboard extends Construct {
 
     row(
       'Now',
-      new SingleValueWidget({
-        title: 'Exhausted, dry within an hour and within six, least time left (seconds), not judged, sweeps a minute', width: 24, height: 4,
-        metrics: ['ResourcesExhausted', 'ResourcesDryWithin1h', 'ResourcesDryWithin6h', 'MinTimeToExhaustion', 'ResourcesUnknown', 'SweepCompleted']
-          .map((name) => fleet(name)),
-      }),
+      ...TILES.map(([title, name]) => new SingleValueWidget({ title, width: 4, height: 3, metrics: [fleet(name, { label: ' ' })] })),
+    );
+    dashboard.addWidgets(
       ...pieces(props.alarms, ALARMS_OF_A_WIDGET).map(
         (alarms) => new AlarmStatusWidget({ title: 'Alarms of the deployment', width: 24, height: 4, alarms: [...alarms] }),
       ),
@@ -67,14 +74,14 @@ export class FleetDashboard extends Construct {
         ],
       }),
       new SearchWidget({
-        title: 'Severity (2 warning, 3 critical, 4 exhausted)', view: 'timeSeries', expression: search('Severity', 'Maximum'),
+        title: 'Severity (2 warning, 3 critical, 4 empty)', view: 'timeSeries', expression: search('Severity', 'Maximum'),
         label: "${PROP('Dim.ResourceId')}", width: 24,
       }),
     );
     row(
       'Can the monitor be believed?',
       new GraphWidget({
-        title: 'Coverage: seen, and not judged', width: 12, height: 6,
+        title: 'Resources that were looked at, and that could not be judged', width: 12, height: 6,
         left: ['ResourcesSeen', 'ResourcesUnknown'].map((name) => fleet(name)),
       }),
       new GraphWidget({

@@ -165,6 +165,8 @@ test('the dashboard reads from what runs dry to whether the monitor can be belie
   const [insights] = searches.filter((search: string) => search.startsWith('SELECT '));
   assert.match(insights, /^SELECT MIN\(BurstBalance\) .* ORDER BY MIN\(\) ASC LIMIT 10$/);
   for (const search of searches) if (search !== insights) assert.match(search, /^(SORT\()?SEARCH\('/);
+  const tiles = body.widgets.filter((widget: any) => widget.properties.view === 'singleValue').map((widget: any) => widget.properties.title);
+  assert.deepEqual(tiles.slice(0, 3), ['Empty now', 'Empty within an hour', 'Empty within six hours']);
   for (const widget of body.widgets) assert.ok(widget.x + widget.width <= 24 && (widget.type === 'text' || widget.properties.title));
 });
 
