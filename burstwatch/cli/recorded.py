@@ -124,7 +124,14 @@ def spec_of(
         if not is_pair:
             msg = f"--spec takes key=value, got {pair!r}"
             raise ValueError(msg)
-    stated = {key.strip(): value.strip() for key, _, value in pairs} | dict(sized)
+    described = {key.strip(): value.strip() for key, _, value in pairs}
+    twice = [key for key in described if described[key] != sized.get(key, described[key])]
+    if twice:
+        msg = (
+            f"{twice[0]} is {sized[twice[0]]!r}, and {described[twice[0]]!r} in --spec: say it once"
+        )
+        raise ValueError(msg)
+    stated = {**described, **sized}
     of_file = contents.spec if kind.name == contents.kind else {}
     spec = {**of_file, **stated}
     if not spec:
