@@ -44,8 +44,15 @@ def placeholders(deployed: Deployed, episode: Future[Episode]) -> dict[str, str]
     }
 
 
-#: The local cloud has no such operation; AWS's own model of it is checked in test_runbooks.py.
+#: The local cloud has no such operation, or it is for another kind of resource than the volume that
+#: the runbook is tried on. AWS's own model of each is checked in test_runbooks.py.
 NOT_HERE = (
+    "stop-instances",
+    "wait",
+    "modify-instance-attribute",
+    "start-instances",
+    "modify-replication-group",
+    "update-file-system",
     "put-function-concurrency",
     "lookup-events",
     "get-account-settings",
@@ -56,6 +63,7 @@ NOT_HERE = (
 STUBS = (
     "pidstat",
     "iostat",
+    "nfsiostat",
     "vmstat",
     "curl",
     "systemctl",
