@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+SPARKS = "▁▂▃▄▅▆▇█"
 
 
 def span(seconds: float | None) -> str:
@@ -43,6 +44,11 @@ def recorded_time(at: float) -> str:
         return f"{datetime.fromtimestamp(at, tz=UTC):%Y-%m-%d %H:%MZ}"
     minutes = round(abs(at) / MINUTE)
     return f"{'-' if at < 0 else ''}{minutes // 60} h {minutes % 60:02d}"
+
+
+def spark(ratio: float) -> str:
+    """A share from 0 to 1 as a block of one of eight heights."""
+    return SPARKS[min(len(SPARKS) - 1, int(max(0.0, ratio) * len(SPARKS)))]
 
 
 def table(

@@ -13,7 +13,7 @@ from itertools import pairwise
 from burstwatch.backtest.replay import Moment
 from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, picture, ticks
 from burstwatch.fixes import Fix
-from burstwatch.formatting import recorded_time, span
+from burstwatch.formatting import recorded_time, span, spark
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.owner_tags import read_owner_tags
@@ -30,7 +30,6 @@ COLORS = {
 }
 MOST_NAMED = 3
 PAGES = frozenset({"critical", "exhausted"})
-SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 72
 HOUR_S = 3_600.0
 
@@ -275,10 +274,7 @@ def _sparks(story: Story) -> str:
         part = (at - story.start_s) / (story.end_s - story.start_s) * SPARK_WIDTH
         index = min(SPARK_WIDTH - 1, int(part))
         lowest[index] = min(lowest[index], ratio)
-    return "".join(
-        " " if ratio == math.inf else SPARKS[min(len(SPARKS) - 1, int(ratio * len(SPARKS)))]
-        for ratio in lowest
-    )
+    return "".join(" " if ratio == math.inf else spark(ratio) for ratio in lowest)
 
 
 def _balance_line(story: Story) -> str:

@@ -4,17 +4,16 @@ Knows no terminal. Times left count down between two looks.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
-from burstwatch.formatting import number, span
+from burstwatch.formatting import number, span, spark
 from burstwatch.history.observations import Resource
 from burstwatch.polling.ranking import Assessed, urgency
 
 #: How many levels a sparkline has, and how long a bar is.
 SPARK_WIDTH, BAR_WIDTH = 12, 10
-SPARKS = "▁▂▃▄▅▆▇█"
 FULL, EMPTY = "█", "░"
 NOT_KNOWN = "-"
 
@@ -109,7 +108,7 @@ class Board:
             type=resource.facts.get("type", resource.kind),
             verdict=assessment.verdict,
             balance=NOT_KNOWN if level is None else bar(level.likely),
-            spark=sparks(self.levels.get(resource.id, ())),
+            spark="".join(map(spark, self.levels.get(resource.id, ()))),
             left=span(projection.left_s(projection.time_to_empty_s, now)),
             worst=span(projection.left_s(projection.worst_s, now)),
         )
@@ -135,9 +134,3 @@ def bar(ratio: float) -> str:
     """A level as a bar with its percent."""
     full = round(ratio * BAR_WIDTH)
     return f"{FULL * full}{EMPTY * (BAR_WIDTH - full)} {ratio:4.0%}"
-
-
-def sparks(levels: Iterable[float]) -> str:
-    """Levels over time as a line of blocks."""
-    highest = len(SPARKS) - 1
-    return "".join(SPARKS[min(highest, int(max(0.0, one) * len(SPARKS)))] for one in levels)

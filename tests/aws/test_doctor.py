@@ -220,3 +220,16 @@ def test_the_checklist_names_every_permission_that_doctor_and_drill_need(
         if iam_action(service, names.get(name, name)) not in listed
     }
     assert not missing
+
+
+def test_a_stack_with_a_name_of_its_own_is_named(deployed: Cloud) -> None:
+    deployed.aws.outputs["Monitoring"] = deployed.aws.outputs.pop("Burstwatch")
+    assert states(deployed)["stack"] == "failed"
+    _, out, _ = burstwatch(deployed, "doctor", "--stack", "Monitoring", "--json")
+    found = {one["check"]: one["state"] for one in map(json.loads, out.splitlines())}
+    assert found["stack"] == "ok"
+
+
+def test_without_credentials_nothing_else_is_checked(deployed: Cloud) -> None:
+    deployed.aws.denied = {"GetCallerIdentity"}
+    assert states(deployed) == {"credentials": "failed"}

@@ -8,6 +8,7 @@ import re
 import select
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -17,10 +18,11 @@ from termios import TIOCSWINSZ
 
 import pytest
 
-from burstwatch.cli.board import Board, bar, sparks
+from burstwatch.cli.board import Board, bar
 from burstwatch.cli.commands.top import _looker
 from burstwatch.cli.main import Terminal, build_parser, run
 from burstwatch.config import Config
+from burstwatch.formatting import spark
 from tests.conftest import NOW, Cloud
 
 pytest.importorskip("textual")
@@ -234,7 +236,31 @@ def test_an_interval_that_is_too_short_is_refused(cloud: Cloud) -> None:
 def test_a_level_is_a_bar_and_levels_are_blocks() -> None:
     assert bar(0.0) == "░░░░░░░░░░   0%"
     assert bar(1.0) == "██████████ 100%"
-    assert sparks((0.0, 0.5, 1.0)) == "▁▅█"
+    assert "".join(map(spark, (0.0, 0.5, 1.0))) == "▁▅█"
     board = Board()
     assert board.summary(0.0) == "looking for the first time ..."
     assert board.lines(0.0) == []
+
+
+def test_a_look_that_takes_long_is_not_overtaken_by_another() -> None:
+    begun: list[int] = []
+    goes_on = threading.Event()
+
+    def look(_board: Board) -> None:
+        begun.append(len(begun))
+        goes_on.wait(60)
+
+    async def play() -> None:
+        app = Top(look, clock=lambda: 0.0, every_s=3_600.0)
+        async with app.run_test() as pilot:
+            app.action_look()
+            app.action_look()
+            await pilot.pause()
+            during = len(begun)
+            goes_on.set()
+            await app.workers.wait_for_complete()
+            app.action_look()
+            await app.workers.wait_for_complete()
+            assert (during, len(begun)) == (1, 2)
+
+    asyncio.run(play())
