@@ -133,7 +133,7 @@ def test_a_demo_that_is_killed_takes_its_cloud_and_its_host_along(
 ) -> None:
     program("prometheus")
     port = free_port()
-    process = start_demo(tmp_path, "--port", str(port))
+    process = start_demo(tmp_path, "--full", "--port", str(port))
 
     def host_side() -> list[Path]:
         """The exporter and Prometheus that it has started."""
