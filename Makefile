@@ -107,12 +107,21 @@ test-chart: setup .cache/go/helm ## the chart, rendered by helm; without helm or
 	elif command -v go >/dev/null; then echo "building helm $(HELM_VERSION)"; \
 	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
 
+LOOK := monitoring/look/grafana
+$(LOOK)/node_modules/.package-lock.json: $(LOOK)/package-lock.json
+	@echo "installing Grafana's components, for pictures of the dashboards"
+	@npm ci --prefix $(LOOK) --silent --no-audit --no-fund --ignore-scripts
+
+.cache/grafana/look.js: $(LOOK)/node_modules/.package-lock.json $(wildcard $(LOOK)/*.ts $(LOOK)/*.tsx $(LOOK)/*.mjs) | .cache/node.stamp
+	@node_modules/.bin/tsc -p $(LOOK)
+	@node $(LOOK)/build.mjs .cache/grafana
+
 .PHONY: test-real
-test-real: setup ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
+test-real: setup .cache/grafana/look.js ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
 	@$(BIN)/pytest -q -n 2 --dist loadfile -m "real or slow"
 
 .PHONY: test-cloud
-test-cloud: setup .cache/localcloud.stamp ## the demo and the dead-man switch on the local cloud
+test-cloud: setup .cache/localcloud.stamp .cache/grafana/look.js ## the demo and the dead-man switch on the local cloud
 	@$(BIN)/pytest -q -m local_cloud
 
 MINUTES ?= 10
@@ -132,10 +141,12 @@ LOCALCLOUD := demo/localcloud
 
 .PHONY: demo
 demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about four minutes
-	@PYTHONUNBUFFERED=1 $(BIN)/python -m demo $(ARGS)
+	@# What draws the dashboards is built meanwhile.
+	@$(MAKE) .cache/grafana/look.js >.cache/grafana.log 2>&1 & \
+	PYTHONUNBUFFERED=1 $(BIN)/python -m demo $(ARGS) || code=$$?; wait; exit $${code:-0}
 
 .PHONY: demo-full
-demo-full: setup .cache/localcloud.stamp ## the same with a host and volumes that recover, in about ten minutes
+demo-full: setup .cache/localcloud.stamp .cache/grafana/look.js ## the same with a host and volumes that recover, in about ten minutes
 	@PYTHONUNBUFFERED=1 $(BIN)/python -m demo --full $(ARGS)
 
 .PHONY: screenshots

@@ -1,6 +1,7 @@
 """The dashboards of ``monitoring/grafana``, looked at while the demo plays."""
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -10,16 +11,19 @@ from typing import Any
 from demo.hostside import SCRAPE_S, HostSide
 from demo.localcloud.cloud import ROOT
 from demo.play import Volume
+from demo.style import page
 from monitoring.look.frames import LookError, Span
 from monitoring.look.page import Wish, look, problems
 from monitoring.look.sources import CloudWatch, Prometheus, Source
-from monitoring.look.style import page
 
 #: The demo lasts minutes, and dashboards show hours.
 BEFORE_S, AHEAD_S, HOST_BEFORE_S = 1500.0, 600.0, 270.0
 #: The volume that is shown: a recorded workload on gp2, which runs dry.
 SHOWN = "database"
 NAMES = ("fleet", "volume", "host")
+#: What the pages load: Grafana's components in one script and its style (``make`` builds them).
+BUNDLE = ROOT / ".cache" / "grafana"
+BUNDLED = ("look.js", "look.css")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,9 @@ class Boards:
             html, found = self.draw(name, now_s=now_s)
             (folder / f"{name}.html").write_text(html, encoding="utf-8")
             wrong += [f"dashboard {name}: {one}" for one in found]
+        for name in BUNDLED:
+            if (BUNDLE / name).exists():
+                shutil.copy(BUNDLE / name, folder / name)
         return wrong
 
     def _asked(self, name: str, now_s: float) -> tuple[Source, Span, dict[str, str]]:

@@ -1,6 +1,7 @@
 """The demo's pages, served live while it is kept running."""
 
 import contextlib
+import mimetypes
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from demo.boards import NAMES, Boards
+from demo.boards import BUNDLE, BUNDLED, NAMES, Boards
 from demo.page import report
 
 #: How often a page loads itself anew.
@@ -30,7 +31,8 @@ class Live:
     def serving(self) -> Iterator[str]:
         """Everything served, each page drawn anew whenever it is asked for."""
         pages = {f"/d/burstwatch-{name}": partial(self._board, name) for name in NAMES}
-        with serving({"/": self._report, **pages}) as address:
+        files = {f"/d/{name}": partial(_bundled, name) for name in BUNDLED}
+        with serving({"/": self._report, **pages, **files}) as address:
             self.address.write_text(address, encoding="utf-8")
             yield address
 
@@ -44,6 +46,10 @@ class Live:
     def _board(self, name: str, asked: Mapping[str, str]) -> str:
         chosen = {key: value for key, value in asked.items() if key == "volume"}
         return self.boards.draw(name, now_s=time.time(), chosen=chosen, refresh_s=REFRESH_S)[0]
+
+
+def _bundled(name: str, _: Mapping[str, str]) -> str:
+    return (BUNDLE / name).read_text(encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -60,7 +66,8 @@ def serving(pages: Mapping[str, Callable[[Mapping[str, str]], str]]) -> Iterator
                 self._answer(404, f"there is {', '.join(sorted(pages))} here", "text/plain")
                 return
             try:
-                self._answer(200, draw(asked), "text/html")
+                kind = mimetypes.guess_type(address.path)[0] or "text/html"
+                self._answer(200, draw(asked), kind)
             except Exception as error:  # noqa: BLE001 - one page that fails must not end the demo
                 self._answer(500, f"{type(error).__name__}: {error}", "text/plain")
 

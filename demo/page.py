@@ -7,17 +7,16 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+from burstwatch.charts import Chart
 from burstwatch.formatting import span as words_for
 from demo.burstable import HEADINGS, instance_rows
 from demo.play import Volume
 from demo.report import error_of, first_alarm
-from monitoring.look.charts import Curve, Mark, chart
-from monitoring.look.frames import Span
-from monitoring.look.style import color, page
+from demo.style import color, page
 
 BEFORE_S = 300.0
-#: Cards of curves, three in a row.
-CARD_WIDTH, CARD_HEIGHT, IN_A_ROW = 8, 6, 3
+#: A card's chart, in pixels: it is stretched to its card.
+CARD_WIDTH, CARD_HEIGHT = 420.0, 190.0
 #: So much of a message is shown at once: name and action stand there.
 SHOWN = 200
 #: A balance under this is worth a look, and its curve is drawn in another colour.
@@ -32,23 +31,21 @@ def report(
     found = score(result)
     order = sorted(result["volumes"], key=lambda one: _urgency(one, result))
     by_id = {volume.id: volume for volume in volumes}
-    cards = "".join(
-        _card(by_id[one["id"]], one, result, place, now_s) for place, one in enumerate(order)
-    )
+    cards = "".join(_card(by_id[one["id"]], one, result, now_s) for one in order)
     others = " ".join(f'<a href="{escape(url)}">{escape(text)}</a>' for text, url in links)
     body = (
         "<header><h1>burstwatch: the demo</h1>"
         f"<p>{escape(found.text())}</p>"
         f'<p class="note">As of {_clock(now_s)} UTC. The real CDK app on a local cloud, a fleet of {len(volumes)} volumes that '
         f"serve recorded and published loads, real alarms and real messages. {others}</p></header>"
-        f'<main class="board">{_numbers(result, found)}</main>'
-        f'<h2 style="margin:18px 0 8px">The fleet, worst first</h2>{_fleet(order, result)}'
-        '<h2 style="margin:18px 0 8px">Burstable instances, worst first</h2>'
+        f'<main class="numbers">{_numbers(result, found)}</main>'
+        f"<h2>The fleet, worst first</h2>{_fleet(order, result)}"
+        "<h2>Burstable instances, worst first</h2>"
         f"{_instances(result)}"
-        '<h2 style="margin:18px 0 8px">Each balance, worst first</h2>'
+        "<h2>Each balance, worst first</h2>"
         f'<p class="note">A triangle is the page, a dot the moment at which the bucket is empty, a ring the end of the alarm.</p>'
-        f'<main class="board">{cards}</main>'
-        f'<h2 style="margin:18px 0 8px">What on-call received</h2>{_messages(result)}'
+        f'<div class="cards">{cards}</div>'
+        f"<h2>What on-call received</h2>{_messages(result)}"
     )
     return page("burstwatch: the demo", body, refresh_s=refresh_s)
 
@@ -120,9 +117,9 @@ def _numbers(result: Mapping[str, Any], found: Score) -> str:
         ("Messages received", str(len(result["messages"])), "blue"),
     ]
     return "".join(
-        f'<section class="panel" style="grid-column:{1 + 4 * i}/span 4;grid-row:1/span 3" data-values="1">'
+        f'<section class="panel" data-values="1">'
         f'<h3>{name}</h3><div class="number" style="color:{color(tone)}">{value}</div></section>'
-        for i, (name, value, tone) in enumerate(figures)
+        for name, value, tone in figures
     )
 
 
@@ -162,7 +159,13 @@ def _instances(result: Mapping[str, Any]) -> str:
 def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{heading}</th>" for heading in headings)
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in rows
+        "<tr>"
+        + "".join(
+            f'<td data-name="{heading}"{" class=e" if cell == "-" else ""}>{escape(cell)}</td>'
+            for heading, cell in zip(headings, cells, strict=True)
+        )
+        + "</tr>"
+        for cells in rows
     )
     return (
         f'<section class="panel" data-values="{len(rows)}"><h3>{title}</h3>'
@@ -170,38 +173,47 @@ def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
     )
 
 
-def _card(
-    volume: Volume, found: Mapping[str, Any], result: Mapping[str, Any], place: int, now_s: float
-) -> str:
-    span = Span(start_s=result["live_at"] - BEFORE_S, end_s=now_s)
-    points = [(at, 100 * ratio) for at, ratio in volume.ratios if span.start_s <= at <= now_s]
-    tone = (
-        "red"
-        if volume.emptied
-        else "orange"
-        if found["lowest_balance_ratio"] < LOW_RATIO
-        else "blue"
-    )
-    marks = [
-        Mark(at=at, value=0, kind="dot", color="red", text=f"dry at {_clock(at)}")
-        for at in volume.emptied[:1]
-    ]
-    for change in (_alarm(found, result) or {"changes": []})["changes"]:
-        level = next((value for at, value in reversed(points) if at <= change["at"]), points[0][1])
-        kind: Any = "page" if change["state"] == "ALARM" else "over"
-        text = f"{change['state']} at {_clock(change['at'])}"
-        marks.append(Mark(at=change["at"], value=level, kind=kind, color="purple", text=text))
-    curve = Curve(name="balance", points=points, color=tone)
-    row, column = divmod(place, IN_A_ROW)
-    where = f"grid-column:{1 + column * CARD_WIDTH}/span {CARD_WIDTH};grid-row:{1 + row * CARD_HEIGHT}/span {CARD_HEIGHT}"
-    if volume.spec.spec.bucket is None:
+def _card(volume: Volume, found: Mapping[str, Any], result: Mapping[str, Any], now_s: float) -> str:
+    start_s = result["live_at"] - BEFORE_S
+    points = [(at, ratio) for at, ratio in volume.ratios if start_s <= at <= now_s]
+    if volume.spec.spec.bucket is None or not points:
         drawn = '<div class="none">no bucket: nothing to run out of</div>'
     else:
-        drawn = chart(
-            [curve], span, unit="percent", bounds=(0, 100), marks=marks, columns=CARD_WIDTH
-        )
+        changes = (_alarm(found, result) or {"changes": []})["changes"]
+        drawn = _curve(volume, found, points, changes, (start_s, now_s))
     title = f"{volume.spec.name} ({volume.spec.volume_type} {volume.spec.size_gib} GiB): {found['state'].replace('_', ' ')}"
-    return f'<section class="panel" style="{where}" data-values="{len(points)}"><h3>{escape(title)}</h3>{drawn}</section>'
+    return f'<section class="panel" data-values="{len(points)}"><h3>{escape(title)}</h3>{drawn}</section>'
+
+
+def _curve(
+    volume: Volume, found: Mapping[str, Any], points: Sequence[tuple[float, float]],
+    changes: Sequence[Mapping[str, Any]], span: tuple[float, float],
+) -> str:  # fmt: skip
+    """The balance, with its pages (triangles), the ends of its alarms (rings) and when it ran dry (dots)."""
+    low = found["lowest_balance_ratio"] < LOW_RATIO
+    tone = "red" if volume.emptied else "orange" if low else "blue"
+    chart = Chart(title="", x_range=span, y_range=(0.0, 1.0), width=CARD_WIDTH, height=CARD_HEIGHT)
+    minute = 60.0 * max(1, round((span[1] - span[0]) / 60 / 5))
+    chart.axes(
+        x_text=lambda at: _clock(at)[:5],
+        x_ticks=[at for n in range(1, 6) if (at := span[0] // 60 * 60 + n * minute) <= span[1]],
+        y_text=lambda ratio: f"{ratio:.0%}",
+        y_ticks=(0.0, 0.5, 1.0),
+    )
+    chart.line(points, color(tone))
+    for change in changes:
+        level = next((ratio for at, ratio in reversed(points) if at <= change["at"]), points[0][1])
+        if change["state"] == "ALARM":
+            chart.triangle(change["at"], level, color("purple"))
+        else:
+            chart.dot(change["at"], level, color("purple"))
+            chart.dot(change["at"], level, color("panel"), radius=3)
+    for at in volume.emptied[:1]:
+        chart.dot(at, 0.0, color("red"))
+    return (
+        f'<svg class="chart" viewBox="0 0 {CARD_WIDTH:g} {CARD_HEIGHT:g}" role="img" '
+        f'aria-label="balance of {escape(volume.spec.name)} over time">{chart.svg()}</svg>'
+    )
 
 
 def _messages(result: Mapping[str, Any]) -> str:
@@ -212,10 +224,11 @@ def _messages(result: Mapping[str, Any]) -> str:
         what, text = _told(message["body"])
         topic = message["through"].removeprefix("sqs:")
         rows.append(
-            f'<tr><td class="s">{_clock(message["at"])}</td><td class="s">{escape(topic)}</td><td class="w">{escape(what)}</td><td>{_folded(text)}</td></tr>'
+            f'<tr><td class="s" data-name="at">{_clock(message["at"])}</td><td class="s" data-name="topic">{escape(topic)}</td>'
+            f'<td class="w" data-name="what">{escape(what)}</td><td data-name="text"><div>{_folded(text)}</div></td></tr>'
         )
     if not rows:
-        rows.append("<tr><td>-</td><td>-</td><td>nothing yet</td><td></td></tr>")
+        rows.append('<tr><td data-name="what">nothing yet</td></tr>')
     return (
         f'<section class="panel" data-values="{len(rows)}"><h3>By the queues at the three topics</h3><table><thead><tr><th>at</th>'
         f"<th>topic</th><th>what</th><th>text</th></tr></thead><tbody>{''.join(rows)}</tbody></table></section>"

@@ -1,8 +1,8 @@
 /**
  * Looks at pages in a real browser: takes their pictures, and says what is wrong with them.
  *
- * Reads one JSON object {chromium, pages: [{name, path, links}], out} from standard input and writes findings as JSON:
- * words that do not fit their place, text with too little contrast, panels without a line or a value.
+ * Reads one JSON object {chromium, out, pages: [{name, path, may_be_empty, once}]} from standard input and writes findings as JSON:
+ * words that are cut or leave their place, text with too little contrast, panels that fail, or that have values and draw none.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ interface Job {
   readonly chromium: string;
   /** A folder for pictures, or nothing for none. */
   readonly out: string | null;
-  readonly pages: readonly { readonly name: string; readonly path: string }[];
+  readonly pages: readonly { readonly name: string; readonly path: string; readonly may_be_empty: boolean; readonly once: boolean }[];
 }
 
 interface Finding {
@@ -23,77 +23,142 @@ interface Finding {
   readonly what: string;
 }
 
+/** What a panel shows: the words of a number with its colour, the rows of a table, the names of a graph's lines. */
+interface Shown {
+  readonly page: string;
+  readonly theme: string;
+  readonly width: number;
+  readonly panel: string;
+  readonly numbers: readonly { readonly text: string; readonly color: string }[];
+  readonly rows: readonly (readonly string[])[];
+  readonly legend: readonly string[];
+  readonly links: readonly string[];
+  readonly text: string;
+}
+
 const THEMES = ['light', 'dark'] as const;
-const WIDTHS = [1280, 1920] as const;
+const WIDTHS = [390, 1280, 1920] as const;
+const DESK = 1280;
+const PHONE = 769;
+const HEIGHT = 900;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Words that leave their panel or the page, and panels that say they have values and draw nothing. Runs in the page. */
-function misfits(): string[] {
+/** Words that are cut or leave their panel or the page, and panels that say they have values and draw nothing. Runs in the page. */
+function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
   const found: string[] = [];
-  const short = (element: Element) => `${element.className || element.tagName} "${(element.textContent ?? '').trim().slice(0, 40)}"`;
+  const short = (element: Element) => `${element.tagName.toLowerCase()} "${(element.textContent ?? '').trim().slice(0, 40)}"`;
   if (document.documentElement.scrollWidth > window.innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
-  for (const panel of document.querySelectorAll('.panel')) {
+  for (const panel of document.querySelectorAll<HTMLElement>('[data-values]')) {
     const edge = panel.getBoundingClientRect();
-    const title = panel.querySelector('h3')?.textContent ?? '?';
+    const title = panel.dataset['panel'] ?? panel.querySelector('h3')?.textContent ?? '?';
     for (const element of panel.querySelectorAll<HTMLElement>('*')) {
       if (element.closest('svg') || getComputedStyle(element).visibility === 'hidden') continue;
       const own = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent!.trim());
+      if (!own || getComputedStyle(element).display === 'inline' || !element.getClientRects().length) continue;
       const box = element.getBoundingClientRect();
-      if (own && (box.right > edge.right + 1 || box.left < edge.left - 1 || box.bottom > edge.bottom + 1 || box.top < edge.top - 1)) {
+      if (window.innerWidth < phone && element.closest('[role=grid]')) continue; // a wide table is scrolled there
+      const isScrolled = element.closest('[class*=legend], [class*=scrollbar], [role=grid]') !== null;
+      if (box.right > edge.right + 1 || box.left < edge.left - 1 || (!isScrolled && (box.bottom > edge.bottom + 1 || box.top < edge.top - 1))) {
         found.push(`${title}: ${short(element)} leaves its panel`);
       }
-      if (own && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline') {
-        found.push(`${title}: ${short(element)} is wider than its place`);
-      }
+      if (element.scrollWidth > element.clientWidth + 1) found.push(`${title}: ${short(element)} is cut`);
     }
-    for (const axis of panel.querySelectorAll('.chart .x, .chart .y')) {
-      const labels = [...axis.querySelectorAll('span')].map((label) => label.getBoundingClientRect());
-      const crossing = labels.some((a, i) => labels.slice(i + 1).some((b) =>
-        a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom));
-      if (crossing) found.push(`${title}: labels of an axis cover one another`);
-    }
-    if (!(Number(panel.getAttribute('data-values')) > 0)) found.push(`${title}: has no values`);
-    const chart = panel.querySelector('.chart');
-    if (chart) {
-      const drawn = [...chart.querySelectorAll<SVGPathElement>('path.line, path.dashed, path.stack')];
-      if (!drawn.some((path) => path.getTotalLength() > 0)) found.push(`${title}: draws no line`);
-    } else if (!panel.textContent!.replace(title, '').trim()) {
+    const failed = panel.querySelector('.error');
+    if (failed) found.push(`${title}: ${failed.textContent}`);
+    const hasValues = Number(panel.dataset['values']) > 0;
+    if (!hasValues && !mayBeEmpty) found.push(`${title}: has no values`);
+    const canvas = panel.querySelector('canvas');
+    if (canvas && hasValues) {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      const isColored = (at: number) => data[at + 3]! > 100 && Math.max(data[at]!, data[at + 1]!, data[at + 2]!) - Math.min(data[at]!, data[at + 1]!, data[at + 2]!) > 60;
+      let colored = 0;
+      for (let at = 0; at < data.length; at += 4) if (isColored(at)) colored += 1;
+      if (colored < 4) found.push(`${title}: draws no line`);
+    } else if (hasValues && !panel.querySelector('svg') && !panel.textContent!.replace(title, '').trim()) {
       found.push(`${title}: is empty`);
     }
   }
   return found;
 }
 
+/** What each panel shows. Runs in the page. */
+function shown(): Omit<Shown, 'page' | 'theme' | 'width'>[] {
+  const texts = (parent: Element, selector: string) => [...parent.querySelectorAll(selector)].map((one) => one.textContent!.trim());
+  return [...document.querySelectorAll<HTMLElement>('[data-panel]')].map((panel) => ({
+    panel: panel.dataset['panel']!,
+    numbers: [...panel.querySelectorAll<HTMLElement>('[data-text]')].map((one) => ({ text: one.dataset['text']!, color: one.dataset['color'] ?? '' })),
+    rows: [...panel.querySelectorAll('[role=row]')].map((row) => texts(row, '[role=gridcell], [role=columnheader]')),
+    legend: texts(panel, '[class*=LegendLabel], button[class*=label]'),
+    links: [...panel.querySelectorAll('a')].map((one) => one.getAttribute('href')!),
+    text: panel.textContent!,
+  }));
+}
+
 /** What axe says of the contrast of every text; what it cannot tell is said too. */
 async function faint(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(context: Document, options: object): Promise<Record<string, { nodes: { html: string; any: { message: string }[] }[] }[]>> } };
+    const { axe } = window as unknown as { axe: { run(context: Document, options: object): Promise<Record<string, { nodes: { html: string; target: string[]; any: { message: string }[] }[] }[]>> } };
     const result = await axe.run(document, { runOnly: ['color-contrast'] });
-    return [...result['violations']!, ...result['incomplete']!].flatMap((rule) =>
-      rule.nodes.map((node) => `${node.html.slice(0, 120)}: ${node.any[0]?.message ?? 'contrast cannot be told'}`));
+    const light = (color: readonly number[]) => color.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i]!, 0);
+    const numbers = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
+    /** Against the nearest ground that is not transparent; what is drawn over it does not count. */
+    const contrast = (element: Element): number => {
+      let ground: Element | null = element;
+      while (ground && numbers(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
+      const [a, b] = [light(numbers(getComputedStyle(element).color)), ground ? light(numbers(getComputedStyle(ground).backgroundColor)) : 1];
+      return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    };
+    const text = (node: { html: string; any: { message: string }[] }) => `${node.html.slice(0, 120)}: ${node.any[0]?.message ?? 'contrast cannot be told'}`;
+    const untold = result['incomplete']!.flatMap((rule) => rule.nodes).filter((node) => {
+      const element = document.querySelector(node.target[0]!);
+      return !element || contrast(element) < 3;
+    });
+    return [...result['violations']!.flatMap((rule) => rule.nodes), ...untold].map(text);
   });
+}
+
+/** Opens a page in a window as high as itself, and waits until it is drawn: no panel waits for its data, and some frames have passed. */
+async function opened(page: Page, path: string, width: number): Promise<void> {
+  const drawn = async () => {
+    if (await page.$('#look')) await page.waitForFunction(() => document.querySelector('[data-panel]') && !document.querySelector('[data-pending]'));
+    await page.evaluate(async () => {
+      await document.fonts.ready;
+      for (let frame = 0; frame < 5; frame += 1) await new Promise((done) => requestAnimationFrame(done));
+    });
+  };
+  await page.setViewportSize({ width, height: HEIGHT });
+  await page.goto(pathToFileURL(path).href);
+  await drawn();
+  await page.setViewportSize({ width, height: await page.evaluate(() => document.documentElement.scrollHeight) });
+  await drawn();
 }
 
 const job: Job = JSON.parse(readFileSync(0, 'utf8'));
 const browser = await chromium.launch({ executablePath: job.chromium, args: ['--no-sandbox'] });
 const findings: Finding[] = [];
-let texts = 0;
-try {
-  for (const theme of THEMES) {
-    for (const width of WIDTHS) {
-      const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: theme });
-      await page.addInitScript('window.__name = (named) => named'); // tsx wraps functions in it, and the page has none
-      for (const { name, path } of job.pages) {
-        await page.goto(pathToFileURL(path).href);
-        texts += await page.evaluate(() => document.querySelectorAll('.panel').length);
-        for (const what of [...(await page.evaluate(misfits)), ...(await faint(page))]) findings.push({ page: name, theme, width, what });
-        if (job.out) await page.screenshot({ path: `${job.out}/${name}-${theme}-${width}.png`, fullPage: true });
-      }
-      await page.close();
-    }
+const panels: Shown[] = [];
+
+async function lookAt(theme: (typeof THEMES)[number], width: number): Promise<void> {
+  const page = await browser.newPage({ viewport: { width, height: HEIGHT }, colorScheme: theme });
+  await page.addInitScript('window.__name = (named) => named'); // tsx wraps functions in it, and the page has none
+  let name = '';
+  page.on('pageerror', (error) => findings.push({ page: name, theme, width, what: String(error.stack).slice(0, 300) }));
+  for (const { name: own, path, may_be_empty, once } of job.pages) {
+    if (once && (theme !== THEMES[0] || width !== DESK)) continue;
+    name = own;
+    await opened(page, path, width);
+    panels.push(...(await page.evaluate(shown)).map((one) => ({ page: name, theme, width, ...one })));
+    for (const what of [...(await page.evaluate(misfits, [may_be_empty, PHONE] as [boolean, number])), ...(await faint(page))]) findings.push({ page: name, theme, width, what });
+    if (job.out) await page.screenshot({ path: `${job.out}/${name}-${theme}-${width}.png` });
   }
+  await page.close();
+}
+
+try {
+  for (const width of WIDTHS) await Promise.all(THEMES.map((theme) => lookAt(theme, width)));
 } finally {
   await browser.close();
 }
-process.stdout.write(JSON.stringify({ panels: texts, findings }) + '\n');
+process.stdout.write(JSON.stringify({ findings, panels }) + '\n');

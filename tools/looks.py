@@ -7,12 +7,14 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
-PATIENCE_S = 180
+PATIENCE_S = 600
 
 
 class BrowserError(RuntimeError):
@@ -27,8 +29,21 @@ def pages_of(folder: Path) -> dict[str, Path]:
     }
 
 
-def look_at(pages: Mapping[str, Path], *, pictures: Path | None = None) -> list[str]:
-    """Name what is wrong with the pages, in light and dark, at 1,280 and 1,920 pixels.
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What a browser saw: what is wrong with the pages, and what each panel of a dashboard shows, in each theme and width."""
+
+    wrong: Sequence[str]
+    panels: Sequence[Mapping[str, Any]]
+
+
+def look_at(
+    pages: Mapping[str, Path], *, pictures: Path | None = None,
+    empty: Collection[str] = (), once: Collection[str] = (),
+) -> Seen:  # fmt: skip
+    """Look at the pages in light and dark, at 390, 1,280 and 1,920 pixels, or only once.
+
+    Those in ``empty`` may have panels without values.
 
     Raises:
         BrowserError: without a browser, or if it fails.
@@ -42,7 +57,15 @@ def look_at(pages: Mapping[str, Path], *, pictures: Path | None = None) -> list[
     job = {
         "chromium": chromium,
         "out": None if pictures is None else str(pictures),
-        "pages": [{"name": name, "path": str(path)} for name, path in pages.items()],
+        "pages": [
+            {
+                "name": name,
+                "path": str(path),
+                "may_be_empty": name in empty,
+                "once": name in once,
+            }
+            for name, path in pages.items()
+        ],
     }
     done = subprocess.run(
         ["node", "--import", "tsx", "tools/browser.ts"],  # noqa: S607 - Node is where PATH says
@@ -56,18 +79,16 @@ def look_at(pages: Mapping[str, Path], *, pictures: Path | None = None) -> list[
     if done.returncode:
         raise BrowserError(done.stderr[-2_000:])
     found = json.loads(done.stdout)
-    if not found["panels"]:
-        msg = "the pages have no panels"
-        raise BrowserError(msg)
-    return [
+    wrong = [
         f"{one['page']} ({one['theme']}, {one['width']} px): {one['what']}"
         for one in found["findings"]
     ]
+    return Seen(wrong=wrong, panels=found["panels"])
 
 
 def main() -> int:
     """0 when nothing is wrong with the pages."""
-    wrong = look_at(pages_of(Path(sys.argv[1])), pictures=PICTURES)
+    wrong = look_at(pages_of(Path(sys.argv[1])), pictures=PICTURES).wrong
     for one in wrong:
         print(one, file=sys.stderr)
     print(f"wrote {len(list(PICTURES.glob('*.png')))} pictures to {PICTURES}")

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
-from grafana_foundation_sdk.models import dashboard as dm
 
 from monitoring.dashboards import fleet, host, volume
 
@@ -13,14 +13,20 @@ from monitoring.dashboards import fleet, host, volume
 def dashboards() -> Mapping[str, str]:
     """The text of each file, as it is committed."""
     return {
-        f"{board.uid}.json": json.dumps(_plain(board), indent=2, sort_keys=True) + "\n"
-        for board in (module.build() for module in (fleet, volume, host))
+        f"{board['uid']}.json": json.dumps(board, indent=2, sort_keys=True) + "\n"
+        for board in map(_plain, (fleet, volume, host))
     }
 
 
-def _plain(board: dm.Dashboard) -> dict[str, Any]:
-    """As Grafana saves it; the SDK puts every link into a menu, where nobody sees it."""
-    plain: dict[str, Any] = json.loads(json.dumps(board, cls=JSONEncoder))
+def _plain(module: ModuleType) -> dict[str, Any]:
+    """As Grafana saves it: without what the SDK writes and Grafana does not know, or knows in another place."""
+    plain: dict[str, Any] = json.loads(json.dumps(module.build(), cls=JSONEncoder))
+    plain["annotations"] = {"list": list(module.ANNOTATIONS)}
     for link in plain["links"]:
-        del link["placement"]
+        del link["placement"]  # a menu, where nobody sees it
+    for variable in plain["templating"]["list"]:
+        for name in ("auto", "auto_count", "auto_min"):  # of a variable with intervals
+            variable.pop(name, None)
+    for panel in plain["panels"]:
+        panel.get("options", {}).pop("footer", None)
     return plain

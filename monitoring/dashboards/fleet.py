@@ -19,8 +19,13 @@ from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
     CALM,
+    EPISODES,
     FLEET,
     GREEN,
+    LEAST_MINUTES,
+    MINUTE_S,
+    MINUTES_LEFT,
+    MOST_MINUTES,
     NOBODY_LOOKS,
     NONE_IS_BEST,
     NONE_IS_WELL,
@@ -48,6 +53,8 @@ MONTH_S = 30 * 86_400
 #: What is older than this is not now: a schedule of five minutes has been missed then.
 NOW = "15m"
 RESOURCE = "${PROP('Dim.ResourceId')}"
+#: A column with a time or a share, in pixels.
+VALUE_WIDTH = 110
 #: How many the tables and graphs of the worst show.
 WORST = 10
 VOLUME_URL = (
@@ -56,6 +63,8 @@ VOLUME_URL = (
 )
 TO_VOLUME = ("look at this volume", VOLUME_URL)
 CONSOLE = "https://console.aws.amazon.com/cloudwatch/home?region=${region}#"
+
+ANNOTATIONS = (EPISODES,)
 
 
 def build() -> dm.Dashboard:
@@ -119,7 +128,7 @@ def _now() -> list[Panel]:
             targets=[_fleet("unknown", "ResourcesUnknown")],
         ),
         number(
-            "Sweeps in five minutes",
+            "Sweeps in 5 min",
             "Completed sweeps of all units in the newest five minutes, which may not be over. None means that nothing is watched.",
             kind=KIND, unit="short", steps=SOME_IS_WELL, since=NOW, none=Nothing(text="no sweep", color=RED),
             targets=[_fleet("sweeps", "SweepCompleted", period_s=300)],
@@ -154,8 +163,8 @@ def _worst() -> list[Panel]:
             "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes, by kind.",
             kind=KIND, unit="s", steps=TIME_LEFT, targets=[insights("others", others)], sort="time left",
             since=NOW, width=8,
-            columns={"time left": Look(stepped=True)},
-            transformations=_newest("kind and resource", "time left", NOW),
+            columns={"kind and resource": Look(wrapped=True), "time left": Look(steps=TIME_LEFT, width=VALUE_WIDTH)},
+            transformations=_newest("kind and resource", "time left"),
         ),
         _table(
             "Lowest balances",
@@ -173,9 +182,10 @@ def _history() -> list[Panel]:
     return [
         graph(
             "Time left of the ten worst",
-            "Likely time to exhaustion, for as long as burstwatch watches a resource closely. A line that ends is well again.",
-            kind=KIND, unit="s", steps=TIME_LEFT,
-            targets=[math("left", f"SORT({left}, MIN, ASC, {WORST})", label=RESOURCE)],
+            "Likely time to exhaustion, for as long as burstwatch watches a resource closely. A line that ends is well again. "
+            "Each step of the axis is twice the one before.",
+            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
+            targets=[math("left", f"SORT({left}, MIN, ASC, {WORST}) / {MINUTE_S:g}", label=RESOURCE)],
         ),
         graph(
             "Resources in danger",
@@ -208,8 +218,11 @@ def _monitor() -> list[Panel]:
         graph(
             "Age of the newest data",
             "For the resource with the oldest datapoints. Projections look ahead that much less.",
-            kind=KIND, unit="s", width=8, steps=((None, GREEN), (300.0, ORANGE), (900.0, RED)),
-            targets=[_fleet("age", "DataAge", "Maximum")],
+            kind=KIND, unit="m", width=8, steps=((None, GREEN), (5.0, ORANGE), (15.0, RED)),
+            targets=[
+                _fleet("seconds", "DataAge", "Maximum", hidden=True),
+                math("age", f"seconds / {MINUTE_S:g}", label="age"),
+            ],
         ),
         graph(
             "Problems",
@@ -262,16 +275,14 @@ def _table(
     """Volumes with the newest value of each, smallest first, and a link to each."""
     return listing(
         title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since, width=8,
-        columns={"volume": Look(link=TO_VOLUME), heading: Look(stepped=True)},
-        transformations=_newest("volume", heading, since),
+        columns={"volume": Look(link=TO_VOLUME), heading: Look(steps=steps, width=VALUE_WIDTH)},
+        transformations=_newest("volume", heading),
     )  # fmt: skip
 
 
-def _newest(name: str, heading: str, since: str) -> list[dm.DataTransformerConfig]:
-    """The newest and the least value of each series, by its name."""
+def _newest(name: str, heading: str) -> list[dm.DataTransformerConfig]:
+    """The newest value of each series, by its name."""
     return [
-        transform("reduce", mode="seriesToRows", reducers=["lastNotNull", "min"]),
-        transform(
-            "organize", renameByName={"Field": name, "Last *": heading, "Min": f"least in {since}"}
-        ),
+        transform("reduce", mode="seriesToRows", reducers=["lastNotNull"]),
+        transform("organize", renameByName={"Field": name, "Last *": heading}),
     ]

@@ -9,8 +9,11 @@ from monitoring.dashboards.parts import (
     BLUE,
     CALM,
     GREEN,
-    GREY,
     HOST,
+    LEAST_MINUTES,
+    MINUTE_S,
+    MINUTES_LEFT,
+    MOST_MINUTES,
     NOBODY_LOOKS,
     NONE_IS_WELL,
     ORANGE,
@@ -39,6 +42,20 @@ from monitoring.dashboards.prometheus import (
 )
 
 BY_BUCKET = "instance, volume_id, device, bucket"
+
+#: The alerts of the host's disks, while they fire.
+ANNOTATIONS = (
+    {
+        "name": "Alerts",
+        "datasource": {"type": KIND, "uid": "${datasource}"},
+        "enable": True,
+        "iconColor": RED,
+        "expr": 'ALERTS{alertname=~"Burstwatch.*",alertstate="firing",instance=~"$instance",device=~"$device|"}',
+        "step": "60s",
+        "titleFormat": "{{alertname}}",
+        "textFormat": "{{device}}",
+    },
+)
 
 
 def build() -> dm.Dashboard:
@@ -92,7 +109,7 @@ def _now() -> list[Panel]:
             targets=[now("exhausted", f"sum({one(m.STATE, state='exhausted')})", "disks")],
         ),
         number(
-            "Served at the baseline", "A hint that a bucket is empty, and no proof: an instance's limit, a snapshot that is read or a "
+            "At the baseline", "A hint that a bucket is empty, and no proof: an instance's limit, a snapshot that is read or a "
             "cgroup look the same.",
             kind=KIND, unit="short", steps=((None, GREEN), (1, ORANGE)),
             targets=[now("held", f"sum({one(m.HINT)})", "disks")],
@@ -127,7 +144,7 @@ def _worst() -> list[Panel]:
             "of io) or MiB/s (credits of throughput). If the time is missing, the balance is too uncertain to give one.",
             labels={"instance": "host", "device": "device", "volume_id": "volume", "bucket": "credits of"},
             columns={
-                "time left": (least(one(m.EXHAUSTION, bound="likely")), Look(stepped=True, unit="s")),
+                "time left": (least(one(m.EXHAUSTION, bound="likely")), Look(steps=TIME_LEFT, unit="s")),
                 "at the soonest": (least(one(m.EXHAUSTION, bound="low")), Look(unit="s")),
                 "balance from": (least(one(m.BALANCE, bound="low")), Look(unit="percentunit")),
                 "balance to": (least(one(m.BALANCE, bound="high")), Look(unit="percentunit")),
@@ -181,23 +198,29 @@ def _credits() -> list[Panel]:
 
 
 def _times() -> list[Panel]:
+    def minutes(metric: str) -> str:
+        """In minutes, where it is under a day; an axis that doubles has no place for 0."""
+        return f"clamp_min({metric} < 86400, 60) / {MINUTE_S:g}"
+
     return [
         graph(
-            "Time left", "Where it is under a day, at the demand of the last minutes: likely, and at the soonest (from the least that can be left).",
-            kind=KIND, unit="s", steps=TIME_LEFT,
+            "Time left", "Where it is under a day, at the demand of the last minutes: likely, and at the soonest (from the least that can be left). "
+            "Each step of the axis is twice the one before.",
+            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
             targets=[
-                series("likely", f"{one(m.EXHAUSTION, bound='likely')} < 86400", f"{DISK} likely"),
-                series("low", f"{one(m.EXHAUSTION, bound='low')} < 86400", f"{DISK} soonest"),
+                series("likely", minutes(one(m.EXHAUSTION, bound="likely")), f"{DISK} likely"),
+                series("low", minutes(one(m.EXHAUSTION, bound="low")), f"{DISK} soonest"),
             ],
             looks={"/ soonest$/": Look(dashed=True)},
         ),
         graph(
             "Time left at full burst, and until full",
-            "Nothing empties a bucket faster than full burst. Until full is shown where less is spent than comes in, and it is under a day.",
-            kind=KIND, unit="s",
+            "Nothing empties a bucket faster than full burst. Until full is shown where less is spent than comes in, and it is under a day. "
+            "Each step of the axis is twice the one before.",
+            kind=KIND, unit="m", doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
             targets=[
-                series("worst", f"{one(m.EXHAUSTION, bound='worst')} < 86400", f"{DISK} at full burst"),
-                series("full", f"{one(m.FULL)} < 86400", f"{DISK} until full"),
+                series("worst", minutes(one(m.EXHAUSTION, bound="worst")), f"{DISK} at full burst"),
+                series("full", minutes(one(m.FULL)), f"{DISK} until full"),
             ],
             looks={"/ until full$/": Look(dashed=True)},
         ),
@@ -247,6 +270,5 @@ def _exporter() -> list[Panel]:
             "means that type or size are not as stated.",
             kind=KIND, unit="percentunit", width=8, least=None,
             targets=[series("drift", one(m.DRIFT), DISK)],
-            looks={"/.*/": Look(color=GREY)},
         ),
     ]  # fmt: skip

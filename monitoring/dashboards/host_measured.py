@@ -11,15 +11,15 @@ STALE_S = 3 * 86_400.0
 def log_page() -> list[Panel]:
     """EBS's own statistics."""
     exceeded = (
-        (m.EBS_EXCEEDED_IOPS, "volume's IOPS"),
-        (m.EBS_EXCEEDED_TP, "volume's throughput"),
-        (m.EBS_EC2_EXCEEDED_IOPS, "instance's IOPS"),
-        (m.EBS_EC2_EXCEEDED_TP, "instance's throughput"),
+        (m.EBS_EXCEEDED_IOPS, "own IOPS"),
+        (m.EBS_EXCEEDED_TP, "own bytes/s"),
+        (m.EBS_EC2_EXCEEDED_IOPS, "instance IOPS"),
+        (m.EBS_EC2_EXCEEDED_TP, "instance bytes/s"),
     )
     return [
         graph(
             "Asked for more than there is",
-            "Share of the time in which the load was above a limit, for each limit of the volume and the instance. Needs the NVMe helper.",
+            "Share of the time in which the load was above a limit: the volume's own or the instance's, of IOPS or of bytes a second. Needs the NVMe helper.",
             kind=KIND, unit="percentunit", width=8, most=1,
             targets=[series(f"q{i}", rate(metric), f"{DISK} {whose}") for i, (metric, whose) in enumerate(exceeded)],
         ),

@@ -19,14 +19,28 @@ from grafana_foundation_sdk.models import dashboard as dm
 TAG = "burstwatch"
 FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"
 COLUMNS = 24
+HOUR_S, MINUTE_S = 3_600.0, 60.0
 #: So many of a panel that is repeated stand side by side.
 PER_ROW = 3
 #: Seconds left from which a panel turns orange, and red.
-SOON_S, VERY_SOON_S = 6 * 3600.0, 3600.0
-RED, ORANGE, GREEN, BLUE, PURPLE, GREY = "red", "orange", "green", "blue", "purple", "text"
+SOON_S, VERY_SOON_S = 6 * HOUR_S, HOUR_S
+#: Shades that can be read as large figures in light and in dark: 4.5 to 1, orange in light 3.7.
+RED, ORANGE, GREEN, BLUE, PURPLE, GREY = (
+    "red",
+    "dark-orange",
+    "semi-dark-green",
+    "blue",
+    "purple",
+    "text",
+)
+#: Small figures stand on a colour instead, which Grafana writes on in black or white: 4.5 to 1 in both.
+BACKGROUNDS = {RED: "dark-red", ORANGE: "super-light-orange", GREEN: "super-light-green"}
 Steps = tuple[tuple[float | None, str], ...]
 #: Each from the value named on; None is what comes before.
 TIME_LEFT: Steps = ((None, RED), (VERY_SOON_S, ORANGE), (SOON_S, GREEN))
+#: On an axis of minutes, from one to a day: Grafana divides seconds into 16.7 minutes.
+MINUTES_LEFT: Steps = tuple((None if v is None else v / MINUTE_S, color) for v, color in TIME_LEFT)
+LEAST_MINUTES, MOST_MINUTES = 1.0, 24 * 60.0
 BALANCE: Steps = ((None, RED), (0.2, ORANGE), (0.5, GREEN))
 NONE_IS_WELL: Steps = ((None, GREEN), (1, RED))
 NONE_IS_BEST: Steps = ((None, GREEN), (1, ORANGE))
@@ -51,6 +65,16 @@ NOBODY_LOOKS = Nothing(text="no data", color=ORANGE)
 NO_DATA = Nothing(text="no data", color=CALM)
 
 
+#: Closed episodes, as ``burstwatch episodes --annotations`` gives them to Grafana.
+EPISODES: Mapping[str, object] = {
+    "name": "Episodes",
+    "datasource": {"type": "grafana", "uid": "-- Grafana --"},
+    "enable": True,
+    "iconColor": ORANGE,
+    "target": {"type": "tags", "tags": [TAG], "matchAny": False, "limit": 100},
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """A panel and its size in the grid of 24 columns."""
@@ -64,7 +88,8 @@ class Panel:
 class Look:
     """The look of a series or a column, by its name or by a pattern between slashes.
 
-    ``stepped`` cells have the colour of the threshold that they have reached; ``link`` is a title and an URL.
+    Cells with ``steps`` stand on the colour of the threshold that they have reached; ``link`` is a title and an URL.
+    ``on_the_right`` is an axis of its own there. A column has a ``width`` in pixels, or is ``wrapped``.
     """
 
     color: str = ""
@@ -72,8 +97,11 @@ class Look:
     fill_to: str = ""
     unit: str = ""
     hidden_line: bool = False
-    stepped: bool = False
+    steps: Steps = ()
     link: tuple[str, str] = ("", "")
+    on_the_right: bool = False
+    wrapped: bool = False
+    width: int = 0
 
 
 def source(kind: str) -> cm.DataSourceRef:
@@ -125,19 +153,22 @@ def graph(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
     width: int = 12, height: int = 8, looks: Mapping[str, Look] | None = None,
     steps: Steps = (), most: float | None = None, least: float | None = 0.0, label: str = "",
-    stacked: bool = False, repeat: str = "",
+    stacked: bool = False, repeat: str = "", doubling: bool = False,
 ) -> Panel:  # fmt: skip
     """Lines over time. ``steps`` are drawn as lines too, ``most`` and ``least`` end the axis.
 
-    ``repeat`` is a variable for each value of which there is such a panel, three in a row.
+    ``repeat`` is a variable for each value of which there is such a panel, three in a row. On an axis that is
+    ``doubling`` each step is twice the one before, so that minutes can be told apart beside a day.
     """
     panel = _filled(
         timeseries.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps or PLAIN
     )
     panel = (
-        panel.line_width(2)
+        panel.color_scheme(d.FieldColor().mode(dm.FieldColorModeId.PALETTE_CLASSIC))
+        .line_width(2)
         .fill_opacity(30 if stacked else 0)
-        .show_points(cm.VisibilityMode.NEVER)
+        .show_points(cm.VisibilityMode.AUTO)  # a lone value is a point
+        .point_size(5)
         .span_nulls(600_000)
         .legend(
             c.VizLegendOptions()
@@ -160,6 +191,9 @@ def graph(
         panel = panel.thresholds_style(
             c.GraphThresholdsStyleConfig().mode(cm.GraphThresholdsStyleMode.DASHED)
         )
+    if doubling:
+        doubles = c.ScaleDistributionConfig().type(cm.ScaleDistribution.LOG).log(2)
+        panel = panel.scale_distribution(doubles)
     if most is not None:
         panel = panel.max(most)
     if least is not None:
@@ -185,6 +219,7 @@ def listing(
         _filled(table.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
         .transformations(list(transformations))
         .show_header(show_header=True)
+        .min_width(80)
         .sort_by([c.TableSortByFieldState().display_name(sort).desc(desc=False)])
     )
     for name, look in columns.items():
@@ -291,24 +326,24 @@ def _filled(
 
 
 def _properties(look: Look) -> list[dm.DynamicConfigValue]:
-    values = []
-    if look.color:
-        values.append(_value("color", {"mode": "fixed", "fixedColor": look.color}))
-    if look.dashed:
-        values.append(_value("custom.lineStyle", {"fill": "dash", "dash": [10, 6]}))
-    if look.fill_to:
-        values.append(_value("custom.fillBelowTo", look.fill_to))
-        values.append(_value("custom.fillOpacity", 20))
-    if look.hidden_line:
-        values.append(_value("custom.lineWidth", 0))
-    if look.unit:
-        values.append(_value("unit", look.unit))
-    if look.stepped:
-        values.append(_value("custom.cellOptions", {"type": "color-text"}))
-    if look.link[1]:
-        values.append(_value("links", [{"title": look.link[0], "url": look.link[1]}]))
-    return values
-
-
-def _value(name: str, value: object) -> dm.DynamicConfigValue:
-    return dm.DynamicConfigValue(id_val=name, value=value)
+    grounds = [{"value": value, "color": BACKGROUNDS[color]} for value, color in look.steps]
+    title, url = look.link
+    wished: dict[str, tuple[object, object]] = {
+        "color": (look.color, {"mode": "fixed", "fixedColor": look.color}),
+        "custom.lineStyle": (look.dashed, {"fill": "dash", "dash": [10, 6]}),
+        "custom.fillBelowTo": (look.fill_to, look.fill_to),
+        "custom.fillOpacity": (look.fill_to, 20),
+        "custom.lineWidth": (look.hidden_line, 0),
+        "unit": (look.unit, look.unit),
+        "thresholds": (look.steps, {"mode": "absolute", "steps": grounds}),
+        "custom.cellOptions": (look.steps, {"type": "color-background", "mode": "basic"}),
+        "links": (url, [{"title": title, "url": url}]),
+        "custom.axisPlacement": (look.on_the_right, "right"),
+        "custom.wrapText": (look.wrapped, look.wrapped),
+        "custom.width": (look.width, look.width),
+    }
+    return [
+        dm.DynamicConfigValue(id_val=name, value=value)
+        for name, (is_wished, value) in wished.items()
+        if is_wished
+    ]

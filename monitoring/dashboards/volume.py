@@ -21,7 +21,12 @@ from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
     CALM,
+    EPISODES,
     GREEN,
+    LEAST_MINUTES,
+    MINUTE_S,
+    MINUTES_LEFT,
+    MOST_MINUTES,
     NO_DATA,
     ORANGE,
     PURPLE,
@@ -38,6 +43,8 @@ from monitoring.dashboards.parts import (
 )
 
 MIB = 1_048_576
+#: The statistic of the published time that is each end of its range.
+BOUNDS = {"soonest": "Minimum", "likely": "Average", "latest": "Maximum"}
 #: A projection that is older than the balance by more is none of it.
 SAID_S = 600
 WORDS = {
@@ -50,6 +57,8 @@ WORDS = {
         ("exhausted", PURPLE, SEVERITY["exhausted"]),
     )
 }
+
+ANNOTATIONS = (EPISODES,)
 
 
 def build() -> dm.Dashboard:
@@ -121,9 +130,7 @@ def _left() -> list[Panel]:
                 _ebs("balance", "BurstBalance", "Minimum"),
                 math("newest", newest, hidden=True),
                 math("level", "FILL(balance, REPEAT)", hidden=True),
-                *_ahead("soonest", "Minimum"),
-                *_ahead("likely", "Average"),
-                *_ahead("latest", "Maximum"),
+                *(query for name, statistic in BOUNDS.items() for query in _ahead(name, statistic)),
             ],
             looks={
                 "balance": Look(color=BLUE),
@@ -133,12 +140,11 @@ def _left() -> list[Panel]:
             },
         ),
         graph(
-            "Time left", "The range of the time to exhaustion, at each sweep. One day means a day or more.",
-            kind=KIND, unit="s", steps=TIME_LEFT, width=10, height=10,
+            "Time left", "The range of the time to exhaustion, at each sweep. One day means a day or more. Each step of the axis is twice the one before.",
+            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, width=10, height=10,
             targets=[
-                _said("soonest", TIME_METRIC, "Minimum"),
-                _said("likely", TIME_METRIC, "Average"),
-                _said("latest", TIME_METRIC, "Maximum"),
+                *(_said(f"{name}Left", TIME_METRIC, statistic, hidden=True) for name, statistic in BOUNDS.items()),
+                *(math(name, f"{name}Left / {MINUTE_S:g}", label=name) for name in BOUNDS),
             ],
             looks={
                 "soonest": Look(color=RED),
@@ -167,7 +173,7 @@ def _load() -> list[Panel]:
         graph(
             "Load",
             "gp2 counts I/O: its IOPS spend credits above the baseline. st1 and sc1 count MiB: their MiB/s do.",
-            kind=KIND, unit="short", width=12, label="IOPS or MiB/s",
+            kind=KIND, unit="iops", width=12,
             targets=[
                 *parts,
                 math("iops", ops, label="IOPS"),
@@ -175,7 +181,7 @@ def _load() -> list[Panel]:
             ],
             looks={
                 "IOPS": Look(color=BLUE),
-                "MiB/s": Look(color=GREEN),
+                "MiB/s": Look(color=GREEN, unit="MiBs", on_the_right=True),
             },
         ),
         graph(
@@ -224,9 +230,9 @@ def _limits() -> list[Panel]:
             looks={"reads": Look(color=BLUE), "writes": Look(color=ORANGE)},
         ),
         graph(
-            "The own balances of $instance",
+            "Balances of the instance",
             "An instance has buckets for all its EBS traffic together. They are published for some sizes up to 4xlarge, and "
-            "limit a volume whose own bucket is full.",
+            "limit a volume whose own bucket is full. Shown is $instance.",
             kind=KIND, unit="percent", most=100, steps=BALANCE_PERCENT, width=6,
             targets=[
                 metric("ops", EC2, "EBSIOBalance%", "Minimum", {"InstanceId": "$instance"}, label="I/O", period_s=300),

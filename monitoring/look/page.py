@@ -1,16 +1,15 @@
-"""A dashboard's JSON as a page: its variables resolved, its queries run, its panels drawn."""
+"""A dashboard's JSON as a page: its variables resolved, its queries run, and their frames handed to Grafana's components."""
 
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from monitoring.look.frames import Frames, LookError, Span, Table
-from monitoring.look.panels import Drawn, draw
+from monitoring.look.frames import Frame, LookError, Span
 from monitoring.look.sources import Source, filled
-from monitoring.look.style import page
 
 COLUMNS = 24
 _RANGE = re.compile(r"(\d+)([smhd])")
@@ -19,15 +18,33 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """One panel as it came out; ``answers`` has how many values each query gave that is shown."""
+    """One panel with what its queries gave, and the variables as it has them.
 
-    id: int
-    title: str
-    kind: str
-    html: str
-    values: int
+    ``answers`` has how many values each query gave that is shown, ``error`` why the source did not answer.
+    """
+
+    panel: Mapping[str, Any]
+    variables: Mapping[str, str]
+    span: Span
+    frames: Sequence[Frame]
     error: str
     answers: Mapping[str, int]
+
+    @property
+    def title(self) -> str:
+        """With its variables filled in."""
+        return filled(self.panel["title"], self.variables)
+
+    def as_json(self) -> dict[str, Any]:
+        """As the bundle reads it."""
+        return {
+            "panel": {**self.panel, "title": self.title},
+            "variables": dict(self.variables),
+            "range": {"from": 1000 * self.span.start_s, "to": 1000 * self.span.end_s},
+            "frames": [frame.as_json() for frame in self.frames],
+            "error": self.error,
+            "values": sum(self.answers.values()),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,29 +57,39 @@ class Wish:
 
 
 def look(board: Mapping[str, Any], source: Source, wish: Wish, *, note: str = "", refresh_s: int | None = None) -> tuple[str, list[Looked]]:  # fmt: skip
-    """The page, and how each panel came out. A panel that fails says why, and hides no other."""
+    """The page, and each panel with its data. A panel that fails says why, and hides no other."""
     values = resolved(board, source, wish.chosen)
-    looked, parts = [], []
-    for panel, own in repeated(board["panels"], values):
-        if panel["type"] == "row":
-            parts.append(f'<h2 style="{_place(panel)}">{escape(panel["title"])}</h2>')
-            continue
-        one = _look_at(panel, source, own, wish)
-        looked.append(one)
-        parts.append(
-            f'<section class="panel" style="{_place(panel)}" data-kind="{one.kind}" data-values="{one.values}">'
-            f'<h3 title="{escape(panel["description"])}">{escape(one.title)}</h3>{one.html}</section>'
-        )
+    every = repeated(board["panels"], values)
+    looked = [_look_at(panel, source, own, wish) for panel, own in every]
     named = "; ".join(
         f"{name} {', '.join(found)}" for name, found in values.items() if name != "datasource"
     )
     when = f"{datetime.fromtimestamp(wish.now_s, tz=UTC):%Y-%m-%d %H:%M:%S} UTC"
-    body = (
-        f"<header><h1>{escape(board['title'])}</h1><p>{escape(board['description'])}</p>"
-        f'<p class="note">Drawn from the dashboard\'s own JSON and queries at {when}, without a Grafana server: '
-        f"{escape(named)}. {escape(note)}</p></header><main class=board>{''.join(parts)}</main>"
+    said = f"Drawn with Grafana 13 components from the dashboard's own JSON and queries at {when}: {named}. {note}"
+    html = page(board, looked, note=said.strip(), refresh_s=refresh_s)
+    return html, [one for one in looked if one.panel["type"] != "row"]
+
+
+def page(
+    board: Mapping[str, Any], looked: Sequence[Looked], *, note: str, refresh_s: int | None = None
+) -> str:
+    """The document. It loads the bundle, ``look.js`` and ``look.css``, from beside itself."""
+    data = {
+        "title": board["title"],
+        "description": board["description"],
+        "note": note,
+        "panels": [one.as_json() for one in looked],
+    }
+    refresh = f'<meta http-equiv="refresh" content="{refresh_s}">' if refresh_s else ""
+    # Inside of a script only this ends it.
+    text = json.dumps(data, allow_nan=False).replace("</", "<\\/")
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'{refresh}<title>{escape(board["title"])}</title><link rel="stylesheet" href="look.css"><style>body{{margin:0}}</style></head>'
+        f'<body><div id="look"></div><script type="application/json" id="board">{text}</script>'
+        '<script src="look.js"></script></body></html>\n'
     )
-    return page(escape(board["title"]), body, refresh_s=refresh_s), looked
 
 
 def resolved(
@@ -128,46 +155,23 @@ def _look_at(
     span = wish.span
     if "timeFrom" in panel:  # a range of the panel's own ends now
         span = Span(start_s=wish.now_s - seconds_of(panel["timeFrom"]), end_s=wish.now_s)
-    answers: dict[str, int] = {}
+    targets = panel.get("targets", ())
+    frames: Sequence[Frame] = ()
+    error = ""
     try:
-        frames = source.query(panel["targets"], variables, span)
-        answers = _answers(panel["targets"], frames)
-        drawn = draw(panel, frames, span, now_s=wish.now_s, link=_linker(variables))
-        error = ""
+        frames = source.query(targets, variables, span) if targets else ()
     except LookError as failure:
         error = str(failure)
-        drawn = Drawn(html=f'<div class="error">{escape(error)}</div>', values=0)
+    shown = [target["refId"] for target in targets if not target.get("hide")]
+    answers = {name: sum(frame.known for frame in frames if frame.query == name) for name in shown}
     return Looked(
-        id=panel["id"],
-        title=filled(panel["title"], variables),
-        kind=panel["type"],
-        html=drawn.html,
-        values=drawn.values,
+        panel=panel,
+        variables=variables,
+        span=span,
+        frames=frames,
         error=error,
-        answers=answers,
+        answers={} if error else answers,
     )
-
-
-def _answers(targets: Sequence[Mapping[str, Any]], frames: Sequence[Frames]) -> dict[str, int]:
-    return {
-        target["refId"]: len(frame.rows)
-        if isinstance(frame, Table)
-        else sum(len(one.points) for one in frame)
-        for target, frame in zip(targets, frames, strict=True)
-        if not target.get("hide")
-    }
-
-
-def _linker(variables: Mapping[str, str]) -> Callable[[str, str], str]:
-    def link(url: str, text: str) -> str:
-        return filled(url.replace("${__value.text}", text), variables)
-
-    return link
-
-
-def _place(panel: Mapping[str, Any]) -> str:
-    at = panel["gridPos"]
-    return f"grid-column:{at['x'] + 1}/span {at['w']};grid-row:{at['y'] + 1}/span {at['h']}"
 
 
 def seconds_of(text: str) -> int:
@@ -182,13 +186,16 @@ def seconds_of(text: str) -> int:
 def problems(looked: Sequence[Looked]) -> list[str]:
     """Panels that failed or have nothing, and queries that found nothing in any repetition of their panel."""
     wrong = [
-        f"{one.title}: {one.error or 'no data'}" for one in looked if one.error or not one.values
+        f"{one.title}: {one.error or 'no data'}"
+        for one in looked
+        if one.error or not any(one.answers.values())
     ]
     answers: dict[tuple[int, str], int] = {}
     for one in looked:
         for query, values in one.answers.items():
-            answers[one.id, query] = answers.get((one.id, query), 0) + values
-    titles = {one.id: one.title for one in looked}
+            key = one.panel["id"], query
+            answers[key] = answers.get(key, 0) + values
+    titles = {one.panel["id"]: one.title for one in looked}
     silent = [
         f"{titles[panel]}: {query} finds nothing"
         for (panel, query), values in answers.items()

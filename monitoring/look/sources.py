@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from monitoring.look.frames import Cell, Frames, Line, LookError, Span, Table
+from monitoring.look.frames import Field, Frame, LookError, Span, series
 
 #: A line has so many points at the most, whatever its panel's width.
 POINTS = 240
@@ -24,8 +24,8 @@ class Source(Protocol):
 
     def query(
         self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
-    ) -> list[Frames]:
-        """The answers to its targets, in their order; hidden ones give nothing."""
+    ) -> list[Frame]:
+        """The frames of all targets that are not hidden, as Grafana's data source would give them."""
 
     def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
         """The values that a variable's query finds."""
@@ -45,32 +45,31 @@ class Prometheus:
 
     def query(
         self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
-    ) -> list[Frames]:
-        """Lines for a target over the range, a table for one at its end."""
+    ) -> list[Frame]:
+        """A frame a series, or one table of a target that asks for one. A target without a series gives an empty frame."""
         step_s = max(self.scrape_s, math.ceil(span.seconds / POINTS))
         rate_s = max(step_s + self.scrape_s, 4 * self.scrape_s)
         known = {**variables, "__rate_interval": f"{rate_s:g}s"}
-        found: list[Frames] = []
+        tables = sum(target.get("format") == "table" for target in targets)
+        found: list[Frame] = []
         for target in targets:
             expression = filled(target["expr"], known)
             if target.get("instant"):
                 asked = {"query": expression, "time": f"{span.end_s:.3f}"}
                 result = self._ask("query", asked)["result"]
-                is_table = target.get("format") == "table"
-                found.append(
-                    _table(target["refId"], result)
-                    if is_table
-                    else [_line(target, {**one, "values": [one["value"]]}) for one in result]
-                )
-                continue
-            asked = {
-                "query": expression,
-                "start": f"{span.start_s:.3f}",
-                "end": f"{span.end_s:.3f}",
-                "step": f"{step_s:g}",
-            }
-            result = self._ask("query_range", asked)["result"]
-            found.append([_line(target, one) for one in result])
+                if target.get("format") == "table":
+                    found.append(_table(target["refId"], result, is_alone=tables == 1))
+                    continue
+                result = [{**one, "values": [one["value"]]} for one in result]
+            else:
+                asked = {
+                    "query": expression,
+                    "start": f"{span.start_s:.3f}",
+                    "end": f"{span.end_s:.3f}",
+                    "step": f"{step_s:g}",
+                }
+                result = self._ask("query_range", asked)["result"]
+            found += [_line(target, one) for one in result] or [Frame(query=target["refId"])]
         return found
 
     def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
@@ -104,7 +103,7 @@ class CloudWatch:
 
     def query(
         self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
-    ) -> list[Frames]:
+    ) -> list[Frame]:
         """All targets in one request, as Grafana does, for they name one another; all pages of it."""
         asked = {
             "MetricDataQueries": [_metric_query(target, variables) for target in targets],
@@ -122,14 +121,8 @@ class CloudWatch:
         except Exception as error:  # whatever it is, the panel shows it
             msg = f"CloudWatch: {type(error).__name__}: {error}"
             raise LookError(msg) from error
-        return [
-            [
-                Line(name=label, query=target["refId"], points=line)
-                for (query_id, label), line in points.items()
-                if query_id == target["id"]
-            ]
-            for target in targets
-        ]
+        names = {target["id"]: target["refId"] for target in targets}
+        return [series(names[one], label, line) for (one, label), line in points.items()]
 
     def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
         """Regions, or the values of a dimension."""
@@ -189,7 +182,7 @@ def _metric_query(target: Mapping[str, Any], variables: Mapping[str, str]) -> di
     }
 
 
-def _line(target: Mapping[str, Any], result: Mapping[str, Any]) -> Line:
+def _line(target: Mapping[str, Any], result: Mapping[str, Any]) -> Frame:
     labels = result["metric"]
     legend = re.sub(
         r"\{\{\s*(\w+)\s*\}\}",
@@ -197,23 +190,27 @@ def _line(target: Mapping[str, Any], result: Mapping[str, Any]) -> Line:
         target.get("legendFormat", ""),
     )
     points = [(float(at), float(value)) for at, value in result["values"]]
-    return Line(
-        name=legend.strip() or str(labels),
-        query=target["refId"],
-        labels=labels,
-        points=[(at, value) for at, value in points if math.isfinite(value)],
-    )
+    return series(target["refId"], legend.strip() or str(labels), points, labels)
 
 
-def _table(name: str, result: Sequence[Mapping[str, Any]]) -> Table:
+def _table(name: str, result: Sequence[Mapping[str, Any]], *, is_alone: bool) -> Frame:
     """One row for each series: time, labels, value, as Grafana's table format has it."""
+    if is_alone and not result:
+        return Frame(query=name)
     labels = sorted({key for one in result for key in one["metric"]})
-    rows: list[list[Cell]] = [
-        [
-            float(one["value"][0]),
-            *(one["metric"].get(label) for label in labels),
-            float(one["value"][1]),
-        ]
-        for one in result
+    times, values = (
+        [float(one["value"][0]) for one in result],
+        [float(one["value"][1]) for one in result],
+    )
+    columns = [
+        Field(name=label, type="string", values=[one["metric"].get(label, "") for one in result])
+        for label in labels
     ]
-    return Table(columns=["Time", *labels, f"Value #{name}"], rows=rows)
+    return Frame(
+        query=name,
+        fields=[
+            Field(name="Time", type="time", values=times),
+            *columns,
+            Field(name="Value" if is_alone else f"Value #{name}", type="number", values=values),
+        ],
+    )

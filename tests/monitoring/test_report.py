@@ -1,5 +1,6 @@
 """The demo's page says what happened, and not what should have."""
 
+import re
 from typing import Any
 
 import pytest
@@ -81,8 +82,13 @@ def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
     ]
     found = result(paged={"drain-100": 100}, dry={"drain-100": 400})
     html = report(volumes, found, now_s=LIVE_AT + 480)
-    places = [html.index(f"<td>vol-{name}</td>") for name in ("drain-100", "wiki", "cache")]
+    places = [
+        html.index(f'<td data-name="id">vol-{name}</td>') for name in ("drain-100", "wiki", "cache")
+    ]
     assert places == sorted(places)
     assert html.count("no bucket: nothing to run out of") == 1
-    assert "<td>build-agent</td><td>i-1</td><td>t3.small</td>" in html
-    assert html.count('class="page"') == 1
+    assert '>build-agent</td><td data-name="id">i-1</td><td data-name="type">t3.small</td>' in html
+    (paged,) = re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)[:1]
+    assert "drain-100" in paged
+    assert "l7 12h-14z" in paged  # the triangle of its page
+    assert html.count("l7 12h-14z") == 1

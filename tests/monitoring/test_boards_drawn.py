@@ -1,0 +1,232 @@
+"""The dashboards as Grafana's own components draw them, in a browser: full, with one value, and with nothing."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from demo.boards import BUNDLE, BUNDLED
+from monitoring.look.frames import Field, Frame, Span, series
+from monitoring.look.page import Wish, look
+from tests.conftest import NOW, fake_cloud, find_program
+from tests.monitoring.played import board, looked_at, play
+from tools.looks import Seen, look_at
+
+pytestmark = pytest.mark.real
+NAMES = ("fleet", "volume", "host")
+#: What a source may give where it has nothing: no frame, frames without rows, or nulls.
+EMPTY = ("none", "rows", "nulls")
+#: Grafana's named colours as a browser has them.
+HEX = {
+    ("light", "red"): ("#E02F44",), ("dark", "red"): ("#F2495C",),
+    ("light", "dark-orange"): ("#E55400",), ("dark", "dark-orange"): ("#FA6400",),
+    ("light", "text"): ("#24292E", "RGBA(36, 41, 46, 1)"), ("dark", "text"): ("#CCCCDC", "RGB(204, 204, 220)"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scripted:
+    """A source whose every query gives the same: nothing of one sort, or one value."""
+
+    gives: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def query(
+        self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
+    ) -> list[Frame]:
+        del variables
+        shown = [target for target in targets if not target.get("hide")]
+        tables = sum(target.get("format") == "table" for target in targets)
+        return [frame for one in shown for frame in self._frames(one, span, is_alone=tables == 1)]
+
+    def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
+        del variables
+        return ["us-east-1"] if query.get("queryType") == "regions" else ["one"]
+
+    def _frames(self, target: Mapping[str, Any], span: Span, *, is_alone: bool) -> list[Frame]:
+        name = target["refId"]
+        is_prometheus = "expr" in target
+        if self.gives == "none":
+            return [Frame(query=name)] if is_prometheus else []
+        times = [] if self.gives == "rows" else [span.end_s - 60]
+        values = [] if self.gives == "rows" else [None if self.gives == "nulls" else 1.0]
+        if target.get("format") != "table":
+            label = target.get("label") or target.get("legendFormat") or name
+            label = re.sub(r"\{\{\w+\}\}", "nvme1n1", label)
+            first = series(name, label, [(at, 1.0) for at in times])
+            time, value = first.fields
+            return [Frame(query=name, name=label, fields=[time, _with(value, values)])]
+        (grouped,) = set(re.findall(r"by \(([^)]+)\)", target["expr"]))
+        labels = [
+            Field(name=label, type="string", values=["one"] * len(times))
+            for label in grouped.split(", ")
+        ]
+        heading = "Value" if is_alone else f"Value #{name}"
+        last = Field(name=heading, type="number", values=values)
+        return [Frame(query=name, fields=[Field(name="Time", type="time", values=times), *labels, last])]  # fmt: skip
+
+
+def _with(column: Field, values: list[float | None]) -> Field:
+    return Field(
+        name=column.name, type=column.type, values=values, labels=column.labels, shown_as=column.shown_as
+    )  # fmt: skip
+
+
+def drawn(name: str, gives: str, *, changed: Mapping[str, Any] | None = None) -> str:
+    span = Span(start_s=NOW - 3_600, end_s=NOW)
+    wish = Wish(span=span, now_s=NOW, chosen={})
+    return look(changed or board(f"burstwatch-{name}"), Scripted(gives=gives), wish)[0]
+
+
+def broken(what: str) -> dict[str, Any]:
+    """A dashboard with something in it that Grafana does not know."""
+    changed = board("burstwatch-fleet")
+    panel = next(one for one in changed["panels"] if one["type"] == "table")
+    if what == "unit":
+        panel["fieldConfig"]["defaults"]["unit"] = "parsecs"
+    elif what == "kind":
+        panel["type"] = "rainbow"
+    elif what == "transformation":
+        panel["transformations"] = [{"id": "pivot", "options": {}}]
+    else:
+        panel["title"] = "A title that is too long for its panel " * 4
+    return changed
+
+
+#: A page by its name, and what must be said of it; nothing for one that is well.
+PLANTED = {
+    "well": ("<p>words</p>", ""),
+    "wide": ('<p style="white-space:nowrap">' + "wide " * 600 + "</p>", "px wide"),
+    "tall": ('<div style="height:10px"><p>tall</p><p>tall</p></div>', "leaves its panel"),
+    "faint": ('<p style="color:#777;background:#888">faint</p>', "contrast"),
+    "cut": ('<p style="width:20px;overflow:hidden;white-space:nowrap">cut off</p>', "is cut"),
+    "failed": ('<p class="error">it failed</p>', "it failed"),
+    "lineless": ("<canvas></canvas>", "draws no line"),
+    "empty": ("", "is empty"),
+}
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """Every page, looked at in one browser."""
+    find_program("chromium")
+    if not all((BUNDLE / name).exists() for name in BUNDLED):
+        pytest.fail("the bundle is not built: make .cache/grafana/look.js")
+    folder = tmp_path_factory.mktemp("pages")
+    for name in BUNDLED:
+        shutil.copy(BUNDLE / name, folder / name)
+    texts = {f"{name}-{gives}": drawn(name, gives) for name in NAMES for gives in (*EMPTY, "one")}
+    with fake_cloud() as cloud:
+        _, draining = play(cloud)
+        chosen = {"volume": draining.id, "instance": draining.instance_id}
+        texts["fleet-full"], _ = looked_at(cloud, "burstwatch-fleet")
+        texts["volume-full"], _ = looked_at(cloud, "burstwatch-volume", **chosen)
+    for what in ("unit", "kind", "transformation", "title"):
+        texts[f"broken-{what}"] = drawn("fleet", "one", changed=broken(what))
+    for name, (inside, _) in PLANTED.items():
+        texts[name] = (
+            '<!doctype html><html lang="en"><title>a page</title><style>section{height:60px}</style>'
+            f'<main><section data-panel="A panel" data-values="3"><h3>A panel</h3>{inside}</section></main>'
+        )
+    pages = {name: folder / f"{name}.html" for name in texts}
+    for name, text in texts.items():
+        pages[name].write_text(text)
+    once = {name for name in pages if not name.endswith(("-none", "-one", "-full"))}
+    return look_at(
+        pages, empty={name for name in pages if name.endswith(EMPTY)}, once=once - {*PLANTED}
+    )
+
+
+@pytest.mark.parametrize("gives", ["none", "rows", "nulls", "one", "full"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dashboard_fits_and_can_be_read_in_light_and_dark_on_a_phone_and_on_a_desk(
+    name: str, gives: str, seen: Seen
+) -> None:
+    if (name, gives) == ("host", "full"):
+        pytest.skip("the demo draws it, with a real host")
+    assert [one for one in seen.wrong if one.startswith(f"{name}-{gives} ")] == []
+    assert any(one["page"] == f"{name}-{gives}" for one in seen.panels)
+
+
+@pytest.mark.parametrize("gives", EMPTY)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_number_without_data_says_so_in_the_colour_of_what_that_means(
+    name: str, gives: str, seen: Seen
+) -> None:
+    stats = {
+        one["title"]: one for one in board(f"burstwatch-{name}")["panels"] if one["type"] == "stat"
+    }
+    shown = [
+        one
+        for one in seen.panels
+        if one["page"] == f"{name}-{gives}" and one["panel"] in stats and one["numbers"]
+    ]
+    assert {one["panel"] for one in shown} == stats.keys()
+    for one in shown:
+        mappings = stats[one["panel"]]["fieldConfig"]["defaults"]["mappings"]
+        (nothing,) = (each["options"]["result"] for each in mappings if each["type"] == "special")
+        (number,) = one["numbers"]
+        assert number["text"] == nothing["text"], one
+        assert number["color"].upper() in HEX[one["theme"], nothing["color"]], one
+
+
+def test_a_fleet_shows_the_worst_and_leads_to_it(seen: Seen) -> None:
+    tables = {
+        one["panel"]: one
+        for one in seen.panels
+        if one["page"] == "fleet-full" and one["rows"] and one["width"] == 1280
+    }
+    _, worst = tables["Least time left"]["rows"]
+    volume, left = worst
+    assert volume.startswith("vol-")
+    assert left.endswith("mins")
+    (link,) = tables["Least time left"]["links"]
+    assert f"var-volume={volume}" in link
+    assert "var-region=us-east-1" in link
+    _, *lowest = tables["Lowest balances"]["rows"]
+    assert [balance for _, balance in lowest] == ["34%", "100%"]
+    assert tables["Least time left of other kinds"]["rows"][1][0] == (
+        "ec2_instance_cpu i-0aaaaaaaaaaaaaa77.cpu"
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("unit", "Grafana has no unit parsecs"),
+        ("kind", "a panel of the kind rainbow is not drawn here"),
+        ("transformation", "Grafana has no transformation pivot"),
+        ("title", "is cut"),
+    ],
+)
+def test_what_grafana_does_not_know_is_named_and_hides_no_other_panel(
+    what: str, said: str, seen: Seen
+) -> None:
+    mine = [one for one in seen.wrong if one.startswith(f"broken-{what} ")]
+    assert mine
+    assert all(said in one for one in mine), mine
+    panels = [one for one in seen.panels if one["page"] == f"broken-{what}"]
+    assert len(panels) == sum(one["type"] != "row" for one in broken(what)["panels"])
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_what_is_wrong_with_a_page_is_said_in_light_and_dark_and_of_nothing_else(
+    name: str, seen: Seen
+) -> None:
+    _, named = PLANTED[name]
+    mine = [one for one in seen.wrong if one.startswith(f"{name} (")]
+    if not named:
+        assert mine == []
+    for theme in ("light", "dark") if named else ():
+        assert any(named in one for one in mine if f"({theme}, 1280 px)" in one), mine
+
+
+def test_a_value_that_json_lacks_reaches_grafana() -> None:
+    frame = series("A", "left", [(1.0, float("inf")), (2.0, float("nan")), (3.0, 5.0)])
+    data = json.loads(json.dumps(frame.as_json(), allow_nan=False))["data"]
+    assert data["values"] == [[1000.0, 2000.0, 3000.0], [None, None, 5.0]]
+    assert data["entities"] == [None, {"NaN": [1], "Inf": [0], "NegInf": []}]
