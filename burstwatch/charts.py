@@ -10,7 +10,7 @@ STYLE = (
     ".grid{stroke:#ddd}.curve{fill:none;stroke-width:1.6}"
 )
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 16.0, 34.0, 36.0
-BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#888888", "#d68910", "#1e8449"
+BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#888888", "#b35900", "#1e8449"
 
 
 @dataclass(kw_only=True)

@@ -8,5 +8,21 @@
     jobSelector: 'job="burstwatch"',
     // Who exports: burstwatch, yace or ebs-csi. The last two know less (see the files in prometheus/).
     exporter: 'burstwatch',
+
+    // The words that your routes know: what wakes somebody, and what does not.
+    severities: { critical: 'critical', warning: 'warning' },
+    // What the name of an alert and the title of a dashboard begin with.
+    alertPrefix: 'Burstwatch',
+    dashboardPrefix: 'burstwatch / ',
+    dashboardTags: ['burstwatch'],
+    dashboardRefresh: '1m',
+
+    // Seconds left from which a disk is critical, and from which it is a warning.
+    diskCriticalWithin: 3600,
+    diskWarningWithin: 6 * 3600,
+    // The same for the CPU credits of a host.
+    cpuWarningWithin: 2 * 3600,
+    // The share of five minutes above a limit from which that is a warning.
+    limitReachedFrom: 0.5,
   },
 }

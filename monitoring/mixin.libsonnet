@@ -22,16 +22,40 @@
     },
   },
 
+  // The thresholds of the YAML by alert and severity, each with what stands in its place.
+  local thresholds = {
+    BurstwatchRunsDry: {
+      critical: ['< 3600', '< %d' % config.diskCriticalWithin],
+      warning: ['< 6 * 3600', '< %d' % config.diskWarningWithin],
+    },
+    BurstwatchCpuCreditsRunOut: { warning: ['< 2 * 3600', '< %d' % config.cpuWarningWithin] },
+    BurstwatchLimitReached: { warning: ['> 0.5', '> %g' % config.limitReachedFrom] },
+  },
+  local configured(rule) =
+    local severity = rule.labels.severity;
+    local change = std.get(std.get(thresholds, rule.alert, {}), severity, ['', '']);
+    linked(rule) {
+      alert: config.alertPrefix + std.substr(rule.alert, std.length('Burstwatch'), std.length(rule.alert)),
+      expr: if change[0] == '' then rule.expr else std.strReplace(rule.expr, change[0], change[1]),
+      labels+: { severity: config.severities[severity] },
+    },
+  local titled(board) = board {
+    title: config.dashboardPrefix + std.split(board.title, ' / ')[1],
+    tags: config.dashboardTags,
+    refresh: config.dashboardRefresh,
+    links: [link + (if link.type == 'dashboards' then { tags: config.dashboardTags } else {}) for link in board.links],
+  },
+
   prometheusRules+:: std.parseYaml(rules[config.exporter]),
   prometheusAlerts+:: {
     groups: [
-      group { rules: [linked(rule) for rule in group.rules] }
+      group { rules: [configured(rule) for rule in group.rules] }
       for group in std.flatMap(function(text) std.parseYaml(filled(text)).groups, alerts)
     ],
   },
   grafanaDashboards+:: {
-    'burstwatch-fleet.json': import 'grafana/burstwatch-fleet.json',
-    'burstwatch-volume.json': import 'grafana/burstwatch-volume.json',
-    'burstwatch-host.json': import 'grafana/burstwatch-host.json',
+    'burstwatch-fleet.json': titled(import 'grafana/burstwatch-fleet.json'),
+    'burstwatch-volume.json': titled(import 'grafana/burstwatch-volume.json'),
+    'burstwatch-host.json': titled(import 'grafana/burstwatch-host.json'),
   },
 }

@@ -48,23 +48,32 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
   const found: string[] = [];
   const short = (element: Element) => `${element.tagName.toLowerCase()} "${(element.textContent ?? '').trim().slice(0, 40)}"`;
   if (document.documentElement.scrollWidth > window.innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
-  for (const panel of document.querySelectorAll<HTMLElement>('[data-values]')) {
+  /** A wide figure is scrolled in its place; a table of a dashboard only on a phone. */
+  const isScrolled = (element: Element): boolean => {
+    if (element.closest('[role=grid]')) return window.innerWidth < phone;
+    for (let outer = element.parentElement; outer && outer !== document.body; outer = outer.parentElement) {
+      if (getComputedStyle(outer).overflowX === 'auto') return true;
+    }
+    return false;
+  };
+  const panels = [...document.querySelectorAll<HTMLElement>('[data-values]')];
+  for (const panel of panels.length ? panels : [document.body]) {
     const edge = panel.getBoundingClientRect();
     const title = panel.dataset['panel'] ?? panel.querySelector('h3')?.textContent ?? '?';
     for (const element of panel.querySelectorAll<HTMLElement>('*')) {
       if (element.closest('svg') || getComputedStyle(element).visibility === 'hidden') continue;
       const own = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent!.trim());
       if (!own || getComputedStyle(element).display === 'inline' || !element.getClientRects().length) continue;
+      if (isScrolled(element)) continue;
       const box = element.getBoundingClientRect();
-      if (window.innerWidth < phone && element.closest('[role=grid]')) continue; // a wide table is scrolled there
-      const isScrolled = element.closest('[class*=legend], [class*=scrollbar], [role=grid]') !== null;
-      if (box.right > edge.right + 1 || box.left < edge.left - 1 || (!isScrolled && (box.bottom > edge.bottom + 1 || box.top < edge.top - 1))) {
+      if (box.right > edge.right + 1 || box.left < edge.left - 1 || box.bottom > edge.bottom + 1 || box.top < edge.top - 1) {
         found.push(`${title}: ${short(element)} leaves its panel`);
       }
       if (element.scrollWidth > element.clientWidth + 1) found.push(`${title}: ${short(element)} is cut`);
     }
     const failed = panel.querySelector('.error');
     if (failed) found.push(`${title}: ${failed.textContent}`);
+    if (!panels.length) continue; // a page of words
     const hasValues = Number(panel.dataset['values']) > 0;
     if (!hasValues && !mayBeEmpty) found.push(`${title}: has no values`);
     const canvas = panel.querySelector('canvas');
@@ -100,6 +109,7 @@ async function faint(page: Page): Promise<string[]> {
   return await page.evaluate(async () => {
     const { axe } = window as unknown as { axe: { run(context: Document, options: object): Promise<Record<string, { nodes: { html: string; target: string[]; any: { message: string }[] }[] }[]>> } };
     const result = await axe.run(document, { runOnly: ['color-contrast'] });
+    const LARGE = 24;
     const light = (color: readonly number[]) => color.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
       .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i]!, 0);
     const numbers = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
@@ -107,13 +117,14 @@ async function faint(page: Page): Promise<string[]> {
     const contrast = (element: Element): number => {
       let ground: Element | null = element;
       while (ground && numbers(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
-      const [a, b] = [light(numbers(getComputedStyle(element).color)), ground ? light(numbers(getComputedStyle(ground).backgroundColor)) : 1];
+      const { color, fill } = getComputedStyle(element);
+      const [a, b] = [light(numbers(element instanceof SVGElement ? fill : color)), ground ? light(numbers(getComputedStyle(ground).backgroundColor)) : 1];
       return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     };
     const text = (node: { html: string; any: { message: string }[] }) => `${node.html.slice(0, 120)}: ${node.any[0]?.message ?? 'contrast cannot be told'}`;
     const untold = result['incomplete']!.flatMap((rule) => rule.nodes).filter((node) => {
       const element = document.querySelector(node.target[0]!);
-      return !element || contrast(element) < 3;
+      return !element || contrast(element) < (parseFloat(getComputedStyle(element).fontSize) < LARGE ? 4.5 : 3);
     });
     return [...result['violations']!.flatMap((rule) => rule.nodes), ...untold].map(text);
   });

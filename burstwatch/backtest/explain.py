@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from burstwatch.backtest.replay import Moment
 from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, picture, ticks
+from burstwatch.document import document
 from burstwatch.fixes import Fix
 from burstwatch.formatting import recorded_time, span, spark
 from burstwatch.history.observations import Resource
@@ -113,25 +114,11 @@ def as_text(story: Story) -> str:
     return "\n".join(lines)
 
 
-STYLE = """
-:root{color-scheme:light dark}
-body{font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em}
-h1{font-size:1.3em;overflow-wrap:anywhere}
-figure{margin:1em 0;background:#fff;border-radius:6px;overflow-x:auto}
-svg{display:block;min-width:560px;width:100%}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:13px;padding:1em;border-radius:6px;
-background:color-mix(in srgb,currentColor 8%,transparent)}
-"""
-
-
 def as_html(story: Story) -> str:
     """The story as a page of its own, with nothing to load. The first lines say what happened."""
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(story.name)}</title><style>{STYLE}</style>"
-        f"<h1>{escape(story.name)}</h1><p>{escape(_summary(story))}</p>"
-        f"<figure>{as_svg(story)}</figure><pre>{escape(as_text(story))}</pre></html>\n"
+    return document(
+        story.name,
+        f"<p>{escape(_summary(story))}</p><figure>{as_svg(story)}</figure><pre>{escape(as_text(story))}</pre>",
     )
 
 

@@ -3,18 +3,28 @@
 import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from burstwatch.cli.main import run
+from burstwatch_exporter.measure.picture import page as record_page
+from burstwatch_exporter.measure.record import read_record
+from burstwatch_exporter.web.app import landing
 from demo.boards import BUNDLE, BUNDLED
+from demo.page import report
 from monitoring.look.frames import Field, Frame, Span, series
 from monitoring.look.page import Wish, look
 from tests.conftest import NOW, fake_cloud, find_program
 from tests.monitoring.played import board, looked_at, play
+from tests.monitoring.test_report import LIVE_AT, playing
 from tools.looks import Seen, look_at
+from tools.pages import MEASURED
 
 pytestmark = pytest.mark.real
 NAMES = ("fleet", "volume", "host")
@@ -97,6 +107,43 @@ def broken(what: str) -> dict[str, Any]:
     return changed
 
 
+class Unwell:
+    """An exporter that has something to say."""
+
+    def problems(self) -> list[str]:
+        return ["nvme: /dev/nvme1: permission denied: run burstwatch-nvme-helper as root (docs/exporter.md)"]  # fmt: skip
+
+    def hints(self) -> list[str]:
+        return ["no EBS volume is attached to this host: " + "a word and another, " * 12]
+
+    def scrape(self, accept: str, /) -> tuple[str, bytes]:
+        raise NotImplementedError
+
+    def is_ready(self) -> bool:
+        return True
+
+
+def explained() -> str:
+    """The example that ships with ``burstwatch explain``."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "page.html"
+        arguments = ["explain", "--example", "--html", str(target)]
+        assert run(arguments, stdout=StringIO(), stderr=StringIO(), env={}, clock=lambda: NOW) == 0
+        return target.read_text()
+
+
+def measured() -> str:
+    return record_page(read_record(max(MEASURED.glob("*.json"))))
+
+
+#: Pages that are not dashboards.
+PAGES: Mapping[str, Callable[[], str]] = {
+    "report": lambda: report(*playing(), now_s=LIVE_AT + 480),
+    "explain": explained,
+    "measured": measured,
+    "exporter": lambda: landing(Unwell()),
+}
+
 #: A page by its name, and what must be said of it; nothing for one that is well.
 PLANTED = {
     "well": ("<p>words</p>", ""),
@@ -125,6 +172,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         chosen = {"volume": draining.id, "instance": draining.instance_id}
         texts["fleet-full"], _ = looked_at(cloud, "burstwatch-fleet")
         texts["volume-full"], _ = looked_at(cloud, "burstwatch-volume", **chosen)
+    texts |= {name: draw() for name, draw in PAGES.items()}
     for what in ("unit", "kind", "transformation", "title"):
         texts[f"broken-{what}"] = drawn("fleet", "one", changed=broken(what))
     for name, (inside, _) in PLANTED.items():
@@ -135,9 +183,10 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     pages = {name: folder / f"{name}.html" for name in texts}
     for name, text in texts.items():
         pages[name].write_text(text)
+    every_size = {*PLANTED, *PAGES}
     once = {name for name in pages if not name.endswith(("-none", "-one", "-full"))}
     return look_at(
-        pages, empty={name for name in pages if name.endswith(EMPTY)}, once=once - {*PLANTED}
+        pages, empty={name for name in pages if name.endswith(EMPTY)}, once=once - every_size
     )
 
 
@@ -150,6 +199,13 @@ def test_a_dashboard_fits_and_can_be_read_in_light_and_dark_on_a_phone_and_on_a_
         pytest.skip("the demo draws it, with a real host")
     assert [one for one in seen.wrong if one.startswith(f"{name}-{gives} ")] == []
     assert any(one["page"] == f"{name}-{gives}" for one in seen.panels)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_and_can_be_read_in_light_and_dark_on_a_phone_and_on_a_desk(
+    name: str, seen: Seen
+) -> None:
+    assert [one for one in seen.wrong if one.startswith(f"{name} ")] == []
 
 
 @pytest.mark.parametrize("gives", EMPTY)

@@ -1,6 +1,7 @@
 """The mixin puts together what is in the YAML and JSON, and follows its configuration."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ ALERTS = [
 ]
 
 
-def mixin(**config: str) -> dict[str, Any]:
+def mixin(**config: object) -> dict[str, Any]:
     """What the mixin gives, with a configuration over its own."""
     text = f"""
       local m = (import 'mixin.libsonnet') + {{ _config+:: {json.dumps(config)} }};
@@ -30,9 +31,18 @@ def mixin(**config: str) -> dict[str, Any]:
     return found
 
 
+def rules_of(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [rule for group in found["alerts"]["groups"] for rule in group["rules"]]
+
+
 def test_without_a_word_it_gives_the_files_as_they_are() -> None:
     found = mixin()
-    assert found["alerts"] == {"groups": ALERTS}
+    expected = [rule for group in ALERTS for rule in group["rules"]]
+    shown = rules_of(found)
+    assert [{**rule, "expr": ""} for rule in shown] == [{**rule, "expr": ""} for rule in expected]
+    for ours, rule in zip(shown, expected, strict=True):  # 6 * 3600 is 21600
+        product = re.sub(r"(\d) \* 3600", lambda match: str(3600 * int(match[1])), rule["expr"])
+        assert ours["expr"] in {rule["expr"], product}
     rules = yaml.safe_load((FOLDER / "prometheus" / "burstwatch.rules.yml").read_text())
     assert found["rules"] == rules
     names = {
@@ -76,3 +86,25 @@ def test_with_the_address_of_grafana_every_alert_links_to_its_dashboard() -> Non
             assert all(link.startswith(f"{address}/d/burstwatch-host?") for link in links)
         else:
             assert set(links) == {None}
+
+
+def test_severities_and_names_are_those_of_its_user() -> None:
+    found = mixin(severities={"critical": "page", "warning": "ticket"}, alertPrefix="Ebs", dashboardPrefix="Storage / ", dashboardTags=["storage"], dashboardRefresh="5m")  # fmt: skip
+    assert {rule["labels"]["severity"] for rule in rules_of(found)} == {"page", "ticket"}
+    names = {rule["alert"] for rule in rules_of(found)}
+    assert "EbsRunsDry" in names
+    assert all(name.startswith("Ebs") for name in names)
+    for board in found["dashboards"].values():
+        assert board["title"].startswith("Storage / ")
+        assert board["refresh"] == "5m"
+        linked = [link["tags"] for link in board["links"] if link["type"] == "dashboards"]
+        assert [board["tags"], *linked] == [["storage"], ["storage"]]
+
+
+def test_thresholds_are_those_of_its_user() -> None:
+    found = mixin(diskCriticalWithin=1_200, diskWarningWithin=7_777, cpuWarningWithin=5_000, limitReachedFrom=0.25)  # fmt: skip
+    texts = {(rule["alert"], rule["labels"]["severity"]): rule["expr"] for rule in rules_of(found)}
+    assert texts["BurstwatchRunsDry", "critical"].count("< 1200") == 2
+    assert texts["BurstwatchRunsDry", "warning"].count("< 7777") == 2
+    assert "< 5000" in texts["BurstwatchCpuCreditsRunOut", "warning"]
+    assert "> 0.25" in texts["BurstwatchLimitReached", "warning"]

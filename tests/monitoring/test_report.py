@@ -66,8 +66,8 @@ def test_a_page_in_vain_is_told() -> None:
     assert "Paged in vain: 1" in found.text()
 
 
-@pytest.mark.slow
-def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
+def playing() -> tuple[list[Volume], dict[str, Any]]:
+    """Three volumes and what happened to them: one ran dry after its page, one has no bucket."""
     specs = {spec.name: spec for spec in build_fleet()}
     ratios = [(LIVE_AT + 60 * minute, 1 - minute / 10) for minute in range(8)]
     volumes = [
@@ -80,8 +80,12 @@ def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
         )
         for name in ("cache", "wiki", "drain-100")
     ]
-    found = result(paged={"drain-100": 100}, dry={"drain-100": 400})
-    html = report(volumes, found, now_s=LIVE_AT + 480)
+    return volumes, result(paged={"drain-100": 100}, dry={"drain-100": 400})
+
+
+@pytest.mark.slow
+def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
+    html = report(*playing(), now_s=LIVE_AT + 480)
     places = [
         html.index(f'<td data-name="id">vol-{name}</td>') for name in ("drain-100", "wiki", "cache")
     ]

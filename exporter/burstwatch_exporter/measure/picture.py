@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
+from burstwatch.document import document
 from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.record import Record, StepRecord
 from burstwatch_exporter.measure.report import HEADINGS, cells, heading, remarks
@@ -16,16 +17,6 @@ COLORS = (BLUE, ORANGE, GREEN, RED, GREY)
 #: Room above the highest point.
 HEADROOM = 1.15
 MS = 1e3
-PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>body{{font:15px/1.5 sans-serif;color:#222;background:#fff;max-width:60rem;margin:2rem auto;padding:0 1rem}}
-table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #ddd}}td:not(:last-child){{white-space:nowrap}}
-.wide{{overflow-x:auto}}svg{{width:100%;height:auto}}h1{{font-size:1.2rem;overflow-wrap:anywhere}}</style>
-<h1>{title}</h1>
-{body}
-</html>
-"""
 
 
 def page(record: Record) -> str:
@@ -42,9 +33,9 @@ def page(record: Record) -> str:
     parts = [
         f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>',
         f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in remarks(record))}</ul>",
-        picture(charts) if charts else "<p>nothing was sampled</p>",
+        f"<figure>{picture(charts)}</figure>" if charts else "<p>nothing was sampled</p>",
     ]
-    return PAGE.format(title=escape(heading(record)), body="\n".join(parts))
+    return document(heading(record), "\n".join(parts))
 
 
 def step_charts(step: StepRecord, record: Record) -> Iterator[Chart]:

@@ -18,6 +18,7 @@ from prometheus_client.exposition import gzip_accepted
 from tornado.web import Application, HTTPError, RequestHandler
 
 import burstwatch
+from burstwatch.document import document
 from burstwatch_exporter.exposition import content_type_of
 from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.refusals import Refusals
@@ -30,14 +31,9 @@ IPV4 = 4
 #: From so many bytes on an answer is sent packed to those who take it so.
 WORTH_PACKING = 1_024
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
-LANDING = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>burstwatch exporter</title></head>
-<body><h1>burstwatch exporter {version}</h1>
-<p>How long the burst credits of this host's volumes last.</p>
+LINKS = """<p>How long the burst credits of this host's volumes last.</p>
 <ul><li><a href="/metrics">metrics</a></li><li><a href="/-/healthy">healthy</a></li>
-<li><a href="/-/ready">ready</a></li></ul>
-{problems}{hints}</body></html>
-"""
+<li><a href="/-/ready">ready</a></li></ul>"""
 
 
 #: Content type, content encoding or nothing, and the body.
@@ -196,14 +192,15 @@ class _Ready(_Handler):
 
 class _Landing(_Handler):
     async def get(self) -> None:
-        site = self.application.site
-        page = LANDING.format(
-            version=burstwatch.__version__,
-            problems=_listed("Not well", site.problems()),
-            hints=_listed("To know", site.hints()),
-        )
         self.set_header("Content-Type", HTML)
-        self.write(page)
+        self.write(landing(self.application.site))
+
+
+def landing(site: Site) -> str:
+    """The page for people. What is wrong comes first: it is what a phone shows."""
+    wrong = _listed("Not well", site.problems()) or "<p>No problem is known.</p>"
+    body = wrong + _listed("To know", site.hints()) + LINKS
+    return document(f"burstwatch exporter {burstwatch.__version__}", body)
 
 
 def _listed(heading: str, texts: Iterable[str]) -> str:
