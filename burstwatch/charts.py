@@ -1,4 +1,4 @@
-"""A small chart as SVG text, without any other part: what reports and explanations draw with."""
+"""Small charts as SVG text, and pages of HTML that hold them: what reports and explanations draw with."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -9,6 +9,16 @@ STYLE = (
     "text{font:13px sans-serif;fill:#222}.small{font-size:11px;fill:#555}"
     ".grid{stroke:#ddd}.curve{fill:none;stroke-width:1.6}"
 )
+#: Pictures keep their white ground: their colours are chosen for it. What is wider than a phone is scrolled in its place.
+PAGE_STYLE = """
+:root{color-scheme:light dark;background:Canvas;color:CanvasText}
+body{background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em;overflow-wrap:anywhere}
+h1{font-size:1.3em} h2{font-size:1.1em}
+figure{margin:1em 0;background:#fff;border-radius:6px;overflow-x:auto}
+svg{display:block;min-width:560px;width:100%}
+pre{white-space:pre-wrap;font-size:13px;padding:1em;border-radius:6px;background:color-mix(in srgb,currentColor 8%,transparent)}
+.wide{overflow-x:auto} table{border-collapse:collapse;width:100%} td,th{text-align:left;white-space:nowrap;padding:.25em .6em;border-bottom:1px solid}
+""".strip()
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 16.0, 34.0, 36.0
 BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#888888", "#b35900", "#1e8449"
 
@@ -125,6 +135,15 @@ def picture(charts: Sequence[Chart]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">'
         f'<style>{STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{panels}</svg>\n'
+    )
+
+
+def document(title: str, body: str) -> str:
+    """A page of HTML that needs nothing else, light or dark as the reader chose. ``title`` is text, ``body`` is HTML."""
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{PAGE_STYLE}</style></head><body><h1>{escape(title)}</h1>{body}</body></html>\n"
     )
 
 

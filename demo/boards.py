@@ -20,7 +20,7 @@ from monitoring.look.sources import CloudWatch, Prometheus, Source
 BEFORE_S, AHEAD_S, HOST_BEFORE_S = 1500.0, 600.0, 270.0
 #: The volume that is shown: a recorded workload on gp2, which runs dry.
 SHOWN = "database"
-NAMES = ("fleet", "volume", "host")
+NAMES = ("fleet", "volume", "resource", "host")
 #: What the pages load: Grafana's components in one script and its style (``make`` builds them).
 BUNDLE = ROOT / ".cache" / "grafana"
 BUNDLED = ("look.js", "look.css")
@@ -75,7 +75,7 @@ class Boards:
             source: Source = Prometheus(url=self.host.prometheus, scrape_s=SCRAPE_S)
             return source, Span(start_s=now_s - HOST_BEFORE_S, end_s=now_s), {}
         source = CloudWatch(client=self.cloudwatch, region=self.region)
-        if name == "fleet":
+        if name in {"fleet", "resource"}:
             return source, Span(start_s=now_s - BEFORE_S, end_s=now_s), {}
         shown = next(volume for volume in self.volumes if volume.spec.name == SHOWN)
         span = Span(start_s=now_s - BEFORE_S, end_s=now_s + AHEAD_S)

@@ -44,7 +44,7 @@ class Live:
         )
 
     def _board(self, name: str, asked: Mapping[str, str]) -> str:
-        chosen = {key: value for key, value in asked.items() if key == "volume"}
+        chosen = {key: value for key, value in asked.items() if key in {"volume", "resource"}}
         return self.boards.draw(name, now_s=time.time(), chosen=chosen, refresh_s=REFRESH_S)[0]
 
 

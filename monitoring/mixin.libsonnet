@@ -56,6 +56,7 @@
   grafanaDashboards+:: {
     'burstwatch-fleet.json': titled(import 'grafana/burstwatch-fleet.json'),
     'burstwatch-volume.json': titled(import 'grafana/burstwatch-volume.json'),
+    'burstwatch-resource.json': titled(import 'grafana/burstwatch-resource.json'),
     'burstwatch-host.json': titled(import 'grafana/burstwatch-host.json'),
   },
 }

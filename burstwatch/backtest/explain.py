@@ -11,8 +11,7 @@ from html import escape
 from itertools import pairwise
 
 from burstwatch.backtest.replay import Moment
-from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, picture, ticks
-from burstwatch.document import document
+from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, document, picture, ticks
 from burstwatch.fixes import Fix
 from burstwatch.formatting import recorded_time, span, spark
 from burstwatch.history.observations import Resource

@@ -18,7 +18,6 @@ from monitoring.dashboards.cloudwatch import (
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
-    CALM,
     EPISODES,
     FLEET,
     GREEN,
@@ -33,6 +32,7 @@ from monitoring.dashboards.parts import (
     PLAIN,
     PURPLE,
     RED,
+    RESOURCE_BOARD,
     SOME_IS_WELL,
     TIME_LEFT,
     VOLUME,
@@ -48,20 +48,25 @@ from monitoring.dashboards.parts import (
     number,
     transform,
 )
+from monitoring.dashboards.verdict import NONE_IS_NEAR, NOW
 
 MONTH_S = 30 * 86_400
-#: What is older than this is not now: a schedule of five minutes has been missed then.
-NOW = "15m"
 RESOURCE = "${PROP('Dim.ResourceId')}"
 #: A column with a time or a share, in pixels.
 VALUE_WIDTH = 110
 #: How many the tables and graphs of the worst show.
 WORST = 10
+WORST_HEIGHT = 12
 VOLUME_URL = (
     f"/d/{VOLUME}?var-datasource=${{datasource}}&var-region=${{region}}&var-deployment=${{deployment}}&var-volume=${{__value.text}}"
     "&from=now-3h&to=now%2B1h"
 )
 TO_VOLUME = ("look at this volume", VOLUME_URL)
+RESOURCE_URL = (
+    f"/d/{RESOURCE_BOARD}?var-datasource=${{datasource}}&var-region=${{region}}&var-deployment=${{deployment}}&var-resource=${{__value.text}}"
+    "&from=now-12h&to=now"
+)
+TO_RESOURCE = ("look at this resource", RESOURCE_URL)
 CONSOLE = "https://console.aws.amazon.com/cloudwatch/home?region=${region}#"
 
 ANNOTATIONS = (EPISODES,)
@@ -118,7 +123,7 @@ def _now() -> list[Panel]:
         number(
             "Least time left",
             "For the resource that is likely to run dry first. If sweeps complete and no time is published, nothing runs dry at its present demand.",
-            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, none=Nothing(text="none is near", color=CALM),
+            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, none=NONE_IS_NEAR,
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
         number(
@@ -143,7 +148,7 @@ def _worst() -> list[Panel]:
     )
     others = (
         f"SELECT AVG(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
-        f"WHERE Deployment = '$deployment' AND Kind != '{EBS_VOLUME.name}' GROUP BY Kind, ResourceId ORDER BY AVG() ASC LIMIT {WORST}"
+        f"WHERE Deployment = '$deployment' AND Kind != '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY AVG() ASC LIMIT {WORST}"
     )
     # A SEARCH sorts the first 500 that it finds; this sorts 10,000.
     lowest = (
@@ -160,11 +165,11 @@ def _worst() -> list[Panel]:
         ),
         listing(
             "Least time left of other kinds",
-            "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes, by kind.",
+            "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes. An id ends with its credits where a thing has several.",
             kind=KIND, unit="s", steps=TIME_LEFT, targets=[insights("others", others)], sort="time left",
-            since=NOW, width=8,
-            columns={"kind and resource": Look(wrapped=True), "time left": Look(steps=TIME_LEFT, width=VALUE_WIDTH)},
-            transformations=_newest("kind and resource", "time left"),
+            since=NOW, width=8, height=WORST_HEIGHT,
+            columns={"resource": Look(wrapped=True, link=TO_RESOURCE), "time left": Look(steps=TIME_LEFT, width=VALUE_WIDTH)},
+            transformations=_newest("resource", "time left"),
         ),
         _table(
             "Lowest balances",
@@ -227,7 +232,7 @@ def _monitor() -> list[Panel]:
         graph(
             "Problems",
             "Parts of sweeps that failed, units that could not be read, and calls that AWS throttled. The function's log names them.",
-            kind=KIND, unit="short", width=8,
+            kind=KIND, unit="short", width=8, soft_most=1,
             targets=[
                 _fleet("problems", "Problems"),
                 _fleet("units", "UnitsFailed"),
@@ -274,7 +279,7 @@ def _table(
 ) -> Panel:  # fmt: skip
     """Volumes with the newest value of each, smallest first, and a link to each."""
     return listing(
-        title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since, width=8,
+        title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since, width=8, height=WORST_HEIGHT,
         columns={"volume": Look(link=TO_VOLUME), heading: Look(steps=steps, width=VALUE_WIDTH)},
         transformations=_newest("volume", heading),
     )  # fmt: skip

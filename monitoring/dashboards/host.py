@@ -10,6 +10,7 @@ from monitoring.dashboards.parts import (
     CALM,
     GREEN,
     HOST,
+    ID_WIDTH,
     LEAST_MINUTES,
     MINUTE_S,
     MINUTES_LEFT,
@@ -142,7 +143,12 @@ def _worst() -> list[Panel]:
             "Disks with a bucket",
             "Time left at the demand of the last minutes; the balance lies between its two columns. The baseline is in IOPS (credits "
             "of io) or MiB/s (credits of throughput). If the time is missing, the balance is too uncertain to give one.",
-            labels={"instance": "host", "device": "device", "volume_id": "volume", "bucket": "credits of"},
+            labels={
+                "instance": ("host", Look()),
+                "device": ("device", Look(width=90)),
+                "volume_id": ("volume", Look(width=ID_WIDTH)),
+                "bucket": ("credits of", Look(width=100)),
+            },
             columns={
                 "time left": (least(one(m.EXHAUSTION, bound="likely")), Look(steps=TIME_LEFT, unit="s")),
                 "at the soonest": (least(one(m.EXHAUSTION, bound="low")), Look(unit="s")),
@@ -268,7 +274,7 @@ def _exporter() -> list[Panel]:
             "Apart from CloudWatch",
             "How far a published balance lay outside the interval of its time, as a share of the bucket: 0 inside. Far and for long "
             "means that type or size are not as stated.",
-            kind=KIND, unit="percentunit", width=8, least=None,
+            kind=KIND, unit="percentunit", width=8, least=None, soft_most=0.1,
             targets=[series("drift", one(m.DRIFT), DISK)],
         ),
     ]  # fmt: skip

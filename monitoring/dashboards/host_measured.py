@@ -51,14 +51,19 @@ def measured() -> list[Panel]:
     return [
         compared(
             "Model against measured",
-            "The newest result of each step: operations a second as fio counted them, what type and size promise for it, and how they compare. "
+            "The newest result of each step: operations a second as fio counted them, what type and size promise for it, how they compare, and the mean latency. "
             "burstwatch-exporter measure says in words what to make of it.",
-            labels={"instance": "host", "device": "device", "profile": "profile", "step": "step"},
+            labels={
+                "instance": ("host", Look(wrapped=True)),
+                "device": ("device", Look()),
+                "profile": ("profile", Look(wrapped=True)),
+                "step": ("step", Look(wrapped=True)),
+            },
             columns={
                 "measured": (ops, Look(unit="iops")),
                 "promised": (promised, Look(unit="iops")),
                 "share": (f"{ops} / {promised}", Look(unit="percentunit")),
-                "mean latency": (f"max {by} ({one(m.FIO_MEAN)})", Look(unit="s")),
+                "latency": (f"max {by} ({one(m.FIO_MEAN)})", Look(unit="s")),
             },
             sort="share", steps=PLAIN, width=14,
         ),

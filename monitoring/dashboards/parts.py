@@ -18,8 +18,16 @@ from grafana_foundation_sdk.models import dashboard as dm
 
 TAG = "burstwatch"
 FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"
+RESOURCE_BOARD = "burstwatch-resource"
 COLUMNS = 24
+#: A column with an id of AWS's, in pixels.
+ID_WIDTH = 180
 HOUR_S, MINUTE_S = 3_600.0, 60.0
+#: A bucket that does not drain has an infinite time left, which Grafana writes as so many years.
+NEVER: Mapping[str, object] = {
+    "type": "range",
+    "options": {"from": 1e10, "to": None, "result": {"text": "never"}},
+}
 #: So many of a panel that is repeated stand side by side.
 PER_ROW = 3
 #: Seconds left from which a panel turns orange, and red.
@@ -153,12 +161,14 @@ def graph(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
     width: int = 12, height: int = 8, looks: Mapping[str, Look] | None = None,
     steps: Steps = (), most: float | None = None, least: float | None = 0.0, label: str = "",
-    stacked: bool = False, repeat: str = "", doubling: bool = False,
+    stacked: bool = False, repeat: str = "", doubling: bool = False, none: str = "",
+    soft_most: float | None = None,
 ) -> Panel:  # fmt: skip
     """Lines over time. ``steps`` are drawn as lines too, ``most`` and ``least`` end the axis.
 
     ``repeat`` is a variable for each value of which there is such a panel, three in a row. On an axis that is
-    ``doubling`` each step is twice the one before, so that minutes can be told apart beside a day.
+    ``doubling`` each step is twice the one before, so that minutes can be told apart beside a day. The axis reaches to ``soft_most``
+    at least. ``none`` is said without data.
     """
     panel = _filled(
         timeseries.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps or PLAIN
@@ -191,15 +201,11 @@ def graph(
         panel = panel.thresholds_style(
             c.GraphThresholdsStyleConfig().mode(cm.GraphThresholdsStyleMode.DASHED)
         )
-    if doubling:
-        doubles = c.ScaleDistributionConfig().type(cm.ScaleDistribution.LOG).log(2)
-        panel = panel.scale_distribution(doubles)
-    if most is not None:
-        panel = panel.max(most)
-    if least is not None:
-        panel = panel.min(least)
-    if label:
-        panel = panel.axis_label(label)
+    if none:
+        panel = panel.no_value(none)
+    if soft_most is not None:
+        panel = panel.axis_soft_max(soft_most)
+    panel = _with_axis(panel, least, most, label, doubling=doubling)
     for name, look in (looks or {}).items():
         values = _properties(look)
         if name.startswith("/"):
@@ -207,6 +213,19 @@ def graph(
         else:
             panel = panel.override_by_name(name, values)
     return Panel(builder=panel, width=width, height=height)
+
+
+def _with_axis(
+    panel: timeseries.Panel, least: float | None, most: float | None, label: str, *, doubling: bool
+) -> timeseries.Panel:
+    if doubling:
+        doubles = c.ScaleDistributionConfig().type(cm.ScaleDistribution.LOG).log(2)
+        panel = panel.scale_distribution(doubles)
+    if most is not None:
+        panel = panel.max(most)
+    if least is not None:
+        panel = panel.min(least)
+    return panel.axis_label(label) if label else panel
 
 
 def listing(
@@ -335,6 +354,7 @@ def _properties(look: Look) -> list[dm.DynamicConfigValue]:
         "custom.fillOpacity": (look.fill_to, 20),
         "custom.lineWidth": (look.hidden_line, 0),
         "unit": (look.unit, look.unit),
+        "mappings": (look.unit == "s", [NEVER]),
         "thresholds": (look.steps, {"mode": "absolute", "steps": grounds}),
         "custom.cellOptions": (look.steps, {"type": "color-background", "mode": "basic"}),
         "links": (url, [{"title": title, "url": url}]),

@@ -63,12 +63,12 @@ def latest(name: str, expression: str) -> prometheus.Dataquery:
 
 
 def compared(
-    title: str, text: str, *, labels: Mapping[str, str], columns: Mapping[str, tuple[str, Look]],
+    title: str, text: str, *, labels: Mapping[str, tuple[str, Look]], columns: Mapping[str, tuple[str, Look]],
     sort: str, steps: Steps, width: int, height: int = 9,
 ) -> Panel:  # fmt: skip
     """A table with a column for each query, and a row for each set of labels, which all queries share.
 
-    ``labels`` has the headings of the labels, ``columns`` those of the queries with how each looks.
+    ``labels`` has the headings of the labels, ``columns`` those of the queries, each with how it looks.
     """
     letters = [chr(ord("A") + i) for i in range(len(columns))]
     names = {f"Value #{letter}": name for letter, name in zip(letters, columns, strict=True)}
@@ -76,14 +76,14 @@ def compared(
     return listing(
         title, text, kind=KIND, unit="short", steps=steps, width=width, height=height, sort=sort,
         targets=[latest(letter, query) for letter, (query, _) in queries],
-        columns={name: look for name, (_, look) in columns.items()},
+        columns={**dict(labels.values()), **{name: look for name, (_, look) in columns.items()}},
         transformations=[
             transform("merge"),
             transform(
                 "organize",
                 excludeByName={"Time": True},
                 indexByName={name: i for i, name in enumerate([*labels, *names])},
-                renameByName={**labels, **names},
+                renameByName={**{label: name for label, (name, _) in labels.items()}, **names},
             ),
         ],
     )  # fmt: skip

@@ -3,8 +3,7 @@
 from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
-from burstwatch.aws.names import LONGEST_S, NAMESPACE, TIME_METRIC
-from burstwatch.forecast.policy import SEVERITY
+from burstwatch.aws.names import LONGEST_S, TIME_METRIC
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import (
     EBS,
@@ -16,48 +15,28 @@ from monitoring.dashboards.cloudwatch import (
     region,
     values_of,
 )
-from monitoring.dashboards.fleet import NOW
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
-    CALM,
     EPISODES,
     GREEN,
-    LEAST_MINUTES,
-    MINUTE_S,
-    MINUTES_LEFT,
-    MOST_MINUTES,
     NO_DATA,
     ORANGE,
-    PURPLE,
     RED,
-    TIME_LEFT,
     VOLUME,
     Look,
-    Nothing,
     Panel,
     board,
     data_source,
     graph,
     number,
 )
+from monitoring.dashboards.verdict import BOUNDS, NOW, Verdict
 
 MIB = 1_048_576
-#: The statistic of the published time that is each end of its range.
-BOUNDS = {"soonest": "Minimum", "likely": "Average", "latest": "Maximum"}
+VERDICT = Verdict(kind=EBS_VOLUME.name, resource="$volume")
 #: A projection that is older than the balance by more is none of it.
 SAID_S = 600
-WORDS = {
-    float(number_): (word, color)
-    for word, color, number_ in (
-        ("ok", GREEN, SEVERITY["ok"]),
-        ("watch", BLUE, SEVERITY["watch"]),
-        ("warning", ORANGE, SEVERITY["warning"]),
-        ("critical", RED, SEVERITY["critical"]),
-        ("exhausted", PURPLE, SEVERITY["exhausted"]),
-    )
-}
-
 ANNOTATIONS = (EPISODES,)
 
 
@@ -94,21 +73,7 @@ def _now() -> list[Panel]:
             kind=KIND, unit="percent", steps=BALANCE_PERCENT, since=NOW, width=5, decimals=1, none=NO_DATA,
             targets=[_ebs("balance", "BurstBalance", "Minimum")],
         ),
-        number(
-            "Time left", "Until no credits are left, at the demand that is expected. A day stands for a day or more. Published only while burstwatch warns of it.",
-            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none=Nothing(text="none is near", color=CALM),
-            targets=[_said("likely", TIME_METRIC, "Average")],
-        ),
-        number(
-            "At the soonest", "The least that the range of the projection allows.",
-            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=5, none=Nothing(text="none is near", color=CALM),
-            targets=[_said("soonest", TIME_METRIC, "Minimum")],
-        ),
-        number(
-            "State", "The verdict of burstwatch. It is published from a warning until the warning ends. The Fleet dashboard shows whether burstwatch runs.",
-            kind=KIND, unit="short", steps=((None, GREEN),), since=NOW, width=4, none=Nothing(text="no warning", color=CALM), names=WORDS,
-            targets=[_said("severity", "Severity", "Maximum")],
-        ),
+        *VERDICT.tiles(width=5, state_width=4),
         number(
             "Waiting I/O", "The length of the queue. It grows when more is asked for than is served.",
             kind=KIND, unit="short", steps=((None, GREEN), (8, ORANGE), (32, RED)), since=NOW, width=5, decimals=1,
@@ -139,19 +104,7 @@ def _left() -> list[Panel]:
                 "latest": Look(color=GREEN, hidden_line=True, fill_to="soonest"),
             },
         ),
-        graph(
-            "Time left", "The range of the time to exhaustion, at each sweep. One day means a day or more. Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, width=10, height=10,
-            targets=[
-                *(_said(f"{name}Left", TIME_METRIC, statistic, hidden=True) for name, statistic in BOUNDS.items()),
-                *(math(name, f"{name}Left / {MINUTE_S:g}", label=name) for name in BOUNDS),
-            ],
-            looks={
-                "soonest": Look(color=RED),
-                "likely": Look(color=ORANGE),
-                "latest": Look(color=GREEN, fill_to="soonest"),
-            },
-        ),
+        VERDICT.time_left(width=10),
     ]  # fmt: skip
 
 
@@ -264,18 +217,6 @@ def _ebs(
     return metric(name, EBS, metric_name, statistic, dimensions, label=label or name, hidden=hidden)
 
 
-def _said(
-    name: str, metric_name: str, statistic: str = "Minimum", *, hidden: bool = False
-) -> MetricsQuery:
-    """The values that the sweep has published of the volume."""
-    dimensions = {
-        "Deployment": "$deployment",
-        "Kind": EBS_VOLUME.name,
-        "ResourceId": "$volume",
-    }
-    return metric(name, NAMESPACE, metric_name, statistic, dimensions, label=name, hidden=hidden)
-
-
 def _ahead(name: str, statistic: str) -> list[MetricsQuery]:
     """The balance from the newest sweep on to where it is said to be 0.
 
@@ -287,7 +228,7 @@ def _ahead(name: str, statistic: str) -> list[MetricsQuery]:
     dry = f"({said} + FILL(IF({is_near}, {left}), REPEAT))"
     since = "(EPOCH(balance) - newest)"
     return [
-        _said(left, TIME_METRIC, statistic, hidden=True),
+        VERDICT.metric(left, TIME_METRIC, statistic, hidden=True),
         math(said, f"FILL(IF({is_near}, EPOCH({left})), REPEAT)", hidden=True),
         math(line, f"level * (1 - {since} / ({dry} - newest))", hidden=True),
         math(

@@ -106,6 +106,11 @@ def resolved(
         if variable["type"] == "datasource":
             continue
         found = source.values(variable["query"], _texts(values))
+        if variable.get("regex"):
+            pattern = re.compile(variable["regex"].strip("/"))
+            found = [
+                match[min(1, pattern.groups)] for one in found if (match := pattern.search(one))
+            ]
         if name in chosen:
             values[name] = [chosen[name]]
         elif not found:
@@ -184,14 +189,24 @@ def seconds_of(text: str) -> int:
 
 
 def problems(looked: Sequence[Looked]) -> list[str]:
-    """Panels that failed or have nothing, and queries that found nothing in any repetition of their panel."""
-    wrong = [
-        f"{one.title}: {one.error or 'no data'}"
+    """Panels that failed or have nothing, and queries that found nothing in any repetition of their panel.
+
+    A graph that says what it means to have nothing may have nothing.
+    """
+    promised = [
+        one
         for one in looked
-        if one.error or not any(one.answers.values())
+        if one.panel["type"] != "timeseries"
+        or not one.panel["fieldConfig"]["defaults"].get("noValue")
+    ]
+    wrong = [f"{one.title}: {one.error}" for one in looked if one.error]
+    wrong += [
+        f"{one.title}: no data"
+        for one in promised
+        if not one.error and not any(one.answers.values())
     ]
     answers: dict[tuple[int, str], int] = {}
-    for one in looked:
+    for one in promised:
         for query, values in one.answers.items():
             key = one.panel["id"], query
             answers[key] = answers.get(key, 0) + values

@@ -2,6 +2,7 @@
 
 import pytest
 
+from burstwatch.aws import pace as pacing
 from burstwatch.aws.inventory import Inventory, take_inventory
 from burstwatch.aws.pace import (
     LISTINGS,
@@ -15,6 +16,12 @@ from burstwatch.aws.pace import (
 from burstwatch.aws.session import Deadline
 from burstwatch.kinds import find_kinds
 from tests.conftest import Clock, Cloud
+
+
+@pytest.fixture(autouse=True)
+def _quotas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AWS's own: where the cloud is faked, listings have no quota."""
+    monkeypatch.setattr(pacing, "LISTINGS", LISTINGS)
 
 
 def paced(shards: int = 1) -> tuple[Pace, Clock]:

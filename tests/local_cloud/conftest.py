@@ -83,7 +83,7 @@ def played(
             address = (demo_out / "live.txt").read_text()
             volumes = json.loads((demo_out / "result.json").read_text())["volumes"]
             wiki = next(volume["id"] for volume in volumes if volume["name"] == "wiki")
-            boards = ["fleet", f"volume?var-volume={wiki}", "host"]
+            boards = ["fleet", f"volume?var-volume={wiki}", "resource", "host"]
             paths = ["", *(f"d/burstwatch-{board}" for board in boards), "nowhere"]
             return {path: fetch(f"{address}{path}") for path in paths}
         finally:

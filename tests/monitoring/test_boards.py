@@ -31,7 +31,7 @@ def test_every_panel_of_the_fleet_has_data(watched: tuple[Cloud, list[Volume]]) 
 
     assert names("Least time left") == [draining.id]
     assert names("Lowest balances") == [draining.id, calm.id]
-    assert names("Least time left of other kinds") == ["ec2_instance_cpu i-0aaaaaaaaaaaaaa77.cpu"]
+    assert names("Least time left of other kinds") == ["i-0aaaaaaaaaaaaaa77.cpu"]
 
 
 def test_every_panel_of_a_volume_that_drains_has_data_and_its_balance_goes_on_to_where_it_goes(
@@ -41,6 +41,28 @@ def test_every_panel_of_a_volume_that_drains_has_data_and_its_balance_goes_on_to
     chosen = {"volume": draining.id, "instance": draining.instance_id}
     _, looked = looked_at(cloud, "burstwatch-volume", **chosen)
     assert problems(looked) == []
+
+
+def test_a_resource_of_another_kind_has_its_own_credits_and_nothing_of_others(
+    watched: tuple[Cloud, list[Volume]],
+) -> None:
+    cloud, _ = watched
+    html, looked = looked_at(cloud, "burstwatch-resource", resource="i-0aaaaaaaaaaaaaa77.cpu")
+    assert "kind ec2_instance_cpu; thing i-0aaaaaaaaaaaaaa77." in html
+    shown = {one.title: {frame.name for frame in one.frames if frame.known} for one in looked}
+    assert shown == {
+        "Time left": {"soonest", "likely", "latest"},
+        "At the soonest": {"soonest"},
+        "State": {"severity"},
+        "Balance": set(),
+        "Credits": {"CPUCreditBalance"},
+        "vCPUs in use": {"CPUCreditUsage"},
+        "Operations": set(),
+        "Throughput": set(),
+    }
+    (used,) = (one for one in looked if one.title == "vCPUs in use")
+    (frame,) = (one for one in used.frames if one.known)
+    assert all(0.9 < vcpus < 1.0 for _, vcpus in frame.points)  # 95 % of one
 
 
 def test_the_lines_ahead_begin_at_the_newest_balance_and_end_when_it_is_said_to_be_dry(

@@ -27,7 +27,7 @@ from tools.looks import Seen, look_at
 from tools.pages import MEASURED
 
 pytestmark = pytest.mark.real
-NAMES = ("fleet", "volume", "host")
+NAMES = ("fleet", "volume", "resource", "host")
 #: What a source may give where it has nothing: no frame, frames without rows, or nulls.
 EMPTY = ("none", "rows", "nulls")
 #: Grafana's named colours as a browser has them.
@@ -172,6 +172,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         chosen = {"volume": draining.id, "instance": draining.instance_id}
         texts["fleet-full"], _ = looked_at(cloud, "burstwatch-fleet")
         texts["volume-full"], _ = looked_at(cloud, "burstwatch-volume", **chosen)
+        texts["resource-full"], _ = looked_at(
+            cloud, "burstwatch-resource", resource="i-0aaaaaaaaaaaaaa77.cpu"
+        )
     texts |= {name: draw() for name, draw in PAGES.items()}
     for what in ("unit", "kind", "transformation", "title"):
         texts[f"broken-{what}"] = drawn("fleet", "one", changed=broken(what))
@@ -186,7 +189,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     every_size = {*PLANTED, *PAGES}
     once = {name for name in pages if not name.endswith(("-none", "-one", "-full"))}
     return look_at(
-        pages, empty={name for name in pages if name.endswith(EMPTY)}, once=once - every_size
+        pages,
+        empty={name for name in pages if name.endswith((*EMPTY, "resource-full"))},
+        once=once - every_size,
     )
 
 
@@ -245,9 +250,7 @@ def test_a_fleet_shows_the_worst_and_leads_to_it(seen: Seen) -> None:
     assert "var-region=us-east-1" in link
     _, *lowest = tables["Lowest balances"]["rows"]
     assert [balance for _, balance in lowest] == ["34%", "100%"]
-    assert tables["Least time left of other kinds"]["rows"][1][0] == (
-        "ec2_instance_cpu i-0aaaaaaaaaaaaaa77.cpu"
-    )
+    assert tables["Least time left of other kinds"]["rows"][1][0] == ("i-0aaaaaaaaaaaaaa77.cpu")
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from monitoring.dashboards.boards import dashboards
 FOLDER = Path(__file__).parents[2] / "monitoring" / "grafana"
 BOARDS = {name: json.loads(text) for name, text in dashboards().items()}
 #: What AWS documents, by namespace.
-AWS = {
-    kind.namespace: import_module(f"tests.kinds.{kind.name}").DOCUMENTED_METRICS
-    for kind in find_kinds().values()
-}
+AWS: dict[str, set[str]] = {}
+for kind in find_kinds().values():
+    documented = import_module(f"tests.kinds.{kind.name}").DOCUMENTED_METRICS
+    AWS[kind.namespace] = AWS.get(kind.namespace, set()) | documented
 #: Published for a resource while it is warned of (see burstwatch.aws.publish).
 OF_RESOURCES = {*RESOURCE_METRICS}
 #: What Grafana itself fills in.

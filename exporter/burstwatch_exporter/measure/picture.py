@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from html import escape
 
-from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
-from burstwatch.document import document
+from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, document, picture
 from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.record import Record, StepRecord
 from burstwatch_exporter.measure.report import HEADINGS, cells, heading, remarks

@@ -18,7 +18,7 @@ from prometheus_client.exposition import gzip_accepted
 from tornado.web import Application, HTTPError, RequestHandler
 
 import burstwatch
-from burstwatch.document import document
+from burstwatch.charts import document
 from burstwatch_exporter.exposition import content_type_of
 from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.refusals import Refusals
