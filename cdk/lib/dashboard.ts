@@ -1,6 +1,6 @@
 import { Aws, Duration } from 'aws-cdk-lib';
 import {
-  AlarmStatusWidget, Color, ConcreteWidget, Dashboard, GraphWidget, type IAlarm, type IWidget, type Metric, PeriodOverride,
+  AlarmStatusWidget, Color, ConcreteWidget, Dashboard, GraphWidget, type IAlarm, type IMetric, type IWidget, MathExpression, type Metric, PeriodOverride,
   SingleValueWidget, Stats, TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
@@ -11,12 +11,13 @@ import type { Sweeps } from './sweeps.ts';
 /** Each unit publishes its own: what is counted adds up, and the worst is the smallest. */
 const STATISTICS: Record<string, string> = { MinTimeToExhaustion: Stats.MINIMUM, DataAge: Stats.MAXIMUM };
 const WORST = 10;
-/** The numbers that are seen first, in words, with their metrics. */
-const TILES: readonly [string, string][] = [
+const MINUTE_S = 60;
+/** The numbers that are seen first, in words, with their metrics, and by what these are divided. */
+const TILES: readonly [string, string, number?][] = [
   ['Empty now', 'ResourcesExhausted'],
   ['Empty within an hour', 'ResourcesDryWithin1h'],
   ['Empty within six hours', 'ResourcesDryWithin6h'],
-  ['Least time left (seconds)', 'MinTimeToExhaustion'],
+  ['Least time left (minutes)', 'MinTimeToExhaustion', MINUTE_S],
   ['Cannot be judged', 'ResourcesUnknown'],
   ['Sweeps completed a minute', 'SweepCompleted'],
 ];
@@ -35,7 +36,7 @@ export class FleetDashboard extends Construct {
       fleetMetric(name, props.deployment, STATISTICS[name] ?? Stats.SUM).with(options);
     const search = (metric: string, statistic: string) =>
       `SEARCH('{${NAMESPACE},Deployment,Kind,ResourceId} Deployment="${props.deployment}" MetricName="${metric}"', '${statistic}', 60)`;
-    const left = `SORT(${search('TimeToExhaustion', 'Average')}, MIN, ASC, ${WORST})`;
+    const left = `SORT(${search('TimeToExhaustion', 'Average')}, MIN, ASC, ${WORST}) / ${MINUTE_S}`;
     // A SEARCH sorts the first 500 that it finds; this sorts 10,000.
     const lowest = `SELECT MIN(BurstBalance) FROM SCHEMA("AWS/EBS", VolumeId) GROUP BY VolumeId ORDER BY MIN() ASC LIMIT ${WORST}`;
     const dashboard = new Dashboard(this, 'Dashboard', {
@@ -50,7 +51,9 @@ export class FleetDashboard extends Construct {
 
     row(
       'Now',
-      ...TILES.map(([title, name]) => new SingleValueWidget({ title, width: 4, height: 3, metrics: [fleet(name, { label: ' ' })] })),
+      ...TILES.map(([title, name, by]) => new SingleValueWidget({
+        title, width: 4, height: 3, metrics: [by ? divided(fleet(name), by, ' ') : fleet(name, { label: ' ' })],
+      })),
     );
     dashboard.addWidgets(
       ...pieces(props.alarms, ALARMS_OF_A_WIDGET).map(
@@ -59,12 +62,12 @@ export class FleetDashboard extends Construct {
     );
     row(
       'Worst first',
-      new SearchWidget({ title: 'Least time left (seconds)', view: 'table', expression: left, label: "${PROP('Dim.ResourceId')}" }),
+      new SearchWidget({ title: 'Least time left (minutes)', view: 'table', expression: left, label: "${PROP('Dim.ResourceId')}" }),
       new SearchWidget({ title: 'Lowest balances (percent)', view: 'table', expression: lowest, period: 300 }),
     );
     row(
       'History',
-      new SearchWidget({ title: `Time left of the ${WORST} worst (seconds)`, view: 'timeSeries', expression: left, label: "${PROP('Dim.ResourceId')}" }),
+      new SearchWidget({ title: `Time left of the ${WORST} worst (minutes)`, view: 'timeSeries', expression: left, label: "${PROP('Dim.ResourceId')}" }),
       new GraphWidget({
         title: 'Resources in danger', width: 12, height: 6, stacked: true,
         left: [
@@ -85,8 +88,10 @@ export class FleetDashboard extends Construct {
         left: ['ResourcesSeen', 'ResourcesUnknown'].map((name) => fleet(name)),
       }),
       new GraphWidget({
-        title: 'Age of the newest data (seconds), and how long a sweep takes (milliseconds)', width: 12, height: 6,
-        left: [fleet('DataAge')], right: props.sweeps.sweepers.map((sweeper) => sweeper.function.metricDuration({ period: Duration.minutes(1) })),
+        title: 'Age of the newest data (minutes), and how long a sweep takes (seconds, on the right)', width: 12, height: 6,
+        left: [divided(fleet('DataAge'), MINUTE_S, 'Age')],
+        right: props.sweeps.sweepers.map((sweeper, shard) =>
+          divided(sweeper.function.metricDuration({ period: Duration.minutes(1) }), 1000, `Sweep ${shard + 1}`, `ms${shard}`)),
       }),
       new GraphWidget({
         title: 'Problems', width: 12, height: 6,
@@ -101,6 +106,11 @@ export class FleetDashboard extends Construct {
       }),
     );
   }
+}
+
+/** In another unit: CloudWatch shows the unit of a metric, and nobody counts hours in seconds. */
+function divided(metric: IMetric, by: number, label: string, id = 'm'): MathExpression {
+  return new MathExpression({ expression: `${id} / ${by}`, usingMetrics: { [id]: metric }, label, period: Duration.minutes(1) });
 }
 
 function pieces<T>(all: readonly T[], size: number): (readonly T[])[] {

@@ -79,26 +79,34 @@ def test_every_widget_of_the_stacks_own_dashboard_has_data(
     now = datetime.now(tz=UTC)
     empty, asked = [], 0
     for widget in json.loads(text)["widgets"]:
-        for entry in widget["properties"].get("metrics", []):
-            if entry[0] == "AWS/Lambda":  # the local cloud measures no function
-                continue
-            asked += 1
-            answer = cloudwatch.get_metric_data(
-                MetricDataQueries=[query_of(entry)],
-                StartTime=now - timedelta(minutes=30),
-                EndTime=now,
-            )
-            if not any(result["Values"] for result in answer["MetricDataResults"]):
-                empty.append((widget["properties"]["title"], entry))
+        entries = widget["properties"].get("metrics", [])
+        # The local cloud measures no function.
+        entries = [one for one in entries if one[0] != "AWS/Lambda" and "ms0" not in str(one[0])]
+        if not entries:
+            continue
+        queries = [query_of(entry, number) for number, entry in enumerate(entries)]
+        answer = cloudwatch.get_metric_data(
+            MetricDataQueries=queries, StartTime=now - timedelta(minutes=30), EndTime=now
+        )
+        found = {one["Id"] for one in answer["MetricDataResults"] if one["Values"]}
+        shown = {one["Id"] for one in queries if one["ReturnData"]}
+        asked += len(shown)
+        if shown - found:
+            empty.append((widget["properties"]["title"], shown - found))
     assert asked >= 18
     assert empty == []
 
 
-def query_of(entry: list[Any]) -> dict[str, Any]:
+def query_of(entry: list[Any], number: int) -> dict[str, Any]:
     """A MetricDataQuery of one line of a widget."""
     *words, options = entry if isinstance(entry[-1], dict) else [*entry, {}]
+    query = {
+        "Id": options.get("id", f"q{number}"),
+        "ReturnData": options.get("visible", True),
+        "Label": options.get("label", ""),
+    }
     if not words:
-        return {"Id": "q", "Expression": options["expression"], "Label": options.get("label", "")}
+        return {**query, "Expression": options["expression"]}
     namespace, name, *dimensions = words
     pairs = zip(dimensions[::2], dimensions[1::2], strict=True)
     metric = {
@@ -111,4 +119,4 @@ def query_of(entry: list[Any]) -> dict[str, Any]:
         "Stat": options.get("stat", "Average"),
         "Period": options.get("period", 60),
     }
-    return {"Id": "q", "MetricStat": stat}
+    return {**query, "MetricStat": stat}
