@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
-from burstwatch.aws.names import NAMESPACE
+from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import (
@@ -208,6 +208,7 @@ def _history() -> list[Panel]:
 
 def _monitor() -> list[Panel]:
     # A period without a sweep has asked for nothing.
+    heartbeats = f"SEARCH('{{{NAMESPACE},Deployment,Unit}} Deployment=\"$deployment\" MetricName=\"{HEARTBEAT_METRIC}\"', 'Sum', 300)"
     per_month = f"FILL(requested, 0) / PERIOD(requested) * {MONTH_S} * {METRIC_REQUEST.value:.5f}"
     return [
         graph(
@@ -241,9 +242,15 @@ def _monitor() -> list[Panel]:
             looks={"units": Look(color=RED), "problems": Look(color=ORANGE), "throttled": Look(color=BLUE)},
         ),
         graph(
+            "Sweeps of each unit",
+            "Completed in five minutes, by account and region. A line at 0, or one that has ended, is a unit that nobody looks at.",
+            kind=KIND, unit="short", width=8,
+            targets=[math("sweeps", f"FILL({heartbeats}, 0)", label="${PROP('Dim.Unit')}", period_s=300)],
+        ),
+        graph(
             "Metrics asked for",
             "By GetMetricData, which AWS bills by the metric.",
-            kind=KIND, unit="short", width=16,
+            kind=KIND, unit="short", width=8,
             targets=[_fleet("requested", "MetricsRequested", period_s=300)],
         ),
         number(

@@ -11,10 +11,12 @@ from typing import Any
 from grafana_foundation_sdk.builders import common as c
 from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.builders import stat, table, timeseries
+from grafana_foundation_sdk.builders import text as texts
 from grafana_foundation_sdk.cog.builder import Builder
 from grafana_foundation_sdk.cog.variants import Dataquery
 from grafana_foundation_sdk.models import common as cm
 from grafana_foundation_sdk.models import dashboard as dm
+from grafana_foundation_sdk.models import text as tm
 
 TAG = "burstwatch"
 FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"
@@ -245,6 +247,18 @@ def listing(
         panel = panel.override_by_name(name, _properties(look))
     if since:
         panel = panel.time_from(since)
+    return Panel(builder=panel, width=width, height=height)
+
+
+def words(title: str, description: str, markdown: str, *, width: int = COLUMNS, height: int = 6) -> Panel:  # fmt: skip
+    """A panel of words; variables in them are filled in."""
+    panel = (
+        texts.Panel()
+        .title(title)
+        .description(description)
+        .mode(tm.TextMode.MARKDOWN)
+        .content(markdown)
+    )
     return Panel(builder=panel, width=width, height=height)
 
 

@@ -4,6 +4,8 @@ from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.aws.names import LONGEST_S, TIME_METRIC
+from burstwatch.ebs.prices import EBS_PRICES
+from burstwatch.ebs.volume_types import GP3_FREE_IOPS, GP3_FREE_MIB_S
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import (
     EBS,
@@ -30,10 +32,13 @@ from monitoring.dashboards.parts import (
     data_source,
     graph,
     number,
+    words,
 )
 from monitoring.dashboards.verdict import BOUNDS, NOW, Verdict
 
 MIB = 1_048_576
+#: Its prices stand in the words; the text names it as people do.
+PRICED_REGION = "us-east-1"
 VERDICT = Verdict(kind=EBS_VOLUME.name, resource="$volume")
 #: A projection that is older than the balance by more is none of it.
 SAID_S = 600
@@ -62,7 +67,7 @@ def build() -> dm.Dashboard:
         ],
         time_from="now-3h",
         time_to="now+1h",
-        rows=[("Now", _now()), ("How long is left", _left()), ("What spends it", [*_load(), *_limits()])],
+        rows=[("Now", _now()), ("How long is left", _left()), ("What would help", [_fixes()]), ("What spends it", [*_load(), *_limits()])],
     )  # fmt: skip
 
 
@@ -106,6 +111,24 @@ def _left() -> list[Panel]:
         ),
         VERDICT.time_left(width=10),
     ]  # fmt: skip
+
+
+def _fixes() -> Panel:
+    """What may be done to any volume, with prices of one region: those of this volume depend on its load."""
+    prices = EBS_PRICES[PRICED_REGION]
+    gib = prices.gib
+    return words(
+        "What would help",
+        "What may be done, in the order of how soon it works. Prices are AWS's list prices in N. Virginia, a month.",
+        "- **Reduce the load**: free, works at once. Under the baseline the credits come back.\n"
+        f"- **Change gp2 to gp3**: {gib['gp3']:.3f} USD a GiB instead of {gib['gp2']:.3f}, {prices.gp3_iops:.3f} for each IOPS over "
+        f"{GP3_FREE_IOPS.value:,.0f} and {prices.gp3_mib_s:.3f} for each MiB/s over {GP3_FREE_MIB_S.value:g}, works in minutes to hours. "
+        "There are no credits to run out of.\n"
+        f"- **Enlarge a gp2 volume**: {gib['gp2']:.3f} USD a GiB, works in minutes to hours. The baseline grows with each GiB.\n"
+        f"- **Enlarge st1, or change sc1 to st1**: {gib['st1']:.3f} USD a GiB of st1, {gib['sc1']:.3f} of sc1, works in minutes to hours. "
+        "The baseline grows with each GiB.\n\n"
+        "For this volume and its load, with its price: `burstwatch explain $volume --region $region`",
+    )
 
 
 def _load() -> list[Panel]:

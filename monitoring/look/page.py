@@ -43,7 +43,7 @@ class Looked:
             "range": {"from": 1000 * self.span.start_s, "to": 1000 * self.span.end_s},
             "frames": [frame.as_json() for frame in self.frames],
             "error": self.error,
-            "values": sum(self.answers.values()),
+            "values": 1 if self.panel["type"] == "text" else sum(self.answers.values()),
         }
 
 
@@ -196,6 +196,7 @@ def problems(looked: Sequence[Looked]) -> list[str]:
     promised = [
         one
         for one in looked
+        if one.panel["type"] != "text"
         if one.panel["type"] != "timeseries"
         or not one.panel["fieldConfig"]["defaults"].get("noValue")
     ]

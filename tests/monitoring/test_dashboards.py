@@ -36,7 +36,7 @@ EXPORTED = {metric.printed for metric in METRICS} | {
 
 
 def panels(board: dict[str, Any]) -> list[dict[str, Any]]:
-    return [panel for panel in board["panels"] if panel["type"] != "row"]
+    return [panel for panel in board["panels"] if panel["type"] not in {"row", "text"}]
 
 
 EVERY_PANEL = [

@@ -20,6 +20,7 @@ import {
   getFieldDisplayValues,
   getValueFormats,
   nullToValue,
+  renderTextPanelMarkdown,
   standardTransformers,
   standardTransformersRegistry,
   transformDataFrame,
@@ -45,7 +46,7 @@ interface Drawn {
 
 const TIME_ZONE = 'utc';
 const UNITS = new Set(getValueFormats().flatMap((group) => group.submenu?.map((unit) => unit.value) ?? []));
-const KINDS = { stat: Stat, timeseries: Graph, table: Table };
+const KINDS = { stat: Stat, timeseries: Graph, table: Table, text: Words };
 
 // Some have two names.
 const transformers = [...new Map(Object.values(standardTransformers).map((one) => [one.id, one])).values()];
@@ -59,6 +60,7 @@ export function Panel(drawn: Drawn) {
     if (!standardTransformersRegistry.getIfExists(id)) throw new Error(`Grafana has no transformation ${id}`);
   }
   const replace = replacer(look.variables, look.range);
+  if (Kind === Words) return <Words {...drawn} frames={[]} replace={replace} />;
   const frames = useFrames(look, theme, replace);
   if (!frames) return <div data-pending />;
   return <Kind {...drawn} frames={frames} replace={replace} />;
@@ -173,6 +175,12 @@ function Table({ look, frames, width, height }: Kind) {
       fieldConfig={look.panel.fieldConfig} timeRange={timeRange(look.range)} enableVirtualization={false} structureRev={1}
     />
   );
+}
+
+function Words({ look, replace, height }: Kind) {
+  const { content } = look.panel.options as never as { content: string };
+  const html = { __html: renderTextPanelMarkdown(replace(content)) };
+  return <div style={{ height, overflow: 'auto' }}><div className="markdown-html" dangerouslySetInnerHTML={html} /></div>;
 }
 
 function NoData({ look }: { look: PanelLook }) {
