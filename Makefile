@@ -66,9 +66,10 @@ gen: setup ## write the generated files anew: catalog, dashboards, cases of the 
 	@$(BIN)/python -m tools.readme
 
 .PHONY: test
-test: check ## everything, in about twenty minutes
+test: check .cache/localcloud.stamp .cache/grafana/look.js ## everything, in about half an hour
 	@# The local cloud waits for the clock most of the time, so the rest runs beside it.
-	@$(MAKE) test-cloud >.cache/test-cloud.log 2>&1 & cloud=$$!; failed=0; \
+	@set -m; $(MAKE) test-cloud >.cache/test-cloud.log 2>&1 & cloud=$$!; set +m; failed=0; \
+	trap 'kill -INT -- -$$cloud; exit 130' INT TERM; \
 	{ $(MAKE) -j 3 --output-sync=target test-cdk test-wheel test-chart && $(MAKE) test-real; } || failed=1; \
 	wait $$cloud || failed=1; cat .cache/test-cloud.log; exit $$failed
 
@@ -112,7 +113,7 @@ $(LOOK)/node_modules/.package-lock.json: $(LOOK)/package-lock.json
 	@echo "installing Grafana's components, for pictures of the dashboards"
 	@npm ci --prefix $(LOOK) --silent --no-audit --no-fund --ignore-scripts
 
-.cache/grafana/look.js: $(LOOK)/node_modules/.package-lock.json $(wildcard $(LOOK)/*.ts $(LOOK)/*.tsx $(LOOK)/*.mjs) | .cache/node.stamp
+.cache/grafana/look.js: $(LOOK)/node_modules/.package-lock.json $(LOOK)/tsconfig.json $(wildcard $(LOOK)/*.ts $(LOOK)/*.tsx $(LOOK)/*.mjs) | .cache/node.stamp
 	@node_modules/.bin/tsc -p $(LOOK)
 	@node $(LOOK)/build.mjs .cache/grafana
 
@@ -142,8 +143,9 @@ LOCALCLOUD := demo/localcloud
 .PHONY: demo
 demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about four minutes
 	@# What draws the dashboards is built meanwhile.
-	@$(MAKE) .cache/grafana/look.js >.cache/grafana.log 2>&1 & \
-	PYTHONUNBUFFERED=1 $(BIN)/python -m demo $(ARGS) || code=$$?; wait; exit $${code:-0}
+	@$(MAKE) .cache/grafana/look.js >.cache/grafana.log 2>&1 & look=$$!; code=0; \
+	PYTHONUNBUFFERED=1 $(BIN)/python -m demo $(ARGS) || code=$$?; \
+	wait $$look || { cat .cache/grafana.log; code=1; }; exit $$code
 
 .PHONY: demo-full
 demo-full: setup .cache/localcloud.stamp .cache/grafana/look.js ## the same with a host and volumes that recover, in about ten minutes

@@ -18,7 +18,7 @@ from typing import Any
 import boto3
 
 from burstwatch.formatting import HOUR
-from demo.boards import NAMES, Boards
+from demo.boards import NAMES, Boards, copy_bundle
 from demo.burstable import Instance, build_burstable, create_instances
 from demo.fleet import MINUTE_S, Spec, build_fleet, expectations
 from demo.hostside import HostSide, HostSideError, broken_on_host, host_side
@@ -138,6 +138,7 @@ def run(
         broken = watch(inbox, volumes, player, until=until, look=look, look_at=look_at)
         found = partial(_result, cloud, volumes, instances, inbox, live_at=live_at)
         broken += _show(out, volumes, found(), has_all=pace.has_all)
+        broken += copy_bundle(out / "dashboards")
         if host is not None:
             broken += broken_on_host(host, volumes)
         if keep_until is not None:

@@ -26,6 +26,15 @@ BUNDLE = ROOT / ".cache" / "grafana"
 BUNDLED = ("look.js", "look.css")
 
 
+def copy_bundle(folder: Path) -> list[str]:
+    """Put what the pages load beside them. Returns what is missing."""
+    missing = [name for name in BUNDLED if not (BUNDLE / name).exists()]
+    for name in BUNDLED:
+        if name not in missing:
+            shutil.copy(BUNDLE / name, folder / name)
+    return [f"{BUNDLE / name} is not built: make .cache/grafana/look.js" for name in missing]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Boards:
     """The dashboards and their data; ``host`` is None where there is no Prometheus."""
@@ -64,9 +73,6 @@ class Boards:
             html, found = self.draw(name, now_s=now_s)
             (folder / f"{name}.html").write_text(html, encoding="utf-8")
             wrong += [f"dashboard {name}: {one}" for one in found]
-        for name in BUNDLED:
-            if (BUNDLE / name).exists():
-                shutil.copy(BUNDLE / name, folder / name)
         return wrong
 
     def _asked(self, name: str, now_s: float) -> tuple[Source, Span, dict[str, str]]:

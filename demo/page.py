@@ -176,8 +176,10 @@ def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
 def _card(volume: Volume, found: Mapping[str, Any], result: Mapping[str, Any], now_s: float) -> str:
     start_s = result["live_at"] - BEFORE_S
     points = [(at, ratio) for at, ratio in volume.ratios if start_s <= at <= now_s]
-    if volume.spec.spec.bucket is None or not points:
+    if volume.spec.spec.bucket is None:
         drawn = '<div class="none">no bucket: nothing to run out of</div>'
+    elif not points:
+        drawn = '<div class="none">no data yet</div>'
     else:
         changes = (_alarm(found, result) or {"changes": []})["changes"]
         drawn = _curve(volume, found, points, changes, (start_s, now_s))

@@ -9,9 +9,10 @@
     // Who exports: burstwatch, yace or ebs-csi. The last two know less (see the files in prometheus/).
     exporter: 'burstwatch',
 
-    // The words that your routes know: what wakes somebody, and what does not.
+    // The words that your routes know: what wakes somebody, and what does not. To change one: severities+: { critical: 'page' }.
     severities: { critical: 'critical', warning: 'warning' },
-    // What the name of an alert and the title of a dashboard begin with.
+    // What the name of an alert and the title of a dashboard begin with. Routes and inhibit rules must follow
+    // (prometheus/alertmanager.yml).
     alertPrefix: 'Burstwatch',
     dashboardPrefix: 'burstwatch / ',
     dashboardTags: ['burstwatch'],

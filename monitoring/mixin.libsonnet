@@ -43,6 +43,7 @@
     title: config.dashboardPrefix + std.split(board.title, ' / ')[1],
     tags: config.dashboardTags,
     refresh: config.dashboardRefresh,
+    annotations: { list: [one + (if 'expr' in one then { expr: std.strReplace(one.expr, 'Burstwatch', config.alertPrefix) } else {}) for one in board.annotations.list] },
     links: [link + (if link.type == 'dashboards' then { tags: config.dashboardTags } else {}) for link in board.links],
   },
 

@@ -57,6 +57,7 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
     return false;
   };
   const panels = [...document.querySelectorAll<HTMLElement>('[data-values]')];
+  if (!document.body.innerText.trim()) found.push('the page is blank');
   for (const panel of panels.length ? panels : [document.body]) {
     const edge = panel.getBoundingClientRect();
     const title = panel.dataset['panel'] ?? panel.querySelector('h3')?.textContent ?? '?';
@@ -78,11 +79,10 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
     if (!hasValues && !mayBeEmpty) found.push(`${title}: has no values`);
     const canvas = panel.querySelector('canvas');
     if (canvas && hasValues) {
-      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-      const isColored = (at: number) => data[at + 3]! > 100 && Math.max(data[at]!, data[at + 1]!, data[at + 2]!) - Math.min(data[at]!, data[at + 1]!, data[at + 2]!) > 60;
-      let colored = 0;
-      for (let at = 0; at < data.length; at += 4) if (isColored(at)) colored += 1;
-      if (colored < 4) found.push(`${title}: draws no line`);
+      // What draws a graph says which of its lines found no place.
+      const lost = panel.querySelector<HTMLElement>('.uplot')?.dataset['lost'];
+      if (lost === undefined) found.push(`${title}: draws no line`);
+      else if (lost) found.push(`${title}: ${lost} has values and no line`);
     } else if (hasValues && !panel.querySelector('svg') && !panel.textContent!.replace(title, '').trim()) {
       found.push(`${title}: is empty`);
     }

@@ -18,7 +18,6 @@ from monitoring.dashboards.cloudwatch import (
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
-    EPISODES,
     FLEET,
     GREEN,
     LEAST_MINUTES,
@@ -42,6 +41,7 @@ from monitoring.dashboards.parts import (
     Steps,
     board,
     data_source,
+    episodes,
     graph,
     link,
     listing,
@@ -67,9 +67,10 @@ RESOURCE_URL = (
     "&from=now-12h&to=now"
 )
 TO_RESOURCE = ("look at this resource", RESOURCE_URL)
-CONSOLE = "https://console.aws.amazon.com/cloudwatch/home?region=${region}#"
+#: In the region that the console showed last: the variable may be "default".
+CONSOLE = "https://console.aws.amazon.com/cloudwatch/home#"
 
-ANNOTATIONS = (EPISODES,)
+ANNOTATIONS = (episodes(),)
 
 
 def build() -> dm.Dashboard:
@@ -165,7 +166,7 @@ def _worst() -> list[Panel]:
         ),
         listing(
             "Least time left of other kinds",
-            "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes. An id ends with its credits where a thing has several.",
+            "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes. The end of an id names the credits: i-0123.cpu are the CPU credits of i-0123.",
             kind=KIND, unit="s", steps=TIME_LEFT, targets=[insights("others", others)], sort="time left",
             since=NOW, width=8, height=WORST_HEIGHT,
             columns={"resource": Look(wrapped=True, link=TO_RESOURCE), "time left": Look(steps=TIME_LEFT, width=VALUE_WIDTH)},
@@ -189,7 +190,7 @@ def _history() -> list[Panel]:
             "Time left of the ten worst",
             "Likely time to exhaustion, for as long as burstwatch watches a resource closely. A line that ends is well again. "
             "Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
+            kind=KIND, unit="m", steps=MINUTES_LEFT, shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
             targets=[math("left", f"SORT({left}, MIN, ASC, {WORST}) / {MINUTE_S:g}", label=RESOURCE)],
         ),
         graph(
@@ -243,9 +244,9 @@ def _monitor() -> list[Panel]:
         ),
         graph(
             "Sweeps of each unit",
-            "Completed in five minutes, by account and region. A line at 0, or one that has ended, is a unit that nobody looks at.",
+            "Completed in five minutes, by account and region. A line that has ended is a unit that nobody looks at.",
             kind=KIND, unit="short", width=8,
-            targets=[math("sweeps", f"FILL({heartbeats}, 0)", label="${PROP('Dim.Unit')}", period_s=300)],
+            targets=[math("sweeps", heartbeats, label="${PROP('Dim.Unit')}", period_s=300)],
         ),
         graph(
             "Metrics asked for",

@@ -48,9 +48,9 @@ BACKGROUNDS = {RED: "dark-red", ORANGE: "super-light-orange", GREEN: "super-ligh
 Steps = tuple[tuple[float | None, str], ...]
 #: Each from the value named on; None is what comes before.
 TIME_LEFT: Steps = ((None, RED), (VERY_SOON_S, ORANGE), (SOON_S, GREEN))
-#: On an axis of minutes, from one to a day: Grafana divides seconds into 16.7 minutes.
+#: In minutes, because Grafana labels an axis of seconds with 16.7 minutes. From none to a day.
 MINUTES_LEFT: Steps = tuple((None if v is None else v / MINUTE_S, color) for v, color in TIME_LEFT)
-LEAST_MINUTES, MOST_MINUTES = 1.0, 24 * 60.0
+LEAST_MINUTES, MOST_MINUTES = 0.0, 24 * 60.0
 BALANCE: Steps = ((None, RED), (0.2, ORANGE), (0.5, GREEN))
 NONE_IS_WELL: Steps = ((None, GREEN), (1, RED))
 NONE_IS_BEST: Steps = ((None, GREEN), (1, ORANGE))
@@ -75,14 +75,15 @@ NOBODY_LOOKS = Nothing(text="no data", color=ORANGE)
 NO_DATA = Nothing(text="no data", color=CALM)
 
 
-#: Closed episodes, as ``burstwatch episodes --annotations`` gives them to Grafana.
-EPISODES: Mapping[str, object] = {
-    "name": "Episodes",
-    "datasource": {"type": "grafana", "uid": "-- Grafana --"},
-    "enable": True,
-    "iconColor": ORANGE,
-    "target": {"type": "tags", "tags": [TAG], "matchAny": False, "limit": 100},
-}
+def episodes(*tags: str) -> Mapping[str, object]:
+    """Closed episodes with all tags, as ``burstwatch episodes --annotations`` gives them to Grafana."""
+    return {
+        "name": "Episodes",
+        "datasource": {"type": "grafana", "uid": "-- Grafana --"},
+        "enable": True,
+        "iconColor": ORANGE,
+        "target": {"type": "tags", "tags": [TAG, *tags], "matchAny": False, "limit": 100},
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,19 +165,20 @@ def graph(
     width: int = 12, height: int = 8, looks: Mapping[str, Look] | None = None,
     steps: Steps = (), most: float | None = None, least: float | None = 0.0, label: str = "",
     stacked: bool = False, repeat: str = "", doubling: bool = False, none: str = "",
-    soft_most: float | None = None,
+    soft_most: float | None = None, shades: bool = False,
 ) -> Panel:  # fmt: skip
     """Lines over time. ``steps`` are drawn as lines too, ``most`` and ``least`` end the axis.
 
     ``repeat`` is a variable for each value of which there is such a panel, three in a row. On an axis that is
     ``doubling`` each step is twice the one before, so that minutes can be told apart beside a day. The axis reaches to ``soft_most``
-    at least. ``none`` is said without data.
+    at least. ``none`` is said without data. Lines that no look is for are ``shades`` of one colour that means
+    nothing, or have the classic palette, which begins with green.
     """
     panel = _filled(
         timeseries.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps or PLAIN
     )
     panel = (
-        panel.color_scheme(d.FieldColor().mode(dm.FieldColorModeId.PALETTE_CLASSIC))
+        panel.color_scheme(_colors(shades=shades))
         .line_width(2)
         .fill_opacity(30 if stacked else 0)
         .show_points(cm.VisibilityMode.AUTO)  # a lone value is a point
@@ -217,11 +219,20 @@ def graph(
     return Panel(builder=panel, width=width, height=height)
 
 
+def _colors(*, shades: bool) -> d.FieldColor:
+    if shades:
+        return d.FieldColor().mode(dm.FieldColorModeId.SHADES).fixed_color(BLUE)
+    return d.FieldColor().mode(dm.FieldColorModeId.PALETTE_CLASSIC)
+
+
 def _with_axis(
     panel: timeseries.Panel, least: float | None, most: float | None, label: str, *, doubling: bool
 ) -> timeseries.Panel:
     if doubling:
-        doubles = c.ScaleDistributionConfig().type(cm.ScaleDistribution.LOG).log(2)
+        # Under a minute it is linear, so that none left has a place.
+        doubles = (
+            c.ScaleDistributionConfig().type(cm.ScaleDistribution.SYMLOG).log(2).linear_threshold(1)
+        )
         panel = panel.scale_distribution(doubles)
     if most is not None:
         panel = panel.max(most)

@@ -13,17 +13,17 @@ from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import KIND, deployment, math, region, values_of
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
-    EPISODES,
     RESOURCE_BOARD,
     Look,
     Panel,
     board,
     data_source,
+    episodes,
     graph,
 )
 from monitoring.dashboards.verdict import Verdict
 
-ANNOTATIONS = (EPISODES,)
+ANNOTATIONS = (episodes("$resource"),)
 OTHERS = [kind for kind in find_kinds().values() if kind.name != EBS_VOLUME.name]
 VERDICT = Verdict(kind="$kind", resource="$resource")
 #: AWS publishes what these are made of every five minutes.
@@ -31,10 +31,9 @@ PERIOD_S = 300
 #: Volumes have a dashboard of their own.
 NO_VOLUME = "/^(?!vol-).+/"
 #: What a graph says that has nothing to show for this kind.
-OF_ANOTHER_KIND = "nothing, or for another kind of credits"
-#: A resource's id without what tells two kinds of credits of the same thing apart: ``i-0123456789abcdef0.cpu``.
-PARTS = "|".join(sorted({re.escape(kind.part) for kind in OTHERS if kind.part}))
-THING = rf"/^(.+?)(?:\.(?:{PARTS}))?$/"
+OF_ANOTHER_KIND = "no data: this resource has other credits"
+#: ``i-0123456789abcdef0`` of ``i-0123456789abcdef0.cpu``, as in burstwatch.shards.thing_id.
+THING = "/^([^.]+)/"
 
 
 def build() -> dm.Dashboard:
@@ -58,7 +57,7 @@ def build() -> dm.Dashboard:
                 namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="Kind", of=of_resource,
             ),
             values_of(
-                "thing", "Id in AWS", "The id without the name of its credits.",
+                "thing", "Id in AWS", "The id as AWS writes it: i-0123, not i-0123.cpu.",
                 namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="ResourceId", of=of_resource,
             ).regex(THING),
         ],
@@ -83,12 +82,12 @@ def _balances() -> list[Panel]:
     return [
         graph(
             "Balance", "What AWS publishes in percent: EBS credits of instances and databases, storage of RDS, disks of FSx.",
-            kind=KIND, unit="percent", most=100, steps=BALANCE_PERCENT, width=8, height=10,
+            kind=KIND, unit="percent", most=100, steps=BALANCE_PERCENT, width=8, height=10, shades=True,
             targets=levels(in_percent=True), none=OF_ANOTHER_KIND,
         ),
         graph(
             "Credits", "What AWS publishes as an amount: CPU credits, each of which is one vCPU for a minute, and bytes of EFS on the right.",
-            kind=KIND, unit="short", width=8, height=10, targets=levels(in_percent=False), none=OF_ANOTHER_KIND,
+            kind=KIND, unit="short", width=8, height=10, shades=True, targets=levels(in_percent=False), none=OF_ANOTHER_KIND,
             looks={"BurstCreditBalance": Look(unit="bytes", on_the_right=True)},
         ),
     ]  # fmt: skip
@@ -121,19 +120,17 @@ def _demand() -> list[Panel]:
 
 def _found(wanted: Iterable[tuple[Kind, DemandMetric]]) -> list[MetricsQuery]:
     """A search for each metric, which finds those of this resource and else nothing. Totals become rates."""
-    searches = {}
+    searches: dict[tuple[str, str], tuple[str, str]] = {}
     for kind, one in wanted:
-        schema, terms = (
-            ",".join((kind.namespace, *kind.dimensions)),
-            f'{kind.dimensions[0]}="$thing"',
-        )
-        found = f"SEARCH('{{{schema}}} MetricName=\"{one.name}\" {terms}', '{one.statistic}', {PERIOD_S})"
+        schema = ",".join((kind.namespace, *kind.dimensions))
+        terms = f'MetricName="{one.name}" {kind.dimensions[0]}="$thing"'
+        found = f"SEARCH('{{{schema}}} {terms}', '{one.statistic}', {PERIOD_S})"
         per_unit_s = 60 if "Credit" in one.name else 1
-        searches[schema, one.name] = (
-            one.name,
-            found if one.is_rate else f"{found} * {per_unit_s} / {PERIOD_S}",
-        )
+        rate = found if one.is_rate else f"{found} * {per_unit_s} / {PERIOD_S}"
+        # A cluster has several nodes.
+        parts = (f"${{PROP('Dim.{dimension}')}}" for dimension in kind.dimensions[1:])
+        searches[schema, one.name] = " ".join((one.name, *parts)), rate
     return [
-        math(f"q{i}", found, label=name, period_s=PERIOD_S)
-        for i, (name, found) in enumerate(searches.values())
+        math(f"q{i}", found, label=label, period_s=PERIOD_S)
+        for i, (label, found) in enumerate(searches.values())
     ]

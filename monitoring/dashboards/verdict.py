@@ -41,6 +41,7 @@ WORDS = {
     )
 }
 NONE_IS_NEAR = Nothing(text="none is near", color=CALM)
+NOT_SOON = Nothing(text="not soon", color=CALM)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +69,12 @@ class Verdict:
         return [
             number(
                 "Time left", "Until no credits are left, at the demand that is expected. A day stands for a day or more. Published only while burstwatch warns of it.",
-                kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=width, none=NONE_IS_NEAR,
+                kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=width, none=NOT_SOON,
                 targets=[self.metric("likely", TIME_METRIC, "Average")],
             ),
             number(
                 "At the soonest", "The least that the range of the projection allows.",
-                kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=width, none=NONE_IS_NEAR,
+                kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=width, none=NOT_SOON,
                 targets=[self.metric("soonest", TIME_METRIC, "Minimum")],
             ),
             number(

@@ -20,7 +20,6 @@ from monitoring.dashboards.cloudwatch import (
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
-    EPISODES,
     GREEN,
     NO_DATA,
     ORANGE,
@@ -30,6 +29,7 @@ from monitoring.dashboards.parts import (
     Panel,
     board,
     data_source,
+    episodes,
     graph,
     number,
     words,
@@ -42,7 +42,7 @@ PRICED_REGION = "us-east-1"
 VERDICT = Verdict(kind=EBS_VOLUME.name, resource="$volume")
 #: A projection that is older than the balance by more is none of it.
 SAID_S = 600
-ANNOTATIONS = (EPISODES,)
+ANNOTATIONS = (episodes("$volume"),)
 
 
 def build() -> dm.Dashboard:
@@ -50,7 +50,7 @@ def build() -> dm.Dashboard:
     return board(
         VOLUME,
         "burstwatch / Volume",
-        "One volume: its balance and where it goes, how long is left, and what spends it.",
+        "One volume: its balance and where it goes, how long is left, what would help, and what spends it.",
         variables=[
             data_source(KIND),
             region(),
@@ -67,7 +67,7 @@ def build() -> dm.Dashboard:
         ],
         time_from="now-3h",
         time_to="now+1h",
-        rows=[("Now", _now()), ("How long is left", _left()), ("What would help", [_fixes()]), ("What spends it", [*_load(), *_limits()])],
+        rows=[("Now", _now()), ("How long is left", _left()), ("Fixes", [_fixes()]), ("What spends it", [*_load(), *_limits()])],
     )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def _fixes() -> Panel:
         f"- **Enlarge a gp2 volume**: {gib['gp2']:.3f} USD a GiB, works in minutes to hours. The baseline grows with each GiB.\n"
         f"- **Enlarge st1, or change sc1 to st1**: {gib['st1']:.3f} USD a GiB of st1, {gib['sc1']:.3f} of sc1, works in minutes to hours. "
         "The baseline grows with each GiB.\n\n"
-        "For this volume and its load, with its price: `burstwatch explain $volume --region $region`",
+        "For this volume and its load, with its price: `burstwatch explain $volume --region REGION`",
     )
 
 
@@ -157,7 +157,7 @@ def _load() -> list[Panel]:
             ],
             looks={
                 "IOPS": Look(color=BLUE),
-                "MiB/s": Look(color=GREEN, unit="MiBs", on_the_right=True),
+                "MiB/s": Look(color=GREEN, unit="MiBs", on_the_right=True, dashed=True),
             },
         ),
         graph(

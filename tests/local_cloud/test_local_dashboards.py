@@ -58,7 +58,7 @@ def test_the_worst_comes_first(demo: Future[Any], demo_out: Path) -> None:
     assert places == sorted(places)
 
 
-def test_the_pages_fit_and_can_be_read_in_light_and_dark_at_two_widths(
+def test_the_pages_fit_and_can_be_read_in_light_and_dark_on_a_phone_and_on_a_desk(
     demo: Future[Any], demo_out: Path, program: Callable[[str], str]
 ) -> None:
     demo.result()

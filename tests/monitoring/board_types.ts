@@ -17,7 +17,7 @@ type Json<T> = T extends string
 /** The lowest threshold has no number, which JSON writes as null. */
 interface Thresholds { mode: `${ThresholdsConfig['mode']}`; steps: { value: number | null; color: string }[] }
 
-type Defaults<C> = Omit<Json<Omit<StandardConfig, 'custom' | 'thresholds' | 'mappings' | 'links'>>, never> & {
+type Defaults<C> = Json<Omit<StandardConfig, 'custom' | 'thresholds' | 'mappings' | 'links'>> & {
   custom?: Json<C>; thresholds?: Thresholds; mappings?: Json<ValueMapping>[]; links?: Link[];
 };
 

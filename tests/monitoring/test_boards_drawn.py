@@ -63,7 +63,8 @@ class Scripted:
         if self.gives == "none":
             return [Frame(query=name)] if is_prometheus else []
         times = [] if self.gives == "rows" else [span.end_s - 60]
-        values = [] if self.gives == "rows" else [None if self.gives == "nulls" else 1.0]
+        only = {"nulls": None, "zero": 0.0}.get(self.gives, 1.0)
+        values = [] if self.gives == "rows" else [only]
         if target.get("format") != "table":
             label = target.get("label") or target.get("legendFormat") or name
             label = re.sub(r"\{\{\w+\}\}", "nvme1n1", label)
@@ -100,6 +101,9 @@ def broken(what: str) -> dict[str, Any]:
         panel["fieldConfig"]["defaults"]["unit"] = "parsecs"
     elif what == "kind":
         panel["type"] = "rainbow"
+    elif what == "axis":
+        left = next(one for one in changed["panels"] if one["title"].startswith("Time left of"))
+        left["fieldConfig"]["defaults"]["custom"]["scaleDistribution"]["type"] = "log"
     elif what == "transformation":
         panel["transformations"] = [{"id": "pivot", "options": {}}]
     else:
@@ -153,6 +157,10 @@ PLANTED = {
     "cut": ('<p style="width:20px;overflow:hidden;white-space:nowrap">cut off</p>', "is cut"),
     "failed": ('<p class="error">it failed</p>', "it failed"),
     "lineless": ("<canvas></canvas>", "draws no line"),
+    "lost": (
+        '<div class="uplot" data-lost="likely"><canvas></canvas></div>',
+        "likely has values and no line",
+    ),
     "empty": ("", "is empty"),
 }
 
@@ -166,7 +174,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     folder = tmp_path_factory.mktemp("pages")
     for name in BUNDLED:
         shutil.copy(BUNDLE / name, folder / name)
-    texts = {f"{name}-{gives}": drawn(name, gives) for name in NAMES for gives in (*EMPTY, "one")}
+    texts = {
+        f"{name}-{gives}": drawn(name, gives) for name in NAMES for gives in (*EMPTY, "one", "zero")
+    }
     with fake_cloud() as cloud:
         _, draining = play(cloud)
         chosen = {"volume": draining.id, "instance": draining.instance_id}
@@ -176,8 +186,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
             cloud, "burstwatch-resource", resource="i-0aaaaaaaaaaaaaa77.cpu"
         )
     texts |= {name: draw() for name, draw in PAGES.items()}
-    for what in ("unit", "kind", "transformation", "title"):
-        texts[f"broken-{what}"] = drawn("fleet", "one", changed=broken(what))
+    for what in ("unit", "kind", "transformation", "title", "axis"):
+        gives = "zero" if what == "axis" else "one"
+        texts[f"broken-{what}"] = drawn("fleet", gives, changed=broken(what))
     for name, (inside, _) in PLANTED.items():
         texts[name] = (
             '<!doctype html><html lang="en"><title>a page</title><style>section{height:60px}</style>'
@@ -195,7 +206,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     )
 
 
-@pytest.mark.parametrize("gives", ["none", "rows", "nulls", "one", "full"])
+@pytest.mark.parametrize("gives", ["none", "rows", "nulls", "zero", "one", "full"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_dashboard_fits_and_can_be_read_in_light_and_dark_on_a_phone_and_on_a_desk(
     name: str, gives: str, seen: Seen
@@ -260,6 +271,7 @@ def test_a_fleet_shows_the_worst_and_leads_to_it(seen: Seen) -> None:
         ("kind", "a panel of the kind rainbow is not drawn here"),
         ("transformation", "Grafana has no transformation pivot"),
         ("title", "is cut"),
+        ("axis", "has values and no line"),
     ],
 )
 def test_what_grafana_does_not_know_is_named_and_hides_no_other_panel(

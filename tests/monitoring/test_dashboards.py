@@ -13,6 +13,7 @@ import yaml
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.bill import FLEET_METRICS
 from burstwatch.polling.cost import RESOURCE_METRICS
+from burstwatch.shards import thing_id
 from burstwatch_exporter.metrics import METRICS
 from monitoring.dashboards.boards import dashboards
 
@@ -192,6 +193,20 @@ def test_an_override_is_of_a_series_that_the_panel_has(panel: dict[str, Any]) ->
             assert any(re.search(pattern, text) for text in shown), pattern
         else:
             assert matcher["options"] in shown, matcher
+
+
+def test_the_board_of_resources_asks_aws_for_the_thing_that_has_the_credits() -> None:
+    (variable,) = (
+        one
+        for one in BOARDS["burstwatch-resource.json"]["templating"]["list"]
+        if one["name"] == "thing"
+    )
+    pattern = re.compile(variable["regex"].strip("/"))
+    # A node of a cache is named after its cluster, in which CloudWatch has its nodes.
+    ids = {"i-0123456789abcdef0.cpu", "sessions.0001", "orders.ebs", "fs-0123456789abcdef0.hdd"}
+    found = {match[1] for one in ids if (match := pattern.search(one))}
+    assert found == {thing_id(one) for one in ids}
+    assert found == {"i-0123456789abcdef0", "sessions", "orders", "fs-0123456789abcdef0"}
 
 
 def test_what_provisions_them_is_of_the_kinds_that_they_ask() -> None:

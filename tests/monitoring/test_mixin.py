@@ -94,6 +94,8 @@ def test_severities_and_names_are_those_of_its_user() -> None:
     names = {rule["alert"] for rule in rules_of(found)}
     assert "EbsRunsDry" in names
     assert all(name.startswith("Ebs") for name in names)
+    (alerts,) = found["dashboards"]["burstwatch-host.json"]["annotations"]["list"]
+    assert 'alertname=~"Ebs.*"' in alerts["expr"]
     for board in found["dashboards"].values():
         assert board["title"].startswith("Storage / ")
         assert board["refresh"] == "5m"

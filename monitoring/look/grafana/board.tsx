@@ -62,7 +62,7 @@ export function Board({ board, theme, width }: { board: BoardLook; theme: Grafan
 function Framed({ look, width, height, theme }: { look: PanelLook; width: number; height: number; theme: GrafanaTheme2 }) {
   const { panel } = look;
   return (
-    <section data-panel={panel.title} data-kind={panel.type} data-values={look.values}>
+    <section data-panel={panel.title} data-values={look.values}>
       <PanelChrome title={panel.title} description={panel.description} width={width} height={height}>
         {(innerWidth, innerHeight) => (
           <Caught text={look.error}>

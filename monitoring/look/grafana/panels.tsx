@@ -28,6 +28,7 @@ import {
 import { BigValue, PanelContextProvider, TimeSeries, VizRepeater } from '@grafana/ui';
 import { TableNG } from '@grafana/ui/unstable';
 import { useEffect, useMemo, useState } from 'react';
+import type uPlot from 'uplot';
 import { type PanelLook } from './board';
 import { replacer } from './variables';
 
@@ -59,7 +60,7 @@ export function Panel(drawn: Drawn) {
   for (const { id } of (look.panel as unknown as { transformations?: DataTransformerConfig[] }).transformations ?? []) {
     if (!standardTransformersRegistry.getIfExists(id)) throw new Error(`Grafana has no transformation ${id}`);
   }
-  const replace = replacer(look.variables, look.range);
+  const replace = replacer(look.variables);
   if (Kind === Words) return <Words {...drawn} frames={[]} replace={replace} />;
   const frames = useFrames(look, theme, replace);
   if (!frames) return <div data-pending />;
@@ -137,10 +138,26 @@ function Graph({ look, frames, width, height, theme }: Kind) {
   const lines = graphable(frames, range, theme);
   if (!lines.length) return <NoData look={look} />;
   const { legend } = look.panel.options as never as { legend: never };
+  /** Says which lines have values and no place on the canvas, such as a 0 on an axis of logarithms. */
+  const check = (plot: uPlot) => {
+    const { top, height: tall } = plot.bbox;
+    const isSeen = (value: number | null | undefined, scale: string) => {
+      const at = value == null ? NaN : plot.valToPos(value, scale, true);
+      return at >= top - 1 && at <= top + tall + 1;
+    };
+    const lost = plot.series.slice(1).filter((line, i) => {
+      const values = plot.data[i + 1] as (number | null | undefined)[];
+      return line.show && values.some((value) => value != null) && !values.some((value) => isSeen(value, line.scale!));
+    });
+    plot.root.dataset['lost'] = lost.map((line) => line.label).join(', ');
+  };
   return (
     <PanelContextProvider value={context}>
       <TimeSeries frames={lines} timeRange={range} timeZone={TIME_ZONE} width={width} height={height} legend={legend} options={look.panel.options as never}>
-        {() => null}
+        {(builder) => {
+          builder.addHook('draw', check);
+          return null;
+        }}
       </TimeSeries>
     </PanelContextProvider>
   );
@@ -166,7 +183,7 @@ function graphable(frames: DataFrame[], range: TimeRange, theme: GrafanaTheme2):
 
 function Table({ look, frames, width, height }: Kind) {
   const [frame] = frames;
-  const options = look.panel.options as never as { showHeader: boolean; sortBy: never; cellHeight: never; frameIndex?: number };
+  const options = look.panel.options as never as { showHeader: boolean; sortBy: never; cellHeight: never };
   if (!frame?.fields.length || !frame.length) return <NoData look={look} />;
   if (frames.length > 1) throw new Error(`${frames.length} tables are left, and a panel shows one`);
   return (
