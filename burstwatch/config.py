@@ -135,7 +135,7 @@ class Config:
     """Every setting of the sweep, checked. Seconds are seconds."""
 
     lead_s: float = declare(
-        900.0, "how long before a bucket is empty somebody must know", low=60, high=86400
+        900.0, "the least time between the page and the empty bucket", low=60, high=86400
     )
     max_data_age_s: float = declare(
         300.0, "how late CloudWatch's datapoints may be before they are stale", high=3600
