@@ -10,8 +10,6 @@ from typing import TextIO, TypeVar
 T = TypeVar("T")
 #: Shorter work is over before anybody has read how long it takes.
 QUIET_S = 1.0
-#: Clears the rest of the line.
-CLEAR = "\r\033[K"
 
 
 def track(items: Iterable[T], *, total: int, what: str, stderr: TextIO) -> Iterator[T]:
@@ -39,13 +37,15 @@ def track(items: Iterable[T], *, total: int, what: str, stderr: TextIO) -> Itera
 
 
 def _counted(items: Iterable[T], *, total: int, what: str, stderr: TextIO) -> Iterator[T]:
-    began, is_shown = time.monotonic(), False
+    """Without control sequences: not every terminal knows them."""
+    began, width = time.monotonic(), 0
     try:
         for number, item in enumerate(items, start=1):
             yield item
             if time.monotonic() - began >= QUIET_S:
-                is_shown = True
-                print(f"\r{what} {number}/{total}\033[K", end="", file=stderr, flush=True)
+                text = f"{what} {number}/{total}"
+                width = max(width, len(text))
+                print(f"\r{text:{width}}", end="", file=stderr, flush=True)
     finally:
-        if is_shown:
-            print(CLEAR, end="", file=stderr, flush=True)
+        if width:
+            print(f"\r{'':{width}}\r", end="", file=stderr, flush=True)

@@ -34,7 +34,6 @@ NEVER: Mapping[str, object] = {
 PER_ROW = 3
 #: Seconds left from which a panel turns orange, and red.
 SOON_S, VERY_SOON_S = 6 * HOUR_S, HOUR_S
-#: Shades that can be read as large figures in light and in dark: 4.5 to 1, orange in light 3.7.
 RED, ORANGE, GREEN, BLUE, PURPLE, GREY = (
     "red",
     "dark-orange",
@@ -43,8 +42,16 @@ RED, ORANGE, GREEN, BLUE, PURPLE, GREY = (
     "purple",
     "text",
 )
-#: Small figures stand on a colour instead, which Grafana writes on in black or white: 4.5 to 1 in both.
-BACKGROUNDS = {RED: "dark-red", ORANGE: "super-light-orange", GREEN: "super-light-green"}
+#: Figures stand on a colour, on which Grafana writes in black or white: 4.5 to 1 in light and in dark. No shade of
+#: orange can be read on both. What is well, or means nothing, has no colour: only what needs somebody does.
+GROUNDS = {
+    RED: "dark-red",
+    ORANGE: "super-light-orange",
+    PURPLE: "dark-purple",
+    GREEN: "transparent",
+    BLUE: "transparent",
+    GREY: "transparent",
+}
 Steps = tuple[tuple[float | None, str], ...]
 #: Each from the value named on; None is what comes before.
 TIME_LEFT: Steps = ((None, RED), (VERY_SOON_S, ORANGE), (SOON_S, GREEN))
@@ -131,7 +138,7 @@ def number(
     ``since`` is a range of its own that ends now: what is hours old is not now. ``none`` is what stands there
     without data: Grafana would give it the colour of the lowest threshold, which may be that of good or of bad news.
     """
-    nothing = dm.ValueMappingResult(text=none.text, color=none.color)
+    nothing = dm.ValueMappingResult(text=none.text, color=GROUNDS[none.color])
     mappings: list[dm.ValueMap | dm.SpecialValueMap] = [
         dm.SpecialValueMap(
             options=dm.DashboardSpecialValueMapOptions(
@@ -140,9 +147,17 @@ def number(
         )
     ]
     panel = (
-        _filled(stat.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
+        _filled(
+            stat.Panel(),
+            title,
+            text,
+            kind=kind,
+            unit=unit,
+            targets=targets,
+            steps=tuple((value, GROUNDS[color]) for value, color in steps),
+        )
         .reduce_options(c.ReduceDataOptions().calcs([calculation]))
-        .color_mode(cm.BigValueColorMode.VALUE)
+        .color_mode(cm.BigValueColorMode.BACKGROUND_SOLID)
         .graph_mode(cm.BigValueGraphMode.NONE)
         .no_value(none.text)
     )
@@ -152,7 +167,7 @@ def number(
         panel = panel.decimals(decimals)
     if names:
         options = {
-            f"{value:g}": dm.ValueMappingResult(text=word, color=color)
+            f"{value:g}": dm.ValueMappingResult(text=word, color=GROUNDS[color])
             for value, (word, color) in names.items()
         }
         mappings.append(dm.ValueMap(options=options))
@@ -370,7 +385,7 @@ def _filled(
 
 
 def _properties(look: Look) -> list[dm.DynamicConfigValue]:
-    grounds = [{"value": value, "color": BACKGROUNDS[color]} for value, color in look.steps]
+    grounds = [{"value": value, "color": GROUNDS[color]} for value, color in look.steps]
     title, url = look.link
     wished: dict[str, tuple[object, object]] = {
         "color": (look.color, {"mode": "fixed", "fixedColor": look.color}),

@@ -240,8 +240,8 @@ def _empty_states() -> dict[tuple[str, str], tuple[str, str]]:
 
 def test_a_number_without_data_is_red_or_orange_only_where_nobody_looks() -> None:
     states = _empty_states()
-    assert states["burstwatch-fleet", "Sweeps in 5 min"] == ("no sweep", "red")
-    assert states["burstwatch-host", "Exporter up"] == ("not scraped", "red")
+    assert states["burstwatch-fleet", "Sweeps in 5 min"] == ("no sweep", "dark-red")
+    assert states["burstwatch-host", "Exporter up"] == ("not scraped", "dark-red")
     always_published = {
         "Exhausted now",
         "Dry within 1 h",
@@ -251,7 +251,7 @@ def test_a_number_without_data_is_red_or_orange_only_where_nobody_looks() -> Non
     }
     for (_, title), (text, color) in states.items():
         if title in always_published:
-            assert (text, color) == ("no data", "dark-orange")
-        elif color != "red":
-            assert color == "text", title
+            assert (text, color) == ("no data", "super-light-orange")
+        elif color != "dark-red":
+            assert color == "transparent", title
     assert "green" not in {color for _, color in states.values()}
