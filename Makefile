@@ -70,7 +70,8 @@ test: check .cache/localcloud.stamp .cache/grafana/look.js ## everything, in abo
 	@# The local cloud waits for the clock most of the time, so the rest runs beside it.
 	@set -m; $(MAKE) test-cloud >.cache/test-cloud.log 2>&1 & cloud=$$!; set +m; failed=0; \
 	trap 'kill -INT -- -$$cloud; exit 130' INT TERM; \
-	{ $(MAKE) -j 3 --output-sync=target test-cdk test-wheel test-chart && $(MAKE) test-real; } || failed=1; \
+	$(MAKE) -j 3 --output-sync=target test-cdk test-wheel test-chart || failed=1; \
+	$(MAKE) test-real || failed=1; \
 	wait $$cloud || failed=1; cat .cache/test-cloud.log; exit $$failed
 
 .PHONY: test-cdk
