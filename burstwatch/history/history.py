@@ -10,16 +10,12 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from burstwatch.bucket import Bucket
 from burstwatch.history.past import Past
 from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint, Statistic
-from burstwatch.history.spending import FIT_S, TOLERANCE, Rates, disagree
+from burstwatch.history.spending import FIT_S, Rates, disagree
 from burstwatch.history.track import Track
-
-# What is too fast for the bucket must also be more than noise: a share of the capacity.
-JUMP_RATIO = 0.005
 
 #: A balance that rose by less than this share of the bucket was not filling.
 NOISE_RATIO = 0.01
@@ -177,26 +173,17 @@ class History:
     def oddity(self) -> str:
         """Name what contradicts the stated bucket within the last hour, or nothing."""
         first, track = self.first_slot(FIT_S), self.track
-        bucket, seconds = self.bucket, self.period_s
-        noise = JUMP_RATIO * bucket.capacity
-        steps = list(pairwise(track.levels[max(0, first - 1) : self.size]))
-        changes = [after - before for before, after in steps if before < math.inf > after]
-        # A Minimum may lie anywhere in its period, so the two may be a period further apart.
-        if (
-            max(changes, default=0.0) * bucket.capacity
-            > 2 * TOLERANCE * bucket.refill * seconds + noise
+        for slots, oddity in (
+            (track.jumped_up, JUMPED_UP),
+            (track.fell_too_fast, FELL_TOO_FAST),
+            (track.served_too_much, SERVED_TOO_MUCH),
         ):
-            return JUMPED_UP
-        fastest = TOLERANCE * (bucket.burst - bucket.refill) * 2 * seconds + noise
-        if -min(changes, default=0.0) * bucket.capacity > fastest:
-            return FELL_TOO_FAST
-        much = track.served_too_much
-        found = bisect_right(much, self.size - 1)
-        if found and much[found - 1] >= first:
-            return SERVED_TOO_MUCH
+            found = bisect_right(slots, self.size - 1)
+            if found and slots[found - 1] >= first:
+                return oddity
         if not track.has_demand:
             return ""
-        return DISAGREES if disagree(track.fit, self.size, self.slots(FIT_S), bucket) else ""
+        return DISAGREES if disagree(track.fit, self.size, self.slots(FIT_S), self.bucket) else ""
 
     def first_slot(self, seconds: float) -> int:
         """The first slot of the last ``seconds``."""

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
+from itertools import pairwise
 
 from burstwatch.bucket import Bucket
 from burstwatch.history.past import Past
@@ -14,6 +15,8 @@ from burstwatch.history.spending import TOLERANCE, Fit, Rates, fit_cost, rates_o
 EMPTY_RATIO = 0.0005
 #: An incident lasts from empty until the level is back here.
 RECOVERED_RATIO = 0.2
+#: What is too fast for the bucket must also be more than noise: a share of the capacity.
+JUMP_RATIO = 0.005
 #: How far back a look asks at the finest period: three hours for the slowest window, one and
 #: a half for the longest hold time, one for the fit of the charge ratio at the oldest instant
 #: of that, and half an hour for late data.
@@ -125,6 +128,28 @@ class Track:
         """Least, likely and most credits per second spent."""
         least, likely, most = rates_of(self, self.fit)
         return summed(least), summed(likely), summed(most)
+
+    @cached_property
+    def jumped_up(self) -> list[int]:
+        """Slots with a higher level than what comes in explains."""
+        # A Minimum may lie anywhere in its period, so two may be a period further apart.
+        most = 2 * TOLERANCE * self.bucket.refill * self.period_s / self.bucket.capacity
+        return [slot for slot, change in self._changes if change > most + JUMP_RATIO]
+
+    @cached_property
+    def fell_too_fast(self) -> list[int]:
+        """Slots with a lower level than a full burst explains."""
+        net = self.bucket.burst - self.bucket.refill
+        most = 2 * TOLERANCE * net * self.period_s / self.bucket.capacity
+        return [slot for slot, change in self._changes if -change > most + JUMP_RATIO]
+
+    @cached_property
+    def _changes(self) -> list[tuple[int, float]]:
+        """From one slot to the next, where both have a level: the later slot, and the difference."""
+        steps = enumerate(pairwise(self.levels), start=1)
+        return [
+            (slot, after - before) for slot, (before, after) in steps if before < math.inf > after
+        ]
 
     @cached_property
     def served_too_much(self) -> list[int]:
