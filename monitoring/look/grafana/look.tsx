@@ -4,7 +4,7 @@ import '@fontsource/inter/latin-500.css';
 import { ThemeContext, createTheme } from '@grafana/data';
 import { initPluginTranslations } from '@grafana/i18n';
 import { GlobalStyles } from '@grafana/ui';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import 'uplot/dist/uPlot.min.css';
 import { Board, type BoardLook } from './board';
@@ -29,7 +29,7 @@ function Look({ board }: { board: BoardLook }) {
       dark.removeEventListener('change', themed);
     };
   }, []);
-  const theme = createTheme({ colors: { mode: isDark ? 'dark' : 'light' } });
+  const theme = useMemo(() => createTheme({ colors: { mode: isDark ? 'dark' : 'light' } }), [isDark]);
   return (
     <ThemeContext.Provider value={theme}>
       <GlobalStyles />
