@@ -67,7 +67,7 @@ gen: setup ## write the generated files anew: catalog, dashboards, cases of the 
 
 .PHONY: test
 test: setup .cache/localcloud.stamp .cache/grafana/look.js ## everything, in about twenty minutes
-	@# The local cloud waits for the clock most of the time, so the rest runs beside it. Nothing waits for it if the rest is broken.
+	@# The local cloud waits for the clock most of the time, so the rest runs beside it. If the inner loop fails, the local cloud is stopped.
 	@set -m; $(MAKE) test-cloud >.cache/test-cloud.log 2>&1 & cloud=$$!; set +m; failed=0; \
 	trap 'kill -INT -- -$$cloud; exit 130' INT TERM; \
 	$(MAKE) check || { kill -INT -- -$$cloud; exit 1; }; \
