@@ -1,3 +1,4 @@
+import gc
 import os
 import shutil
 import threading
@@ -23,6 +24,8 @@ from tests.fake.server import STALLS_S, FakeServer
 # A busy machine must fail no test: time is no limit of an example.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
+# The models of AWS's services are a million objects that stay: to look through them again and again is a sixth of the run.
+gc.set_threshold(100_000, 20, 20)
 
 NOW = 1_790_000_040.0  # a whole minute
 
@@ -75,6 +78,8 @@ def _models_are_read_once() -> Iterator[None]:
             return made[name]
 
         patch.setattr(ClientCreator, "_create_client_class", create_once)
+        # It reads every operation of a service to find that none discovers its endpoint.
+        patch.setattr(ClientCreator, "_register_endpoint_discovery", lambda *_: None)
         yield
 
 

@@ -50,7 +50,7 @@ class Case:
     ratio: float = 1.0
     unseen: range = range(0)
     acts: Mapping[int, Callable[[Played], None]] = field(default_factory=dict)
-    others: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    others: Callable[[], Mapping[str, Sequence[str]]] = dict
     expected: Sequence[tuple[int, str, str, int]] = ()
     never: Sequence[tuple[str, str]] = ()
     absent: Sequence[tuple[int, str]] = ()
@@ -137,7 +137,7 @@ CASES_BY_NAME = {
             40: move("elsewhere", MOUNTS),
             100: several(published(0.99), measured("probe", age_s=0), measured("dbench", age_s=0)),
         },
-        others={'node_textfile_mtime_seconds{file="/var/lib/burstwatch.prom",instance="db-1",job="node"}': written(_WRITTEN_AT)},
+        others=lambda: {'node_textfile_mtime_seconds{file="/var/lib/burstwatch.prom",instance="db-1",job="node"}': written(_WRITTEN_AT)},
         expected=[
             *_fires("BurstwatchSourceDown", (15, 0), (30, 1), (45, 0)),
             *_fires("BurstwatchCloudWatchStale", (50, 0), (90, 1), (105, 0)),
@@ -158,7 +158,7 @@ CASES_BY_NAME = {
         text="A t3.small at full load: a warning two hours before its CPU credits end, and another when it is held back.",
         loads=[load(600, 100)],
         minutes=560,
-        others=replay_cpu("t3.small", [(2_060, 0.1), (400, 2.0), (100, 0.05)], level=0.9, skipped=2_000),
+        others=lambda: replay_cpu("t3.small", [(2_060, 0.1), (400, 2.0), (100, 0.05)], level=0.9, skipped=2_000),
         expected=[
             *_fires("BurstwatchCpuCreditsRunOut", (60, 0), (290, 0), (330, 1), (550, 0)),
             *_fires("BurstwatchCpuHeldBack", (400, 0), (450, 1), (550, 0)),
@@ -231,7 +231,7 @@ def _series(case: Case) -> dict[str, Sequence[str]]:
         return {**replay_yace(disk, case.minutes, unseen=case.unseen)}
     if case.rules == "ebs-csi":
         return {**replay_ebs_csi(disk, case.minutes)}
-    return {**replay(disk, case.minutes, unseen=case.unseen, acts=case.acts), **case.others}
+    return {**replay(disk, case.minutes, unseen=case.unseen, acts=case.acts), **case.others()}
 
 
 def _counted(minute: int, name: str, severity: str, count: int) -> dict[str, Any]:

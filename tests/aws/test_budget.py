@@ -64,6 +64,7 @@ def test_in_a_day_no_more_is_asked_for_than_comes_in(cloud: Cloud) -> None:
     assert asked >= PER_HOUR * hours
 
 
+@pytest.mark.slow
 def test_a_function_that_starts_anew_does_not_start_rich(cloud: Cloud) -> None:
     for _ in range(40):
         Disk(cloud, percent=60)

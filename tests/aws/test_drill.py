@@ -16,6 +16,9 @@ from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, alarms, run_sweep
 from tests.conftest import Cloud
 
+# Each drill waits for every hop of its alarm.
+pytestmark = pytest.mark.slow
+
 FUNCTION = "burstwatch-sweep"
 HOPS = [
     "function", "queue", "subscribers", "metric", "alarm", "event", "raised", "delivered",

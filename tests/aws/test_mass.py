@@ -189,6 +189,7 @@ def test_many_warnings_are_one_notice(cloud: Cloud) -> None:
     assert cloud.aws.notifications == [(NOTICE, f"{PREFIX}/many_at_once/warning", "ALARM")]
 
 
+@pytest.mark.slow
 def test_no_sweep_makes_more_than_fifty_alarms_and_the_next_makes_the_rest(cloud: Cloud) -> None:
     draining(cloud, 30, percent=20)
     draining(cloud, 30, percent=70)

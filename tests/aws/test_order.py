@@ -123,6 +123,7 @@ def sweep_within(cloud: Cloud, memory: Memory, seconds: float, config: Config = 
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_there_was_no_time_for_is_unknown_also_of_the_kind_that_comes_last(
     cloud: Cloud,
 ) -> None:
@@ -144,6 +145,7 @@ def test_what_there_was_no_time_for_is_unknown_also_of_the_kind_that_comes_last(
         cloud.clock.now += 60
 
 
+@pytest.mark.slow
 def test_a_lookup_that_is_late_forgets_nothing_of_what_is_known(cloud: Cloud) -> None:
     for percent in [60] * 3 + [100] * 10:
         Disk(cloud, percent=percent)

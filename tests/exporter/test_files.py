@@ -116,6 +116,7 @@ while written < 300:
 """
 
 
+@pytest.mark.slow
 def test_of_two_processes_that_write_all_the_time_every_file_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     writers = [

@@ -223,6 +223,7 @@ def test_statistics_of_each_volume_join_by_its_id_and_one_that_fails_hides_no_ot
     assert (checked.returncode, checked.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 def test_disks_after_one_that_is_slow_are_asked_at_the_next_scrape(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,6 +251,7 @@ def test_disks_after_one_that_is_slow_are_asked_at_the_next_scrape(
     )
 
 
+@pytest.mark.slow
 def test_disks_that_the_time_was_too_short_for_come_first_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
