@@ -51,13 +51,22 @@ def spark(ratio: float) -> str:
     return SPARKS[min(len(SPARKS) - 1, int(max(0.0, ratio) * len(SPARKS)))]
 
 
+def printable(text: str) -> str:
+    """The text on one line. A control character, which may move a terminal's cursor, is a space."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
 def table(
     headings: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
     paint: Callable[[str], str] = lambda cell: cell,
 ) -> str:
-    """Left-aligned columns, as wide as they need to be. ``paint`` colours a cell that is filled up."""
+    """Left-aligned columns, as wide as they need to be. ``paint`` colours a cell that is filled up.
+
+    A cell is one line without control characters: some cells hold names that anybody may choose.
+    """
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
     lines = [
         "  ".join(

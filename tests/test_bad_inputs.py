@@ -25,7 +25,8 @@ RECORDING = "t_s,read_ops,write_ops,balance_percent\n" + "".join(
     f"{1_700_000_000 + 60 * minute},60000,1000,{90 - minute}\n" for minute in range(6)
 )
 WORKLOAD = "t_s,rate\n0,100\n60,200\n120,500\n180,20\n"
-FILES = {"good.csv": RECORDING, "other.csv": RECORDING, "workload.csv": WORKLOAD}
+LOAD = "t_seconds,read_ops,write_ops,read_bytes,write_bytes\n0,100,0,1e6,0\n60,200,0,1e6,0\n"
+FILES = {"good.csv": RECORDING, "other.csv": RECORDING, "workload.csv": WORKLOAD, "load.csv": LOAD}
 GP2 = ("--type", "gp2", "--size-gib", "100")
 
 

@@ -16,7 +16,7 @@ from burstwatch.aws.session import AwsError, Clients, Deadline, describe_error
 from burstwatch.aws.sweep import Sweep, sweep
 from burstwatch.config import Config
 from burstwatch.kinds.base import Kind
-from burstwatch.polling.unit import Problem, Unit
+from burstwatch.polling.unit import ACCOUNT, REGION, Problem, Unit
 from burstwatch.shards import WHOLE, Shard, parse_shard
 
 #: Credentials of a role are asked for anew when less than this is left of them.
@@ -26,8 +26,8 @@ RENEW_S = 300.0
 KNOWN_PER_MIB = 60
 #: What an event may say of a unit, and what it may look like.
 PATTERNS = {
-    "account": r"\d{12}",
-    "region": r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}",
+    "account": ACCOUNT,
+    "region": REGION,
     "role_arn": r"arn:[a-z-]+:iam::\d{12}:role/[\w+=,.@/-]+",
     "external_id": r"[\w+=,.@:/-]{2,1224}",
     "shard": r"\d{1,2}/\d{1,2}",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
-from burstwatch.formatting import number, span, spark
+from burstwatch.formatting import number, printable, span, spark
 from burstwatch.history.observations import Resource
 from burstwatch.polling.ranking import Assessed, urgency
 
@@ -90,7 +90,7 @@ class Board:
         tags = ", ".join(f"{name}={value}" for name, value in resource.tags.items())
         caveats = "\n".join(resource.caveats)
         parts = [
-            f"{resource.name or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",
+            f"{printable(resource.name) or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",
             f"{assessment.verdict}: {assessment.reason}",
             facts,
             caveats,
@@ -104,7 +104,7 @@ class Board:
         level = projection.level
         return ShownResource(
             key=resource.id,
-            name=resource.name or resource.id,
+            name=printable(resource.name) or resource.id,
             type=resource.facts.get("type", resource.kind),
             verdict=assessment.verdict,
             balance=NOT_KNOWN if level is None else bar(level.likely),

@@ -5,14 +5,16 @@ Exit codes: 0 fine, 1 a partial result, 2 wrong input or configuration.
 
 import argparse
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from pkgutil import iter_modules
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 import burstwatch
 from burstwatch.cli import commands
@@ -32,7 +34,10 @@ class Terminal:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors as one line, without the usage text in front."""
+    """Errors as one line, without the usage text in front, and no flag by its beginning."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(message)
@@ -81,9 +86,12 @@ def run(
 
 def main() -> NoReturn:
     """Run with this process's arguments, environment and clock."""
+    if sys.stderr is None:  # closed by who started this
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process
     if sys.stdout is None:
         print("burstwatch: standard output is closed, so nothing can be printed", file=sys.stderr)
         sys.exit(WRONG_INPUT)
+    signal.signal(signal.SIGTERM, _end)
     for stream in (sys.stdout, sys.stderr):
         # A terminal without Unicode shows a question mark instead of a block.
         if isinstance(stream, TextIOWrapper):
@@ -91,7 +99,7 @@ def main() -> NoReturn:
     try:
         code = run(
             sys.argv[1:],
-            stdin=sys.stdin.buffer.read,
+            stdin=_read_stdin,
             stdout=sys.stdout,
             stderr=sys.stderr,
             env=os.environ,
@@ -104,6 +112,18 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
+
+
+def _read_stdin() -> bytes:
+    if sys.stdin is None:
+        msg = "standard input is closed, so there is nothing to read"
+        raise ValueError(msg)
+    return sys.stdin.buffer.read()
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    """End as an exception does, so that what was started ends too."""
+    sys.exit(128 + number)
 
 
 def _one_line(error: Exception) -> str:

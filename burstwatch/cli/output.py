@@ -7,12 +7,16 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from burstwatch.recordings.reading import STDIN
+
 
 def to_json(value: object) -> str:
     """One line of JSON. A dataclass is an object, and "never" is null."""
     return json.dumps(_plain(value), allow_nan=False, ensure_ascii=False)
 
 
+#: What standard input is read from: `burstwatch explain - < FILE` reads FILE.
+STDIN_FILE = Path("/dev/stdin")
 #: The colours of a terminal by verdict, as its own theme shows them.
 COLORS = {
     "ok": "32",
@@ -40,8 +44,11 @@ def check_target(target: str, *, inputs: Iterable[str]) -> None:
     """Refuse a file to write before the work for it begins.
 
     Raises:
-        ValueError: if it is a folder, lies in none, or is one of the ``inputs``.
+        ValueError: if it has no name, is a folder, lies in none, or is one of the ``inputs``.
     """
+    if not target:
+        msg = "the file to write has no name"
+        raise ValueError(msg)
     path = Path(target)
     if path.is_dir() or not path.parent.is_dir():
         what = (
@@ -52,7 +59,8 @@ def check_target(target: str, *, inputs: Iterable[str]) -> None:
         msg = f"{target} {what}"
         raise ValueError(msg)
     for one in inputs:
-        if path.exists() and Path(one).exists() and path.samefile(one):
+        source = STDIN_FILE if one == STDIN else Path(one)
+        if path.exists() and source.exists() and path.samefile(source):
             msg = f"{target} is the input, which is never overwritten: choose another file"
             raise ValueError(msg)
 

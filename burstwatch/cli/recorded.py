@@ -125,6 +125,9 @@ def spec_of(
             msg = f"--spec takes key=value, got {pair!r}"
             raise ValueError(msg)
     described = {key.strip(): value.strip() for key, _, value in pairs}
+    if len(described) < len(pairs):
+        msg = f"--spec has a key twice: {args.spec!r}"
+        raise ValueError(msg)
     twice = [key for key in described if described[key] != sized.get(key, described[key])]
     if twice:
         msg = (

@@ -162,7 +162,7 @@ def _never_reported(resource: Resource, now: float) -> Projection:
         return _unknown(
             now, f"started {span(now - started)} ago, and no {resource.level_metric} yet"
         )
-    never = _unknown(now, f"AWS publishes no {resource.level_metric} for it")
+    never = _unknown(now, f"no {resource.level_metric} yet, or AWS publishes none for it")
     return replace(never, is_published=False)
 
 

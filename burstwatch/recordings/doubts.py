@@ -21,6 +21,12 @@ MUST_REPEAT, MOST_COPIES = 3, 30
 #: Far above what any limit lets through in a single period.
 ABSURD = 3.0
 SHARE = 1.0
+#: A level that is far below every bucket's size, from which the value of a full one is worked out.
+TINY = 1e-6
+#: A t2.nano starts with launch credits of 42 percent on top of a full bucket.
+MOST_ABOVE = 1.5
+#: A bucket that is emptier than this all the time is less likely than a wrong unit.
+LOWEST_HIGH = 1e-4
 
 
 def doubts(
@@ -37,6 +43,7 @@ def doubts(
         if values and min(values) < max(values):
             yield f"{resource.no_bucket_reason}, and {resource.level_metric} moves between {number(min(values))} and {number(max(values))}: is the type or size another?"
         return
+    yield from _unit_of(values, resource, kind)
     if is_percent and values and 0 < max(values) <= SHARE:
         yield f"no {resource.level_metric} is above 1: it is read in percent, and not as a share of 1"
     absurd = [one for one in demand if one.nominal > ABSURD * resource.limit.rate > 0]
@@ -53,6 +60,19 @@ def doubts(
         yield from _too_fast(levels, bucket)
         yield from _without_load(levels, demand, bucket)
         yield from _unmoved(levels, demand, bucket, is_percent=is_percent)
+
+
+def _unit_of(values: Sequence[float], resource: Resource, kind: Kind) -> Iterator[str]:
+    """Levels that no bucket of this size has, where they are counted and not in percent."""
+    one = kind.to_ratio(resource, TINY)
+    is_counted = kind.to_ratio is not from_percent and kind.to_ratio(resource, 0.0) == 0.0
+    if not (values and is_counted and one > 0):
+        return
+    full, highest = TINY / one, max(values)
+    if highest > MOST_ABOVE * full:
+        yield f"{resource.level_metric} is {number(highest)}, and a full bucket has {number(full)}: is the type or size another?"
+    if 0 < highest < LOWEST_HIGH * full:
+        yield f"no {resource.level_metric} is above {number(highest)}, and a full bucket has {number(full)}: is it in another unit?"
 
 
 def _too_fast(levels: Sequence[LevelPoint], bucket: Bucket) -> Iterator[str]:

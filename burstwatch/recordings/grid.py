@@ -4,6 +4,7 @@ Times are sorted and duplicates merged. A value that contradicts its duplicate y
 worse one.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from burstwatch.recordings.series import Contents
 
 LONGEST_PERIOD_S = 3_600.0
 MINUTE_S = 60.0
+#: CloudWatch's metrics come every minute or, without detailed monitoring, every five.
+COARSE_S = 300.0
 #: A longer hole in which nothing has a row is unknown. In a shorter one nothing was counted: no I/O.
 LONGEST_SILENCE_S = 3_600.0
 #: A metric that is absent for most of the time says nothing of the period that it is in.
@@ -131,17 +134,18 @@ def _steps(
     In our own columns every demand has.
     """
     if stated_s is not None:
-        gaps = Counter(after - before for before, after in pairwise(all_times))
-        commonest = gaps.most_common(1)[0][0] if gaps else stated_s
-        if gaps and _nearest(commonest) != stated_s and gaps[stated_s] == 0:
+        gaps = [after - before for before, after in pairwise(all_times)]
+        commonest = _step(all_times) or stated_s
+        if commonest != stated_s and not any(abs(gap - stated_s) <= EXACT_S for gap in gaps):
             msg = f"{name}: the rows are {commonest:g} s apart, and not {stated_s:g}: leave out --period-s"
             raise ValueError(msg)
         return [stated_s]
     of_rows = _step(sorted(set(contents.row_times)) or all_times) or _step(all_times) or MINUTE_S
     level = matched.resource.level_metric
+    periods = _stated_periods(matched)
     steps = []
     for metric, some in matched.points.items():
-        step = matched.periods.get(metric)
+        step = periods.get(metric)
         if step is None and metric == level:
             step = _step(sorted({at for at, _ in some}))
         elif step is None and not contents.is_own:
@@ -152,6 +156,27 @@ def _steps(
         msg = f"{name}: the rows are {max(steps):g} s apart, at most {LONGEST_PERIOD_S:g} can be judged: ask for a shorter period"
         raise ValueError(msg)
     return steps
+
+
+def _stated_periods(matched: Matched) -> Mapping[str, float]:
+    """The periods that the file states, but for one that is finer than the metric.
+
+    The console shows a metric of five minutes at a period of one, with a row every five: what lies
+    between is not silence.
+    """
+    level = matched.resource.level_metric
+    real_s = _step(sorted({at for at, _ in matched.points.get(level, ())}), least=MOSTLY)
+    if real_s != COARSE_S or real_s <= matched.periods.get(level, real_s):
+        return matched.periods
+    as_coarse = {
+        metric
+        for metric, some in matched.points.items()
+        if _step(sorted({at for at, _ in some}), least=MOSTLY) == real_s
+    }
+    return {
+        metric: real_s if metric in as_coarse else stated_s
+        for metric, stated_s in matched.periods.items()
+    }
 
 
 def _step(times: Sequence[float], *, least: float = 0.0) -> float | None:
@@ -171,8 +196,19 @@ def _nearest(gap_s: float) -> float:
 
 
 def _places(times: Sequence[float], step_s: float) -> dict[float, float]:
-    """Where each time belongs on the grid that most times are on."""
-    ((offset, _),) = Counter(round(at % step_s, 3) for at in times).most_common(1)
+    """Where each time belongs: on the grid that most times are on, or where fewer of them meet, in their middle."""
+    offsets = Counter(round(at % step_s, 3) for at in times)
+    ((commonest, _),) = offsets.most_common(1)
+    # The middle of all, on the circle that the offsets are on.
+    turn = 2 * math.pi / step_s
+    sine = math.fsum(math.sin(turn * one) * n for one, n in offsets.items())
+    cosine = math.fsum(math.cos(turn * one) * n for one, n in offsets.items())
+    middle = round(math.atan2(sine, cosine) / turn) % step_s
+    on_either = (_snapped(times, step_s, offset) for offset in (commonest, middle))
+    return max(on_either, key=lambda places: len(set(places.values())))
+
+
+def _snapped(times: Sequence[float], step_s: float, offset: float) -> dict[float, float]:
     first = times[0] - (times[0] - offset) % step_s
     return {at: first + round((at - first) / step_s) * step_s for at in times}
 

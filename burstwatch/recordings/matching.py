@@ -7,6 +7,7 @@ CloudWatch's ``BurstBalance`` is ``vol-0abc BurstBalance`` in a label and
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import Statistic
@@ -52,6 +53,9 @@ def match_metrics(
         raise ValueError(msg)
     if not chosen:
         msg = f"{name} has no series with {only!r}, only {_labels(contents.series)}"
+        raise ValueError(msg)
+    if not any(one.points for one in chosen):
+        msg = f"{name} has no value at all, so nothing can be said"
         raise ValueError(msg)
     found, notes = _by_metric(chosen, kind, buckets, name, is_own=contents.is_own)
     _check_one_resource(found, name)
@@ -159,6 +163,14 @@ def _metric_of(series: Series, kind: Kind) -> str:
             if _plain(metric) in plain:
                 return metric
     return ""
+
+
+@cache
+def is_metric_name(name: str) -> bool:
+    """Whether a column has the name of a metric of any kind, or of our own columns."""
+    known = {metric for kind in find_kinds().values() for metric in kind.metrics}
+    plain = _plain(name)
+    return name in VOLUME_COLUMNS or any(_plain(metric) in plain for metric in known)
 
 
 def _a(statistic: str) -> str:

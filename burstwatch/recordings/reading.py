@@ -24,9 +24,21 @@ def read_file(path: str, *, stdin: Callable[[], bytes]) -> Contents:
         ValueError: if no program that is known wrote it, naming the place.
         OSError: if it cannot be read.
     """
-    raw = stdin() if path == STDIN else Path(path).read_bytes()
+    if not path:
+        msg = "the file to read has no name"
+        raise ValueError(msg)
     name = "standard input" if path == STDIN else path
+    raw = stdin() if path == STDIN else _read_bytes(path)
     return read_text(_decode(_inflate(raw, name), name), name=name)
+
+
+def _read_bytes(path: str) -> bytes:
+    with Path(path).open("rb") as file:
+        raw = file.read(LARGEST_BYTES + 1)
+    if len(raw) > LARGEST_BYTES:
+        msg = f"{path} has more than {LARGEST_BYTES >> 20} MiB"
+        raise ValueError(msg)
+    return raw
 
 
 def read_text(text: str, *, name: str) -> Contents:

@@ -14,6 +14,8 @@ def main() -> NoReturn:
             file=sys.stderr,
         )
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
     run()
 
 

@@ -19,7 +19,7 @@ from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.settings import Options
 from burstwatch_exporter.sources import Sources
-from burstwatch_exporter.state import Saved, read_state, write_state
+from burstwatch_exporter.state import Saved, keep_aside, read_state, write_state
 
 NO_VOLUMES = (
     "this host has no EBS volume that the exporter can see, so there are no burst credits to show: "
@@ -41,6 +41,7 @@ class Exporter:
         self.config = read_config_file(options.config_file) if options.config_file else HostConfig()
         self.instance_type = options.instance_type
         self.sources = Sources(clock.boot)
+        self._state_is_strange = False
         self.host = Host(
             roots=options.roots,
             clock=clock,
@@ -87,6 +88,9 @@ class Exporter:
         if self._options.state_file is None:
             return
         with self.sources.attempt("state"):
+            if self._state_is_strange:
+                keep_aside(self._options.state_file, wall_s=self._clock.wall())
+                self._state_is_strange = False
             write_state(self._options.state_file, self.host.saved())
             self._saved_wall_s = self._clock.wall()
 
@@ -168,5 +172,9 @@ class Exporter:
         saved: dict[str, Saved] = {}
         if path is not None:
             with self.sources.attempt("state"):
-                saved = read_state(path)
+                try:
+                    saved = read_state(path)
+                except ValueError:
+                    self._state_is_strange = True
+                    raise
         return saved

@@ -13,6 +13,8 @@ import msgspec.structs
 import yaml
 from msgspec import Struct
 
+#: The state of a thousand volumes takes less than one MiB.
+LARGEST_BYTES = 1 << 26
 _Schema = TypeVar("_Schema")
 _Struct = TypeVar("_Struct", bound=Struct)
 
@@ -25,7 +27,7 @@ def read_json(path: Path, schema: type[_Schema]) -> _Schema:
         OSError: if it cannot be read.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=schema)
+        return msgspec.json.decode(_read_bytes(path), type=schema)
     except (msgspec.DecodeError, RecursionError, ArithmeticError) as error:
         raise ValueError(str(error)) from error
 
@@ -37,7 +39,8 @@ def read_yaml(path: Path) -> object:
         ValueError: naming the file and what is wrong.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
+        text = _read_bytes(path).decode("utf-8")
+        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: {getattr(error, 'strerror', '') or error}"
         raise ValueError(msg) from error
@@ -49,6 +52,15 @@ def read_yaml(path: Path) -> object:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         msg = f"{path} is no YAML: {' '.join(str(error).split())}"
         raise ValueError(msg) from error
+
+
+def _read_bytes(path: Path) -> bytes:
+    """The content, unless it is so large that somebody named another file."""
+    with path.open("rb") as file:
+        raw = file.read(LARGEST_BYTES + 1)
+    if len(raw) > LARGEST_BYTES:
+        raise OSError(errno.EFBIG, f"has more than {LARGEST_BYTES >> 20} MiB", str(path))
+    return raw
 
 
 class _Loader(yaml.SafeLoader):

@@ -11,7 +11,8 @@ import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, TextIO
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
 
 import burstwatch
 from burstwatch.config import Setting
@@ -37,7 +38,10 @@ class World:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors as one line, without the usage text in front."""
+    """Errors as one line, without the usage text in front, and no flag by its beginning."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(message)
@@ -145,6 +149,11 @@ def stop_on_signals(stop: threading.Event) -> None:
 
 def main() -> NoReturn:
     """Run with this process's arguments, environment and clocks, until told to stop."""
+    if sys.stderr is None:  # closed by who started this
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+    if sys.stdout is None:
+        print("burstwatch-exporter: standard output is closed: use /dev/null", file=sys.stderr)
+        sys.exit(WRONG_INPUT)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(message)s")
     stop = threading.Event()
     stop_on_signals(stop)

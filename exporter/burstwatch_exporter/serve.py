@@ -17,6 +17,8 @@ from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.refusals import Refusals
 from burstwatch_exporter.web.server import Server
 
+#: How a page of metrics begins.
+PAGE_MARK = b"# HELP "
 LOG = logging.getLogger("burstwatch_exporter")
 
 
@@ -37,7 +39,7 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         ValueError: if a configuration cannot be used.
         OSError: if the address cannot be bound.
     """
-    _check_state_folder(options)
+    _check_outputs(options)
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
     server = None
     if options.port is None:
@@ -64,10 +66,11 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
     LOG.info("stopped")
 
 
-def _check_state_folder(options: Options) -> None:
-    """Refuse a state file that cannot be written now, and not only when it is first saved.
+def _check_outputs(options: Options) -> None:
+    """Refuse a state file that cannot be written now, and a text file that somebody else wrote.
 
     Raises:
+        ValueError: naming the flag and the file.
         OSError: naming the flag and the folder.
     """
     path = options.state_file
@@ -75,6 +78,16 @@ def _check_state_folder(options: Options) -> None:
         what = "cannot be written" if path.parent.is_dir() else "does not exist"
         msg = f"state.file is {path}, and the folder {path.parent} {what}"
         raise OSError(msg)
+    for name, one in (("state.file", path), ("textfile", options.textfile)):
+        if one is not None and one.is_dir():
+            msg = f"{name} is {one}, which is a folder"
+            raise ValueError(msg)
+    if options.textfile is not None and options.textfile.is_file():
+        with options.textfile.open("rb") as file:
+            begins = file.read(len(PAGE_MARK))
+        if begins and begins != PAGE_MARK:
+            msg = f"textfile is {options.textfile}, which is no page of metrics and would be overwritten: name another file"
+            raise ValueError(msg)
 
 
 def _keep_asking(exporter: Exporter, period_s: float, stop: Event) -> None:
@@ -97,9 +110,17 @@ def _open(app: App, web: WebConfig, host: str, port: int) -> Server:
 
 
 def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -> None:
-    """Two readings, a sample period apart, and the metrics to ``stdout`` or the text file."""
+    """Two readings, a sample period apart, and the metrics to ``stdout`` or the text file.
+
+    Raises:
+        ValueError: if a configuration cannot be used, or the text file is somebody else's.
+        OSError: if the state or the text file cannot be written.
+    """
+    _check_outputs(options)
     exporter = make_exporter(options, clock)
     exporter.host.observe()
+    for hint in exporter.hints():
+        LOG.warning("%s", hint)
     if options.aws != "off":
         exporter.ask_aws()
         exporter.host.observe()

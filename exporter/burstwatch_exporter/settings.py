@@ -1,8 +1,9 @@
 """Every flag of the exporter once: the command line, the environment and the docs are made of it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -160,9 +161,24 @@ def parse_options(flags: Mapping[str, str], env: Mapping[str, str]) -> Options:
     options = Options(**parse_settings(SETTINGS, texts, problems))
     if options.port is not None and options.port > LAST_PORT:
         problems.append(f"web.listen-address has port {options.port}, allowed is 0 to {LAST_PORT}")
+    problems += _same_files(options)
     if problems:
         raise ValueError("; ".join(problems))
     return options
+
+
+def _same_files(options: Options) -> Iterator[str]:
+    """Settings that name one file: what is written would take the place of what is read."""
+    paths = {
+        "config.file": options.config_file,
+        "web.config.file": options.web_config_file,
+        "state.file": options.state_file,
+        "textfile": options.textfile,
+    }
+    named = [(name, path.resolve()) for name, path in paths.items() if path is not None]
+    for (one, path), (other, same) in combinations(named, 2):
+        if path == same or (path.exists() and same.exists() and path.samefile(same)):
+            yield f"{one} and {other} are both {path}, allowed is a file for each"
 
 
 def variable_of(name: str) -> str:

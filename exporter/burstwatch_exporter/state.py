@@ -66,9 +66,18 @@ def read_state(path: Path) -> dict[str, Saved]:
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        msg = f"{path} is not a valid state file ({error}); starting without it"
+        msg = f"{path} is not a valid state file ({error}): it is kept under another name, and the intervals start anew"
         raise ValueError(msg) from error
     return {one.key: one for one in state.volumes}
+
+
+def keep_aside(path: Path, *, wall_s: float) -> None:
+    """Give a file that is no state another name: somebody may need it.
+
+    Raises:
+        OSError: if that cannot be done.
+    """
+    path.rename(path.with_name(f"{path.name}.kept-{wall_s:.0f}"))
 
 
 def write_state(path: Path, volumes: Iterable[Saved]) -> None:

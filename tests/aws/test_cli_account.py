@@ -33,6 +33,17 @@ def test_scan_shows_the_worst_first(cloud: Cloud) -> None:
     assert lines[-1] == "4 resources, 0 unknown; 14 metrics requested"
 
 
+def test_a_name_cannot_forge_a_line_or_move_the_cursor(cloud: Cloud) -> None:
+    forged = "\x9b2J\u202ewe\nvol-fake  critical"
+    volume_id = cloud.aws.add_volume("gp2", 100, name=forged)
+    for args in (("scan",), ("top",), ("snooze", volume_id, "4h", "--reason", "test")):
+        _, out, _ = burstwatch(cloud, *args)
+        assert "vol-fake" in out
+        assert not [line for line in out.splitlines() if line.startswith("vol-fake")]
+        assert "\x9b" not in out
+        assert "\u202e" not in out
+
+
 def test_scan_for_machines_is_one_object_a_resource(cloud: Cloud) -> None:
     disk = Disk(cloud, percent=100)
     cloud.aws.add_volume("gp3", 100)

@@ -187,7 +187,7 @@ def test_a_running_instance_without_a_balance_is_unknown_and_never_idle(cloud: C
     found = take_look(cloud).assessments
     assert found[fresh][1].verdict == "ok"
     assert found[silent][1].verdict == "unknown"
-    assert "AWS publishes no EBS" in found[silent][1].reason
+    assert "AWS publishes none for it" in found[silent][1].reason
 
 
 def test_a_stopped_instance_is_idle(cloud: Cloud) -> None:

@@ -74,6 +74,8 @@ class Planted:
     def measure(self, *args: str, path: Path | None = None) -> int:
         """Run the program's ``measure``; ``path`` stands first in PATH."""
         out, err = io.StringIO(), io.StringIO()
+        measures = not any(one.startswith(("--from", "--list")) for one in args)
+        where = [f"--directory={self.data}"] if measures else []
         before = os.environ["PATH"]
         if path is not None:
             os.environ["PATH"] = f"{path}:{before}"
@@ -82,7 +84,7 @@ class Planted:
                 [
                     "measure", f"--path.procfs={self.root}/proc", f"--path.sysfs={self.root}/sys",
                     f"--path.udev.data={self.root}/udev", f"--config.file={self.root}/config.yml",
-                    f"--directory={self.data}", f"--measure.results={self.root}/results", *args,
+                    f"--measure.results={self.root}/results", *where, *args,
                 ],
                 World(stdout=out, stderr=err, env={}, clock=system_clock(), stop=self.stop),
             )  # fmt: skip

@@ -79,6 +79,12 @@ def test_the_result_is_shown_and_drawn_again_from_its_file(
     assert host.measure(f"--from={kept}", "--json") == 0
     assert json.loads(host.out) == first
     assert first["steps"][0]["verdict"]["word"] == "too short"
+    for name in ("html", "markdown"):
+        assert host.measure(f"--from={kept}", f"--{name}={kept}") == 2
+        assert f"{name} is {kept}, the input, which is never overwritten" in host.err
+        assert host.measure(f"--from={kept}", f"--{name}={host.root}/none/x") == 2
+        assert f"cannot write the result: {host.root}/none is not writable" in host.err
+    assert json.loads(kept.read_text())
 
 
 def test_a_plan_of_a_type_needs_no_volume(host: Planted) -> None:

@@ -246,6 +246,10 @@ def test_a_corrupt_state_is_named_and_it_starts_without_it(
     ]
     assert up == 0
     exporter.save()
+    exporter.save()
+    (kept,) = machine.root.glob("state.json.kept-*")
+    assert kept.read_bytes() == (content if isinstance(content, bytes) else content.encode())
+    exporter.save()
     assert read_state(path)
     assert exporter.sources.outcomes["state"].is_up
 

@@ -4,8 +4,10 @@ import io
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,62 @@ def test_a_closed_standard_output_is_said_in_one_line() -> None:
     )  # fmt: skip
     assert found.returncode == 2
     assert found.stderr == "burstwatch: standard output is closed, so nothing can be printed\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "out", "err"),
+    [
+        ("catalog <&-", 0, "gp2", ""),
+        ("replay - --type gp2 --size-gib 100 <&-", 2, "", "standard input is closed"),
+        ("replay --example 2>&-", 0, "critical", ""),
+        ("whatif 2>&-", 2, "", ""),
+    ],
+)
+def test_a_closed_stream_ends_no_command_that_does_not_need_it(
+    command: str, code: int, out: str, err: str
+) -> None:
+    found = subprocess.run(
+        ["/bin/bash", "-c", f"{sys.executable} -m burstwatch {command}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == code
+    assert out in found.stdout
+    assert bool(out) == bool(found.stdout)
+    assert err in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_what_standard_input_is_read_from_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "seen.csv"
+    text = "t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes\n0,90,0,0,0,0\n60,89,0,0,0,0\n"
+    path.write_text(text)
+    with path.open() as stdin:
+        found = subprocess.run(
+            [*PROGRAM, "explain", "-", *GP2, "--html", str(path)],
+            stdin=stdin, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert found.returncode == 2
+    assert "is the input, which is never overwritten" in found.stderr
+    assert path.read_text() == text
+
+
+@pytest.mark.slow
+def test_a_backtest_that_is_ended_leaves_no_process(tmp_path: Path) -> None:
+    path = tmp_path / "load.csv"
+    rows = "".join(f"{60 * n},{n % 97},0,0,0\n" for n in range(30_000))
+    path.write_text(f"t_seconds,read_ops,write_ops,read_bytes,write_bytes\n{rows}")
+    command = [*PROGRAM, "backtest", str(path), "--size-gib", "100,200,500", "--jobs", "2"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    workers = Path(f"/proc/{child.pid}/task/{child.pid}/children")
+    while not (pids := workers.read_text().split()):
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.terminate()
+    child.communicate(timeout=60)  # a worker that is left would hold these pipes
+    assert child.returncode == 128 + signal.SIGTERM
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
 def test_a_terminal_without_unicode_ends_no_command() -> None:

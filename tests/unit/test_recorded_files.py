@@ -274,6 +274,78 @@ def test_the_period_that_the_console_states_is_used(tmp_path: Path) -> None:
     assert "periods of 300 s" in said_of(rows_of(lines, head=head), tmp_path)
 
 
+def test_a_metric_of_five_minutes_that_the_console_shows_at_one_tells_the_same(
+    tmp_path: Path,
+) -> None:
+    """Between its rows is no silence: that would read as no I/O in four of five minutes."""
+    coarse = "Period,300,300,300,300,300"
+    text = (FILES / "console.csv").read_text()
+    assert coarse in text
+    path = tmp_path / "console.csv"
+    path.write_text(text.replace(coarse, coarse.replace("300", "60")))
+    assert {**story(path), "name": ""} == {**story(OWN), "name": ""}
+
+
+def test_columns_of_text_are_left_out(tmp_path: Path) -> None:
+    lines = [
+        f"{1_700_000_000 + 60 * n},web{n % 2},vol-0123456789abcdef0,{90 - n}" for n in range(5)
+    ]
+    said = said_of(rows_of(lines, head="Time,host,VolumeId,BurstBalance"), tmp_path)
+    assert "left out host, VolumeId" in said
+
+
+def test_a_column_of_text_with_a_number_in_it_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file.csv"
+    path.write_text("Time,x,BurstBalance\n1700000000,up,90\n1700000060,3,90\n")
+    code, _, err = burstwatch("replay", str(path), *GP2)
+    assert code == 2
+    assert "file.csv line 2: x is 'up', allowed is a number" in err
+
+
+def test_jitter_of_a_third_of_a_period_loses_no_row(tmp_path: Path) -> None:
+    lines = (f"{1_700_000_000 + 60 * n + 19 * n % 41 - 20},{90 - n / 10}" for n in range(200))
+    said = said_of(rows_of(lines, head="Time,BurstBalance"), tmp_path)
+    assert "merged" not in said
+    assert "doubtful" not in said
+
+
+@pytest.mark.parametrize(("period_s", "late_s"), [("311.96", 0), ("300", 1.5), ("300", 7)])
+def test_a_period_that_is_stated_may_be_one_that_the_rows_have_about(
+    tmp_path: Path, period_s: str, late_s: float
+) -> None:
+    times = (1_700_000_000 + float(period_s) * n + late_s * (n % 3) for n in range(50))
+    lines = (f"{at:.3f},{90 - n / 10}" for n, at in enumerate(times))
+    said_of(rows_of(lines, head="Time,BurstBalance"), tmp_path, "--period-s", period_s)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "metric", "value", "doubt"),
+    [
+        ("efs_file_system", "size_gib=256", "BurstCreditBalance", 2_200_000, "in another unit?"),
+        ("ec2_instance_cpu", "type=t3.medium", "CPUCreditBalance", 5_000, "is the type or size"),
+    ],
+)
+def test_credits_that_no_bucket_has_are_doubtful(
+    tmp_path: Path, kind: str, spec: str, metric: str, value: float, doubt: str
+) -> None:
+    path = tmp_path / "file.csv"
+    rows = "".join(f"{1_700_000_000 + 300 * n},{value - n}\n" for n in range(30))
+    path.write_text(f"Time,{metric}\n{rows}")
+    code, _, err = burstwatch("replay", str(path), "--kind", kind, "--spec", spec)
+    assert code == 0
+    assert doubt in err
+
+
+def test_the_settings_of_the_environment_are_those_of_a_replay() -> None:
+    out, err = io.StringIO(), io.StringIO()
+    args = ("explain", str(OWN), *GP2, "--json")
+    code = run(args, stdout=out, stderr=err, env={"BURSTWATCH_LEAD_S": "5400"}, clock=lambda: 0.0)
+    assert code == 0
+    assert times(json.loads(out.getvalue()))[0] < times(story(OWN))[0]
+    code = run(args, stdout=out, stderr=err, env={"BURSTWATCH_LEAD_S": "9"}, clock=lambda: 0.0)
+    assert code == 2
+
+
 def test_a_prometheus_step_of_15_s_stays_as_it_is(tmp_path: Path) -> None:
     lines = (f"{1_700_000_000 + 15 * n},90" for n in range(60))
     said = said_of(rows_of(lines, head="Time,BurstBalance"), tmp_path)

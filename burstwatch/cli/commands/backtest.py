@@ -5,6 +5,8 @@ would have shown, and counts who was woken in time, who needlessly, and for how 
 """
 
 import math
+import multiprocessing
+import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -27,7 +29,7 @@ from burstwatch.formatting import span
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.reading import STDIN, read_file
 
-WORKLOAD_TYPE, WORKLOAD_SIZES = "gp2", "100,200,500"
+WORKLOAD_TYPE, WORKLOAD_SIZES, RHOS = "gp2", "100,200,500", "0.5,0.8,0.95"
 LOWEST_LEAD_S, HIGHEST_LEAD_S = 60.0, 7_200.0
 #: CloudWatch keeps minutes for fifteen days.
 KEPT_S = 15 * 86_400.0
@@ -49,7 +51,7 @@ class Job:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The workloads, the volumes, the views of the data and the rules."""
-    parser.epilog = f"FILE is a workload (columns {','.join(WORKLOAD_COLUMNS)}) or a recording. {FORMATS.strip()}"
+    parser.epilog = f"FILE is a workload (a file with the columns {','.join(WORKLOAD_COLUMNS)}) or a recording. {FORMATS.strip()}"
     parser.add_argument("series", nargs="*", metavar="FILE", help="workloads or recorded series")
     parser.add_argument("--from-account", nargs="+", metavar="ID", help="or resources by id")
     add_account_arguments(parser)
@@ -57,7 +59,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--type", help=f"of workloads by default {WORKLOAD_TYPE}")
     parser.add_argument("--size-gib", help=f"of workloads by default {WORKLOAD_SIZES}")
     parser.add_argument(
-        "--rho", default="0.5,0.8,0.95", help="mean load as a share of the baseline"
+        "--rho", help=f"mean loads of workloads as shares of the baseline, default {RHOS}"
     )
     parser.add_argument(
         "--view", default="fresh", choices=sorted(FEEDS), help="how late the data are"
@@ -122,11 +124,17 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
         )
 
     sizes = _numbers(args.size_gib or WORKLOAD_SIZES, "size_gib")
-    rhos = _numbers(args.rho, "rho")
+    rhos = _numbers(args.rho or RHOS, "rho")
     for path in map(Path, args.series):
         if str(path) != STDIN and is_workload(path):
+            _refuse(
+                args,
+                ("kind", "spec", "only"),
+                f"{path} is a workload, which is played on EBS volumes",
+            )
             yield from (job(path, None, size, rho) for rho in rhos for size in sizes)
             continue
+        _refuse(args, ("rho",), f"{path} is a recording, which has a load of its own")
         yield job(None, _of_file(path, args, terminal), math.nan, math.nan)
     if args.from_account:
         clients = make_clients(args, terminal.env)
@@ -144,6 +152,14 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
                 kind=found.kind,
             )
             yield job(None, trial, math.nan, math.nan)
+
+
+def _refuse(args: Namespace, names: Sequence[str], why: str) -> None:
+    """Refuse an argument that would be ignored."""
+    for name in names:
+        if getattr(args, name):
+            msg = f"--{name} would be ignored: {why}"
+            raise ValueError(msg)
 
 
 def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
@@ -189,8 +205,15 @@ def _played(jobs: Sequence[Job], processes: int) -> Iterator[Result]:
     if processes == 1 or len(jobs) == 1:
         yield from map(play, jobs)
         return
-    with ProcessPoolExecutor(processes or None) as pool:
-        yield from pool.map(play, jobs)
+    processes = min(processes or os.cpu_count() or 1, len(jobs))
+    with ProcessPoolExecutor(processes) as pool:
+        try:
+            yield from pool.map(play, jobs)
+        except BaseException:
+            # Nobody waits for the rest, and a worker would wait for work for ever.
+            for worker in multiprocessing.active_children():
+                worker.terminate()
+            raise
 
 
 def play(job: Job) -> Result:

@@ -1,15 +1,13 @@
 """Delete the per-resource alarms that sweeps of a deployment have made."""
 
-import re
 from argparse import ArgumentParser, Namespace
 
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.config import parse_config
-from burstwatch.polling.unit import Unit
+from burstwatch.polling.unit import parse_unit_name
 
 PARTIAL = 1
-UNIT = r"\d{12}/[a-z]{2}(-[a-z]+)+-\d"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,9 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Delete them, and name each."""
     deployment = parse_config({"deployment": args.deployment}).deployment
-    if args.unit is not None and re.fullmatch(UNIT, args.unit) is None:
-        msg = f"unit is {args.unit!r}, allowed is account/region"
-        raise ValueError(msg)
+    unit = None if args.unit is None else parse_unit_name(args.unit)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.alarms import (  # noqa: PLC0415 - needs an extra
         delete_alarms,
@@ -35,15 +31,16 @@ def run(args: Namespace, terminal: Terminal) -> int:
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     try:
-        if args.unit:
-            account, _, region = args.unit.partition("/")
-            unit = Unit(account=account, region=region)
+        if unit is not None:
             prefixes: tuple[str, ...] = (unit_prefix(deployment, unit, clients.unit()),)
         else:
             prefixes = alarm_prefixes(deployment)
         names = [alarm.name for prefix in prefixes for alarm in read_alarms(clients, prefix)]
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
+    if not names:
+        where = args.unit or "its units"
+        print(f"burstwatch: no alarm of {deployment!r} for {where}", file=terminal.stderr)
     problems = [] if args.dry_run else delete_alarms(clients, names)
     failed = {problem.part.removeprefix("delete ") for problem in problems}
     for name in names:

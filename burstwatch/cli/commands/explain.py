@@ -16,7 +16,7 @@ from burstwatch.cli.recorded import (
     check_times,
     read_recorded,
 )
-from burstwatch.config import Config
+from burstwatch.config import config_from_env
 from burstwatch.fixes import Fix, soonest
 from burstwatch.kinds.base import Kind
 from burstwatch.recordings.samples import to_points
@@ -38,6 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the story, and draw it where asked to."""
+    config = config_from_env(terminal.env)
     if args.html is not None:
         check_target(args.html, inputs=[args.series] if args.series else [])
     if _is_file(args):
@@ -53,7 +54,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         resource=seen.resource,
         samples=seen.samples,
         points=seen.points,
-        moments=list(seen.play(Config()).moments()),
+        moments=list(seen.play(config).moments()),
         period_s=seen.period_s,
     )
     story = replace(story, fixes=_fixes(story, seen.kind))

@@ -9,7 +9,7 @@ from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import painter, to_json
 from burstwatch.cli.playing import play_parts
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, read_recorded
-from burstwatch.config import Config
+from burstwatch.config import config_from_env
 from burstwatch.formatting import recorded_time, span, table
 
 HEADINGS = ("at", "verdict", "state", "balance", "empty in", "worst", "why")
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print one line per period, or for people one per change of verdict."""
     seen = read_recorded(args, command="replay", terminal=terminal)
-    play = seen.play(Config())
+    play = seen.play(config_from_env(terminal.env))
     if args.json:
         for text in play_parts(play, _as_lines, stderr=terminal.stderr):
             print(text, file=terminal.stdout)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from burstwatch.recordings.cells import NUMBERS, TIMES, parse_number, parse_time
+from burstwatch.recordings.matching import is_metric_name
 from burstwatch.recordings.series import Contents, Series
 
 _Cell = TypeVar("_Cell")
@@ -40,6 +41,8 @@ class _Columns:
     is_own: bool
     points: list[list[tuple[float, float]]]
     times: list[float] = field(default_factory=list)
+    #: The first cell of each column of text, such as an id or the name of a host, and why it is no number.
+    texts: dict[int, str] = field(default_factory=dict)
     says_zone: bool = True
 
 
@@ -66,6 +69,8 @@ def read_table(text: str, *, name: str) -> Contents:
     if columns is None:
         msg = f"{name}: no rows with a time and values under a heading"
         raise ValueError(msg)
+    if len(columns.texts) == len(columns.names) - 1:
+        raise ValueError(columns.texts[min(columns.texts)])
     return _contents(columns, _own_mark(lines), is_console=len(headings) > 1)
 
 
@@ -192,8 +197,13 @@ def _take(columns: _Columns, cells: Sequence[str], *, where: str) -> None:
         except ValueError:
             column = " ".join(columns.names[place]) or f"column {place + 1}"
             msg = f"{where}: {column} is {_short(cell)!r}, allowed is {NUMBERS}"
-            raise ValueError(msg) from None
+            if columns.points[place] or any(map(is_metric_name, columns.names[place])):
+                raise ValueError(msg) from None
+            columns.texts.setdefault(place, msg)
+            continue
         if value is not None:
+            if place in columns.texts:
+                raise ValueError(columns.texts[place])
             columns.points[place].append((at, value))
 
 

@@ -4,7 +4,7 @@ import json
 import logging
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -24,7 +24,7 @@ from burstwatch_exporter.measure.profiles import DRAINS, Profile, find_profile, 
 from burstwatch_exporter.measure.programs import find_programs
 from burstwatch_exporter.measure.record import Record, read_record, to_json, write_record
 from burstwatch_exporter.measure.session import About, Session, disk_limits_of
-from burstwatch_exporter.measure.settings import MeasureOptions
+from burstwatch_exporter.measure.settings import AGAINST_DRAIN, BESIDE_FROM, MeasureOptions
 from burstwatch_exporter.measure.target import find_target
 from burstwatch_exporter.measure.watch import ServedSample, Watch
 from burstwatch_exporter.settings import Options
@@ -53,13 +53,17 @@ def measure(
     """
     as_json = "json" in switches
     if "list" in switches:
+        _refuse_beside("list", ("list",), flags, switches)
         stdout.writelines(f"{one.name}: {one.help}\n" for one in profiles().values())
         return OK
     if flags.source is not None:
+        _refuse_beside("from", BESIDE_FROM, flags, switches)
+        _check_targets(flags)
         return _show(read_record(flags.source), flags, None, stdout, as_json=as_json)
     drains = "drain" in switches
-    if drains and flags.ignored_by_drain:
-        msg = f"drain empties the bucket, so {', '.join(flags.ignored_by_drain)} would be ignored"
+    ignored = [name for name in AGAINST_DRAIN if name in flags.stated]
+    if drains and ignored:
+        msg = f"drain empties the bucket, so {', '.join(ignored)} would be ignored"
         raise ValueError(msg)
     drawn = [name for name in ("html", "markdown") if getattr(flags, name) is not None]
     if "plan" in switches and drawn:
@@ -117,7 +121,7 @@ def _measure_here(
         alarms=exporter.alarms_up() if options.aws != "off" else {},
     )
     check(profile, target, plan, circumstances, drains=flags.confirmed if drains else None)
-    _check_places(path.parent for path in (flags.html, flags.markdown) if path is not None)
+    _check_targets(flags)
     programs = find_programs({step.step.tool for step in plan.steps})
     results = options.measure_results
     if results is not None:
@@ -176,6 +180,43 @@ def _show(
 
 def _write(path: Path, text: str) -> None:
     put_in_place(path, lambda file: file.write(text))
+
+
+def _refuse_beside(
+    name: str, allowed: Sequence[str], flags: MeasureOptions, switches: set[str]
+) -> None:
+    """Refuse flags that would be ignored beside one.
+
+    Raises:
+        ValueError: naming them.
+    """
+    ignored = sorted({*flags.stated, *switches} - {*allowed})
+    if ignored:
+        msg = f"{', '.join(ignored)} would be ignored: --{name} does not measure"
+        raise ValueError(msg)
+
+
+def _check_targets(flags: MeasureOptions) -> None:
+    """Check that drawings have a place to go, which is not the result that they are made of.
+
+    Raises:
+        ValueError: naming the file.
+        OSError: naming the folder.
+    """
+    targets = {"html": flags.html, "markdown": flags.markdown}
+    written = {name: path for name, path in targets.items() if path is not None}
+    for name, path in written.items():
+        source = flags.source
+        if path.is_dir() or (
+            source and path.exists() and source.exists() and path.samefile(source)
+        ):
+            what = "which is a folder" if path.is_dir() else "the input, which is never overwritten"
+            msg = f"{name} is {path}, {what}: choose another file"
+            raise ValueError(msg)
+    if flags.html is not None and flags.html == flags.markdown:
+        msg = f"html and markdown are both {flags.html}, allowed is a file for each"
+        raise ValueError(msg)
+    _check_places(path.parent for path in written.values())
 
 
 def _check_places(folders: Iterable[Path]) -> None:

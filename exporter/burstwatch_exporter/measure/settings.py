@@ -11,6 +11,8 @@ from burstwatch_exporter.settings import path
 
 #: What protects a volume, and cannot where it is to be emptied.
 AGAINST_DRAIN = ("profile", "budget-percent", "floor-percent", "rate-iops")
+#: What goes with --from: the rest is about a measurement.
+BESIDE_FROM = ("from", "html", "markdown", "json")
 #: What is said by being there.
 SWITCHES = {
     "plan": "say what it would cost and how long the credits would last, and do nothing",
@@ -107,7 +109,7 @@ class MeasureOptions:
     source: Path | None = path(
         "from", "do not measure: show, draw or write what this file of an earlier result has"
     )
-    ignored_by_drain: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
 
 
 SETTINGS = settings_of(MeasureOptions)
@@ -123,5 +125,4 @@ def parse_measure_options(texts: Mapping[str, str]) -> MeasureOptions:
     values = parse_settings(SETTINGS, texts, problems)
     if problems:
         raise ValueError("; ".join(problems))
-    ignored = tuple(name for name in AGAINST_DRAIN if name in texts)
-    return MeasureOptions(**values, ignored_by_drain=ignored)
+    return MeasureOptions(**values, stated=tuple(texts))
