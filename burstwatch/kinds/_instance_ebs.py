@@ -135,6 +135,13 @@ def example_of(
 
     def listed(spec: Mapping[str, str]) -> tuple[Item, Found]:
         info = {key: float_in(spec, name) for name, (key, _) in NUMBERS.items()}
+        for unit in ("iops", "mb_s"):
+            sustained, reached = spec[f"baseline_{unit}"], spec[f"maximum_{unit}"]
+            if float(reached) < float(sustained):
+                msg = (
+                    f"maximum_{unit} is {reached}, allowed is baseline_{unit} ({sustained}) or more"
+                )
+                raise ValueError(msg)
         known = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": info}}
         return item(spec["type"]), {"instance_types": {spec["type"].removeprefix("db."): known}}
 

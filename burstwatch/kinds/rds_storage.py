@@ -151,6 +151,18 @@ def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iter
     )
 
 
+def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
+    """The amounts of one second of a load, as far as the volumes' throughput lets it through."""
+    asked = totals_of(TRAFFIC)(resource, load)
+    volume: VolumeSpec | None = resource.detail
+    mib = asked[TRAFFIC.read_bytes] / MIB
+    if volume is None or not mib:
+        return asked
+    stripes = resource.limit.rate / volume.burst
+    share = min(1.0, stripes * volume.limit_mib_s / mib)
+    return {metric: amount * share for metric, amount in asked.items()}
+
+
 def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
     listed = {
         "DBInstanceIdentifier": "example",
@@ -187,7 +199,7 @@ KIND = Kind(
             "io_kib": "KiB per operation (default 16)",
         },
         item=_item,
-        totals=totals_of(TRAFFIC),
+        totals=totals,
         unit="io",
     ),
 )

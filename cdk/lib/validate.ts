@@ -48,6 +48,13 @@ export function validateProps(scope: Construct, props: ResolvedProps): void {
   refuseUnless(Number.isInteger(minutes) && minutes >= 1 && minutes <= 60, 'schedule', `${minutes} minutes`, '1 to 60 whole minutes');
   checkSettings(props.settings);
   checkUnits(Stack.of(scope), props);
+  const nearby = props.units.filter((unit) => unit.account === undefined).map(nameOf);
+  if (Token.isUnresolved(Stack.of(scope).region) && nearby.length > 0) {
+    Annotations.of(scope).addWarningV2(
+      'burstwatch:watched-twice',
+      `the region of this stack is not known at synth: deployed in ${nearby.join(' or ')}, it would be watched twice. Give the stack an env`,
+    );
+  }
   if (!props.alarmEmail) {
     Annotations.of(scope).addWarningV2(
       'burstwatch:nobody-is-told',

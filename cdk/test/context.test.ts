@@ -100,6 +100,16 @@ test('a deployment without a recipient says so at synth, and one with none does 
   assert.equal(warned({ alarmEmail: 'oncall@example.org' }), 0);
 });
 
+test('a unit that may be the home of the stack is warned of where the region is not known', () => {
+  const warned = (region?: string) => {
+    const stack = new Stack(new App(), 'Somewhere', region ? { env: { region } } : {});
+    validateProps(stack, resolveProps({ units: [{ region: 'eu-west-1' }] }));
+    return Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('watched twice')).length;
+  };
+  assert.equal(warned(), 1);
+  assert.equal(warned('us-east-1'), 0);
+});
+
 test('the name that is nearest is named, and nothing that is far off', () => {
   assert.equal(nearest('shedule', ['schedule', 'shards']), ' (did you mean schedule?)');
   assert.equal(nearest('xyz', ['schedule', 'shards']), '');

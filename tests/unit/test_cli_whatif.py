@@ -116,6 +116,9 @@ def test_what_was_assumed_is_said() -> None:
         return burstwatch("whatif", "--type", "gp2", "--size-gib", "100", *more)[1]
 
     assert "assumed: 16 KiB per operation, random access" in words("--iops", "3000")
+    assert "3000 provisioned IOPS, which every volume of this type has" in words(
+        "--type", "gp3", "--iops", "9"
+    )
     assert "assumed: random access" in words("--iops", "3000", "--mib-s", "47")
     assert "assumed" not in words("--iops", "3000", "--io-kib", "16", "--access", "random")
 

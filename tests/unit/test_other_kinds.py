@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from burstwatch.cli.main import run
+from burstwatch.forecast.whatif import Question, answer
 from burstwatch.forecast.whatif_kind import answer_for
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.fsx_file_server import FULL_LASTS
@@ -224,6 +225,20 @@ def test_a_t2_nano_with_launch_credits_is_at_or_below_the_published_week(tmp_pat
         expected = min(1.0, balance / 72)
         assert moments[hour * 3600]["balance_ratio"] == pytest.approx(expected, abs=0.01)
         assert moments[hour * 3600]["assessment"] in {"ok", "watch"}
+
+
+def test_the_storage_of_a_database_lets_no_more_bytes_through_than_its_volume() -> None:
+    spec, load = {"type": "gp2", "size_gib": "100"}, {"iops": 3_000.0, "io_kib": 1_024.0}
+    found = answer_for(KINDS["rds_storage"], {**spec, "engine": "sqlserver-ee"}, load)
+    volume = answer(Question(volume_type="gp2", size_gib=100, iops=3_000, io_kib=1_024))
+    assert found.time_to_empty_s == pytest.approx(volume.time_to_empty_s)
+    assert found.time_to_empty_s == pytest.approx(5.4e6 / (4 * 128 - 300))
+
+
+def test_a_size_of_operations_that_nobody_gave_is_said() -> None:
+    args = ["whatif", "--kind", "rds_storage", "--type", "gp2", "--size-gib", "100", "--mib-s", "9"]
+    assert "assumed: 16 KiB per operation" in burstwatch(*args)[1]
+    assert "assumed" not in burstwatch(*args, "--io-kib", "64")[1]
 
 
 def test_a_measured_fsx_server_drains_and_refills_within_a_tenth_of_the_model() -> None:

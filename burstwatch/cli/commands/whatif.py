@@ -12,6 +12,7 @@ from burstwatch.forecast.whatif import Answer, Question, answer
 from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
 from burstwatch.formatting import span
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds._disk import DEFAULT_IO_KIB
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 
@@ -97,9 +98,12 @@ def _of_kind(kind: Kind, given: Mapping[str, object], *, as_json: bool) -> str:
     load = {name: _number(name, given[name]) for name in example.load if name in given}
     balance = _number("balance_percent", given["balance_percent"])
     found = answer_for(kind, spec, load, balance_percent=balance)
-    return (
-        to_json(found) if as_json else _kind_words(f"{kind.name} {' '.join(spec.values())}", found)
-    )
+    if as_json:
+        return to_json(found)
+    lines = _kind_words(f"{kind.name} {' '.join(spec.values())}", found)
+    if "io_kib" in example.load and "io_kib" not in load and len(load) == 1:
+        lines.insert(1, f"assumed: {DEFAULT_IO_KIB:g} KiB per operation")
+    return "\n".join(lines)
 
 
 def _check_allowed(given: Mapping[str, object], allowed: AbstractSet[str], what: str) -> None:
@@ -131,6 +135,8 @@ def _words(question: Question, found: Answer) -> str:
         assumed.append(f"{found.access} access")
     if question.volume_type in {"io1", "io2"} and not question.provisioned_iops:
         assumed.append(f"{found.baseline:g} provisioned IOPS, the most for this size")
+    if question.volume_type == "gp3" and not question.provisioned_iops:
+        assumed.append(f"{found.baseline:g} provisioned IOPS, which every volume of this type has")
     if assumed:
         lines.append(f"assumed: {', '.join(assumed)}")
     if found.capacity is not None:
@@ -141,7 +147,7 @@ def _words(question: Question, found: Answer) -> str:
     return "\n".join(lines)
 
 
-def _kind_words(what: str, found: KindAnswer) -> str:
+def _kind_words(what: str, found: KindAnswer) -> list[str]:
     estimate = ", by estimate" if found.is_estimate else ""
     lines = [f"{what}: {found.state}, {found.reason}"]
     if found.capacity is not None:
@@ -151,7 +157,7 @@ def _kind_words(what: str, found: KindAnswer) -> str:
             *_times(found),
             f"when empty: {found.at_zero}",
         ]
-    return "\n".join(lines)
+    return lines
 
 
 def _times(found: Answer | KindAnswer) -> list[str]:
