@@ -138,7 +138,9 @@ class Config:
         900.0, "the least time between the page and the empty bucket", low=60, high=86400
     )
     max_data_age_s: float = declare(
-        300.0, "how late CloudWatch's datapoints may be before they are stale", high=3600
+        300.0,
+        "how old the newest datapoint may be, beside its period; older data is not used",
+        high=3600,
     )
     sweep_period_s: float = declare(60.0, "how often the sweep runs", low=60, high=3600)
     alarm_path_s: float = declare(
@@ -158,7 +160,7 @@ class Config:
     )
     page_on: str = declare(
         "likely",
-        "likely: page when a bucket is likely to run dry; worst: page whenever it could be dry within the lead",
+        "likely: page when a bucket is likely to run dry; worst: page whenever it could be dry within the margin",
         pattern="likely|worst",
         allowed="likely or worst",
     )

@@ -163,8 +163,9 @@ def cpu_sentence() -> str:
     return (
         f"Of {ours['events']} exhaustions burstwatch announces {_plain(ours['announced'])} at the kind's lead, with "
         f"{_plain(ours['needless_per_week'])} needless pages a week of one instance. The static threshold that announces as "
-        f"much or more, {equal.removeprefix('static ')}, announces {_plain(static['announced'])} with "
-        f"{_plain(static['needless_per_week'])}: burstwatch pages {share:.0%} as often in vain.\n"
+        f"many or more is {equal.removeprefix('static ')}. It announces {_plain(static['announced'])}, with "
+        f"{_plain(static['needless_per_week'])} needless pages. So burstwatch makes {share:.0%} of the needless pages of this "
+        "threshold.\n"
     )
 
 

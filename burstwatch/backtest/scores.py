@@ -114,8 +114,8 @@ COLUMNS = (
     Column(
         key="paged_in_time",
         name="paged in time",
-        help="share of the exhaustions with a page (an alarm that begins, or its repeat every four hours) "
-        "between two hours and the lead before: an alarm that has been on since yesterday is no news",
+        help="share of the exhaustions with a page between two hours and the lead before the bucket is empty. A page is the "
+        "start of an alarm, and then every four hours while the alarm stays on. An alarm that started yesterday is not a new page",
         has_interval=True,
     ),
     Column(
@@ -133,13 +133,13 @@ COLUMNS = (
     Column(
         key="one_page",
         name="one page",
-        help="share of the exhaustions with one alarm, begun and ended once, from two hours before to the recovery",
+        help="share of the exhaustions that had exactly one alarm between two hours before the exhaustion and the recovery",
         has_interval=True,
     ),
     Column(
         key="warned",
         name="warned",
-        help="share of the pages that had a warning or an earlier page 30 minutes before. Pages during an incident are not "
+        help="share of the pages for which a warning or a page alarm was already on 30 minutes earlier. Pages during an incident are not "
         "counted",
     ),
     Column(

@@ -1,4 +1,4 @@
-"""EC2 instances: I/O and byte credits for the traffic to all their volumes together."""
+"""EC2 instances: the I/O and byte credits that all volumes of the instance share."""
 
 from burstwatch.ebs.load import Traffic
 from burstwatch.history.observations import Resource

@@ -45,7 +45,7 @@ REFUSALS = _counter(
 SOURCE_UP = _gauge(
     "source_up",
     ("source",),
-    "1 if nothing was odd when the source was last read; what could be read is used all the same.",
+    "1 if the last read of the source had no problem, else 0. The exporter still uses the values that it could read.",
 )
 SOURCE_SECONDS = _gauge(
     "source_duration_seconds", ("source",), "How long the source took when it was last read."
@@ -58,8 +58,7 @@ STATE_SAVED = _gauge(
 VOLUME_INFO = _gauge(
     "volume_info",
     (*VOLUME, "volume_type", "type_source"),
-    "1 for each EBS volume and each configured device; volume_type is empty while nobody has said it, "
-    "type_source is config or ec2.",
+    "1 for each EBS volume and each configured device; volume_type is empty while the type is not known. type_source is config or ec2.",
 )
 STACK_INFO = _gauge(
     "device_volume_info",
@@ -116,14 +115,12 @@ CHARGED = _counter(
 BALANCE = _gauge(
     "credit_balance_ratio",
     (*BUCKET, "bound"),
-    "Share of the bucket that is left, 0 to 1: the truth lies between low and high. likely is what the likely time "
-    "to exhaustion is made of, and absent where the balance is not known well enough.",
+    "Share of the bucket that is left, 0 to 1: the truth lies between low and high. The exporter computes the likely time to exhaustion from likely. likely is absent if the interval is too wide.",
 )
 EXHAUSTION = _gauge(
     "time_to_exhaustion_seconds",
     (*BUCKET, "bound"),
-    "Seconds until no credits are left, +Inf for never: low is the least at the demand seen, worst at full burst, "
-    "likely is absent where the balance is not known well enough.",
+    "Seconds until no credits are left, +Inf for never. low is the shortest time at the present demand, worst the time at full burst. likely is absent if the interval is too wide.",
 )
 FULL = _gauge(
     "time_to_full_seconds",
@@ -144,13 +141,13 @@ BINDING = _gauge(
 HINT = _gauge(
     "served_at_baseline",
     BUCKET,
-    "1 if the volume is served just its baseline and asks for more: a hint of an empty bucket, and no proof "
+    "1 if the volume gets only its baseline and asks for more. The bucket may be empty, but this is not certain "
     "(an instance's limit, a snapshot that is read or a cgroup look the same).",
 )
 ORIGIN = _gauge(
     "credit_interval_info",
     (*BUCKET, "origin"),
-    "1 with what the interval rests on: published (by CloudWatch), restored (saved, and all I/O since is counted), "
+    "1 for the origin of the interval: published (by CloudWatch), restored (saved, and all I/O since is counted), "
     "reattached or rebooted "
     "(with a gap in which anything is assumed), created (a new volume), appeared (all I/O since the device came is "
     "counted), unknown, resized, contradicted (more I/O than the stated bucket allows).",
@@ -265,13 +262,13 @@ STEP = (*RUN, "step")
 FIO_RUN_AT = _gauge("fio_last_run_timestamp_seconds", RUN, "When the newest measurement ended.")
 FIO_AGE = _gauge("fio_result_age_seconds", RUN, "How old the newest measurement is.")
 FIO_SUCCESS = _gauge(
-    "fio_success", RUN, "1 if it went to its end, 0 if it failed or was stopped on the way."
+    "fio_success", RUN, "1 if the measurement finished, 0 if it failed or was stopped."
 )
 FIO_SECONDS = _gauge("fio_duration_seconds", RUN, "How long it took, with its scratch file.")
 FIO_CREDITS = _gauge(
     "fio_credits_spent",
     (*RUN, "bound"),
-    "Credits that the volume was charged meanwhile, by whoever asked, at the least and at the most.",
+    "Credits that all I/O of the volume cost during the measurement: the lowest and the highest possible value.",
 )
 FIO_IOPS = _gauge(
     "fio_ops_per_second", (*STEP, "direction"), "Operations a second, by fio's count."

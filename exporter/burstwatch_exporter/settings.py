@@ -51,7 +51,7 @@ class Options:
 
     listen: str = declare(
         "127.0.0.1:10047",
-        "the address to serve on; without a host it serves on every address, and an empty value serves nobody",
+        "the address to serve on; without a host it serves on every address, and an empty value opens no port",
         name="web.listen-address",
         pattern=r"((\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*):\d{1,5})?",
         allowed="HOST:PORT, [IPv6]:PORT, :PORT or nothing",
@@ -108,7 +108,7 @@ class Options:
     )
     sample_period_s: float = declare(
         10.0,
-        "how often the counters are read, scraped or not",
+        "how often the exporter reads the counters; this does not depend on scrapes",
         name="sample.period",
         low=0.1,
         high=60,
@@ -118,7 +118,7 @@ class Options:
     )
     refresh_period_s: float = declare(
         15.0,
-        "how often devices and mounts are rescanned; one that comes or goes is noticed at once",
+        "how often the exporter lists devices and mounts; it notices a new or removed device at once",
         name="refresh.period",
         low=1,
         high=3600,

@@ -162,9 +162,13 @@ def _kind_words(what: str, found: KindAnswer) -> list[str]:
 
 def _times(found: Answer | KindAnswer) -> list[str]:
     return [
-        f"empty in {_never(found.time_to_empty_s)}, worst case {_never(found.worst_time_to_empty_s)}",
-        f"full in {_never(found.time_to_full_s)}, refills from empty in {_never(found.refill_from_empty_s)}",
+        f"{_when('empty', found.time_to_empty_s)}, worst case {_never(found.worst_time_to_empty_s)}",
+        f"{_when('full', found.time_to_full_s)}, without load from empty in {_never(found.refill_from_empty_s)}",
     ]
+
+
+def _when(state: str, seconds: float | None) -> str:
+    return f"never {state} at this load" if seconds is None else f"{state} in {span(seconds)}"
 
 
 def _never(seconds: float | None) -> str:

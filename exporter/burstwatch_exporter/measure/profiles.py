@@ -67,7 +67,7 @@ def _dbench() -> Profile:
     """
     return Profile(
         name="dbench",
-        help="What a file server does, by 1 and by 4 clients, as published in 2014: mostly in memory.",
+        help="The work of a file server with 1 and with 4 clients, as published in 2014. Most of it stays in memory.",
         steps=tuple(
             Step(
                 name=f"clients-{clients}",

@@ -19,7 +19,7 @@ SWITCHES = {
     "drain": "empty the bucket and see where it falls; needs --confirm-drain, and measure.drain in --config.file",
     "json": "print one object",
     "list": "list the profiles",
-    "allow-root": "run as root all the same",
+    "allow-root": "allow a run as root",
 }
 
 
@@ -37,13 +37,13 @@ def _share(name: str, percent: float, text: str, *, low: float = 0.0) -> Any:  #
 
 
 def _at_most(name: str, high: float, text: str, unit: str = " of seconds") -> Any:  # noqa: ANN401 - as declare
-    """A setting where 0 stands for "as the profile has it", which is None."""
+    """A setting where 0 stands for the value of the profile, which is None."""
     return declare(0.0, text, name=name, high=high, unit=unit, make=lambda value: value or None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeasureOptions:
-    """Every flag of ``measure``, checked. What is left as the profile has it is None."""
+    """Every flag of ``measure``, checked. None is the value of the profile."""
 
     profile: str = declare(
         DEFAULT,
@@ -63,15 +63,15 @@ class MeasureOptions:
         "the run starts and continues only while at least this share of the bucket is certainly left",
     )
     runtime_s: float | None = _at_most(
-        "runtime-s", 86400, "the longest that a step may take; 0 is as the profile has it"
+        "runtime-s", 86400, "the longest time of a step; 0 uses the value of the profile"
     )
     size_mib: float | None = _at_most(
-        "size-mib", 1048576, "the largest scratch file; 0 is as the profile has it", " of MiB"
+        "size-mib", 1048576, "the largest scratch file; 0 uses the value of the profile", " of MiB"
     )
     rate_iops: float | None = _at_most(
         "rate-iops",
         1000000,
-        "the most operations a second that fio asks for; 0 is as the profile has it",
+        "the most operations a second that fio asks for; 0 uses the value of the profile",
         " of operations a second",
     )
     recover_s: float = declare(
@@ -107,7 +107,7 @@ class MeasureOptions:
     html: Path | None = path("html", "draw the result into this file")
     markdown: Path | None = path("markdown", "write the result's tables into this file")
     source: Path | None = path(
-        "from", "do not measure: show, draw or write what this file of an earlier result has"
+        "from", "do not measure; show, draw or write the earlier result in this file"
     )
     stated: tuple[str, ...] = ()
 
