@@ -84,7 +84,10 @@ def test_the_level_that_the_readme_says_a_full_burst_is_acted_on_is_the_one_that
         for row in rows
         if assess(played.at(row.t_s + 360, 300.0, config), config).verdict == "critical"
     )
-    assert f"pages when CloudWatch shows about {acted_on:.0f} %. CloudWatch is five minutes late" in " ".join(README.split())
+    assert (
+        f"pages when CloudWatch shows about {acted_on:.0f} %. CloudWatch is five minutes late"
+        in " ".join(README.split())
+    )
 
 
 def test_every_target_of_make_that_the_docs_name_exists() -> None:

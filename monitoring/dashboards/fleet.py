@@ -18,6 +18,7 @@ from monitoring.dashboards.cloudwatch import (
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
+    DOUBLING_HEIGHT,
     FLEET,
     GREEN,
     LEAST_MINUTES,
@@ -191,12 +192,13 @@ def _history() -> list[Panel]:
             "Likely time to exhaustion, for as long as burstwatch watches a resource closely. A line that ends is well again. "
             "Each step of the axis is twice the one before.",
             kind=KIND, unit="m", steps=MINUTES_LEFT, shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
+            height=DOUBLING_HEIGHT,
             targets=[math("left", f"SORT({left}, MIN, ASC, {WORST}) / {MINUTE_S:g}", label=RESOURCE)],
         ),
         graph(
             "Resources in danger",
             "How many are in which state. Warnings wake nobody; critical and exhausted page.",
-            kind=KIND, unit="short", stacked=True,
+            kind=KIND, unit="short", stacked=True, height=DOUBLING_HEIGHT,
             targets=[
                 _fleet("exhausted", "ResourcesExhausted"),
                 _fleet("critical", "ResourcesCritical"),

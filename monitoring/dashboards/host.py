@@ -8,6 +8,7 @@ from monitoring.dashboards.parts import (
     BALANCE,
     BLUE,
     CALM,
+    DOUBLING_HEIGHT,
     GREEN,
     HOST,
     ID_WIDTH,
@@ -212,7 +213,7 @@ def _times() -> list[Panel]:
         graph(
             "Time left", "Where it is under a day, at the demand of the last minutes: likely, and at the soonest (from the least that can be left). "
             "Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
+            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, height=DOUBLING_HEIGHT,
             targets=[
                 series("likely", minutes(one(m.EXHAUSTION, bound="likely")), f"{DISK} likely"),
                 series("low", minutes(one(m.EXHAUSTION, bound="low")), f"{DISK} soonest"),
@@ -223,7 +224,7 @@ def _times() -> list[Panel]:
             "Time left at full burst, and until full",
             "Nothing empties a bucket faster than full burst. Until full is shown where less is spent than comes in, and it is under a day. "
             "Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
+            kind=KIND, unit="m", doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, height=DOUBLING_HEIGHT,
             targets=[
                 series("worst", minutes(one(m.EXHAUSTION, bound="worst")), f"{DISK} at full burst"),
                 series("full", minutes(one(m.FULL)), f"{DISK} until full"),

@@ -58,6 +58,8 @@ TIME_LEFT: Steps = ((None, RED), (VERY_SOON_S, ORANGE), (SOON_S, GREEN))
 #: In minutes, because Grafana labels an axis of seconds with 16.7 minutes. From none to a day.
 MINUTES_LEFT: Steps = tuple((None if v is None else v / MINUTE_S, color) for v, color in TIME_LEFT)
 LEAST_MINUTES, MOST_MINUTES = 0.0, 24 * 60.0
+#: An axis from a minute to a day has twelve labels, which a lower panel crowds.
+DOUBLING_HEIGHT = 10
 BALANCE: Steps = ((None, RED), (0.2, ORANGE), (0.5, GREEN))
 NONE_IS_WELL: Steps = ((None, GREEN), (1, RED))
 NONE_IS_BEST: Steps = ((None, GREEN), (1, ORANGE))

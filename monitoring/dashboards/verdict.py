@@ -10,6 +10,7 @@ from monitoring.dashboards.cloudwatch import KIND, math, metric
 from monitoring.dashboards.parts import (
     BLUE,
     CALM,
+    DOUBLING_HEIGHT,
     GREEN,
     LEAST_MINUTES,
     MINUTE_S,
@@ -89,7 +90,7 @@ class Verdict:
         """The range of the time left, at each sweep."""
         return graph(
             "Time left", "The range of the time to exhaustion, at each sweep. One day means a day or more. Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, width=width, height=10,
+            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, width=width, height=DOUBLING_HEIGHT,
             targets=[
                 *(self.metric(f"{name}Left", TIME_METRIC, statistic, hidden=True) for name, statistic in BOUNDS.items()),
                 *(math(name, f"{name}Left / {MINUTE_S:g}", label=name) for name in BOUNDS),

@@ -1,8 +1,9 @@
 """Rules that every dashboard keeps, and that what is committed is what the code says."""
 
+import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,33 @@ def test_a_metric_that_is_shown_is_one_that_is_published(panel: dict[str, Any]) 
                 assert metric in {*FLEET_METRICS, *OF_RESOURCES}, metric
             else:
                 assert metric in AWS[namespace], metric
+
+
+def label_values(pages: Iterable[str]) -> dict[str, dict[str, set[str]]]:
+    """What real exporters have said: the values of each label, by metric."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for line in itertools.chain.from_iterable(page.splitlines() for page in pages):
+        if sample := re.match(r"(burstwatch_\w+)\{(.*)\} ", line):
+            for label, value in re.findall(r'(\w+)="([^"]*)"', sample[2]):
+                found.setdefault(sample[1], {}).setdefault(label, set()).add(value)
+    return found
+
+
+PAGES = (Path(__file__).parents[1] / "exporter" / "trees").glob("*.prom")
+SAID = label_values(page.read_text() for page in PAGES)
+
+
+@pytest.mark.parametrize("panel", EVERY_PANEL)
+def test_a_bound_or_bucket_that_is_shown_is_one_that_the_exporter_says(
+    panel: dict[str, Any],
+) -> None:
+    for target in panel["targets"]:
+        for metric, matchers in re.findall(
+            r"\b(burstwatch_\w+)\{([^}]*)\}", target.get("expr", "")
+        ):
+            for label, value in re.findall(r'(\w+)="([^"$]+)"', matchers):
+                if label in {"bound", "bucket", "type_source"}:
+                    assert value in SAID[metric][label], f"{metric}{{{label}={value!r}}}"
 
 
 def named(target: dict[str, Any]) -> Iterator[tuple[str, str]]:
