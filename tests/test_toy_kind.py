@@ -59,7 +59,6 @@ KIND = Kind(
     name="toy", namespace="AWS/RDS", dimensions=("DBInstanceIdentifier", "EngineName"),
     inventory=Listing(
         service="rds", operation="DescribeDBInstances", items="DBInstances[]", page_size=20,
-        fields=("DBInstanceIdentifier", "Engine", "LicenseModel", "PromotionTier", "TagList[].Key", "TagList[].Value"),
         identify=identify, iam_prefix="toys",
     ),
     tagging=Tagging(

@@ -73,7 +73,7 @@ def database_kind(
         namespace=namespace,
         dimensions=("DBInstanceIdentifier",),
         part="cpu",
-        inventory=_rds.databases("DBInstanceClass"),
+        inventory=_rds.DATABASES,
         tagging=_rds.TAGGING,
         level_metrics=(metric,),
         demand_metrics=_cpu.DEMAND_METRICS,

@@ -43,20 +43,25 @@ def filtered_by(id_filter: str = "", *, parent_filter: str = "") -> Callable[[Sc
     return arguments
 
 
-def instances(*fields: str) -> Listing:
-    """The instances of a region."""
-    return Listing(
-        service="ec2",
-        operation="DescribeInstances",
-        items="Reservations[].Instances[]",
-        fields=fields,
-        identify=identified_by("InstanceId"),
-        arguments=filtered_by("instance-id"),
-        ids_per_call=FILTER_VALUES,
-        page_size=PAGE_SIZE,
-    )
-
-
+INSTANCES = Listing(
+    service="ec2",
+    operation="DescribeInstances",
+    items="Reservations[].Instances[]",
+    identify=identified_by("InstanceId"),
+    arguments=filtered_by("instance-id"),
+    ids_per_call=FILTER_VALUES,
+    page_size=PAGE_SIZE,
+)
+#: With what each type promises. AWS takes at most a hundred on a page.
+INSTANCE_TYPES = Listing(
+    service="ec2",
+    operation="DescribeInstanceTypes",
+    items="InstanceTypes[]",
+    identify=identified_by("InstanceType"),
+    arguments=filtered_by("instance-type"),
+    ids_per_call=FILTER_VALUES,
+    page_size=100,
+)
 TAGGING = Tagging(
     service="ec2",
     put_operation="CreateTags",
@@ -91,17 +96,3 @@ def limits_of(instance_type: Item) -> InstanceLimits | None:
 def types_in(name: str) -> Callable[[Mapping[str, Sequence[Item]]], set[str]]:
     """The instance types of the items that were found under a name."""
     return lambda found: {item["InstanceType"] for item in found.get(name, ())}
-
-
-def instance_types(*fields: str) -> Listing:
-    """Instance types with what they promise; AWS takes at most a hundred on a page."""
-    return Listing(
-        service="ec2",
-        operation="DescribeInstanceTypes",
-        items="InstanceTypes[]",
-        fields=fields,
-        identify=identified_by("InstanceType"),
-        arguments=filtered_by("instance-type"),
-        ids_per_call=FILTER_VALUES,
-        page_size=100,
-    )

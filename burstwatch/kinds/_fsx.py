@@ -28,24 +28,13 @@ def identify(item: Item) -> Thing:
     return Thing(id=item["FileSystemId"], name=tags.get("Name", ""), tags=tags, item=item)
 
 
-def file_systems(*fields: str) -> Listing:
-    """The file systems of a region."""
-    return Listing(
-        service="fsx",
-        operation="DescribeFileSystems",
-        items="FileSystems[]",
-        fields=(
-            "FileSystemId",
-            "ResourceARN",
-            "FileSystemType",
-            "Lifecycle",
-            "Tags[].Key",
-            "Tags[].Value",
-            *fields,
-        ),
-        identify=identify,
-        page_size=100,
-    )
+FILE_SYSTEMS = Listing(
+    service="fsx",
+    operation="DescribeFileSystems",
+    items="FileSystems[]",
+    identify=identify,
+    page_size=100,
+)
 
 
 def is_running(item: Item) -> bool:

@@ -19,7 +19,6 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds._disk import RATE_UNITS, rate_facts, totals_of
-from burstwatch.kinds._ec2 import instance_types
 from burstwatch.kinds.base import Example, Found, Item, Rates, float_in
 from burstwatch.sources import Figure, Source
 
@@ -42,14 +41,6 @@ NUMBERS = {
 
 CreditUnit = Literal["io", "MiB"]
 IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
-INSTANCE_TYPES = instance_types(
-    "InstanceType",
-    "Hypervisor",
-    "EbsInfo.EbsOptimizedInfo.BaselineIops",
-    "EbsInfo.EbsOptimizedInfo.MaximumIops",
-    "EbsInfo.EbsOptimizedInfo.BaselineThroughputInMBps",
-    "EbsInfo.EbsOptimizedInfo.MaximumThroughputInMBps",
-)
 #: Of a resource whose buckets are not known yet.
 NO_RATE = Limit(rate=0.0, binding=NO_LIMIT)
 

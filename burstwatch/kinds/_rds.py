@@ -28,25 +28,13 @@ def identify(item: Item) -> Thing:
     return Thing(id=item["DBInstanceIdentifier"], name=tags.get("Name", ""), tags=tags, item=item)
 
 
-def databases(*fields: str) -> Listing:
-    """The database instances of a region."""
-    return Listing(
-        service="rds",
-        operation="DescribeDBInstances",
-        items="DBInstances[]",
-        fields=(
-            "DBInstanceIdentifier",
-            "DBInstanceArn",
-            "DBInstanceStatus",
-            "Engine",
-            "InstanceCreateTime",
-            "TagList[].Key",
-            "TagList[].Value",
-            *fields,
-        ),
-        identify=identify,
-        page_size=100,
-    )
+DATABASES = Listing(
+    service="rds",
+    operation="DescribeDBInstances",
+    items="DBInstances[]",
+    identify=identify,
+    page_size=100,
+)
 
 
 def created_s(item: Item) -> float | None:

@@ -78,10 +78,6 @@ class Thing:
     unit: str = ""
 
 
-def _everything(_scope: Scope) -> Arguments:
-    return {}
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TagListing:
     """Where the tags of a listing's items come from, if its answers have none.
@@ -98,8 +94,7 @@ class Listing:
     """One read operation: how to call it, and how to read its answer.
 
     ``operation`` is AWS's name (``DescribeVolumes``), ``items`` the path of the list in the
-    answer (``Reservations[].Instances[]``), ``fields`` every path inside an item that the
-    kind's functions read. ``identify`` gives an item its common shape. ``arguments`` are those of the
+    answer (``Reservations[].Instances[]``). ``identify`` gives an item its common shape. ``arguments`` are those of the
     call for a scope; an API without filters takes none. ``ids_per_call`` is how many ids of
     a scope one call takes. ``page_size`` is what is asked for, and AWS refuses more than the
     operation allows; None is for an operation without pages. ``iam_prefix`` is for a service whose permissions have
@@ -109,9 +104,8 @@ class Listing:
     service: str
     operation: str
     items: str
-    fields: tuple[str, ...]
     identify: Callable[[Item], Thing]
-    arguments: Callable[[Scope], Arguments] = _everything
+    arguments: Callable[[Scope], Arguments] = lambda _scope: {}
     ids_per_call: int = 100
     page_size: int | None
     iam_prefix: str = ""

@@ -21,12 +21,12 @@ from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, DemandPoint, Statistic
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, demand_of, rate_facts, totals_of
 from burstwatch.kinds._ec2 import (
+    INSTANCE_TYPES,
+    INSTANCES,
     PAGE_SIZE,
     TAGGING,
     filtered_by,
     identified_by,
-    instance_types,
-    instances,
     is_running,
     limits_of,
     started_at,
@@ -61,26 +61,6 @@ VOLUMES = Listing(
     identify=identified_by("VolumeId"),
     arguments=filtered_by("volume-id", parent_filter="attachment.instance-id"),
     page_size=PAGE_SIZE,
-    fields=(
-        "VolumeId",
-        "VolumeType",
-        "Size",
-        "Iops",
-        "Throughput",
-        "CreateTime",
-        "Attachments[].InstanceId",
-        "Attachments[].Device",
-        "Attachments[].State",
-        "Tags[].Key",
-        "Tags[].Value",
-    ),
-)
-INSTANCES = instances("InstanceId", "InstanceType", "LaunchTime", "State.Name")
-INSTANCE_TYPES = instance_types(
-    "InstanceType",
-    "Hypervisor",
-    "EbsInfo.EbsOptimizedInfo.MaximumIops",
-    "EbsInfo.EbsOptimizedInfo.MaximumThroughputInMBps",
 )
 MODIFICATIONS = Listing(
     service="ec2",
@@ -89,16 +69,6 @@ MODIFICATIONS = Listing(
     identify=identified_by("VolumeId"),
     arguments=filtered_by("volume-id"),
     page_size=PAGE_SIZE,
-    fields=(
-        "VolumeId",
-        "ModificationState",
-        "OriginalSize",
-        "OriginalVolumeType",
-        "TargetSize",
-        "TargetVolumeType",
-        "StartTime",
-        "EndTime",
-    ),
 )
 
 

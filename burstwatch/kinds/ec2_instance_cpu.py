@@ -15,8 +15,7 @@ from burstwatch.fixes import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
 from burstwatch.kinds._ec2 import (
-    FILTER_VALUES,
-    PAGE_SIZE,
+    INSTANCES,
     TAGGING,
     filtered_by,
     identified_by,
@@ -69,30 +68,12 @@ def _arguments(scope: Scope) -> Arguments:
     return {"Filters": [*found.get("Filters", ()), types]}
 
 
-INSTANCES = Listing(
-    service="ec2",
-    operation="DescribeInstances",
-    items="Reservations[].Instances[]",
-    fields=(
-        "InstanceId",
-        "InstanceType",
-        "LaunchTime",
-        "Platform",
-        "State.Name",
-        "Tags[].Key",
-        "Tags[].Value",
-    ),
-    identify=identified_by("InstanceId"),
-    arguments=_arguments,
-    ids_per_call=FILTER_VALUES,
-    page_size=PAGE_SIZE,
-)
+BURSTABLE = replace(INSTANCES, arguments=_arguments)
 #: Without ids it has those that are or were Unlimited; any other is in Standard mode.
 CREDIT_SPECIFICATIONS = Listing(
     service="ec2",
     operation="DescribeInstanceCreditSpecifications",
     items="InstanceCreditSpecifications[]",
-    fields=("InstanceId", "CpuCredits"),
     identify=identified_by("InstanceId"),
     page_size=1_000,
 )
@@ -170,7 +151,7 @@ KIND = Kind(
     namespace="AWS/EC2",
     dimensions=("InstanceId",),
     part="cpu",
-    inventory=INSTANCES,
+    inventory=BURSTABLE,
     tagging=TAGGING,
     lookups=(Lookup(name=MODES, listing=CREDIT_SPECIFICATIONS, is_needed=True),),
     level_metrics=(_cpu.BALANCE, _cpu.SURPLUS),

@@ -3,10 +3,16 @@
 from burstwatch.ebs.load import Traffic
 from burstwatch.history.observations import Resource
 from burstwatch.kinds._disk import LIMITS, cause_of, estimated_spent
-from burstwatch.kinds._ec2 import TAGGING, instances, is_running, started_at, types_in
+from burstwatch.kinds._ec2 import (
+    INSTANCE_TYPES,
+    INSTANCES,
+    TAGGING,
+    is_running,
+    started_at,
+    types_in,
+)
 from burstwatch.kinds._instance_ebs import (
     BYTE_BALANCE,
-    INSTANCE_TYPES,
     IO_BALANCE,
     NO_RATE,
     buckets_of,
@@ -54,9 +60,7 @@ KIND = Kind(
     name="ec2_instance_ebs",
     namespace="AWS/EC2",
     dimensions=("InstanceId",),
-    inventory=instances(
-        "InstanceId", "InstanceType", "LaunchTime", "State.Name", "Tags[].Key", "Tags[].Value"
-    ),
+    inventory=INSTANCES,
     tagging=TAGGING,
     lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, wanted=types_in("inventory")),),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),

@@ -33,7 +33,6 @@ TAGS = Listing(
     service="resourcegroupstaggingapi",
     operation="GetResources",
     items="ResourceTagMappingList[]",
-    fields=("ResourceARN", "Tags[].Key", "Tags[].Value"),
     identify=_identify_tagged,
     arguments=lambda _: {"ResourceTypeFilters": ["elasticache:cluster"]},
     page_size=100,
@@ -98,15 +97,6 @@ KIND = Kind(
         service="elasticache",
         operation="DescribeCacheClusters",
         items="CacheClusters[]",
-        fields=(
-            "CacheClusterId",
-            "ARN",
-            "CacheNodeType",
-            "CacheClusterStatus",
-            "CacheClusterCreateTime",
-            "ReplicationGroupId",
-            "CacheNodes[].CacheNodeId",
-        ),
         identify=identify,
         # Without it AWS leaves the nodes out.
         arguments=lambda _: {"ShowCacheNodeInfo": True},

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _rds
 from burstwatch.kinds._disk import LIMITS, cause_of, estimated_spent
+from burstwatch.kinds._ec2 import INSTANCE_TYPES
 from burstwatch.kinds._instance_ebs import (
     BYTE_BALANCE,
-    INSTANCE_TYPES,
     IO_BALANCE,
     NO_RATE,
     buckets_of,
@@ -74,7 +74,7 @@ KIND = Kind(
     namespace="AWS/RDS",
     dimensions=("DBInstanceIdentifier",),
     part="ebs",
-    inventory=_rds.databases("DBInstanceClass"),
+    inventory=_rds.DATABASES,
     tagging=_rds.TAGGING,
     lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, wanted=_types),),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),

@@ -17,11 +17,11 @@ from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, demand_of, rate_facts, totals_of
 from burstwatch.kinds._rds import (
     CONSOLE,
+    DATABASES,
     TAGGING,
     TRAFFIC,
     TRAFFIC_METRICS,
     created_s,
-    databases,
     is_running,
 )
 from burstwatch.kinds.base import Example, Found, Item, Kind, Rates, Thing, Totals, float_in
@@ -177,7 +177,7 @@ KIND = Kind(
     name="rds_storage",
     namespace="AWS/RDS",
     dimensions=("DBInstanceIdentifier",),
-    inventory=databases("StorageType", "AllocatedStorage"),
+    inventory=DATABASES,
     tagging=TAGGING,
     level_metrics=("BurstBalance",),
     demand_metrics=TRAFFIC_METRICS,

@@ -5,6 +5,8 @@ from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
+from botocore.model import Shape
+
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.sweep import Sweep
@@ -32,16 +34,19 @@ def described(kind: Kind, examples: ModuleType) -> list[Resource]:
     return [one for thing in things for one in kind.describe(thing, examples.FOUND, NOW)]
 
 
+def item_shape(listing: Listing) -> Shape:
+    """What AWS answers for one item. Raises KeyError if there is no such list."""
+    output = service_model(listing.service).operation_model(listing.operation).output_shape
+    assert output is not None
+    return member(output, listing.items)
+
+
 def check_listing(listing: Listing) -> None:
     """Raises KeyError or ValueError for what AWS does not have or does not take."""
     model = service_model(listing.service)
     if listing.operation not in model.operation_names:
         raise KeyError(listing.operation)
-    output = model.operation_model(listing.operation).output_shape
-    assert output is not None
-    item = member(output, listing.items)
-    for path in listing.fields:
-        member(item, path)
+    item_shape(listing)
     if listing.page_size is None:
         if paginators(listing.service).get(listing.operation):
             raise ValueError(listing.page_size)  # the first page would pass for all
