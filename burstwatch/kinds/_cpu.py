@@ -4,11 +4,11 @@ AWS counts a credit as one vCPU for a minute. Here a bucket holds vCPU-seconds, 
 rates are in vCPUs: a ``t3.medium`` earns 0.4 of its 2 vCPUs, which is a baseline of 20 %.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from burstwatch.bucket import Bucket
-from burstwatch.fixes import Fix, less_load
+from burstwatch.fixes import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource, Verdict
 from burstwatch.kinds.base import (
@@ -280,12 +280,6 @@ def example_of(
         unit="credit",
         unit_size=CREDIT_S,
     )
-
-
-def less_cpu(resource: Resource, level: float, demand: float) -> Iterator[Fix]:
-    """Less load, in vCPUs."""
-    if resource.bucket is not None:
-        yield less_load(resource.bucket, level=level, demand=demand, unit=VCPU)
 
 
 def larger_fix(

@@ -33,7 +33,6 @@ def database_kind(
     """
 
     def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
-        del found, now
         item = thing.item
         instance_class = item["DBInstanceClass"]
         if not is_own(item["Engine"]) or not _cpu.is_burstable(instance_class):
@@ -51,11 +50,9 @@ def database_kind(
             usd_vcpu_h=usd_vcpu_h,
         )
 
-    def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
-        """Less load, or a larger instance; the price of another class is not known here."""
-        del rates
+    def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+        """A larger instance; the price of another class is not known here."""
         detail: _cpu.Detail = resource.detail
-        yield from _cpu.less_cpu(resource, level, demand)
         yield _cpu.larger_fix(
             detail.spec, demand, word="an instance class", prefix="db.", largest=largest
         )

@@ -76,7 +76,6 @@ def totals_of(
     """The amounts of one second of a load described by hand: of iops, mib_s and io_kib two give the third."""
 
     def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
-        del resource
         size = load.get("io_kib", io_kib)
         mib_s = load.get("mib_s", load.get("iops", 0.0) * size / KIB_PER_MIB)
         return {

@@ -14,7 +14,7 @@ from burstwatch.bucket import Bucket
 from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
 from burstwatch.ebs.load import MIB_PER_MB, Traffic
 from burstwatch.ebs.volumes import Binding
-from burstwatch.fixes import Fix, less_load
+from burstwatch.fixes import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT
@@ -148,14 +148,10 @@ def example_of(
     )
 
 
-def fixes_of(word: str) -> Callable[[Resource, float, float, Rates], Iterator[Fix]]:
-    """Less load, or one that sustains it: which and at what price is not known here."""
+def fixes_of(word: str) -> Callable[[Resource, float, Rates], Iterator[Fix]]:
+    """One that sustains it: which and at what price is not known here."""
 
-    def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
-        del rates
-        if resource.bucket is None:
-            return
-        yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+    def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
         yield Fix(
             what=f"change to an instance {word} that sustains {number(demand)} {resource.rate_unit}",
             effect="never runs dry at the current load",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from burstwatch.fixes import Fix
+from burstwatch.fixes import Fix, less_load, soonest
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
@@ -238,8 +238,8 @@ class Kind:
 
     Words: ``console`` is the path of a resource's page in AWS's console, with ``{region}`` and
     ``{id}``. ``limits`` names each binding limit. ``cause(resource, rates)`` says what was
-    asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource, level,
-    demand, rates)`` what helps when ``level`` credits are left at ``demand`` credits a second.
+    asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource,
+    demand, rates)`` which changes serve ``demand`` credits a second.
 
     By hand: ``example`` describes a resource that nobody has listed.
     """
@@ -260,7 +260,7 @@ class Kind:
     limits: Mapping[str, str]
     cause: Callable[[Resource, Rates], Cause | None]
     at_zero: Callable[[Resource], str] = falls_to_baseline
-    fixes: Callable[[Resource, float, float, Rates], Iterable[Fix]]
+    fixes: Callable[[Resource, float, Rates], Iterable[Fix]]
     example: Example
 
     @property
@@ -274,6 +274,16 @@ class Kind:
         tags = self.inventory.tags
         lookups = (lookup.listing for lookup in self.lookups)
         return (self.inventory, *([tags.listing] if tags else []), *lookups)
+
+    def what_helps(
+        self, resource: Resource, level: float, demand: float, rates: Rates
+    ) -> tuple[Fix, ...]:
+        """The soonest fixes when ``level`` credits are left at ``demand`` credits a second: less load, or a change."""
+        bucket, unit = resource.bucket, resource.rate_unit
+        if bucket is None:
+            return ()
+        less = less_load(bucket, level=level, demand=demand, unit=unit)
+        return soonest([less, *self.fixes(resource, demand, rates)])
 
     def resource_id(self, thing: str) -> str:
         """The id of the resource of a thing with this id."""

@@ -16,7 +16,7 @@ from burstwatch.ebs.volumes import (
     charge,
     volume_spec,
 )
-from burstwatch.fixes import Fix, less_load
+from burstwatch.fixes import Fix
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, DemandPoint, Statistic
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, demand_of, rate_facts, totals_of
@@ -151,11 +151,8 @@ def spent(
     return demand_of(cost, start_s, period_s, binding)
 
 
-def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
-    """Less load, or a volume that sustains it."""
-    if resource.bucket is None:
-        return
-    yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+    """A volume that sustains it."""
     spec, load = resource.detail.spec, io_load(TRAFFIC, rates)
     yield from volume_fixes(spec, demand=demand, load=load, prices=EBS_PRICES.get(resource.region))
 

@@ -85,7 +85,6 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     Raises:
         ValueError: for a T type that is not in AWS's table.
     """
-    del now
     instance_type = thing.item["InstanceType"]
     if not _cpu.is_burstable(instance_type):
         return
@@ -109,12 +108,10 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     yield replace(one, spec={**one.spec, "mode": mode})
 
 
-def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
-    """Less load, Unlimited mode with its price at this load, or a larger instance."""
-    del rates
+def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+    """Unlimited mode with its price at this load, or a larger instance."""
     detail: _cpu.Detail = resource.detail
     spec, usd = detail.spec, detail.usd_vcpu_h
-    yield from _cpu.less_cpu(resource, level, demand)
     beyond = min(demand, spec.vcpus) - spec.baseline
     if resource.level_metric == _cpu.BALANCE:
         yield Fix(

@@ -36,7 +36,6 @@ def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
     Raises:
         ValueError: if the type's numbers are not known: then nothing can be said of it.
     """
-    del now
     instance_type, started_s = thing.item["InstanceType"], started_at(thing.item)
     resource = Resource(
         kind=KIND.name,

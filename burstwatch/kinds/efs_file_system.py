@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
-from burstwatch.fixes import Fix, less_load
+from burstwatch.fixes import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds._disk import MIB_S, rate_facts
@@ -79,7 +79,6 @@ def identify(item: Item) -> Thing:
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     """The bucket of one file system; none in another mode than bursting."""
-    del found, now
     item = thing.item
     mode = item.get("ThroughputMode", BURSTING)
     size = item["SizeInBytes"]
@@ -125,7 +124,6 @@ def to_ratio(resource: Resource, value: float) -> float:
 
 def cause(resource: Resource, rates: Rates) -> Cause | None:
     """The metered I/O of the last minutes, in words."""
-    del resource
     if METERED not in rates:
         return None
     mib_s = rates[METERED] / MIB
@@ -140,14 +138,10 @@ def at_zero(resource: Resource) -> str:
     return f"falls from {number(resource.bucket.burst)} to {number(served)} {MIB_S}"
 
 
-def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
-    """Less load, or another throughput mode with its price."""
-    del rates
-    if resource.bucket is None:
-        return
+def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+    """Another throughput mode with its price."""
     is_priced = resource.region in PRICED_REGIONS
     mb_s = demand * MIB / 1e6
-    yield less_load(resource.bucket, level=level, demand=demand, unit=MIB_S)
     yield Fix(
         what=f"change to provisioned throughput of {number(math.ceil(demand))} MiB/s",
         effect="has no credits; the mode can be changed once a day",

@@ -46,7 +46,6 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     Raises:
         ValueError: for a T type that is not in AWS's table.
     """
-    del found, now
     item = thing.item
     node_type = item["CacheNodeType"]
     if not _cpu.is_burstable(node_type):
@@ -71,11 +70,9 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         yield one
 
 
-def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
-    """Less load, or a larger node; its price is not known here."""
-    del rates
+def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+    """A larger node; its price is not known here."""
     detail: _cpu.Detail = resource.detail
-    yield from _cpu.less_cpu(resource, level, demand)
     yield _cpu.larger_fix(detail.spec, demand, word="a node type", prefix="cache.", largest=LARGEST)
 
 

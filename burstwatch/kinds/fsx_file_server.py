@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB_PER_MB
-from burstwatch.fixes import Fix, less_load
+from burstwatch.fixes import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds import _fsx
@@ -39,7 +39,6 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     Raises:
         ValueError: for a throughput capacity that is not in AWS's table.
     """
-    del found, now
     item = thing.item
     kind_of = item["FileSystemType"]
     if kind_of in OTHERS:
@@ -100,12 +99,8 @@ def _resource(
     )
 
 
-def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
-    """Less load, or more throughput capacity; its price is not known here."""
-    del rates
-    if resource.bucket is None:
-        return
-    yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+    """More throughput capacity; its price is not known here."""
     yield Fix(
         what=f"raise the throughput capacity to one that sustains {number(demand)} {resource.rate_unit}",
         effect="never runs dry at the current load",

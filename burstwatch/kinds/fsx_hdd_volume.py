@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
-from burstwatch.fixes import Fix, less_load
+from burstwatch.fixes import Fix
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds import _fsx
@@ -26,7 +26,6 @@ BALANCE = "DiskThroughputBalance"
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     """The bucket of the disks of one file system; none for other types and for SSD."""
-    del found, now
     item = thing.item
     if item["FileSystemType"] != _fsx.WINDOWS:
         return
@@ -80,12 +79,8 @@ def spent(
     )
 
 
-def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
-    """Less load, or more storage; the type of storage cannot be changed."""
-    del rates
-    if resource.bucket is None:
-        return
-    yield less_load(resource.bucket, level=level, demand=demand, unit=MIB_S)
+def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+    """More storage; the type of storage cannot be changed."""
     yield Fix(
         what=f"grow the storage to {demand / EARNED.value * GIB_PER_TIB:,.0f} GiB",
         effect="earns the current load",

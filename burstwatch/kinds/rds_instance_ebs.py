@@ -41,7 +41,6 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     Raises:
         ValueError: if the type's numbers are not known: then nothing can be said of it.
     """
-    del now
     item, instance_type = thing.item, _instance_type(thing.item)
     if not instance_type:
         return

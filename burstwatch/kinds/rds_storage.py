@@ -11,7 +11,7 @@ from dataclasses import replace
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
-from burstwatch.fixes import Fix, less_load
+from burstwatch.fixes import Fix
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, demand_of, rate_facts, totals_of
@@ -55,7 +55,6 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     Raises:
         ValueError: for an engine whose striping is not known here.
     """
-    del found, now
     item = thing.item
     engine, status = item["Engine"], item.get("DBInstanceStatus", "")
     if engine.startswith(OTHER_STORAGE):
@@ -137,12 +136,8 @@ def spent(
     return demand_of(cost, start_s, period_s, resource.limit.binding if is_held_back else NO_LIMIT)
 
 
-def fixes(resource: Resource, level: float, demand: float, rates: Rates) -> Iterator[Fix]:
-    """Less load, or storage without credits; the price of RDS storage is not known here."""
-    del rates
-    if resource.bucket is None:
-        return
-    yield less_load(resource.bucket, level=level, demand=demand, unit=resource.rate_unit)
+def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+    """Storage without credits; the price of RDS storage is not known here."""
     yield Fix(
         what="change to gp3 storage",
         effect="no credits to run out of",

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from burstwatch.fixes import Fix, soonest
+from burstwatch.fixes import Fix
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.formatting import DAY, MINUTE, clock_time, span
@@ -125,7 +125,7 @@ def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates)
         wanted = bucket.burst
     if wanted <= bucket.refill:
         return ()
-    return soonest(kind.fixes(resource, level.likely * bucket.capacity, wanted, rates))
+    return kind.what_helps(resource, level.likely * bucket.capacity, wanted, rates)
 
 
 def _cause(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> str:

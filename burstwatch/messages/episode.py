@@ -84,7 +84,7 @@ def lasting_fix(kind: Kind, resource: Resource) -> str:
     """The cheapest change after which the bucket would last at its highest rate; empty without one."""
     if resource.bucket is None:
         return ""
-    found = kind.fixes(resource, 0.0, resource.bucket.burst, {})
+    found = kind.fixes(resource, resource.bucket.burst, {})
     lasting = soonest(fix for fix in found if fix.takes != SOONEST_FIRST[0])
     return lasting[0].text if lasting else ""
 

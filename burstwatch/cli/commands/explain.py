@@ -17,7 +17,7 @@ from burstwatch.cli.recorded import (
     read_recorded,
 )
 from burstwatch.config import config_from_env
-from burstwatch.fixes import Fix, soonest
+from burstwatch.fixes import Fix
 from burstwatch.kinds.base import Kind
 from burstwatch.recordings.samples import to_points
 
@@ -97,7 +97,7 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
         if (having := [one for one in recent if metric.name in one.values])
     }
     left = levels[-1].ratio * bucket.capacity
-    return soonest(kind.fixes(story.resource, left, wanted, rates))
+    return kind.what_helps(story.resource, left, wanted, rates)
 
 
 def _is_file(args: Namespace) -> bool:
