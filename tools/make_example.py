@@ -7,10 +7,11 @@ have had under it, because the recording has none.
 
 from pathlib import Path
 
-from burstwatch.backtest.simulate import Simulation, write_series
+from burstwatch.backtest.simulate import Simulation
 from burstwatch.backtest.workloads import scaled_loads
 from burstwatch.ebs.volumes import volume_spec
 from demo.workloads import recorded_rates
+from tests.recorded import write_series
 
 STEP_S = 300
 DAYS = 3

@@ -47,20 +47,6 @@ def volume(volume_type: str, size_gib: float) -> Resource:
     return replace(described, statistic="Minimum")  # as a series is defined
 
 
-def replay(
-    rows: Sequence[Sample],
-    resource: Resource,
-    config: Config,
-    *,
-    period_s: float,
-    delay_s: float,
-    kind: Kind = KIND,
-) -> Iterator[Moment]:
-    """One moment per period, from the first row until the last has been seen."""
-    played = Played(rows, resource, period_s, kind)
-    return Replay(played, config, delay_s=delay_s).moments()
-
-
 class Replay:
     """Every moment of a series, by number: the first row's start is 0, and each is a period later."""
 

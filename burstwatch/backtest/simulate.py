@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.volumes import Access, InstanceLimits, Served, VolumeSpec, serve
+from burstwatch.ebs.volumes import Access, Served, VolumeSpec, serve
 from burstwatch.kinds.base import PERCENT
-from burstwatch.recordings.samples import COLUMNS, Sample, volume_sample
+from burstwatch.recordings.samples import Sample, volume_sample
 
 KIB = 1024
 _SLACK = 1e-9
@@ -35,9 +35,9 @@ class Phase:
         return self.read_iops + self.write_iops
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Datapoint:
-    """One period as CloudWatch shows it: sums, and the balance as a share.
+    """One period as CloudWatch shows it: sums, and the balance as a share. It is filled while the period goes on.
 
     ``emptied_at`` and ``level_ratio`` (at the period's end) are the truth behind
     it, which CloudWatch does not show.
@@ -45,14 +45,13 @@ class Datapoint:
 
     start_s: float
     period_s: float
-    balance_minimum: float
-    balance_average: float
-    read_ops: float
-    write_ops: float
-    read_bytes: float
-    write_bytes: float
-    level_ratio: float
-    emptied_at: float | None
+    balance_minimum: float = math.inf
+    read_ops: float = 0.0
+    write_ops: float = 0.0
+    read_bytes: float = 0.0
+    write_bytes: float = 0.0
+    level_ratio: float = math.inf
+    emptied_at: float | None = None
 
 
 def to_sample(point: Datapoint) -> Sample:
@@ -67,33 +66,6 @@ def to_sample(point: Datapoint) -> Sample:
     )
 
 
-def write_series(datapoints: Iterable[Datapoint]) -> list[str]:
-    """Lines with line ends in our own columns, rounded as CloudWatch prints."""
-    lines = [",".join(COLUMNS) + "\n"]
-    for point in datapoints:
-        sums = (point.read_ops, point.write_ops, point.read_bytes, point.write_bytes)
-        cells = (
-            f"{point.start_s:.0f}",
-            f"{point.balance_minimum * PERCENT:.2f}",
-            *(f"{value:.0f}" for value in sums),
-        )
-        lines.append(",".join(cells) + "\n")
-    return lines
-
-
-@dataclass(slots=True)
-class _Sums:
-    """A period being filled."""
-
-    minimum: float = math.inf
-    level_seconds: float = 0.0
-    read_ops: float = 0.0
-    write_ops: float = 0.0
-    read_bytes: float = 0.0
-    write_bytes: float = 0.0
-    emptied_at: float | None = None
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Simulation:
     """A volume, and how it is reported.
@@ -104,7 +76,6 @@ class Simulation:
 
     spec: VolumeSpec
     bucket: Bucket
-    instance: InstanceLimits | None = None
     period_s: float = 60.0
     charge_ratio: float = 1.0
 
@@ -112,21 +83,20 @@ class Simulation:
         self, loads: Iterable[Phase], *, ratio: float = 1.0, start_s: float = 0.0
     ) -> Iterator[Datapoint]:
         """One datapoint per period while the loads last; a last partial one is dropped."""
-        level, now, sums = ratio * self.bucket.capacity, start_s, _Sums()
-        period_start = start_s
+        level, now = ratio * self.bucket.capacity, start_s
+        point = Datapoint(start_s=start_s, period_s=self.period_s)
         for load in loads:
             left = load.seconds
             while left > _SLACK:
-                room = period_start + self.period_s - now
-                span, level = self._advance(sums, load, level, min(left, room), now)
+                ends = point.start_s + self.period_s
+                span, level = self._advance(point, load, level, min(left, ends - now), now)
                 now, left = now + span, left - span
-                if period_start + self.period_s - now <= _SLACK:
-                    yield self._close(sums, period_start, level)
-                    period_start = now = period_start + self.period_s
-                    sums = _Sums()
+                if ends - now <= _SLACK:
+                    yield point
+                    now, point = ends, Datapoint(start_s=ends, period_s=self.period_s)
 
     def _advance(
-        self, sums: _Sums, load: Phase, level: float, seconds: float, now: float
+        self, point: Datapoint, load: Phase, level: float, seconds: float, now: float
     ) -> tuple[float, float]:
         """Go on for up to ``seconds``, at most until the bucket turns empty."""
         served = self._served(load, has_credits=True)
@@ -139,15 +109,16 @@ class Simulation:
         span = max(dry, _SLACK) if runs_dry else seconds
         after = tb.level_after(self.bucket, level=level, demand=spend, seconds=span)
         if runs_dry:
-            sums.emptied_at, after = now + dry, 0.0
-        sums.minimum = min(sums.minimum, level, after)
-        sums.level_seconds += (level + after) / 2 * span
+            point.emptied_at, after = now + dry, 0.0
+        capacity = self.bucket.capacity
+        point.balance_minimum = min(point.balance_minimum, level / capacity, after / capacity)
+        point.level_ratio = after / capacity
         share = load.read_iops / load.iops if load.iops else 0.0
         ops = served.iops * span
-        sums.read_ops += ops * share
-        sums.write_ops += ops * (1 - share)
-        sums.read_bytes += ops * share * load.io_kib * KIB
-        sums.write_bytes += ops * (1 - share) * load.io_kib * KIB
+        point.read_ops += ops * share
+        point.write_ops += ops * (1 - share)
+        point.read_bytes += ops * share * load.io_kib * KIB
+        point.write_bytes += ops * (1 - share) * load.io_kib * KIB
         return span, after
 
     def _served(self, load: Phase, *, has_credits: bool) -> Served:
@@ -157,20 +128,4 @@ class Simulation:
             io_kib=load.io_kib,
             access=load.access,
             has_credits=has_credits,
-            instance=self.instance,
-        )
-
-    def _close(self, sums: _Sums, start_s: float, level: float) -> Datapoint:
-        capacity = self.bucket.capacity
-        return Datapoint(
-            start_s=start_s,
-            period_s=self.period_s,
-            balance_minimum=sums.minimum / capacity,
-            balance_average=sums.level_seconds / self.period_s / capacity,
-            read_ops=sums.read_ops,
-            write_ops=sums.write_ops,
-            read_bytes=sums.read_bytes,
-            write_bytes=sums.write_bytes,
-            level_ratio=level / capacity,
-            emptied_at=sums.emptied_at,
         )

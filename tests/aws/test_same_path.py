@@ -11,7 +11,7 @@ import pytest
 
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
-from burstwatch.backtest.replay import Moment, replay, volume
+from burstwatch.backtest.replay import Moment, Played, Replay, volume
 from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.cli.main import run
 from burstwatch.config import Config
@@ -28,6 +28,11 @@ pytestmark = pytest.mark.slow
 
 DELAY_S = 120.0
 DAYS = 3
+
+
+def replay(rows: list[Sample], size: float, *, delay_s: float) -> list[Moment]:
+    played = Played(rows, volume("gp2", size), 60.0)
+    return list(Replay(played, Config(), delay_s=delay_s).moments())
 
 
 def load(iops: float, minutes: float) -> Phase:
@@ -91,7 +96,7 @@ def test_a_sweep_says_what_replay_says_at_every_moment(
     rows = story(size)
     volume_id = put(cloud, rows, size)
     cloud.aws.delay_s = DELAY_S
-    moments = list(replay(rows, volume("gp2", size), Config(), period_s=60.0, delay_s=DELAY_S))
+    moments = replay(rows, size, delay_s=DELAY_S)
     verdicts, reasons = set(), []
     schedule = Memory()
     last_hours = [moment for moment in moments if NOW - 5 * 3_600 < moment.t_s <= NOW]
@@ -214,5 +219,5 @@ def test_a_denied_metric_is_named_and_nothing_is_guessed(cloud: Cloud) -> None:
 
 def test_moments_are_json_as_they_are() -> None:
     rows = recorded(100)[:30]
-    moments = list(replay(rows, volume("gp2", 100), Config(), period_s=60.0, delay_s=0.0))
+    moments = replay(rows, 100, delay_s=0.0)
     assert set(asdict(moments[-1])) == set(Moment.__dataclass_fields__)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch.backtest.simulate import Phase, Simulation, write_series
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.cli.main import run
 from burstwatch.ebs.volumes import volume_spec
+from tests.recorded import write_series
 
 GP2 = ("--type", "gp2", "--size-gib", "100", "--delay-s", "0")
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burstwatch.backtest.replay import Played, volume
-from burstwatch.backtest.simulate import Simulation, write_series
+from burstwatch.backtest.simulate import Simulation
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
@@ -22,7 +22,7 @@ from burstwatch.history.history import (
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.recordings.samples import to_points, volume_sample
-from tests.recorded import volume_samples
+from tests.recorded import volume_samples, write_series
 from tests.unit.test_projection import steady, watch
 
 RATES = st.lists(st.floats(min_value=0, max_value=4_000), min_size=20, max_size=60)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from burstwatch.backtest.evaluate import FEEDS, Known, Policy
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.replay import Played, volume
-from burstwatch.backtest.simulate import Phase, Simulation, write_series
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.hazard import FEATURES, LEVELS, MODEL, evidence, hazard, threshold_for
@@ -21,7 +21,7 @@ from burstwatch.history.observations import Observation
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.recordings.samples import Sample, at_period, to_points
-from tests.recorded import volume_samples
+from tests.recorded import volume_samples, write_series
 from tests.unit.test_projection import steady, watch
 
 DAY_MINUTES = 24 * 60

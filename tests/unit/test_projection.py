@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from burstwatch.backtest.replay import volume
-from burstwatch.backtest.simulate import Phase, Simulation, write_series
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
@@ -16,7 +16,7 @@ from burstwatch.forecast.projection import Projection, project
 from burstwatch.history.observations import Observation, Resource, observe
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.recordings.samples import to_points
-from tests.recorded import volume_samples
+from tests.recorded import volume_samples, write_series
 
 AGE = 300.0
 

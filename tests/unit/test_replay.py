@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.backtest.simulate import Phase, Simulation, write_series
+from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.cli.main import run
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.recordings.samples import COLUMNS
-from tests.recorded import volume_samples
+from tests.recorded import volume_samples, write_series
 
 HEADING = ",".join(COLUMNS)
 
