@@ -85,7 +85,7 @@ def test_the_level_that_the_readme_says_a_full_burst_is_acted_on_is_the_one_that
         if assess(played.at(row.t_s + 360, 300.0, config), config).verdict == "critical"
     )
     assert (
-        f"pages when CloudWatch shows about {acted_on:.0f} %. CloudWatch is five minutes late"
+        f"five minutes late. burstwatch pages when CloudWatch shows about {acted_on:.0f} %"
         in " ".join(README.split())
     )
 

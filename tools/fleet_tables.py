@@ -42,11 +42,11 @@ def month_table() -> str:
 def bill_sentence() -> str:
     """The whole of a month's bill in one sentence."""
     totals = [
-        f"{CENTS * sum(one['usd'] for one in lines) / int(size):.1f} cents a volume-month in a fleet of {int(size):,} "
-        f"({CENTS * sum(one['paid_usd'] for one in lines) / int(size):.1f} after AWS's free tier)"
+        f"{CENTS * sum(one['usd'] for one in lines) / int(size):.1f} cents in a fleet of {int(size):,} volumes "
+        f"({CENTS * sum(one['paid_usd'] for one in lines) / int(size):.1f} with AWS's free tier)"
         for size, lines in _bill().items()
     ]
-    return f"With everything that AWS charges for, watching costs {' and '.join(totals)}.\n"
+    return f"The full cost for each volume and month is {', and '.join(totals)}.\n"
 
 
 def _bill() -> dict[str, list[dict[str, Any]]]:

@@ -5,7 +5,6 @@ Exit codes: 0 fine, 1 a partial result, 2 wrong input or configuration.
 
 import argparse
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +90,6 @@ def main() -> NoReturn:
     if sys.stdout is None:
         print("burstwatch: standard output is closed, so nothing can be printed", file=sys.stderr)
         sys.exit(WRONG_INPUT)
-    signal.signal(signal.SIGTERM, _end)
     for stream in (sys.stdout, sys.stderr):
         # A terminal without Unicode shows a question mark instead of a block.
         if isinstance(stream, TextIOWrapper):
@@ -119,11 +117,6 @@ def _read_stdin() -> bytes:
         msg = "standard input is closed, so there is nothing to read"
         raise ValueError(msg)
     return sys.stdin.buffer.read()
-
-
-def _end(number: int, _frame: object) -> NoReturn:
-    """End as an exception does, so that what was started ends too."""
-    sys.exit(128 + number)
 
 
 def _one_line(error: Exception) -> str:

@@ -5,6 +5,7 @@ The parts are of equal length, in order, and what is made of one part does not d
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import TextIO, TypeVar, cast
@@ -34,11 +35,23 @@ def play_parts(
     try:
         # Where a worker is killed this raises; a Pool would wait for ever.
         fork = multiprocessing.get_context("fork")
-        with ProcessPoolExecutor(processes, mp_context=fork) as pool:
+        with ProcessPoolExecutor(processes, mp_context=fork, initializer=end_with_parent) as pool:
             played = cast("Iterator[T]", pool.map(_play, parts))
             yield from track(played, total=len(parts), what="replay", stderr=stderr)
     finally:
         _shared.pop()
+
+
+def end_with_parent() -> None:
+    """End this worker when its parent is gone, whatever ended that: it would wait for work for ever."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _play(part: range) -> object:

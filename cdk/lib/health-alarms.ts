@@ -128,8 +128,8 @@ export class HealthAlarms extends Construct {
       threshold: 20,
       periods: 5,
       topic: notice,
-      means: 'More than a fifth of the volumes cannot be judged. They are not watched meanwhile.',
-        ok: 'nearly all volumes are judged again.',
+      means: 'At least a fifth of the resources cannot be judged. Until they can, burstwatch does not watch them.',
+        ok: 'nearly all resources are judged again.',
         now: 'run `burstwatch scan` to see why: no data, a denied call, or a resize without a datapoint.',
     });
     add('stale-data', {
@@ -137,7 +137,7 @@ export class HealthAlarms extends Construct {
       threshold: 15 * 60,
       periods: 5,
       topic: notice,
-      means: 'CloudWatch\'s datapoints are more than 15 minutes late. Pages are late by the same time.',
+      means: 'CloudWatch\'s datapoints are at least 15 minutes late. Pages are late by the same time.',
         ok: 'the datapoints are in time again.',
         now: 'look at the AWS Health Dashboard for CloudWatch.',
     });
@@ -204,7 +204,7 @@ export class HealthAlarms extends Construct {
         threshold: 0.8 * sweepTimeout(props).toMilliseconds(),
         periods: 5,
         topic: notice,
-        means: 'Sweeps take more than 80 % of the time they have.',
+        means: 'Sweeps take at least 80 % of the time they have.',
         ok: 'sweeps are fast enough again.',
         now: 'give the function more memory, or use shards or a longer period.',
       });

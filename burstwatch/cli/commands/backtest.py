@@ -5,7 +5,6 @@ would have shown, and counts who was woken in time, who needlessly, and for how 
 """
 
 import math
-import multiprocessing
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target, to_json
+from burstwatch.cli.playing import end_with_parent
 from burstwatch.cli.progress import track
 from burstwatch.cli.recorded import FORMATS, add_spec_arguments, place_recorded, spec_of
 from burstwatch.formatting import span
@@ -206,14 +206,8 @@ def _played(jobs: Sequence[Job], processes: int) -> Iterator[Result]:
         yield from map(play, jobs)
         return
     processes = min(processes or os.cpu_count() or 1, len(jobs))
-    with ProcessPoolExecutor(processes) as pool:
-        try:
-            yield from pool.map(play, jobs)
-        except BaseException:
-            # Nobody waits for the rest, and a worker would wait for work for ever.
-            for worker in multiprocessing.active_children():
-                worker.terminate()
-            raise
+    with ProcessPoolExecutor(processes, initializer=end_with_parent) as pool:
+        yield from pool.map(play, jobs)
 
 
 def play(job: Job) -> Result:
