@@ -26,7 +26,13 @@ RECORDING = "t_s,read_ops,write_ops,balance_percent\n" + "".join(
 )
 WORKLOAD = "t_s,rate\n0,100\n60,200\n120,500\n180,20\n"
 LOAD = "t_seconds,read_ops,write_ops,read_bytes,write_bytes\n0,100,0,1e6,0\n60,200,0,1e6,0\n"
-FILES = {"good.csv": RECORDING, "other.csv": RECORDING, "workload.csv": WORKLOAD, "load.csv": LOAD}
+FILES = {
+    "good.csv": RECORDING,
+    "other.csv": RECORDING,
+    "workload.csv": WORKLOAD,
+    "load.csv": LOAD,
+    "node.prom": "# HELP node_x\n",
+}
 GP2 = ("--type", "gp2", "--size-gib", "100")
 
 

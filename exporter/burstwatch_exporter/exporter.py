@@ -174,7 +174,7 @@ class Exporter:
             with self.sources.attempt("state"):
                 try:
                     saved = read_state(path)
-                except ValueError:
+                except (ValueError, OSError):
                     self._state_is_strange = True
                     raise
         return saved

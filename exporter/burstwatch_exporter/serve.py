@@ -17,8 +17,8 @@ from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.refusals import Refusals
 from burstwatch_exporter.web.server import Server
 
-#: How a page of metrics begins.
-PAGE_MARK = b"# HELP "
+#: How our own page begins: a text file of another program is not overwritten.
+PAGE_MARK = b"# HELP burstwatch_"
 LOG = logging.getLogger("burstwatch_exporter")
 
 
@@ -79,14 +79,14 @@ def _check_outputs(options: Options) -> None:
         msg = f"state.file is {path}, and the folder {path.parent} {what}"
         raise OSError(msg)
     for name, one in (("state.file", path), ("textfile", options.textfile)):
-        if one is not None and one.is_dir():
-            msg = f"{name} is {one}, which is a folder"
+        if one is not None and one.exists() and not one.is_file():
+            msg = f"{name} is {one}, which is no regular file"
             raise ValueError(msg)
-    if options.textfile is not None and options.textfile.is_file():
+    if options.textfile is not None and options.textfile.exists():
         with options.textfile.open("rb") as file:
             begins = file.read(len(PAGE_MARK))
         if begins and begins != PAGE_MARK:
-            msg = f"textfile is {options.textfile}, which is no page of metrics and would be overwritten: name another file"
+            msg = f"textfile is {options.textfile}, which this program did not write and would overwrite: name another file"
             raise ValueError(msg)
 
 

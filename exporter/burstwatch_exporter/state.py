@@ -4,6 +4,7 @@ The file is written beside itself, brought to the disk and then put in place, so
 is always one whole file: the last one that was finished.
 """
 
+import contextlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
@@ -72,12 +73,13 @@ def read_state(path: Path) -> dict[str, Saved]:
 
 
 def keep_aside(path: Path, *, wall_s: float) -> None:
-    """Give a file that is no state another name: somebody may need it.
+    """Give a file that could not be read as a state another name: somebody may need it.
 
     Raises:
         OSError: if that cannot be done.
     """
-    path.rename(path.with_name(f"{path.name}.kept-{wall_s:.0f}"))
+    with contextlib.suppress(FileNotFoundError):
+        path.rename(path.with_name(f"{path.name}.kept-{wall_s:.0f}"))
 
 
 def write_state(path: Path, volumes: Iterable[Saved]) -> None:

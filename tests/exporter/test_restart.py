@@ -12,6 +12,7 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from burstwatch_exporter import files
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.files import put_in_place
@@ -249,6 +250,22 @@ def test_a_corrupt_state_is_named_and_it_starts_without_it(
     exporter.save()
     (kept,) = machine.root.glob("state.json.kept-*")
     assert kept.read_bytes() == (content if isinstance(content, bytes) else content.encode())
+
+
+def test_a_state_that_is_too_large_is_kept_and_one_that_is_gone_stops_nothing(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LARGEST_BYTES", 8)
+    path = machine.root / "state.json"
+    path.write_bytes(b"somebody's database")
+    machine.starts().save()
+    (kept,) = machine.root.glob("state.json.kept-*")
+    assert kept.read_bytes() == b"somebody's database"
+    path.write_bytes(b"somebody's database")
+    exporter = machine.starts()
+    path.unlink()
+    exporter.save()
+    assert path.exists()
     exporter.save()
     assert read_state(path)
     assert exporter.sources.outcomes["state"].is_up
