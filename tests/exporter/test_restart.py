@@ -255,13 +255,13 @@ def test_a_corrupt_state_is_named_and_it_starts_without_it(
 def test_a_state_that_is_too_large_is_kept_and_one_that_is_gone_stops_nothing(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "LARGEST_BYTES", 8)
-    path = machine.root / "state.json"
-    path.write_bytes(b"somebody's database")
+    monkeypatch.setattr(files, "LARGEST_BYTES", 4_096)
+    path, database = machine.root / "state.json", b"somebody's database" * 1_000
+    path.write_bytes(database)
     machine.starts().save()
     (kept,) = machine.root.glob("state.json.kept-*")
-    assert kept.read_bytes() == b"somebody's database"
-    path.write_bytes(b"somebody's database")
+    assert kept.read_bytes() == database
+    path.write_bytes(database)
     exporter = machine.starts()
     path.unlink()
     exporter.save()
