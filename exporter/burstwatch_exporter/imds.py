@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from socket import SHUT_RDWR, socket
-from threading import Timer
+from threading import Event, Timer
 from urllib.parse import urlsplit
 
 #: Where every instance finds it.
@@ -48,29 +48,38 @@ def read_identity(endpoint: str) -> Identity:
         raise ValueError(msg) from error
 
 
-def _hang_up(sock: socket) -> None:
-    with suppress(OSError):  # the other side was first
-        sock.shutdown(SHUT_RDWR)
-
-
 def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
     parts = urlsplit(endpoint)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
+    late = Event()
+
+    def hang_up(sock: socket) -> None:
+        late.set()
+        with suppress(OSError):  # the other side was first
+            sock.shutdown(SHUT_RDWR)
+
     try:
         connection.connect()
         # The timeout is for each byte that comes; this is for all of them.
-        end = Timer(PATIENCE_S, _hang_up, [connection.sock])
+        end = Timer(PATIENCE_S, hang_up, [connection.sock])
         end.start()
         try:
             connection.request(method, path, headers=headers)
             answer = connection.getresponse()
             body = answer.read(MOST_BYTES).decode()
-            if answer.length:
-                msg = f"{method} {path} answers more than {MOST_BYTES} bytes, or not all of them"
-                raise ValueError(msg)
+        except (OSError, HTTPException, ValueError):
+            if not late.is_set():
+                raise
         finally:
             end.cancel()
             end.join()
+        if late.is_set():
+            # How a connection ends that was hung up (closed, reset, short) is a matter of chance.
+            msg = f"{method} {path} is not answered in full within {PATIENCE_S:g} s"
+            raise ValueError(msg)
+        if answer.length:
+            msg = f"{method} {path} answers more than {MOST_BYTES} bytes, or not all of them"
+            raise ValueError(msg)
     finally:
         connection.close()
     if answer.status != OK:

@@ -455,15 +455,12 @@ def test_a_datapoint_of_before_it_looked_holds_less_what_may_have_been_spent_sin
 
 
 @pytest.mark.parametrize(
-    ("begin", "named"),
-    [
-        (b"HTTP/1.1 200 OK\r\n", "instance metadata at http"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\nT", "or not all of them"),
-    ],
+    "begin",
+    [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\nT"],
     ids=["headers", "body"],
 )
 def test_a_metadata_service_that_sends_a_byte_now_and_then_is_given_up(
-    monkeypatch: pytest.MonkeyPatch, begin: bytes, named: str
+    monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
     monkeypatch.setattr("burstwatch_exporter.imds.PATIENCE_S", 0.3)
     ended = threading.Event()
@@ -478,7 +475,7 @@ def test_a_metadata_service_that_sends_a_byte_now_and_then_is_given_up(
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=trickle, args=(listener,))
         thread.start()
-        with pytest.raises(ValueError, match=named):
+        with pytest.raises(ValueError, match=r"token is not answered in full within 0\.3 s"):
             read_identity(f"http://127.0.0.1:{listener.getsockname()[1]}")
         ended.set()
         thread.join()
