@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ from demo.pace import FULL, QUICK, Pace
 from demo.page import report
 from demo.picture import draw
 from demo.play import Player, Volume, create_fleet, leave_out_until, publish_until
-from demo.report import broken_promises, build_result, summary, write_json
+from demo.report import broken_promises, build_result, summary, sweep_times, too_slow, write_json
 from demo.stack import Stack, StackError
 from demo.watch import say, watch
 
@@ -77,7 +76,7 @@ def main() -> int:
 
 def opening(pace: Pace, out: Path) -> str:
     """What the reader will see."""
-    minutes = round(pace.live_s / MINUTE_S) + 1
+    minutes = round(pace.live_s / MINUTE_S) + (2 if pace.deploys_first else 1)
     more = (
         ""
         if pace.has_all
@@ -106,11 +105,13 @@ def run(
         return session.client(name, endpoint_url=cloud.endpoint)
 
     stack = Stack(cloud, settings=pace.settings)
-    live_at = _next_minute(time.time() + pace.begins_after_s)
     with contextlib.ExitStack() as ending:
         pool = ending.enter_context(ThreadPoolExecutor(1))
         ending.push(lambda failure, *_: stack.cancel() if failure else None)
         preparing = pool.submit(_prepare, stack)
+        if pace.deploys_first:
+            preparing.result()
+        live_at = _next_minute(time.time() + pace.begins_after_s)
         volumes, instances, player, host = _play(
             ending, cloud, client, specs, pace, live_at=live_at
         )
@@ -136,7 +137,12 @@ def run(
             say("the first sweep is started by hand; from now on the schedule does it each minute")
         until, look_at = live_at + pace.live_s, live_at + pace.look_s
         broken = watch(inbox, volumes, player, until=until, look=look, look_at=look_at)
-        found = partial(_result, cloud, volumes, instances, inbox, live_at=live_at)
+
+        def found() -> dict[str, Any]:
+            result = _result(cloud, volumes, instances, inbox, live_at=live_at)
+            times = sweep_times(client("cloudwatch"), since_s=live_at, until_s=time.time())
+            return result | {"too_slow": too_slow(result, times, late_s=player.late_s)}
+
         broken += _show(out, volumes, found(), has_all=pace.has_all)
         broken += copy_bundle(out / "dashboards")
         if host is not None:

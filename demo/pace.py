@@ -11,7 +11,8 @@ class Pace:
     """The times of one run, in seconds, and what it leaves out.
 
     ``settings`` are those of the deployed sweep. ``begins_after_s`` is when the played minutes may begin at
-    the soonest, ``live_s`` how long they last, and ``look_s`` after how many of them the dashboards are drawn.
+    the soonest, from the start or, with ``deploys_first``, from the end of `cdk deploy`. ``live_s`` is how long
+    they last, and ``look_s`` after how many of them the dashboards are drawn.
     What runs dry does so ``dry_earlier_s`` sooner than in the full run, and two minutes in at the soonest. ``history_s`` is how much of the
     day before is published. ``sweeps_at_once`` is whether the first sweep waits for the schedule, ``has_all`` whether a host
     is scraped, and volumes are seen to come close and recover.
@@ -21,6 +22,7 @@ class Pace:
     begins_after_s: float
     live_s: float
     look_s: float
+    deploys_first: bool = False
     dry_earlier_s: float = 0.0
     history_s: float = DAY_S
     sweeps_at_once: bool = False
@@ -31,6 +33,8 @@ class Pace:
 FULL = Pace(
     settings={"lead_s": "240", "alarm_path_s": "60"},
     begins_after_s=45.0,
+    # On a busy machine a deployment takes minutes.
+    deploys_first=True,
     live_s=8 * MINUTE_S,
     # All alarms are up then, and most of what runs dry has not yet.
     look_s=200.0,

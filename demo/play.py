@@ -112,18 +112,22 @@ class Player(threading.Thread):
         self._volumes, self._instances = volumes, instances
         self._stopping = threading.Event()
         self.error: Exception | None = None
+        #: How long after the end of a minute its datapoints were there, at the worst.
+        self.late_s = 0.0
 
     def run(self) -> None:
         """Play."""
         while not self._stopping.is_set():
             now = self._clock()
-            if self._stopping.wait(MINUTE_S - now % MINUTE_S + 1):
+            due = now - now % MINUTE_S + MINUTE_S
+            if self._stopping.wait(due - now + 1):
                 return
             try:
                 publish_until(self._cloudwatch, self._volumes, self._instances, self._clock())
             except Exception as error:  # noqa: BLE001 - shown by the main thread, which decides
                 self.error = error
                 return
+            self.late_s = max(self.late_s, self._clock() - due)
 
     def stop(self) -> None:
         """Stop after the current minute's datapoints."""

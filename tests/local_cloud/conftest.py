@@ -19,7 +19,7 @@ from typing import Any
 import boto3
 import pytest
 
-from demo.__main__ import run
+from demo.__main__ import LIVE, run
 from demo.localcloud.cloud import LocalCloud, free_port, local_cloud
 from demo.pace import FULL
 from demo.stack import Stack
@@ -32,8 +32,20 @@ from tests.local_cloud.second import Second, play_second
 REGION = "eu-west-1"
 QUEUE_REGION = "ap-northeast-1"
 PLAIN_REGION = "us-west-2"
+DEMO_REGION = "us-east-1"
+#: How often the demo is played again where the machine was too slow for it.
+REPETITIONS = 2
 #: Status and text of what is served, by its address.
 Pages = dict[str, tuple[int, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """How the demo ended, its result, and every page as it was served before the end."""
+
+    code: int
+    result: dict[str, Any]
+    pages: Future[Pages]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,24 +76,32 @@ def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def played(
-    cloud: LocalCloud, pool: ThreadPoolExecutor, demo_out: Path
-) -> tuple[Future[Any], Future[Pages]]:
-    """The demo, kept running until its pages were fetched, while the other tests watch other regions."""
-    seen_enough = threading.Event()
+def demo(cloud: LocalCloud, pool: ThreadPoolExecutor, demo_out: Path) -> Future[Played]:
+    """The demo, played while the other tests watch other regions; again where the machine was too slow for it."""
 
-    def play() -> tuple[int, dict[str, Any]]:
-        code = run(cloud, demo_out, FULL, keep_until=seen_enough)
-        return code, json.loads((demo_out / "result.json").read_text())
+    def play() -> Played:
+        played = play_demo(cloud, demo_out, pool)
+        for _ in range(REPETITIONS):
+            if played.code == 0 or not played.result["too_slow"]:
+                break
+            print(f"this machine was too slow, the demo is repeated: {played.result['too_slow']}")
+            remove_fleet(client(cloud, "ec2", DEMO_REGION))
+            played = play_demo(cloud, demo_out, pool)
+        return played
 
-    demo = pool.submit(play)
+    return pool.submit(play)
+
+
+def play_demo(cloud: LocalCloud, out: Path, pool: ThreadPoolExecutor) -> Played:
+    """The demo, kept running until its pages were fetched."""
+    seen_enough, ended = threading.Event(), threading.Event()
 
     def fetch_all() -> Pages:
         try:
-            while not (demo_out / "live.txt").exists() and not demo.done():
-                time.sleep(1)
-            address = (demo_out / "live.txt").read_text()
-            volumes = json.loads((demo_out / "result.json").read_text())["volumes"]
+            while not (out / LIVE).exists():
+                assert not ended.wait(1), "the demo has ended without its pages"
+            address = (out / LIVE).read_text()
+            volumes = json.loads((out / "result.json").read_text())["volumes"]
             wiki = next(volume["id"] for volume in volumes if volume["name"] == "wiki")
             boards = ["fleet", f"volume?var-volume={wiki}", "resource", "host"]
             paths = ["", *(f"d/burstwatch-{board}" for board in boards), "nowhere"]
@@ -89,19 +109,26 @@ def played(
         finally:
             seen_enough.set()
 
-    return demo, pool.submit(fetch_all)
+    (out / LIVE).unlink(missing_ok=True)
+    pages = pool.submit(fetch_all)
+    try:
+        code = run(cloud, out, FULL, keep_until=seen_enough)
+    finally:
+        ended.set()
+    result = json.loads((out / "result.json").read_text())
+    return Played(code=code, result=result, pages=pages)
 
 
-@pytest.fixture(scope="session")
-def demo(played: tuple[Future[Any], Future[Pages]]) -> Future[Any]:
-    """How the demo ended, and its result."""
-    return played[0]
-
-
-@pytest.fixture(scope="session")
-def live(played: tuple[Future[Any], Future[Pages]]) -> Future[Pages]:
-    """Every page as it is served once the demo has played."""
-    return played[1]
+def remove_fleet(ec2: Any) -> None:
+    """Remove every instance and volume, so that another run begins with its own."""
+    found = [
+        one for group in ec2.describe_instances()["Reservations"] for one in group["Instances"]
+    ]
+    ec2.terminate_instances(InstanceIds=[one["InstanceId"] for one in found])
+    for volume in ec2.describe_volumes()["Volumes"]:
+        for attached in volume["Attachments"]:
+            ec2.detach_volume(VolumeId=volume["VolumeId"], InstanceId=attached["InstanceId"])
+        ec2.delete_volume(VolumeId=volume["VolumeId"])
 
 
 def fetch(url: str) -> tuple[int, str]:
@@ -113,7 +140,7 @@ def fetch(url: str) -> tuple[int, str]:
 
 
 @pytest.fixture(scope="session")
-def deployed(cloud: LocalCloud, demo: Future[Any]) -> Deployed:
+def deployed(cloud: LocalCloud, demo: Future[Played]) -> Deployed:
     """Deployed, seen to beat, and then its schedule is silenced."""
     assert not demo.done()
     stack = Stack(cloud, region=REGION, settings=FULL.settings)

@@ -16,8 +16,9 @@ import pytest
 
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.session import Clients
+from demo.__main__ import BROKEN
 from demo.localcloud.cloud import ACCOUNT, ROOT, RUNTIME_PYTHON, LocalCloud, free_port
-from tests.local_cloud.conftest import REGION, Deployed, eventually
+from tests.local_cloud.conftest import REGION, REPETITIONS, Deployed, Played, eventually
 from tests.local_cloud.denied import Denied
 
 pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
@@ -33,10 +34,12 @@ def test_a_monitor_whose_schedule_has_stopped_is_missed(
     assert missed.result() == ["OK", "ALARM"]
 
 
-def test_the_demo_keeps_every_promise(demo: Future[Any], demo_out: Path) -> None:
-    code, result = demo.result()
-    broken = demo_out / "broken.txt"
-    assert code == 0, broken.read_text() if broken.exists() else "it says no reason"
+def test_the_demo_keeps_every_promise(demo: Future[Played], demo_out: Path) -> None:
+    played = demo.result()
+    broken, result = demo_out / BROKEN, played.result
+    if played.code and result["too_slow"]:
+        pytest.skip(f"this machine was too slow, {1 + REPETITIONS} times: {result['too_slow']}")
+    assert played.code == 0, broken.read_text() if broken.exists() else "it says no reason"
     dry = [volume for volume in result["volumes"] if volume["exhausted_at"] is not None]
     assert len(dry) >= 4
     assert "st1" in {volume["type"] for volume in dry}

@@ -9,6 +9,7 @@ from demo.feed import Feed
 from demo.fleet import build_fleet
 from demo.page import report, score
 from demo.play import Volume
+from demo.report import too_slow
 
 LIVE_AT = 1_790_000_000.0
 
@@ -96,3 +97,19 @@ def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
     assert "drain-100" in paged
     assert "l7 12h-14z" in paged  # the triangle of its page
     assert html.count("l7 12h-14z") == 1
+
+
+@pytest.mark.parametrize(
+    ("swept", "late_s", "said"),
+    [
+        ((0, 60, 120), 2.0, None),
+        ((0, 120), 2.0, "1 of 3 minutes had no completed sweep"),
+        ((0, 60, 120), 31.0, "datapoints were published 31 s late"),
+    ],
+)
+def test_the_demo_says_where_the_machine_was_too_slow_for_it(
+    swept: tuple[int, ...], late_s: float, said: str | None
+) -> None:
+    dry = [{"exhausted_at": LIVE_AT + 130.0}, {"exhausted_at": None}]
+    times = {LIVE_AT + second for second in swept}
+    assert too_slow({"live_at": LIVE_AT, "volumes": dry}, times, late_s=late_s) == said
