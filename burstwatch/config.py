@@ -139,7 +139,7 @@ class Config:
     )
     max_data_age_s: float = declare(
         300.0,
-        "how old the newest datapoint may be, beside its period; older data is not used",
+        "how old the newest datapoint may be, in addition to its period; older data is not used",
         high=3600,
     )
     sweep_period_s: float = declare(60.0, "how often the sweep runs", low=60, high=3600)
@@ -160,13 +160,13 @@ class Config:
     )
     page_on: str = declare(
         "likely",
-        "likely: page when a bucket is likely to run dry; worst: page whenever it could be dry within the margin",
+        "likely: page when a bucket is likely to run dry; worst: page whenever full burst could empty it within the margin (lead_s + sweep_period_s + alarm_path_s)",
         pattern="likely|worst",
         allowed="likely or worst",
     )
     budget_usd_per_month: str = declare(
         "",
-        "the monthly limit in USD for one unit's metric requests; resources beyond it are unknown; empty means no limit",
+        "the monthly limit in USD for one unit's metric requests; burstwatch does not look at resources that it cannot pay for (verdict unknown); empty means no limit",
         pattern=r"((?!0*(\.0*)?$)\d{1,6}(\.\d{1,2})?)?",
         allowed="an amount in USD above 0 such as 25 or 7.50, or nothing",
     )

@@ -58,7 +58,7 @@ def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
     if level <= 0:
         effect = f"the credits refill while the load is {under}"
     elif math.isinf(half_s):
-        effect = f"at half the load ({number(demand / 2)} {unit}) they do not run out"
+        effect = f"at half the load ({number(demand / 2)} {unit}) it never runs dry"
     else:
         half = f"at half the load ({number(demand / 2)} {unit}) the credits last {span(half_s)}"
         effect = f"{half}; {under} they do not run out"

@@ -4,7 +4,7 @@
     runbooksUrl: 'https://github.com/burstwatch/burstwatch/blob/main/monitoring/runbooks',
     // The address of your Grafana: with it every alert has a dashboard_url.
     grafanaUrl: '',
-    // Which `up` is the exporter's.
+    // The matcher that selects the exporter in the metric `up`.
     jobSelector: 'job="burstwatch"',
     // Who exports: burstwatch, yace or ebs-csi. The last two know less (see the files in prometheus/).
     exporter: 'burstwatch',

@@ -7,7 +7,7 @@
     'ebs-csi': importstr 'prometheus/from-ebs-csi.rules.yml',
   },
   local alerts = [importstr 'prometheus/burstwatch.alerts.yml']
-                 // What tells of the exporter itself would tell of one that is not there.
+                 // With another exporter, the alerts about burstwatch-exporter would always fire.
                  + (if config.exporter == 'burstwatch' then [importstr 'prometheus/burstwatch-exporter.alerts.yml'] else []),
   local filled(text) = std.strReplace(
     std.strReplace(text, 'https://github.com/burstwatch/burstwatch/blob/main/monitoring/runbooks', config.runbooksUrl),

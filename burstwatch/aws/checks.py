@@ -232,7 +232,7 @@ def keys(patient: Patient) -> Iterator[Finding]:
             check=f"key of {name}",
             state="failed" if missing else "ok",
             detail=denied if missing else "CloudWatch may use it" if key else "the topic has none",
-            do="deploy again: this is not the policy of the stack" if missing else "",
+            do="deploy again: the policy of the key is not the one of the stack" if missing else "",
         )
 
 

@@ -79,7 +79,11 @@ class Drill:
             failed = "" if made else function.name
             for name, step in self._steps(made, queue, ending):
                 if "delivered" in name and made and queue is None:
-                    yield Hop(name=name, ok=None, detail="no queue of its own to see it arrive")
+                    yield Hop(
+                        name=name,
+                        ok=None,
+                        detail="not checked: there is no test queue to receive the message",
+                    )
                 elif failed and (name != "removed" or not made):
                     yield Hop(name=name, ok=None, detail=f"not tried after {failed}")
                 else:
@@ -146,7 +150,7 @@ class Drill:
                 return dict(answer)
         except (ValueError, AttributeError):
             error = None
-        msg = f"{self.function}: {error or 'it knows no drills, deploy it again'}"
+        msg = f"{self.function}: {error or 'this version of the function has no drill, deploy burstwatch again'}"
         raise HopError(msg)
 
     def _try(self, name: str, step: Callable[[], str]) -> Hop:
@@ -181,7 +185,7 @@ class Drill:
             (alarm,) = found["MetricAlarms"] or [{"StateValue": "gone"}]
             return f"the alarm is {state}" if alarm["StateValue"] == state else ""
 
-        return self._until(check, f"the alarm was not {state}")
+        return self._until(check, f"the alarm did not change to {state}")
 
     def _subscribers(self, topic: str) -> str:
         """Check who would hear it. An alarm without a subscriber is no alarm."""
@@ -285,7 +289,7 @@ def _take_away(steps: list[Callable[[], object]]) -> str:
     while steps:
         steps[-1]()
         steps.pop()
-    return "nothing is left of it"
+    return "everything that the drill made is deleted"
 
 
 def _quietly(step: Callable[[], object]) -> None:

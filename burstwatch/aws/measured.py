@@ -85,11 +85,11 @@ def _statistics(
     ]
     if not any(there.values()):
         return Finding(check=f"{kind.name} statistics", state="unknown", detail="no datapoints")
-    found = ", ".join(f"{count} with {name}" for name, count in there.items())
+    found = ", ".join(f"{count} have {name}" for name, count in there.items())
     return Finding(
         check=f"{kind.name} statistics",
         state="failed" if missing else "ok",
-        detail=f"of {len(resources)} resources {found}",
+        detail=f"of {len(resources)} resources, {found}",
         do=f"report it: {missing[0]} lacks the statistic that is asked for" if missing else "",
     )
 
@@ -98,7 +98,7 @@ def _future(
     clients: Clients, kind: Kind, first: Resource, levels: dict[str, list[Points]], now: float
 ) -> Finding:
     """Whether a range that ends in the future changes the datapoints of the past."""
-    check = f"{kind.name} range into the future"
+    check = f"{kind.name} query that ends in the future"
     plain, _ = levels[first.statistic][0]
     if not plain:
         return Finding(check=check, state="unknown", detail="no datapoints")
@@ -107,7 +107,7 @@ def _future(
     return Finding(
         check=check,
         state="ok" if is_same else "failed",
-        detail="the same datapoints" if is_same else "other datapoints",
+        detail="returns the same datapoints" if is_same else "returns other datapoints",
         do="" if is_same else "report it",
     )
 

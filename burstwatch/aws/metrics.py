@@ -121,7 +121,7 @@ def _read_batch(
         if not page.get("NextToken"):
             break
         if page["NextToken"] == request.get("NextToken"):
-            _fail(answers, batch, "GetMetricData: a page's token came again")
+            _fail(answers, batch, "GetMetricData: NextToken was repeated, so the answer has no end")
             return
         request["NextToken"] = page["NextToken"]
     for query_id, query in by_id.items():

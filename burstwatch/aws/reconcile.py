@@ -90,7 +90,7 @@ def reconcile(
     unpublished = publish_severities(home, found, plan, config)
     problems += unpublished
     if plan.postponed:
-        reason = f"{plan.postponed} alarms wait for the next sweep; this one made as many as it may"
+        reason = f"{plan.postponed} alarms wait for the next sweep: this sweep made as many as one sweep may"
         problems.append(Problem(part="alarms", error=reason))
     # An alarm must find its metric: none is made while that is not acknowledged, and
     # none is made or deleted without knowing which there are.

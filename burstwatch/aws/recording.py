@@ -95,9 +95,11 @@ def _find(
         return next(iter(found.values()))
     why = f" ({'; '.join(failed)})" if failed else ""
     if found:
-        msg = f"{resource_id} has several kinds of credits: say one of {', '.join(found)}"
+        msg = (
+            f"{resource_id} has several kinds of credits: use one of these ids: {', '.join(found)}"
+        )
     else:
-        msg = f"no resource {resource_id!r} of these kinds in {unit}{why}"
+        msg = f"no resource {resource_id!r} with credits in {unit}{why}"
     raise AwsError(msg)
 
 

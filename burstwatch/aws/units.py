@@ -24,13 +24,13 @@ RENEW_S = 300.0
 #: So many resources a function may remember for each MiB that it has: with a hundred thousand
 #: it takes 1,280 MiB (docs/fleets.md), of which a seventh does not grow with them.
 KNOWN_PER_MIB = 60
-#: What an event may say of a unit, and what it may look like.
-PATTERNS = {
-    "account": ACCOUNT,
-    "region": REGION,
-    "role_arn": r"arn:[a-z-]+:iam::\d{12}:role/[\w+=,.@/-]+",
-    "external_id": r"[\w+=,.@:/-]{2,1224}",
-    "shard": r"\d{1,2}/\d{1,2}",
+#: What an event may say of a unit: its pattern, and that in words.
+ALLOWED = {
+    "account": (ACCOUNT, "twelve digits"),
+    "region": (REGION, "a region such as eu-west-1"),
+    "role_arn": (r"arn:[a-z-]+:iam::\d{12}:role/[\w+=,.@/-]+", "the ARN of an IAM role"),
+    "external_id": (r"[\w+=,.@:/-]{2,1224}", "2 to 1224 letters, digits and + = , . @ : / - _"),
+    "shard": (r"\d{1,2}/\d{1,2}", "such as 3/16"),
 }
 
 
@@ -53,14 +53,14 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
     """
     fields = event.get("unit", {})
     if not isinstance(fields, dict):
-        msg = f"unit is {fields!r}, allowed is an object with {', '.join(PATTERNS)}"
+        msg = f"unit is {fields!r}, allowed is an object with {', '.join(ALLOWED)}"
         raise ValueError(msg)  # noqa: TRY004 - a wrong event, as all that follows
     problems = [
-        f"unit.{name} is {value!r}, allowed is {PATTERNS[name]}"
-        if name in PATTERNS
-        else f"unit.{name} is unknown, allowed are {', '.join(PATTERNS)}"
+        f"unit.{name} is {value!r}, allowed is {ALLOWED[name][1]}"
+        if name in ALLOWED
+        else f"unit.{name} is unknown, allowed are {', '.join(ALLOWED)}"
         for name, value in fields.items()
-        if name not in PATTERNS or re.fullmatch(PATTERNS[name], str(value)) is None
+        if name not in ALLOWED or re.fullmatch(ALLOWED[name][0], str(value)) is None
     ]
     if not problems and fields.get("role_arn") and not fields.get("account"):
         problems.append("unit.role_arn is given without unit.account")
@@ -101,7 +101,7 @@ class Units:
             clients = self._reach(replace(spec, shard=WHOLE), config.deployment, now)
             unit = clients.unit()
             if spec.account and unit.account != spec.account:
-                msg = f"the credentials are those of account {unit.account}"
+                msg = f"the credentials are of account {unit.account}, expected is {spec.account}"
                 raise AwsError(msg)  # noqa: TRY301 - told like every other way of not reaching it
         except AwsError as error:
             self._clients.pop(replace(spec, shard=WHOLE), None)

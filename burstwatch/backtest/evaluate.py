@@ -114,8 +114,8 @@ def score_trial(
     span_s = trial.rows[-1].t_s + trial.step_s - trial.rows[0].t_s
     if span_s <= WARM_UP_S or not rows:
         msg = (
-            f"{trial.name} lasts {span_s / DAY:.1f} days, "
-            f"the first {WARM_UP_S / DAY:g} of which only warm up"
+            f"{trial.name} lasts {span_s / DAY:.1f} days, needed is more than {WARM_UP_S / DAY:g}: "
+            "these first days are history and are not scored"
         )
         raise ValueError(msg)
     case = Case(

@@ -98,7 +98,7 @@ def as_text(story: Story) -> str:
         "",
     ]
     lines += [
-        f"paged at {at(page.t_s)}: said {_forecast(page)}; {_truth(story, page)}"
+        f"paged at {at(page.t_s)}: expected {_forecast(page)}; {_truth(story, page)}"
         for page in story.pages
     ]
     if not story.pages:

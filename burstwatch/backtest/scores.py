@@ -108,7 +108,7 @@ COLUMNS = (
     Column(
         key="announced",
         name="announced",
-        help="share of the exhaustions whose page alarm was on 15 minutes (the lead) before the bucket was empty",
+        help="share of the exhaustions whose page alarm was on one lead (15 minutes by default) before the bucket was empty",
         has_interval=True,
     ),
     Column(
@@ -194,8 +194,8 @@ def _fast(summed: Mapping[str, Score]) -> list[str]:
         return []
     number = max(len(leads) for leads in known.values())
     medians = ", ".join(f"{name} {span(_quantile(leads, 0.5))}" for name, leads in known.items())
-    text = "of them went from full to empty faster than a page can come the lead before; median lead there:"
-    return [f"{number} {text} {medians}"]
+    text = "went from full to empty faster than the lead: no page can be in time. Median time from alarm to empty:"
+    return [f"{number} of them {text} {medians}"]
 
 
 def as_numbers(score: Score) -> dict[str, object]:

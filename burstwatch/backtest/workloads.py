@@ -57,7 +57,7 @@ def read_workload(path: Path) -> Workload:
         times.append(time)
         rates.append(_rate(cells, rates[-1] if rates else 0.0))
     if len(rates) < 2 or not any(rates):  # noqa: PLR2004 - a step takes two
-        msg = f"{path}: a workload needs two steps at least, and some load"
+        msg = f"{path}: {len(rates)} rows, of which {sum(map(bool, rates))} with load; needed are two rows, one of them with load"
         raise ValueError(msg)
     name = path.name.removesuffix(".gz").removesuffix(".csv")
     return Workload(name=name, step_s=times[1] - times[0], rates=rates)
@@ -68,7 +68,7 @@ def _missed(times: list[float], time: float, rate: float, *, where: str) -> list
     step_s = times[1] - times[0]
     steps = (time - times[-1]) / step_s
     if steps % 1 or steps > MOST_MISSED:
-        msg = f"{where}: {time - times[-1]:g} s after the row before, where a step is {step_s:g} s"
+        msg = f"{where}: {time - times[-1]:g} s after the row before, allowed are 1 to {MOST_MISSED} steps of {step_s:g} s"
         raise ValueError(msg)
     return [rate] * (int(steps) - 1)
 
@@ -137,6 +137,6 @@ def _number(cell: str, *, where: str) -> float | None:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        msg = f"{where}: {cell!r} is no number of 0 or more"
+        msg = f"{where}: {cell!r} is not allowed, allowed is a number of 0 or more"
         raise ValueError(msg)
     return value

@@ -27,7 +27,7 @@ def add_deployment_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--stack",
         default="",
-        help="the name of its CloudFormation stack, by default Burstwatch or Burstwatch-DEPLOYMENT",
+        help="the CloudFormation stack of the deployment, default Burstwatch or Burstwatch-DEPLOYMENT",
     )
 
 

@@ -51,8 +51,8 @@ def cost_report(looks: "Sequence[Look]", config: Config) -> str:
     out_of_reach = sum(cost.out_of_reach for cost in everything)
     if out_of_reach:
         lines.append(
-            f"out of reach: {out_of_reach} that last less than the margin even when full; they are asked at every "
-            "sweep, and cannot be announced a whole lead before (shorten lead_s, or their tag burstwatch:lead_s)"
+            f"out of reach: {out_of_reach} resources whose full bucket lasts less than the margin. burstwatch asks for "
+            "them at every sweep and cannot page a whole lead before. Shorten lead_s or their tag burstwatch:lead_s"
         )
     warned = sum(
         SEVERITY.get(a.verdict, 0) >= SEVERITY["warning"] for f in looks for _, a in f.buckets
@@ -71,8 +71,8 @@ def _deployment(config: Config) -> str:
     total = sum(one.usd for one in lines)
     paid = sum(one.paid_usd for one in lines)
     return (
-        f"the deployment itself: {total:.2f} USD a month ({named}), {paid:.2f} where nothing else in the account "
-        "uses AWS's free tier; `cdk synth` counts yours"
+        f"the deployment itself: {total:.2f} USD a month ({named}), {paid:.2f} after AWS's free tier, if "
+        "nothing else in the account uses it; `cdk synth` prints the price for your settings"
     )
 
 

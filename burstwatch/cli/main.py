@@ -67,6 +67,7 @@ def run(
 ) -> int:
     """The whole program, with its world as arguments. Returns the exit code."""
     terminal = Terminal(stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock)
+    parsed = argparse.Namespace()
     try:
         parser = build_parser()
         parsed = parser.parse_args(args)
@@ -78,7 +79,7 @@ def run(
         raise
     except (ValueError, OSError) as error:
         # Each of our own errors is a ValueError that already says what is allowed.
-        print(f"burstwatch: {_one_line(error)}", file=stderr)
+        print(f"burstwatch: {_with_flag(_one_line(error), parsed)}", file=stderr)
         return WRONG_INPUT
     return code
 
@@ -117,6 +118,13 @@ def _read_stdin() -> bytes:
         msg = "standard input is closed, so there is nothing to read"
         raise ValueError(msg)
     return sys.stdin.buffer.read()
+
+
+def _with_flag(text: str, parsed: argparse.Namespace) -> str:
+    """The text; if it begins with the name of an argument, with that as it is typed."""
+    name, blank, rest = text.partition(" ")
+    is_flag = name in vars(parsed) and name != "run"
+    return f"--{name.replace('_', '-')}{blank}{rest}" if is_flag else text
 
 
 def _one_line(error: Exception) -> str:

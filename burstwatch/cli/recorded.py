@@ -25,9 +25,9 @@ from burstwatch.recordings.series import Contents
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}
 FORMATS = """
-FILE is what CloudWatch's console, `aws cloudwatch get-metric-statistics` or `get-metric-data`,
-Grafana's inspector, Prometheus's query_range or `burstwatch export` wrote, also as .gz; - is
-standard input. The balance alone is enough. Docs: docs/recordings.md
+FILE comes from the CloudWatch console, `aws cloudwatch get-metric-statistics` or `get-metric-data`,
+Grafana's inspector, Prometheus's query_range or `burstwatch export`. It can be a .gz. - reads standard
+input. A file with only the balance is enough. Docs: docs/recordings.md
 """
 
 
@@ -53,18 +53,27 @@ def add_series_arguments(parser: ArgumentParser, *, metavar: str = "FILE") -> No
     """The recording, the resource it was recorded on, and how late CloudWatch was."""
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("series", nargs="?", metavar=metavar, help="a recording; - reads stdin")
-    source.add_argument("--example", action="store_true", help="a series that ships with it")
+    source.add_argument(
+        "--example", action="store_true", help="use the example recording of burstwatch"
+    )
     add_spec_arguments(parser)
     parser.add_argument("--type", help="gp2, st1 or sc1")
     parser.add_argument("--size-gib", type=float, help="the size of the volume")
     parser.add_argument("--period-s", type=float, help="seconds per row (default: inferred)")
-    parser.add_argument("--delay-s", type=float, default=300.0, help="default 300")
+    parser.add_argument(
+        "--delay-s",
+        type=float,
+        default=300.0,
+        help="how many seconds late each datapoint came, default 300",
+    )
 
 
 def add_spec_arguments(parser: ArgumentParser) -> None:
     """Another kind than an EBS volume, and which series of a file."""
     parser.add_argument(
-        "--kind", choices=[*find_kinds()], help="of another kind than an EBS volume"
+        "--kind",
+        choices=[*find_kinds()],
+        help="the kind of the resource, if it is not an EBS volume",
     )
     parser.add_argument(
         "--spec",
@@ -117,7 +126,9 @@ def spec_of(
     """
     kind = find_kinds().get(args.kind or contents.kind or EBS_VOLUME.name)
     if kind is None:
-        msg = f"the file is of the kind {contents.kind!r}, allowed are {', '.join(find_kinds())}"
+        msg = (
+            f"the recording is of the kind {contents.kind!r}, allowed are {', '.join(find_kinds())}"
+        )
         raise ValueError(msg)
     pairs = [one.partition("=") for one in args.spec.split(",") if one]
     for pair, is_pair, _ in pairs:
@@ -206,6 +217,9 @@ def check_times(period_s: float | None, delay_s: float) -> None:
         ValueError: saying what is allowed.
     """
     period = 60.0 if period_s is None else period_s
-    if not 1 <= period <= LONGEST_PERIOD_S or not 0 <= delay_s <= LOOK_BACK_S:
-        msg = f"period_s must be 1 to {LONGEST_PERIOD_S:g} and delay_s 0 to {LOOK_BACK_S:g}, got {period:g} and {delay_s:g}"
+    if not 1 <= period <= LONGEST_PERIOD_S:
+        msg = f"period_s must be from 1 to {LONGEST_PERIOD_S:g}, got {period:g}"
+        raise ValueError(msg)
+    if not 0 <= delay_s <= LOOK_BACK_S:
+        msg = f"delay_s must be from 0 to {LOOK_BACK_S:g}, got {delay_s:g}"
         raise ValueError(msg)

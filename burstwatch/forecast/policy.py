@@ -85,7 +85,9 @@ def _unless_new(found: Assessment, observation: Observation) -> Assessment:
     age_s = observation.at - started_s
     if age_s >= starting_s(bucket) or history.track.last_recovered[history.size - 1] >= 0:
         return found
-    why = f"started {span(age_s)} ago without credits, and gathers the first; {found.reason}"
+    why = (
+        f"started {span(age_s)} ago without credits, and still earns its first ones; {found.reason}"
+    )
     return replace(found, verdict="watch", reason=why)
 
 
@@ -288,11 +290,11 @@ class Judge:
         if history.track.is_slow:
             return f"empty within {span(_slow_s(history))} at the mean of the last {span(SLOW_WINDOW_S)}"
         found = self._hazard(history, horizon_s)
-        why = f"{found:.0%} likely to be empty within {span(horizon_s)}, paged from {self.threshold:.0%}"
+        why = f"{found:.0%} likely to be empty within {span(horizon_s)}, the limit for that is {self.threshold:.0%}"
         past = look_at_past(history, horizon_s)
         if not past.moments:
             return why
-        return f"{why}; {past.spent} of {past.moments} moments like this of the last week spent what is left"
+        return f"{why}; after {past.spent} of {past.moments} similar moments of the last week, the load would have spent what is left"
 
     def _hazard(self, history: History, horizon_s: float) -> float:
         memory, key = history.track.memory, (history.size, horizon_s, id(self.model))

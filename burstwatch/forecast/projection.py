@@ -85,7 +85,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     age = max(0.0, now - last.end_s)
     if age > max_data_age_s + period_s:
         if resource.reports_when_idle:
-            reason = f"the newest datapoint is {age:.0f} s old, although this metric is published without demand too"
+            reason = f"the newest datapoint is {age:.0f} s old, although AWS publishes this metric without load too"
             return _unknown(now, reason, age=age)
         if observation.unit_is_fresh:
             reason = f"no datapoint for {age:.0f} s while others of the unit have some: no I/O"
@@ -143,16 +143,16 @@ def _without_levels(
         return _never_reported(resource, now)
     cut = resource.history_from_s
     if cut is not None and cut > now - observation.looked_back_s:
-        return _unknown(now, "resized or retyped, and no datapoint since")
+        return _unknown(now, "its size or type was changed, and there is no datapoint since then")
     history = observation.history
     if history is not None and history.has_demand():
-        return _unknown(now, "I/O, but no balance to go by")
+        return _unknown(now, "there is I/O, but AWS published no balance")
     if observation.unit_is_fresh:
         reason = "no datapoint while others of the unit have some: no I/O"
         anything = Range(low=0.0, likely=0.0, high=bucket.capacity)
         silent_s, late_s = observation.looked_back_s, max_data_age_s + COARSE_S
         return _idle(bucket, anything, reason, now=now, age=silent_s, late_s=late_s)
-    return _unknown(now, "no datapoint in the whole unit")
+    return _unknown(now, "no datapoint yet of any resource of this account and region")
 
 
 def _never_reported(resource: Resource, now: float) -> Projection:
@@ -259,7 +259,11 @@ def project_level(
     if exhausted:
         likely_s, low_s = 0.0, 0.0
         level = Range(low=0.0, likely=0.0, high=level.high)
-        reason = "no credits left" if held_at_zero else "no credits left by now, by projection"
+        reason = (
+            "no credits left"
+            if held_at_zero
+            else "the projection says that no credits are left now"
+        )
     elif math.isfinite(likely_s):
         reason = f"spending {_rate(demand.likely)} {unit}, {_rate(bucket.refill)} come in"
     else:

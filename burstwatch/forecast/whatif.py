@@ -132,7 +132,7 @@ def how_long(bucket: Bucket, *, level: float, spend: float, rate_unit: str) -> d
     """The part of an answer that says how long the credits last at ``spend`` credits a second."""
     to_empty = tb.time_to_empty(bucket, level=level, demand=spend)
     state: State = "finite"
-    reason = f"{spend:g} {rate_unit} charged against {bucket.refill:g} {rate_unit} that come in"
+    reason = f"the load spends {spend:g} {rate_unit} and {bucket.refill:g} {rate_unit} come in"
     if level == 0 and spend >= bucket.refill:
         to_empty = 0.0
         state = "exhausted"

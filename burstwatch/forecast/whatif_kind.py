@@ -53,8 +53,9 @@ def described_by_hand(kind: Kind, spec: Mapping[str, str]) -> tuple[Resource, ..
     thing = replace(kind.inventory.identify(item), unit=BY_HAND)
     resources = tuple(kind.describe(thing, found, 0.0))
     if not resources:
-        values = " ".join(spec.values())
-        msg = f"{kind.name} has no credits of {values}: {', '.join(allowed.values())}"
+        stated = ", ".join(f"{name} {value}" for name, value in spec.items())
+        needed = "; ".join(f"{name}: {text}" for name, text in allowed.items())
+        msg = f"{kind.name} with {stated} has no credits; allowed are {needed}"
         raise ValueError(msg)
     return resources
 
@@ -80,8 +81,9 @@ def answer_for(
         if name not in kind.example.load:
             msg = f"{kind.name} has no {name!r}, allowed are {', '.join(kind.example.load)}"
             raise ValueError(msg)
-        if not 0 <= value <= LARGEST:
-            msg = f"{name} must be from 0 to {LARGEST:g}, got {value:g}"
+        most = 100.0 if name == "cpu_percent" else LARGEST
+        if not 0 <= value <= most:
+            msg = f"{name} must be from 0 to {most:g}, got {value:g}"
             raise ValueError(msg)
     answers = [
         _of_bucket(kind, one, load, balance_percent / 100) for one in described_by_hand(kind, spec)

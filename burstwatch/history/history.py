@@ -21,9 +21,13 @@ from burstwatch.history.track import Track
 NOISE_RATIO = 0.01
 
 JUMPED_UP = "the balance rose faster than it can: resized, retyped or another volume"
-FELL_TOO_FAST = "the balance fell faster than it can: another size or type than stated"
-SERVED_TOO_MUCH = "more I/O than this type and size serve: another one than stated"
-DISAGREES = "balance and I/O disagree: another size or type than stated, or resized"
+FELL_TOO_FAST = "the balance fell faster than it can: the stated type or size is wrong"
+SERVED_TOO_MUCH = (
+    "more I/O than a resource of this type and size serves: the stated type or size is wrong"
+)
+DISAGREES = (
+    "the balance does not match the I/O: the stated type or size is wrong, or it was changed"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ LARGEST_PUBLISHED = Figure(value=4, unit="xlarge", source=METRICS_PAGE)
 #: What describes a type by hand: AWS's name of each number, and its help.
 NUMBERS = {
     "baseline_iops": ("BaselineIops", "IOPS that the type sustains"),
-    "maximum_iops": ("MaximumIops", "IOPS that it reaches"),
-    "baseline_mb_s": ("BaselineThroughputInMBps", "MB/s that it sustains"),
-    "maximum_mb_s": ("MaximumThroughputInMBps", "MB/s that it reaches"),
+    "maximum_iops": ("MaximumIops", "IOPS that the type reaches in a burst"),
+    "baseline_mb_s": ("BaselineThroughputInMBps", "MB/s that the type sustains"),
+    "maximum_mb_s": ("MaximumThroughputInMBps", "MB/s that the type reaches in a burst"),
 }
 
 CreditUnit = Literal["io", "MiB"]

@@ -144,7 +144,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     mb_s = demand * MIB / 1e6
     yield Fix(
         what=f"change to provisioned throughput of {number(math.ceil(demand))} MiB/s",
-        effect="has no credits; the mode can be changed once a day",
+        effect="never runs dry; the mode can be changed once a day",
         takes="works at once",
         usd_month=PROVISIONED_USD.value * mb_s if is_priced else None,
     )
@@ -155,7 +155,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     )
     yield Fix(
         what="change to elastic throughput",
-        effect=f"has no credits, each byte is charged{per_gb}; the mode can be changed once a day",
+        effect=f"never runs dry, each byte is charged{per_gb}; the mode can be changed once a day",
         takes="works at once",
         usd_month=None,
     )

@@ -83,7 +83,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     """More storage; the type of storage cannot be changed."""
     yield Fix(
         what=f"grow the storage to {demand / EARNED.value * GIB_PER_TIB:,.0f} GiB",
-        effect="earns the current load",
+        effect="covers the current load",
         takes="takes minutes to hours",
         usd_month=None,
     )

@@ -91,7 +91,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     try:
         volume = volume_spec(storage_type, size_gib / stripes)
     except ValueError as error:
-        msg = f"storage of {size_gib:g} GiB has {stripes} volumes of this size each: {error}"
+        msg = f"storage of {size_gib:g} GiB has {stripes} volumes of {size_gib / stripes:g} GiB each: {error}"
         raise ValueError(msg) from None
     burst = stripes * volume.burst
     yield replace(

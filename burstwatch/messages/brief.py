@@ -148,7 +148,7 @@ def _credits(projection: Projection, background: Background) -> str:
     if background.since_s is None or background.since_ratio is None:
         return left
     if projection.state == "infinite":
-        return f"{left}, they end only if the load returns"
+        return f"{left}; they run out only if the load returns"
     began = clock_time(background.since_s, now=projection.at)
     return f"{left}, down from {background.since_ratio:.0%} at {began}"
 

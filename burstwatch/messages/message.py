@@ -106,7 +106,7 @@ def over_message(
     if timeline.empty_s is not None:
         level = f"first empty at {clock_time(timeline.empty_s, now=at)}"
     if at_zero_s:
-        level = f"{level if timeline.empty_s else 'empty'}, empty for {span(at_zero_s)} in total"
+        level = f"{f'{level}, ' if timeline.empty_s else ''}empty for {span(at_zero_s)} in total"
     now = f"now {brief.credits}" if brief and brief.credits else ""
     return Message(
         event="recovered" if brief else "gone",
@@ -146,7 +146,7 @@ def mass_message(
         title=f"{count} resources {_ARE[severity]} in {where} ({clock_time(at, now=at)})",
         actions=actions(["find the one cause (a deployment, a backup, a shared job) and stop it"]),
         facts=(
-            "Their burst credits are running out. At zero credits each falls to its baseline, or is charged.",
+            "Their burst credits are running out. At zero credits each falls to its baseline or costs more.",
             "While this alarm lasts, no further resource gets an alarm of its own.",
             f"Some of the {count}, the worst first:",
             *(f"{label(brief)} ({brief.type}): {brief.headline}" for brief in worst),
@@ -166,7 +166,7 @@ def mass_over_message(
     """The alarm that stands for many of a severity is over."""
     return Message(
         event="mass",
-        title=f"Recovered: few resources {_ARE[severity]} now in {where} ({clock_time(at, now=at)})",
+        title=f"Recovered: only few resources {_ARE[severity]} now in {where} ({clock_time(at, now=at)})",
         actions=actions(["look at the resources that still have an alarm of their own"]),
         facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,

@@ -98,7 +98,7 @@ def _repeated(values: Sequence[float], metric: str) -> Iterator[str]:
         return
     least, most = min(runs), max(runs)
     if 1 < least <= MOST_COPIES and most <= 2 * least:
-        yield f"each {metric} is there {least} times or more: are the rows closer than the periods of CloudWatch? Ask for a step as long as the exporter's period"
+        yield f"each value of {metric} comes {least} times or more: are the rows closer than the periods of CloudWatch? Query with a step as long as the exporter's period"
 
 
 def _without_load(

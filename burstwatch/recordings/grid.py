@@ -59,7 +59,7 @@ def to_grid(
     steps = _steps(matched, contents, all_times, period_s, name=name)
     step_s, widest_s = min(steps), max(steps)
     if widest_s % step_s:
-        msg = f"{name} has series that are {step_s:g} s and {widest_s:g} s apart, which do not fit into one another"
+        msg = f"{name} has a series with a row each {step_s:g} s and one with a row each {widest_s:g} s, allowed is a multiple of the shorter one"
         raise ValueError(msg)
     places = _places(all_times, step_s)
     notes = _notes(matched.points, places, contents.row_times)
@@ -85,7 +85,7 @@ def to_grid(
         samples, step_s, widest_s, kind=kind, level_statistic=matched.resource.statistic
     )
     contradictions = tuple(
-        f"{count} times {metric} has two values at one time, and the worse one is taken: two resources in one file?"
+        f"{metric} has two values for the same time in {count} places, and the worse one is used: two resources in one file?"
         for metric, count in contradicted.items()
         if count
     )

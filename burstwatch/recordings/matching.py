@@ -137,7 +137,9 @@ def _bucket_of(
     )
     lowest = lowest_bucket(kind, have, values)
     if len(have) > 1:
-        notes.append(f"{lowest.level_metric} is the lowest of its levels")
+        notes.append(
+            f"{lowest.level_metric} is the lowest of the balances in the file, and is used"
+        )
     stated = {_statistic_of(one) for one in found[lowest.level_metric]} - {""}
     if contents.is_own and not stated:
         own: Statistic = "Average" if contents.level_statistic == "Average" else lowest.statistic

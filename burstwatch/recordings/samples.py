@@ -78,7 +78,7 @@ def at_period(
     if step_s >= period_s:
         return samples, step_s
     if period_s % step_s:
-        msg = f"rows of {step_s:g} s cannot be summed up over {period_s:g} s"
+        msg = f"a row each {step_s:g} s does not fit into periods of {period_s:g} s, allowed is a divisor"
         raise ValueError(msg)
     merge: dict[str, Callable[[Sequence[float]], float]] = {
         metric.name: _mean if metric.is_rate else math.fsum for metric in kind.demand_metrics

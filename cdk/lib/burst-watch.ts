@@ -43,7 +43,7 @@ export class BurstWatch extends Construct {
     for (const { id: own, function: fn } of this.sweeps.sweepers) {
       new CfnOutput(this, `SweepFunctionName${own.replaceAll('-', '')}`, {
         value: fn.functionName,
-        description: `sweeps ${props.fanOut === 'queue' ? 'everything' : own || 'home'}`,
+        description: `the function that sweeps ${props.fanOut === 'queue' ? 'every unit' : own || 'the account and region of this stack'}`,
       });
     }
     for (const [number, { rule, starts }] of this.sweeps.rules.entries()) {

@@ -20,7 +20,7 @@ export class Cleanup extends Construct {
     const fn = makeFunction(this, 'Function', props, {
       ...footing,
       handler: 'lambdas.cleanup.handler',
-      description: 'burstwatch: first heartbeats; deletes the alarms that sweeps have made when the stack is deleted',
+      description: 'burstwatch: publishes the first heartbeats. When the stack is deleted, deletes the alarms that sweeps have made',
       timeout: settle.plus(Duration.minutes(3)),
     });
     role.addToPolicy(new PolicyStatement({ sid: 'FindOurAlarms', actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }));

@@ -110,7 +110,7 @@ function pairs(what: string, given: unknown): [string, unknown][] {
     const at = part.indexOf('=');
     const name = part.slice(0, at).trim();
     if (at > 0 && found.some(([earlier]) => earlier === name)) {
-      throw new InvalidPropsError(`${what} has ${JSON.stringify(name)} twice, allowed is each name once; a list goes on after a comma`);
+      throw new InvalidPropsError(`${what} has ${JSON.stringify(name)} twice, allowed is each name once; several values of one name are written as name=value,value`);
     }
     if (at > 0) found.push([name, part.slice(at + 1)]);
     else if (before) before[1] = `${before[1]},${part}`;

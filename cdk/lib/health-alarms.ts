@@ -85,9 +85,9 @@ export class HealthAlarms extends Construct {
       datapoints: 1,
       missing: TreatMissingData.IGNORE,
       topic: notice,
-      means: 'At least one volume has no burst credits left and runs at its baseline.',
+      means: 'At least one resource has no burst credits left. It runs at its baseline, or costs more.',
         ok: 'no volume is empty.',
-        now: 'find the alarm of the volume. `burstwatch scan` lists the fleet.',
+        now: 'find the alarm of the resource. `burstwatch scan` lists the fleet.',
     });
     add('volumes-critical', {
       metric: fleet('ResourcesCritical', Stats.SUM),
@@ -113,7 +113,7 @@ export class HealthAlarms extends Construct {
         periods: HEARTBEATS,
         missing: TreatMissingData.BREACHING,
         topic: page,
-        means: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for five periods. A resource may run dry there, and nobody is told.`,
+        means: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for ${HEARTBEATS} periods of the schedule. A resource may run dry there, and nobody is told.`,
         ok: 'sweeps complete again.',
         now: 'look at the function\'s log, its rule and its permissions.',
       });
@@ -130,7 +130,7 @@ export class HealthAlarms extends Construct {
       topic: notice,
       means: 'At least a fifth of the resources cannot be judged. Until they can, burstwatch does not watch them.',
         ok: 'nearly all resources are judged again.',
-        now: 'run `burstwatch scan` to see why: no data, a denied call, or a resize without a datapoint.',
+        now: 'run `burstwatch scan` to see why: no data, a denied call, or no datapoint yet after a resize.',
     });
     add('stale-data', {
       metric: fleet('DataAge'),
@@ -164,7 +164,7 @@ export class HealthAlarms extends Construct {
       threshold: 10,
       periods: 5,
       topic: notice,
-      means: 'AWS throttles the calls of one sweep after another. A call without an answer leaves its volumes unknown.',
+      means: 'AWS throttles calls in one sweep after another. Resources of a call without an answer are not judged in that sweep.',
         ok: 'AWS answers all calls again.',
         now: 'find out who else in the account uses the quota.',
     });
@@ -196,7 +196,7 @@ export class HealthAlarms extends Construct {
         topic: notice,
         means: 'Lambda does not start sweeps: the concurrency of the account is used up.',
         ok: 'Lambda starts sweeps again.',
-        now: 'free concurrency, or ask AWS for more.',
+        now: 'find out which functions of this account and region use it, or ask AWS for a higher quota.',
       });
       add('function-slow', {
         part: own,
@@ -204,7 +204,7 @@ export class HealthAlarms extends Construct {
         threshold: 0.8 * sweepTimeout(props).toMilliseconds(),
         periods: 5,
         topic: notice,
-        means: 'Sweeps take at least 80 % of the time they have.',
+        means: 'Sweeps take at least 80 % of the timeout of the function.',
         ok: 'sweeps are fast enough again.',
         now: 'give the function more memory, or use shards or a longer period.',
       });
@@ -263,7 +263,7 @@ export class FloorAlarm extends Construct {
       alarmDescription: describe(
         {
           means: `The BurstBalance of a volume is under ${props.percent} %. This alarm works without the sweep.`,
-          ok: `no volume is under ${props.percent} %, or the lowest is silent.`,
+          ok: `no volume is under ${props.percent} %, or the lowest one publishes no balance any more.`,
           now: 'run `burstwatch scan` to see which volume it is.',
         },
         runbookLine('floor', props),

@@ -52,7 +52,7 @@ export function validateProps(scope: Construct, props: ResolvedProps): void {
   if (Token.isUnresolved(Stack.of(scope).region) && nearby.length > 0) {
     Annotations.of(scope).addWarningV2(
       'burstwatch:watched-twice',
-      `the region of this stack is not known at synth: deployed in ${nearby.join(' or ')}, it would be watched twice. Give the stack an env`,
+      `the region of this stack is not known at synth. If you deploy it in ${nearby.join(' or ')}, that region is watched twice: set env (account and region) of the stack`,
     );
   }
   if (!props.alarmEmail) {
@@ -64,7 +64,7 @@ export function validateProps(scope: Construct, props: ResolvedProps): void {
 }
 
 function checkSettings(settings: Readonly<Record<string, string>>): void {
-  refuseUnless(typeof settings === 'object' && settings !== null, 'settings', settings, 'an object of texts by name');
+  refuseUnless(typeof settings === 'object' && settings !== null, 'settings', settings, 'an object whose values are strings');
   const allowed = catalog.settings.map((setting) => setting.name).filter((name) => !OWN_SETTINGS.includes(name));
   for (const [name, value] of Object.entries(settings)) {
     if (!allowed.includes(name)) {
@@ -118,13 +118,13 @@ function checkUnits(home: Stack, props: ResolvedProps): void {
     partition ??= info.partition;
     if (info.partition !== partition) {
       throw new InvalidPropsError(
-        `units has ${JSON.stringify(nameOf(unit))} of the partition ${info.partition}, allowed are regions of ${partition}: no role reaches from one to another, so deploy there`,
+        `units has ${JSON.stringify(nameOf(unit))} of the partition ${info.partition}, allowed are regions of ${partition}: no role works across partitions. Deploy burstwatch in ${info.partition} too`,
       );
     }
     const where = `${unit.account ?? home.account}/${unit.region}`;
     if (seen.has(where)) {
-      const why = isHomeKnown && where === `${home.account}/${home.region}` ? 'where it is deployed, which is always watched' : 'more than once';
-      throw new InvalidPropsError(`units has ${JSON.stringify(nameOf(unit))} ${why}, allowed is each account and region once`);
+      const why = isHomeKnown && where === `${home.account}/${home.region}` ? ', where burstwatch is deployed and always watches' : ' more than once';
+      throw new InvalidPropsError(`units has ${JSON.stringify(nameOf(unit))}${why}, allowed is each account and region once`);
     }
     seen.add(where);
     if (unit.account !== undefined && !props.externalId) {

@@ -91,7 +91,7 @@ def read_blocks(
         if twin == name:
             disks[name] = disk
         else:
-            problems.append(f"{name}: {disk.key} is {twin} already, so it is left out")
+            problems.append(f"{name} is left out: it is the same volume as {twin}, {disk.key}")
     stacked = {one.name: one for one in _stacked(root, names, disks)}
     return Blocks(disks=disks, stacked=stacked, problems=tuple(problems))
 
@@ -104,7 +104,7 @@ def volume_id(serial: str) -> str:
     """
     match = SERIAL.fullmatch(serial)
     if match is None:
-        msg = f"serial number {serial!r} is no volume's"
+        msg = f"serial number {serial!r} is not one of an EBS volume"
         raise ValueError(msg)
     return f"vol-{match[1]}"
 

@@ -147,7 +147,7 @@ class Exporter:
             limits = limits or config.instance_types.get(name) or limits_of(name)
             if limits is None:
                 attempt.problems.append(
-                    f"the limits of {name} are not known: say them in instance_types"
+                    f"the limits of {name} are not known: set them under instance_types in --config.file"
                 )
         return limits
 

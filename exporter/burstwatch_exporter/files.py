@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import re
 import stat
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
@@ -47,10 +48,10 @@ def read_yaml(path: Path) -> object:
     except yaml.MarkedYAMLError as error:  # without the lines that it quotes: they may be secret
         mark = error.problem_mark
         where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        msg = f"{path} is no YAML: {error.problem}{where}"
+        msg = f"{path} is not allowed YAML: {error.problem}{where}"
         raise ValueError(msg) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        msg = f"{path} is no YAML: {' '.join(str(error).split())}"
+        msg = f"{path} is not allowed YAML: {' '.join(str(error).split())}"
         raise ValueError(msg) from error
 
 
@@ -63,13 +64,31 @@ def _read_bytes(path: Path) -> bytes:
     return raw
 
 
+#: "Expected `float | null` > 0.0, got `str`", and the words for its types.
+_EXPECTED = re.compile(r"Expected `([^`]+)`((?: [^,]+)?)")
+_COMPARED = {
+    " > 0.0": " above 0",
+    " < 1000000000000000.0": " below 1e+15",
+    " matching regex '^/'": " that begins with /",
+    " of length >= 1": " that is not empty",
+}
+_WORDS = {
+    "object": "a table of keys",
+    "array": "a list",
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+}
+
+
 class _Loader(yaml.SafeLoader):
     """Refuses what a person did not mean: a key twice, and links that may make a small file endless."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.constructor.ConstructorError(None, None, "links (*) are not supported", mark)
+            raise yaml.constructor.ConstructorError(None, None, "aliases (*) are not allowed", mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(
@@ -120,9 +139,9 @@ def _mistakes(entry: object, schema: Any, at: str, *, shows_values: bool) -> Ite
         except msgspec.ValidationError as error:
             literals = (one for one in types if get_origin(one) is Literal)
             allowed = [str(value) for one in literals for value in get_args(one)]
-            value = f" is {entry!r}" if shows_values else ""
+            value = f" is {entry!r}" if shows_values else " has a wrong value"
             values = f", allowed are {', '.join(allowed)}" if allowed else ""
-            yield f"{at or 'the file'}{value}: {error}{values}"
+            yield f"{at or 'the file'}{value}{values or _allowed(str(error))}"
         return
     fields = {one.name: one for one in msgspec.structs.fields(struct)}
     prefix = f"{at}." if at else ""
@@ -134,6 +153,19 @@ def _mistakes(entry: object, schema: Any, at: str, *, shows_values: bool) -> Ite
             yield from _mistakes(entry[name], one.type, prefix + name, shows_values=shows_values)
         elif one.required:
             yield f"{prefix}{name} is missing"
+
+
+def _allowed(text: str) -> str:
+    """What msgspec expects, in the words of a file; its own words where they are others."""
+    expected, _, place = text.partition(" - at ")
+    found = _EXPECTED.match(expected)
+    if found is None:
+        return f": {text}"
+    name, more = _WORDS.get(found[1].split(" ")[0], found[1]), found[2]
+    for theirs, ours in _COMPARED.items():
+        more = more.replace(theirs, ours)
+    below = f" as each {'key' if 'key' in place else 'entry'}" if place else ""
+    return f", allowed is {name}{more}{below}"
 
 
 def put_in_place(
@@ -194,7 +226,11 @@ def _open_draft(path: Path, *, is_private: bool) -> int:
 def _check_ours(found: os.stat_result, path: Path) -> None:
     is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
     if not is_ours or found.st_nlink > 1:
-        raise OSError(errno.EPERM, "is no draft of this program: remove it", str(path))
+        raise OSError(
+            errno.EPERM,
+            "was not made by this program or belongs to another user: remove it",
+            str(path),
+        )
 
 
 def _lock(fd: int, path: Path) -> None:

@@ -65,12 +65,12 @@ def start_of(
     created = spec.created_s
     if created is not None and created <= reading.wall_s:
         gap = reading.wall_s - created
-        reason = f"{why}made {span(gap)} ago and full then"
+        reason = f"{why}created {span(gap)} ago with a full bucket"
         return Start(interval=since.gap(iv.full(bucket), gap), origin="created", reason=reason)
     if moment.age_s is None:
         reason = f"{why}nothing is known of the time before"
         return Start(interval=iv.unknown(bucket), origin="unknown", reason=reason)
-    reason = f"{why}counted since the device appeared {span(moment.age_s)} ago, if it has been of this type and size since; not known before"
+    reason = f"{why}all I/O is counted since the device appeared {span(moment.age_s)} ago, if its type and size did not change; the balance before is not known"
     return Start(interval=since.appeared(iv.unknown(bucket)), origin="appeared", reason=reason)
 
 
@@ -157,12 +157,12 @@ def _from_saved(saved: Saved, since: _Since, moment: DeviceAge) -> tuple[Start |
                 interval=interval, origin="restored", reason=reason, lately=(gap, cost)
             ), ""
     if not since.disk.volume_id:
-        return None, "the device names no volume, so it may be another than was saved"
+        return None, "the device has no volume id, so the saved balance may be of another volume"
     if gap < 0:
-        return None, "the saved balance is of later than now: the clock was set back"
+        return None, "the saved balance has a time in the future: was the clock set back?"
     unseen = gap if since.age_s is None or since.age_s > gap else gap - since.age_s
     interval = since.gap(saved.interval, gap)
-    reason = f"saved {span(gap)} ago; of {span(unseen)} since then nothing is known, and the worst and the best are assumed"
+    reason = f"saved {span(gap)} ago; the I/O of {span(unseen)} since then was not seen, so the range holds from the worst to the best case"
     return Start(
         interval=interval, origin="reattached" if same_boot else "rebooted", reason=reason
     ), ""

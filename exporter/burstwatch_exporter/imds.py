@@ -78,7 +78,7 @@ def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
             msg = f"{method} {path} is not answered in full within {PATIENCE_S:g} s"
             raise ValueError(msg)
         if answer.length:
-            msg = f"{method} {path} answers more than {MOST_BYTES} bytes, or not all of them"
+            msg = f"{method} {path}: the answer is cut, or has more than {MOST_BYTES} bytes"
             raise ValueError(msg)
     finally:
         connection.close()

@@ -263,7 +263,7 @@ class Ledger:
         if self._is_cheaper():
             return (
                 None,
-                "more is served than an empty bucket gives: I/O costs less than each one credit",
+                "more is served than an empty bucket allows, so an operation costs less than one credit",
             )
         likely, capacity = seen.likely, self.own_bucket.capacity
         if likely is None:

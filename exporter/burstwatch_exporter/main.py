@@ -59,14 +59,14 @@ def build_parser() -> argparse.ArgumentParser:
         nargs="?",
         choices=("serve", "capture", "measure"),
         default="serve",
-        help="serve metrics (default), print the files that they are made of, without names, for a report, "
-        "or measure a disk (measure --help)",
+        help="serve: serve metrics (default); capture: print the host's files that the metrics come from, for a "
+        "bug report, with names replaced; measure: measure a disk (measure --help)",
     )
     parser.add_argument(
         "--once", action="store_true", help="print the metrics once and end, without serving"
     )
     for setting in SETTINGS:
-        _add_flag(parser, setting, f"; or {variable_of(setting.name)}")
+        _add_flag(parser, setting, f"; variable: {variable_of(setting.name)}")
     return parser
 
 
@@ -82,7 +82,7 @@ def build_measure_parser() -> argparse.ArgumentParser:
         _add_flag(parser, setting)
     for setting in SETTINGS:
         if setting.name in OF_HOST:
-            _add_flag(parser, setting, f"; or {variable_of(setting.name)}")
+            _add_flag(parser, setting, f"; variable: {variable_of(setting.name)}")
     return parser
 
 
@@ -112,6 +112,8 @@ def run(args: Sequence[str], world: World) -> int:
         raise
     except (ValueError, OSError) as error:
         text = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            text = f"{error.filename}: {error.strerror.lower()}"
         print(f"burstwatch-exporter: {text}", file=world.stderr)
         return WRONG_INPUT
     return OK

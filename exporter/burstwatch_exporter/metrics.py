@@ -40,7 +40,7 @@ REFUSALS = _counter(
     "web_refusals",
     ("reason",),
     "Requests and connections that were refused: a wrong password (password), too many passwords to check (busy), "
-    "room for another connection (crowded), no whole request or handshake (incomplete), an answer that was read too slowly (slow).",
+    "closed to make room for a new connection (crowded), no whole request or handshake in time (incomplete), an answer that the client read too slowly (slow).",
 )
 SOURCE_UP = _gauge(
     "source_up",
@@ -104,7 +104,7 @@ REFILL = _gauge(
 BURST = _gauge(
     "credit_burst_per_second",
     BUCKET,
-    "Credits that can be spent a second, by the volume and by its instance.",
+    "Credits that can be spent a second: the burst of the volume, or less where its instance allows less.",
 )
 CHARGED = _counter(
     "credits_charged",
@@ -125,7 +125,7 @@ EXHAUSTION = _gauge(
 FULL = _gauge(
     "time_to_full_seconds",
     BUCKET,
-    "Seconds until the bucket is full at the demand seen, +Inf for never; absent where it cannot be said.",
+    "Seconds until the bucket is full at the present load, +Inf for never; absent if that is not known.",
 )
 STATE = _gauge(
     "credit_state",
@@ -136,20 +136,20 @@ STATE = _gauge(
 BINDING = _gauge(
     "binding_constraint_info",
     (*VOLUME, "constraint"),
-    "1 for the limit that holds the I/O back, or none.",
+    "1 for the limit that holds the I/O back. The constraint is none if nothing does.",
 )
 HINT = _gauge(
     "served_at_baseline",
     BUCKET,
     "1 if the volume gets only its baseline and asks for more. The bucket may be empty, but this is not certain "
-    "(an instance's limit, a snapshot that is read or a cgroup look the same).",
+    "(a limit of the instance, first reads from a snapshot or a cgroup limit look the same).",
 )
 ORIGIN = _gauge(
     "credit_interval_info",
     (*BUCKET, "origin"),
     "1 for the origin of the interval: published (by CloudWatch), restored (saved, and all I/O since is counted), "
     "reattached or rebooted "
-    "(with a gap in which anything is assumed), created (a new volume), appeared (all I/O since the device came is "
+    "(the I/O of a gap was not seen, so the range is wider), created (a new volume), appeared (all I/O since the device came is "
     "counted), unknown, resized, contradicted (more I/O than the stated bucket allows).",
 )
 
@@ -162,8 +162,8 @@ PUBLISHED_AT = _gauge(
 DRIFT = _gauge(
     "reconciliation_drift_ratio",
     BUCKET,
-    "How far the published balance lay outside the host's own interval of its time, as a share of the bucket: "
-    "0 inside, above 0 if there was more than the host thought possible.",
+    "How far CloudWatch's balance is outside the range that the exporter had for that moment, as a share of the bucket: "
+    "0 inside, above 0 if it is above the range, below 0 if it is below.",
 )
 _LOG_PAGE = "from EBS NVMe log page 0xD0, since the attachment"
 EBS_READ_OPS = _counter("ebs_read_ops", VOLUME, f"Reads completed, {_LOG_PAGE} (total_read_ops).")
@@ -247,8 +247,8 @@ CPU_BALANCE = _gauge(
 CPU_EXHAUSTION = _gauge(
     "cpu_time_to_exhaustion_seconds",
     (*INSTANCE, "bound"),
-    "Seconds until no CPU credits are left, +Inf for never: low is the least at the load seen, worst at full load. In "
-    "Unlimited mode, surplus credits begin then.",
+    "Seconds until no CPU credits are left, +Inf for never: low is the shortest time at the present load, worst at full load. In "
+    "Unlimited mode, the instance then begins to spend surplus credits.",
 )
 CPU_HELD_BACK = _gauge(
     "cpu_held_back",

@@ -67,18 +67,17 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
 
 
 def _check_outputs(options: Options) -> None:
-    """Refuse a state file that cannot be written now, and a text file that somebody else wrote.
+    """Refuse a state or text file that cannot be written now, and a text file that somebody else wrote.
 
     Raises:
         ValueError: naming the flag and the file.
         OSError: naming the flag and the folder.
     """
-    path = options.state_file
-    if path is not None and not os.access(path.parent, os.W_OK | os.X_OK):
-        what = "cannot be written" if path.parent.is_dir() else "does not exist"
-        msg = f"state.file is {path}, and the folder {path.parent} {what}"
-        raise OSError(msg)
-    for name, one in (("state.file", path), ("textfile", options.textfile)):
+    for name, one in (("state.file", options.state_file), ("textfile", options.textfile)):
+        if one is not None and not os.access(one.parent, os.W_OK | os.X_OK):
+            what = "cannot be written" if one.parent.is_dir() else "does not exist"
+            msg = f"{name} is {one}, and the folder {one.parent} {what}"
+            raise OSError(msg)
         if one is not None and one.exists() and not one.is_file():
             msg = f"{name} is {one}, which is no regular file"
             raise ValueError(msg)

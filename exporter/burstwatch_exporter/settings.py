@@ -73,13 +73,13 @@ class Options:
     )
     aws: str = declare(
         "off",
-        "what to ask AWS, with a role and the extra aws: ec2 (types and sizes) or cloudwatch (balances too)",
+        "what to ask AWS: off, ec2 (types and sizes) or cloudwatch (also balances); needs an IAM role and the packages of burstwatch[aws]",
         pattern="off|ec2|cloudwatch",
         allowed="off, ec2 or cloudwatch",
     )
     aws_period_s: float = declare(
         300.0,
-        "how often AWS is asked; a balance costs 0.00001 USD each time",
+        "seconds between two requests to AWS; each balance costs 0.00001 USD each time",
         name="aws.period",
         low=60,
         high=86400,
@@ -91,9 +91,11 @@ class Options:
         pattern=r"http://[^\s/]+",
         allowed="http://HOST or http://HOST:PORT",
     )
-    config_file: Path | None = path("config.file", "what the volumes of this host are")
+    config_file: Path | None = path(
+        "config.file", "the YAML file with the types and sizes of this host's volumes"
+    )
     state_file: Path | None = path(
-        "state.file", "the file that keeps the intervals across restarts"
+        "state.file", "the file that keeps what is known of each balance across restarts"
     )
     nvme_socket: Path | None = path(
         "nvme.socket", "where burstwatch-nvme-helper listens, for EBS's own statistics"
@@ -118,7 +120,7 @@ class Options:
     )
     refresh_period_s: float = declare(
         15.0,
-        "how often the exporter lists devices and mounts; it notices a new or removed device at once",
+        "seconds between two full listings of devices and mounts; each sample notices a device that comes or goes",
         name="refresh.period",
         low=1,
         high=3600,

@@ -40,7 +40,7 @@ class Saved:
     def __post_init__(self) -> None:
         """Refuse what this program never writes."""
         if not 0 <= self.interval.low <= self.interval.high:
-            msg = f"{self.key} has from {self.interval.low} to {self.interval.high} credits"
+            msg = f"{self.key} has from {self.interval.low} to {self.interval.high} credits, allowed is 0 or more, the lower end first"
             raise ValueError(msg)
         if min(astuple(self.counters)) < 0:
             msg = f"{self.key} has counters below zero"
@@ -67,7 +67,7 @@ def read_state(path: Path) -> dict[str, Saved]:
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        msg = f"{path} is not a valid state file ({error}): it is kept under another name, and the intervals start anew"
+        msg = f"{path} is not a valid state file ({error}): it is kept as {path.name}.kept-TIME, and the balances of before are not known"
         raise ValueError(msg) from error
     return {one.key: one for one in state.volumes}
 

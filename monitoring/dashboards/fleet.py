@@ -124,7 +124,7 @@ def _now() -> list[Panel]:
         ),
         number(
             "Least time left",
-            "For the resource that is likely to run dry first. If sweeps complete and no time is published, nothing runs dry at its present demand.",
+            "For the resource that is likely to run dry first. If sweeps complete and this is empty, no resource runs dry at its present load.",
             kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, none=NONE_IS_NEAR,
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
@@ -136,7 +136,7 @@ def _now() -> list[Panel]:
         ),
         number(
             "Sweeps in 5 min",
-            "Completed sweeps of all units in the newest five minutes, which may not be over. None means that nothing is watched.",
+            "Completed sweeps of all units in the last five minutes. The last minute may still be missing. No sweep means that nothing is watched.",
             kind=KIND, unit="short", steps=SOME_IS_WELL, since=NOW, none=Nothing(text="no sweep", color=RED),
             targets=[_fleet("sweeps", "SweepCompleted", period_s=300)],
         ),
@@ -175,8 +175,8 @@ def _worst() -> list[Panel]:
         ),
         _table(
             "Lowest balances",
-            "The newest balance that AWS published for each volume in the last hour. A percentage is not a time:  "
-            "20 % last seven minutes on 100 GiB at full burst, and do not end under the baseline.",
+            "The newest balance that AWS published for each volume in the last hour. A percentage is not a time: "
+            "on 100 GiB of gp2, 20 % last seven minutes at full burst, and for ever at a load under the baseline.",
             unit="percent", steps=BALANCE_PERCENT,
             heading="balance", since="1h",
             target=insights("lowest", lowest, period_s=300),
@@ -189,7 +189,7 @@ def _history() -> list[Panel]:
     return [
         graph(
             "Time left of the ten worst",
-            "Likely time to exhaustion, for as long as burstwatch watches a resource closely. A line that ends is well again. "
+            "Likely time to exhaustion, for as long as burstwatch watches a resource closely. If a line ends, the resource is no longer in danger. "
             "Each step of the axis is twice the one before.",
             kind=KIND, unit="m", steps=MINUTES_LEFT, shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
             height=DOUBLING_HEIGHT,
@@ -226,7 +226,7 @@ def _monitor() -> list[Panel]:
         ),
         graph(
             "Age of the newest data",
-            "For the resource with the oldest datapoints. Projections look ahead that much less.",
+            "For the resource with the oldest datapoints. Alarms come later by this time.",
             kind=KIND, unit="m", width=8, steps=((None, GREEN), (5.0, ORANGE), (15.0, RED)),
             targets=[
                 _fleet("seconds", "DataAge", "Maximum", hidden=True),
@@ -259,7 +259,7 @@ def _monitor() -> list[Panel]:
         number(
             "What asking costs a month",
             f"At the mean of the range shown, and at {METRIC_REQUEST.value * 1_000:g} USD per 1,000 metrics (list price). "
-            "Alarms, the function and the dashboards come on top: the price printed at synth.",
+            "Alarms, the function and the dashboards are not included: `cdk synth` prints their price.",
             kind=KIND, unit="currencyUSD", steps=PLAIN, width=8, height=8, calculation="mean", decimals=2,
             targets=[
                 _fleet("requested", "MetricsRequested", period_s=300, hidden=True),

@@ -70,7 +70,7 @@ def build() -> dm.Dashboard:
             data_source(KIND),
             values_of("job", "Job", "The scrape job of the exporter.", metric=m.BUILD_INFO.printed),
             values_of(
-                "instance", "Host", "The host that is looked at: disks of several have the same names.",
+                "instance", "Host", "The host to show. Disks of different hosts can have the same name.",
                 metric=m.BUILD_INFO.printed, matching='job=~"$job"',
             ),
             values_of(
@@ -185,8 +185,8 @@ def _credits() -> list[Panel]:
         ),
         graph(
             "Charged I/O of $device",
-            "Credits spent a second, at the least (all I/O merged) and at the most (none), against what comes in (baseline) and what can be "
-            "spent (burst). Above the baseline the bucket drains.",
+            "Credits spent a second: the least (EBS merges all I/O) and the most (EBS merges none). *Baseline* is what comes in, *burst* is what "
+            "can be spent. Above the baseline the bucket drains.",
             kind=KIND, unit="short", label="credits/s", width=24, repeat="device",
             targets=[
                 series("most", rate(m.CHARGED, bound="most"), "at most"),
@@ -211,7 +211,7 @@ def _times() -> list[Panel]:
 
     return [
         graph(
-            "Time left", "Where it is under a day, at the demand of the last minutes: likely, and at the soonest (from the least that can be left). "
+            "Time left", "At the demand of the last minutes, if it is under a day: likely, and the shortest possible (from the lowest possible balance). "
             "Each step of the axis is twice the one before.",
             kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, height=DOUBLING_HEIGHT,
             targets=[
@@ -222,7 +222,7 @@ def _times() -> list[Panel]:
         ),
         graph(
             "Time left at full burst, and until full",
-            "Nothing empties a bucket faster than full burst. Until full is shown where less is spent than comes in, and it is under a day. "
+            "Nothing empties a bucket faster than full burst. *Until full* is there only if less is spent than comes in, and the time is under a day. "
             "Each step of the axis is twice the one before.",
             kind=KIND, unit="m", doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, height=DOUBLING_HEIGHT,
             targets=[
@@ -267,14 +267,14 @@ def _exporter() -> list[Panel]:
             targets=[series("up", f"min by (source) ({one(m.SOURCE_UP, of=HOSTS)})", "{{source}}")],
         ),
         graph(
-            "How long reading took", "Of each source, on the slowest host.",
+            "How long reading took", "For each source, on the slowest host.",
             kind=KIND, unit="s", width=8,
             targets=[series("seconds", f"max by (source) ({one(m.SOURCE_SECONDS, of=HOSTS)})", "{{source}}")],
         ),
         graph(
-            "Apart from CloudWatch",
-            "How far a published balance lay outside the interval of its time, as a share of the bucket: 0 inside. Far and for long "
-            "means that type or size are not as stated.",
+            "Difference from CloudWatch",
+            "How far CloudWatch's balance is outside the range that the exporter had for that moment, as a share of the bucket (0: inside). If it "
+            "is large for long, the stated type or size is wrong.",
             kind=KIND, unit="percentunit", width=8, least=None, soft_most=0.1,
             targets=[series("drift", one(m.DRIFT), DISK)],
         ),

@@ -41,7 +41,7 @@ WORDS = {
         ("exhausted", PURPLE, SEVERITY["exhausted"]),
     )
 }
-NONE_IS_NEAR = Nothing(text="none is near", color=CALM)
+NONE_IS_NEAR = Nothing(text="none soon", color=CALM)
 NOT_SOON = Nothing(text="not soon", color=CALM)
 
 
@@ -74,7 +74,7 @@ class Verdict:
                 targets=[self.metric("likely", TIME_METRIC, "Average")],
             ),
             number(
-                "At the soonest", "The least that the range of the projection allows.",
+                "At the soonest", "The shortest time that the projection allows.",
                 kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=width, none=NOT_SOON,
                 targets=[self.metric("soonest", TIME_METRIC, "Minimum")],
             ),

@@ -93,8 +93,8 @@ def _left() -> list[Panel]:
     return [
         graph(
             "Balance, and where it goes",
-            "What AWS has published, drawn on to where the projection takes it: likely, at the soonest and at the latest. "
-            "The lines ahead are there while burstwatch warns of the volume, and if the range reaches into the future.",
+            "The balance that AWS has published, and the projection: likely, at the soonest and at the latest. The projection is there "
+            "while burstwatch warns about the volume, if the time range of the dashboard ends in the future.",
             kind=KIND, unit="percent", most=100, steps=BALANCE_PERCENT, width=14, height=10,
             targets=[
                 _ebs("balance", "BurstBalance", "Minimum"),

@@ -101,7 +101,7 @@ def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
         1.8,
         0,
     )
-    assert f"{sum(paid.values()):.2f} where nothing else" in out
+    assert f"{sum(paid.values()):.2f} after AWS's free tier" in out
 
 
 def test_a_lead_that_a_full_bucket_does_not_outlast_is_said(
@@ -110,7 +110,7 @@ def test_a_lead_that_a_full_bucket_does_not_outlast_is_said(
     Disk(cloud, percent=100)
     monkeypatch.setenv("BURSTWATCH_LEAD_S", "1800")
     _, out, _ = burstwatch(cloud, "scan", "--cost")
-    assert "out of reach: 1 that last less than the margin" in out
+    assert "out of reach: 1 resources whose full bucket lasts less than the margin" in out
 
 
 def test_scan_needs_only_the_permissions_that_the_catalog_prints(cloud: Cloud) -> None:
@@ -209,7 +209,7 @@ def test_cleanup_of_one_unit_leaves_the_others(cloud: Cloud) -> None:
     assert (code, out) == (0, f"{gone}\n")
     assert list(cloud.aws.regions["us-east-1"].alarms) == [kept]
     code, _, err = burstwatch(cloud, "cleanup", "--unit", "everywhere")
-    assert (code, err) == (2, "burstwatch: unit is 'everywhere', allowed is account/region\n")
+    assert (code, err) == (2, "burstwatch: --unit is 'everywhere', allowed is account/region\n")
 
 
 def test_a_scan_of_a_kind_that_there_is_not_is_refused_by_name(cloud: Cloud) -> None:

@@ -87,7 +87,7 @@ def put(cloud: Cloud, rows: list[Sample], size: int, volume_type: str = "gp2") -
     [
         (recorded, 100, "critical", "likely to be empty"),
         (recorded, 400, "warning", "was warning "),
-        (bursts, 100, "warning", "moments like this of the last week"),
+        (bursts, 100, "warning", "similar moments of the last week"),
     ],
 )
 def test_a_sweep_says_what_replay_says_at_every_moment(

@@ -99,7 +99,10 @@ def test_credentials_of_another_account_than_the_one_named_are_refused(cloud: Cl
     units = Units(home=cloud.clients, connect=connect)
     swept = sweep_unit(cloud, units, UnitSpec(account=MEMBER))
     assert not swept.reached
-    assert "the credentials are those of account 123456789012" in swept.problems[0].error
+    assert (
+        "the credentials are of account 123456789012, expected is 222222222222"
+        in swept.problems[0].error
+    )
 
 
 def test_a_unit_that_denies_every_read_ends_no_alarm_of_another(cloud: Cloud) -> None:

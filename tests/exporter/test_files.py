@@ -62,7 +62,7 @@ def test_a_draft_of_another_user_is_refused(
     (tmp_path / ".page.new").write_text("theirs")
     theirs = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: theirs)
-    with pytest.raises(OSError, match="is no draft of this program"):
+    with pytest.raises(OSError, match="was not made by this program"):
         write(tmp_path / "page")
     assert (tmp_path / ".page.new").read_text() == "theirs"
 

@@ -116,7 +116,7 @@ def test_a_result_that_cannot_be_kept_is_not_paid_for(host: Planted) -> None:
     (host.root / "results").write_text("a file, and no folder")
     before = host.left_behind()
     assert host.measure(path=fio(host, f'cp {GOOD} "$out"')) == 2
-    assert "File exists" in host.err
+    assert "file exists" in host.err
     assert host.left_behind() == before
 
 

@@ -148,7 +148,7 @@ def test_a_wall_clock_that_was_set_back_across_a_reboot_leaves_nothing_to_go_by(
     with caplog.at_level("INFO"):
         low, high, origin = seen(machine.starts())
     assert (low, high, origin) == (1_000, 100_000, "appeared")
-    assert "the clock was set back" in caplog.text
+    assert "was the clock set back?" in caplog.text
 
 
 @pytest.mark.parametrize("jump", [-86_400.0, 86_400.0])

@@ -42,7 +42,7 @@ def test_the_story_names_the_page_the_forecast_and_the_truth(drain: Path) -> Non
     lines = out.splitlines()
     assert lines[0].endswith("gp2 100 GiB, 7.0 h in periods of 60 s")
     (page,) = [line for line in lines if line.startswith("paged at")]
-    assert "said dry in " in page
+    assert "expected dry in " in page
     assert "ran dry " in page
     assert any(line.startswith("ran dry at    2 h 34, empty for ") for line in lines)
 

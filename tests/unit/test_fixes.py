@@ -53,7 +53,7 @@ def test_half_of_the_load_is_named() -> None:
         == "at half the load (1,500 IOPS) the credits last 38 min; under 300 IOPS they do not run out"
     )
     fix = less_load(bucket, level=2_700_000, demand=500, unit="IOPS")
-    assert fix.effect == "at half the load (250 IOPS) they do not run out"
+    assert fix.effect == "at half the load (250 IOPS) it never runs dry"
 
 
 def test_where_the_load_is_not_known_gp3_gets_all_that_the_volume_gave() -> None:

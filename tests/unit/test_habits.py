@@ -213,8 +213,8 @@ def test_work_that_is_over_at_once_shows_no_progress() -> None:
         (["backtest", "{csv}", "--size-gib", "100", "--picture", "{csv}"], "never overwritten"),
         (["backtest", "{csv}", "--size-gib", "100", "--picture", "/nosuch/p.svg"], "no folder"),
         (["completion", "fish"], "invalid choice: 'fish'"),
-        (["export", "vol-1", "--days", "0"], "days must be above 0"),
-        (["export", "vol-1", "--days", "64"], "at most 63"),
+        (["export", "vol-1", "--days", "0"], "--days is 0, allowed is above 0 to 63"),
+        (["export", "vol-1", "--days", "64"], "--days is 64, allowed is above 0 to 63"),
         (["export", "vol-1", "-o", "/nosuch/x.csv"], "there is no folder /nosuch"),
     ],
 )

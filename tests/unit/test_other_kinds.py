@@ -258,7 +258,7 @@ def test_a_measured_fsx_server_drains_and_refills_within_a_tenth_of_the_model() 
     ("args", "message"),
     [
         ("--kind ec2_instance_cpu --cpu-percent 60", "needs type"),
-        ("--kind ec2_instance_cpu --type m5.large --cpu-percent 60", "no credits of m5.large"),
+        ("--kind ec2_instance_cpu --type m5.large --cpu-percent 60", "type m5.large has no credits"),
         ("--kind ec2_instance_cpu --type t3.huge --cpu-percent 60", "'t3.huge', allowed are"),
         ("--kind ec2_instance_cpu --type t3.nano --cpu-percent 101", "0 to 100, got 101"),
         ("--kind ec2_instance_cpu --type t3.nano --cpu-percent x", "must be a number, got 'x'"),
@@ -287,7 +287,7 @@ def test_a_wrong_question_is_refused_by_name(args: str, message: str) -> None:
             "--kind efs_file_system --spec size_gib=3",
             "no metric of efs_file_system: found CPUCreditBalance",
         ),
-        ("--kind ec2_instance_cpu --type gp2", "no credits of gp2"),
+        ("--kind ec2_instance_cpu --type gp2", "type gp2 has no credits"),
         ("--type gp2 --size-gib 3", "no metric of ebs_volume"),
         ("--kind ec2_instance_cpu", "needs --spec with type, mode"),
     ],
@@ -306,7 +306,7 @@ def test_people_read_the_answer_in_words() -> None:
     )
     assert code == 0
     assert out.splitlines() == [
-        "ec2_instance_cpu t3.medium: finite, 1.2 vCPU charged against 0.4 vCPU that come in",
+        "ec2_instance_cpu t3.medium: finite, the load spends 1.2 vCPU and 0.4 vCPU come in",
         "the bucket holds 576 credits",
         "empty in 12.0 h, worst case 5.1 h",
         "full in 0 s, without load from empty in 24.0 h",

@@ -55,7 +55,9 @@ def test_the_reason_says_what_became_of_moments_like_this_one() -> None:
     rows = burst_at_half(bursts=40)
     now = rows[-1].t_s + 60
     found = assess(Played(rows, volume("gp2", 100), 60.0).at(now, 0.0, Config()), Config())
-    assert "moments like this of the last week spent what is left" in found.reason
+    assert (
+        "similar moments of the last week, the load would have spent what is left" in found.reason
+    )
 
 
 def test_one_that_spent_as_much_as_is_left_now_is_remembered() -> None:

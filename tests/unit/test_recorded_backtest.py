@@ -83,4 +83,4 @@ def test_a_stated_type_is_used_even_for_a_file_that_describes_itself(
 def test_a_recording_needs_one_size(path: Path, sizes: list[str]) -> None:
     code, _, err = backtest(str(path), *sizes)
     assert code == 2
-    assert "has a balance of its own: say on which volume, as --size-gib 100" in err
+    assert "is a recording of one volume: give its one size, for example --size-gib 100" in err

@@ -215,7 +215,7 @@ FOUR = "Time,BurstBalance,VolumeReadOps,VolumeWriteOps,VolumeReadBytes,VolumeWri
 def test_sums_that_an_exporter_repeats_are_doubtful(tmp_path: Path) -> None:
     lines = (f"{1_700_000_000 + 60 * n},90,{75_000 + n // 5},0,0,0" for n in range(60))
     said = said_of(rows_of(lines, head=FOUR), tmp_path)
-    assert "each VolumeReadOps is there 5 times or more: are the rows closer" in said
+    assert "each value of VolumeReadOps comes 5 times or more: are the rows closer" in said
 
 
 def test_a_load_that_cannot_have_moved_the_balance_is_doubtful(tmp_path: Path) -> None:
@@ -238,7 +238,10 @@ def test_a_load_with_a_part_missing_is_named(tmp_path: Path) -> None:
 def test_two_values_at_one_time_are_doubtful(tmp_path: Path) -> None:
     lines = (f"{1_700_000_000 + 60 * (n // 2)},{90 - 5 * (n % 2)},100" for n in range(60))
     said = said_of(rows_of(lines), tmp_path)
-    assert "30 times BurstBalance has two values at one time, and the worse one is taken" in said
+    assert (
+        "BurstBalance has two values for the same time in 30 places, and the worse one is used"
+        in said
+    )
 
 
 @pytest.mark.parametrize("every", [7, 10, 90])
@@ -362,16 +365,16 @@ def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("{}", "JSON of another form, allowed are the answer of get-metric-statistics"),
-        ("[1,2]", "JSON of another form"),
+        ("{}", "JSON of an unknown form, allowed are the answer of get-metric-statistics"),
+        ("[1,2]", "JSON of an unknown form"),
         ('{"Datapoints": [{"Timestamp": "x", "Minimum": 3}]}', "a time is 'x', allowed are seconds"),
         ('{"Datapoints": [{"Timestamp": 3, "Minimum": "x"}]}', "a value is 'x', allowed is a number"),
         ('{"Datapoints": []}', "no datapoint at all, so nothing can be said"),
-        ('{"Datapoints": [{"Minimum": 3}]}', "JSON of another form"),
-        ('{"Datapoints": [', "begins as JSON and is none: line 1"),
+        ('{"Datapoints": [{"Minimum": 3}]}', "JSON of an unknown form"),
+        ('{"Datapoints": [', "begins like JSON and is not valid: line 1"),
         ('{"status":"error","error":"too many"}', "Prometheus answered with an error: too many"),
         ('{"status":"success","data":{"resultType":"vector","result":[]}}', "only query_range gives"),
-        ("[" * 100_000, "begins as JSON and is none: too deep"),
+        ("[" * 100_000, "begins like JSON and is not valid: too deep"),
         ("t_s,BurstBalance Maximum\n0,3\n60,4\n", "as Maximum only, which hides how low it was"),
         ("Time,a BurstBalance,b BurstBalance\n0,3,4\n", "several series of BurstBalance: a BurstBalance, b"),
         (

@@ -1,7 +1,7 @@
 """Score paging rules on recorded workloads, or on an account's own history.
 
-Plays each workload on each volume size at each load, shows every policy what CloudWatch
-would have shown, and counts who was woken in time, who needlessly, and for how long.
+It plays each workload on each volume size at each load. Every rule gets the datapoints that CloudWatch
+would have had. The result counts pages in time, needless pages, and how long alarms lasted.
 """
 
 import math
@@ -53,24 +53,51 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The workloads, the volumes, the views of the data and the rules."""
     parser.epilog = f"FILE is a workload (a file with the columns {','.join(WORKLOAD_COLUMNS)}) or a recording. {FORMATS.strip()}"
     parser.add_argument("series", nargs="*", metavar="FILE", help="workloads or recorded series")
-    parser.add_argument("--from-account", nargs="+", metavar="ID", help="or resources by id")
+    parser.add_argument(
+        "--from-account",
+        nargs="+",
+        metavar="ID",
+        help="score the history of these resources of the account, instead of files",
+    )
     add_account_arguments(parser)
     add_spec_arguments(parser)
-    parser.add_argument("--type", help=f"of workloads by default {WORKLOAD_TYPE}")
-    parser.add_argument("--size-gib", help=f"of workloads by default {WORKLOAD_SIZES}")
     parser.add_argument(
-        "--rho", help=f"mean loads of workloads as shares of the baseline, default {RHOS}"
+        "--type", help=f"the volume type; for workloads the default is {WORKLOAD_TYPE}"
     )
     parser.add_argument(
-        "--view", default="fresh", choices=sorted(FEEDS), help="how late the data are"
+        "--size-gib",
+        help=f"for workloads: the sizes to play them on, default {WORKLOAD_SIZES}; for a recording: its size",
     )
-    parser.add_argument("--policy", action="append", help="only these; default all")
-    parser.add_argument("--lead-s", type=float, default=900.0, help="default 900")
-    parser.add_argument("--jobs", type=int, default=0, help="processes, default one a core")
     parser.add_argument(
-        "--picture", metavar="FILE.svg", help="draw what is announced against needless pages"
+        "--rho",
+        help=f"for workloads: the mean loads, each divided by the baseline of the volume, default {RHOS}",
     )
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "--view",
+        default="fresh",
+        choices=sorted(FEEDS),
+        help="how late datapoints come: fresh (each minute, at once), mid (each minute, 3 min late) or stale (each 5 min, 5 min late); default fresh",
+    )
+    parser.add_argument(
+        "--policy",
+        action="append",
+        help="score only this rule; can be repeated (default: all rules)",
+    )
+    parser.add_argument(
+        "--lead-s",
+        type=float,
+        default=900.0,
+        help="how many seconds before the bucket is empty a page must come, default 900",
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=0, help="the number of processes, default one for each core"
+    )
+    parser.add_argument(
+        "--picture",
+        metavar="FILE.svg",
+        help="draw a chart: announced exhaustions over needless pages",
+    )
+    parser.add_argument("--json", action="store_true", help="print one object")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
@@ -168,7 +195,7 @@ def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
     is_described = contents.spec or args.spec or args.kind not in {None, EBS_VOLUME.name}
     sizes = _numbers(args.size_gib, "size_gib") if args.size_gib else []
     if len(sizes) > 1 or not (sizes or is_described):
-        msg = f"{path} has a balance of its own: say on which volume, as --size-gib 100"
+        msg = f"{path} is a recording of one volume: give its one size, for example --size-gib 100"
         raise ValueError(msg)
     type_ = args.type or (sizes and contents.spec.get("type", WORKLOAD_TYPE))
     sized = {"type": type_} if type_ else {}

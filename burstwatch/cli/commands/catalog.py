@@ -1,4 +1,4 @@
-"""Show the resource types, their numbers with sources, and the permissions needed."""
+"""Show the EBS volume types with their limits and sources; with --json also all kinds, settings and permissions."""
 
 import json
 from argparse import ArgumentParser, Namespace
@@ -14,9 +14,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="everything, for machines")
     form.add_argument(
-        "--member-role", action="store_true", help="CloudFormation of the role in a member account"
+        "--member-role",
+        action="store_true",
+        help="print the CloudFormation template of the read-only role in each further account",
     )
-    form.add_argument("--policy", action="store_true", help="the read-only IAM that scan needs")
+    form.add_argument(
+        "--policy", action="store_true", help="print the read-only IAM policy that scan needs"
+    )
 
 
 def run(args: Namespace, terminal: Terminal) -> int:

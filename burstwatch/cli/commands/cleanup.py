@@ -14,7 +14,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, where."""
     add_account_arguments(parser)
     parser.add_argument("--deployment", default="burstwatch", help="default burstwatch")
-    parser.add_argument("--unit", help="only those of one account/region, no longer watched")
+    parser.add_argument(
+        "--unit",
+        help="delete only the alarms of this account/region, for one that is no longer watched",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only name them")
 
 
@@ -39,8 +42,10 @@ def run(args: Namespace, terminal: Terminal) -> int:
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
     if not names:
-        where = args.unit or "its units"
-        print(f"burstwatch: no alarm of {deployment!r} for {where}", file=terminal.stderr)
+        where = f" of {args.unit}" if args.unit else ""
+        print(
+            f"burstwatch: the deployment {deployment!r} has no alarms{where}", file=terminal.stderr
+        )
     problems = [] if args.dry_run else delete_alarms(clients, names)
     failed = {problem.part.removeprefix("delete ") for problem in problems}
     for name in names:

@@ -1,6 +1,6 @@
 """Print the digest of the last seven days: episodes, needless pages, near misses, cost, and what would help.
 
-The deployed function sends the same text to `notice` once a week with the context `digest=true`.
+Deployed with `-c digest=true`, a function sends the same text to the SNS topic *notice* once a week.
 Needs logs:FilterLogEvents, cloudformation:DescribeStacks and cloudwatch:GetMetricData.
 """
 

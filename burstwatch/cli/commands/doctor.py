@@ -30,7 +30,7 @@ PRIVATE = {
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, and how to print."""
     add_deployment_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="one object a check")
+    parser.add_argument("--json", action="store_true", help="print one object per check")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:

@@ -1,4 +1,4 @@
-"""Prove that an alarm reaches somebody: one synthetic episode through metric, alarm and topic.
+"""Test that an alarm reaches its subscribers: make a test alarm with its messages, and check each step.
 
 The deployed function makes the episode with its own permissions. All subscribers get it, and it
 is marked as a drill everywhere. It takes some minutes, because CloudWatch checks an alarm
@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="do not make the queue that checks delivery (it needs sqs:CreateQueue and sns:Subscribe)",
     )
-    parser.add_argument("--json", action="store_true", help="one object a hop")
+    parser.add_argument("--json", action="store_true", help="print one object per step")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:

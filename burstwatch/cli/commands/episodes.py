@@ -1,4 +1,4 @@
-"""List the episodes of the last days: which resource, how early the alarm came, how long it was empty.
+"""List the episodes of the last days: the resource, how early the alarm came, how long the bucket was empty.
 
 They are read from the log of the deployed function, which keeps them for a month, and from the
 alarms that are there now. Needs logs:FilterLogEvents, cloudformation:DescribeStacks and
@@ -29,11 +29,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_deployment_arguments(parser)
     parser.add_argument("--since", default="7d", help="such as 12h or 30d, at most 30d; default 7d")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one object a line")
+    form.add_argument("--json", action="store_true", help="print one object per line")
     form.add_argument(
         "--annotations",
         action="store_true",
-        help="one object a line as Grafana's POST /api/annotations takes it",
+        help="print one object per line for Grafana's POST /api/annotations",
     )
 
 

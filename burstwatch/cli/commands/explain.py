@@ -31,9 +31,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.epilog = f"ID is a resource of the account, such as vol-...; {FORMATS.strip()}"
     add_series_arguments(parser, metavar="FILE|ID")
     add_account_arguments(parser)
-    parser.add_argument("--hours", type=float, help="of the past of an ID, default 24")
-    parser.add_argument("--html", metavar="FILE.html", help="draw it, as a page of its own")
-    parser.add_argument("--json", action="store_true", help="pages and exhaustions as one object")
+    parser.add_argument(
+        "--hours", type=float, help="with an ID: how many hours of its past, default 24"
+    )
+    parser.add_argument("--html", metavar="FILE.html", help="draw it, into an HTML file")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the pages sent and the times when the bucket was empty, as one object",
+    )
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
@@ -125,7 +131,7 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     try:
         clients = make_clients(args, terminal.env)
     except ValueError as error:
-        msg = f"there is no file {args.series!r}, and to look for such a resource: {error}"
+        msg = f"there is no file {args.series!r}, and a resource with this id cannot be looked up: {error}"
         raise ValueError(msg) from None
     from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
 

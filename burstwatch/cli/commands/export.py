@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--days",
         type=float,
         default=14.0,
-        help="how far back, default 14: minutes up to 15 days, five minutes up to 63",
+        help="how many days back, default 14; up to 15 days with a row for each minute, up to 63 days for each five minutes",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="a .gz is compressed; without it, to the terminal"
@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Read, and write the file whole."""
     if not 0 < args.days <= MOST_DAYS:
-        msg = f"days must be above 0 and at most {MOST_DAYS:g}, which is how long CloudWatch keeps five minutes; got {args.days:g}"
+        msg = f"--days is {args.days:g}, allowed is above 0 to {MOST_DAYS:g}: CloudWatch keeps five-minute datapoints for {MOST_DAYS:g} days"
         raise ValueError(msg)
     if args.output:
         check_target(args.output, inputs=())

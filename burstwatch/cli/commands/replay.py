@@ -19,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The recording, the resource it was recorded on, and how late CloudWatch was."""
     parser.epilog = FORMATS
     add_series_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="one object a line")
+    parser.add_argument("--json", action="store_true", help="print one object per line")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:

@@ -35,14 +35,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_account_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
     parser.add_argument(
-        "--kind", metavar="KIND,...", help="only these kinds (default: the setting kinds)"
+        "--kind",
+        metavar="KIND,...",
+        help="only these kinds, with commas (default: the value of BURSTWATCH_KINDS, else all)",
     )
     parser.add_argument(
         "--cost",
         action="store_true",
         help="what asking for the metrics would cost a month, by type",
     )
-    parser.add_argument("--json", action="store_true", help="one object a resource, or a type")
+    parser.add_argument(
+        "--json", action="store_true", help="print one object per resource, or with --cost per type"
+    )
 
 
 def run(args: Namespace, terminal: Terminal) -> int:

@@ -1,4 +1,4 @@
-"""Silence one resource for some hours: an owner's tag, which every sweep and every colleague sees.
+"""Silence one resource for a time, with a tag on it that every sweep and every colleague sees.
 
 No new alarm is made for it until the snooze ends. An existing alarm stays, and still ends by
 itself: acknowledge it in your pager. Needs the permission to tag the resource, such as

@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=float,
         default=60.0,
         metavar="SECONDS",
-        help="how often to look for what is due (default 60); what is far from danger is asked less often",
+        help="how often to refresh, in seconds (default 60); resources far from danger are refreshed less often",
     )
 
 

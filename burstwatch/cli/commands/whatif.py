@@ -25,7 +25,7 @@ NUMBERS = {
     "provisioned_iops": "gp3, io1, io2: provisioned IOPS",
     "provisioned_mib_s": "gp3: provisioned MiB/s",
 }
-TYPE_HELP = "gp2, st1, sc1, gp3, io1, io2 or standard; of other kinds an instance or storage type"
+TYPE_HELP = "gp2, st1, sc1, gp3, io1, io2 or standard; with --kind, an instance or storage type"
 #: What describes a volume and its load.
 OF_VOLUMES = frozenset({"type", *(one.name for one in fields(Question))} - {"volume_type"})
 
@@ -40,7 +40,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser.add_argument(_flag(name), type=float, help=text)
     for name, text in _of_other_kinds(kinds).items():
         parser.add_argument(_flag(name), help=text)
-    parser.add_argument("--balance-percent", type=float, default=100.0, help="default 100")
+    parser.add_argument(
+        "--balance-percent", type=float, default=100.0, help="how full the bucket is, default 100"
+    )
     parser.add_argument(
         "--access",
         choices=["random", "sequential"],

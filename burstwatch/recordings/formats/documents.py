@@ -44,11 +44,11 @@ def _documents(text: str, *, name: str) -> list[Document]:
             while at < len(text) and text[at] in " \t\r\n":
                 at += 1
     except json.JSONDecodeError as error:
-        msg = f"{name} begins as JSON and is none: line {error.lineno}: {error.msg}"
+        msg = f"{name} begins like JSON and is not valid: line {error.lineno}: {error.msg}"
         raise ValueError(msg) from None
     except (ValueError, RecursionError) as error:
         where = "too deep" if isinstance(error, RecursionError) else "a number has too many digits"
-        msg = f"{name} begins as JSON and is none: {where}"
+        msg = f"{name} begins like JSON and is not valid: {where}"
         raise ValueError(msg) from None
     return documents
 
@@ -65,5 +65,5 @@ def _read(document: Document, *, name: str) -> Contents:
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError):
         # A document of the right shape with something else inside it.
         pass
-    msg = f"{name} is JSON of another form, allowed are {ALLOWED}"
+    msg = f"{name} is JSON of an unknown form, allowed are {ALLOWED}"
     raise ValueError(msg)

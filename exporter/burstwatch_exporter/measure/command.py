@@ -63,15 +63,15 @@ def measure(
     drains = "drain" in switches
     ignored = [name for name in AGAINST_DRAIN if name in flags.stated]
     if drains and ignored:
-        msg = f"drain empties the bucket, so {', '.join(ignored)} would be ignored"
+        msg = f"--drain empties the bucket, so {_flags(ignored)} would be ignored"
         raise ValueError(msg)
     drawn = [name for name in ("html", "markdown") if getattr(flags, name) is not None]
     if "plan" in switches and drawn:
-        msg = f"{' and '.join(drawn)} would be ignored: --plan has no result to draw"
+        msg = f"{_flags(drawn)} would be ignored: --plan has no result to draw"
         raise ValueError(msg)
     if flags.volume_type:
         if "plan" not in switches:
-            msg = "type is for --plan alone, a measurement needs --directory"
+            msg = "--type is for --plan alone, a measurement needs --directory"
             raise ValueError(msg)
         profile, plan, what = _imagined(flags, drains=drains)
         _print_plan(profile, plan, what, stdout, as_json=as_json)
@@ -93,7 +93,7 @@ def _measure_here(
 ) -> int:
     """Plan for the directory and what lies under it; then, unless that is all, measure."""
     if flags.directory is None:
-        msg = "directory is missing: where to measure (or --type and --size-gib with --plan)"
+        msg = "--directory is missing: where to measure (or --type and --size-gib with --plan)"
         raise ValueError(msg)
     as_json, drains = "json" in switches, "drain" in switches
     budget_ratio, vcpus = _budget_ratio(flags, drains=drains), os.cpu_count() or 1
@@ -192,8 +192,12 @@ def _refuse_beside(
     """
     ignored = sorted({*flags.stated, *switches} - {*allowed})
     if ignored:
-        msg = f"{', '.join(ignored)} would be ignored: --{name} does not measure"
+        msg = f"{_flags(ignored)} would be ignored: --{name} does not measure"
         raise ValueError(msg)
+
+
+def _flags(names: Sequence[str]) -> str:
+    return ", ".join(f"--{name}" for name in names)
 
 
 def _check_targets(flags: MeasureOptions) -> None:
@@ -239,7 +243,7 @@ def _budget_ratio(flags: MeasureOptions, *, drains: bool) -> float:
 def _imagined(flags: MeasureOptions, *, drains: bool) -> tuple[Profile, Plan, str]:
     """A plan for a volume that is not here."""
     if flags.size_gib is None:
-        msg = "size-gib is missing beside type"
+        msg = "size-gib is missing or 0: --type needs a size above 0 GiB"
         raise ValueError(msg)
     is_throughput = flags.volume_type in CATALOGUE and CATALOGUE[flags.volume_type].unit == "MiB"
     profile = _profile(flags, "MiB" if is_throughput else "io", drains=drains)

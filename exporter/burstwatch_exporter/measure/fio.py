@@ -35,7 +35,7 @@ def check_version(text: str) -> str:
     """
     match = VERSION.fullmatch(text.strip())
     if match is None:
-        msg = f"it prints {text.strip()[:60]!r}, expected is such as fio-3.33"
+        msg = f"it prints {text.strip()[:60]!r}, expected is a version such as fio-3.33"
         raise OutputError(msg)
     if (int(match[1]), int(match[2])) < OLDEST:
         msg = f"{text.strip()} is too old, needed is fio-{OLDEST[0]}.{OLDEST[1]} or newer"

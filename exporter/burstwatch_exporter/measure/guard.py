@@ -50,7 +50,8 @@ def check(
     spec_ids = {view.spec.spec_id for view in target.views if view.spec is not None}
     if target.members > 1 and len(spec_ids) > 1:
         reasons.append(
-            f"the volumes of {target.device} are not alike ({', '.join(sorted(spec_ids))}), so their stripe has no price"
+            f"the volumes of {target.device} differ ({', '.join(sorted(spec_ids))}), allowed are volumes of one type and size: "
+            "else the cost in credits is not known"
         )
     for view in target.views:
         reasons += _volume(view, at, drains=drains is not None)
@@ -135,15 +136,17 @@ def _drain(views: Sequence[View], at: Circumstances, confirmed: str) -> list[str
     if len(keys) > 1:
         reasons.append(f"{', '.join(keys)} would be drained together, allowed is one volume")
     elif confirmed not in keys:
-        reasons.append(f"confirm-drain is {confirmed!r}, the volume there is {keys[0]}")
+        reasons.append(
+            f"confirm-drain is {confirmed!r}, allowed is {keys[0]}, the volume under --directory"
+        )
     for view in views:
         spec = view.spec
         if spec is not None and spec.bucket is not None:
             refill, burst = spec.bucket.refill, spec.bucket.burst
             if refill > TOO_NEAR * burst:
                 reasons.append(
-                    f"{view.disk.key} has a baseline of {number(refill)} of a burst of {number(burst)} here, "
-                    f"allowed is {TOO_NEAR:.0%} of it or less, or its fall could not be seen"
+                    f"{view.disk.key} has a baseline of {number(refill)} and a burst of {number(burst)} here, allowed is a "
+                    f"baseline of at most {TOO_NEAR:.0%} of the burst: else the fall to the baseline cannot be seen"
                 )
     reasons += [
         f"{view.disk.key} has no bucket to drain: {view.spec.volume_spec.no_bucket_reason}"

@@ -89,7 +89,7 @@ class Meter:
             ledger.note(readings[name])
         done = [one.counters.since(self._first[name]) for name, one in readings.items()]
         if None in done:
-            msg = f"{', '.join(readings)}: the counters began anew"
+            msg = f"{', '.join(readings)}: the counters were reset, was the device replaced?"
             raise GoneError(msg)
         any_reading = next(iter(readings.values()))
         return MeterReading(

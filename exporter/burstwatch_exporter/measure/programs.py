@@ -69,7 +69,7 @@ def find_programs(names: set[str]) -> dict[str, str]:
     found = {name: shutil.which(name) for name in sorted(names)}
     missing = [name for name, path in found.items() if path is None]
     if missing:
-        msg = f"not installed: {', '.join(missing)} (Debian's packages are called so too)"
+        msg = f"not installed: {', '.join(missing)} (Debian has packages of these names)"
         raise ValueError(msg)
     paths = {name: path for name, path in found.items() if path is not None}
     if "fio" in paths:

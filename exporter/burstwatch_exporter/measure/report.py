@@ -35,24 +35,24 @@ def plan_text(profile: Profile, plan: Plan, what: str) -> str:
         return "\n".join([*lines, "no credits to spend: it is limited by time alone", ""])
     bucket = plan.credit.bucket
     lines.append(
-        f"in all {number(plan.credits)} credits of {number(bucket.capacity)} ({plan.credits / bucket.capacity:.1%}), "
-        f"of which {number(plan.layout_credits)} for the scratch file"
+        f"all steps in full cost {number(plan.credits)} credits, {plan.credits / bucket.capacity:.1%} of the bucket of "
+        f"{number(bucket.capacity)} ({number(plan.layout_credits)} of them for the scratch file)"
     )
     budget = (
         f"the budget is {number(plan.credit.budget)} ({plan.credit.budget / bucket.capacity:.1%}): "
     )
     if math.isinf(plan.credit.budget):
-        budget = "it empties the bucket: "
-    lines.append(f"{budget}{number(plan.spends)} will be spent at most, in {span(plan.seconds)}")
+        budget = "it ends when the bucket is empty: "
+    lines.append(f"{budget}at most {number(plan.spends)} will be spent, in {span(plan.seconds)}")
     short = sum(one.runs_s < min(LEAST_S, one.step.runtime_s) for one in plan.steps)
     if short:
         lines.append(
-            f"the budget leaves {short} of {len(plan.steps)} steps less than {LEAST_S:g} s, which do not tell"
+            f"the budget is too small: {short} of {len(plan.steps)} steps get less than {LEAST_S:g} s, too short for a result"
         )
     left = plan.credit.left
     lines.append(
-        f"balance {left.low / bucket.capacity:.1%} to {left.high / bucket.capacity:.1%}; after it about "
-        f"{plan.balance_after or 0:.1%}; at full burst that lasts {span(plan.left_s)} now, {span(plan.left_after_s)} then"
+        f"balance {left.low / bucket.capacity:.1%} to {left.high / bucket.capacity:.1%}, after the run about "
+        f"{plan.balance_after or 0:.1%}; at full burst it lasts {span(plan.left_s)} now, {span(plan.left_after_s)} after the run"
     )
     return "\n".join([*lines, ""])
 
@@ -178,11 +178,11 @@ def _drain_lines(drain: DrainRecord, unit: str) -> list[str]:
 
     per_s = "IOPS" if unit == "io" else "MiB/s"
     return [
-        f"the knee is {span(drain.knee_s)} after the start, when {number(drain.drained)} credits more were spent than came in",
+        f"the speed fell to the baseline {span(drain.knee_s)} after the start; until then {number(drain.drained)} more credits were spent than came in",
         beside(f"burst ({per_s})", drain.burst, drain.catalogue_burst),
         beside(f"baseline ({per_s})", drain.baseline, drain.catalogue_baseline),
         beside("capacity (credits)", drain.capacity, drain.catalogue_capacity),
-        beside("refill (credits a second of rest)", drain.refill, drain.catalogue_baseline),
+        beside("refill (credits a second at rest)", drain.refill, drain.catalogue_baseline),
     ]
 
 

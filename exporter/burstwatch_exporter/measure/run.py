@@ -18,7 +18,7 @@ RESULT_S = 10.0
 OVERTIME_S = 30.0
 #: Nothing is at stake; what it does while it ends is watched nevertheless.
 AT_EASE = {"", INTERRUPTED}
-HUNG, HELD = "it did not end", "the kernel holds it"
+HUNG, HELD = "it did not end", "it cannot be killed, because it waits in the kernel"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ BESIDE_FROM = ("from", "html", "markdown", "json")
 #: What is said by being there.
 SWITCHES = {
     "plan": "say what it would cost and how long the credits would last, and do nothing",
-    "drain": "empty the bucket and see where it falls; needs --confirm-drain, and measure.drain in --config.file",
+    "drain": "empty the bucket and record when the speed falls to the baseline; needs --confirm-drain, and the volume under measure.drain in --config.file",
     "json": "print one object",
     "list": "list the profiles",
     "allow-root": "allow a run as root",
@@ -76,7 +76,7 @@ class MeasureOptions:
     )
     recover_s: float = declare(
         120.0,
-        "how long a drained volume rests before it bursts again; 0 leaves that out",
+        "with --drain: how many seconds the empty volume rests before its refill is measured; 0 skips this",
         name="recover-s",
         high=86400,
     )
@@ -98,7 +98,7 @@ class MeasureOptions:
     balance_ratio: float = _share("balance-percent", 100.0, "with --type: how full its bucket is")
     members: int = declare(
         1.0,
-        "with --type: over how many such volumes a RAID0 goes",
+        "with --type: the number of such volumes in a RAID0",
         low=1,
         high=128,
         unit=" of volumes",

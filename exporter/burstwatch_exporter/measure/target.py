@@ -54,7 +54,7 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
         msg = f"directory {directory}: {error.strerror or error}"
         raise ValueError(msg) from error
     if stat.S_ISBLK(status.st_mode):
-        msg = f"directory {directory} is a block device, allowed is a directory: its content would be lost"
+        msg = f"directory {directory} is a block device, allowed is a directory: the content of the device would be lost"
         raise ValueError(msg)
     if not stat.S_ISDIR(status.st_mode):
         msg = f"directory {directory} is no directory"
@@ -139,6 +139,6 @@ def _array(folder: Path) -> Stripe:
         for name in ("level", "raid_disks")
     )
     if not disks.isdecimal() or int(disks) <= 0:
-        msg = f"{folder.name} has raid_disks {disks!r}, expected is a number of them"
+        msg = f"{folder.name} has raid_disks {disks!r}, expected is a whole number above 0"
         raise ValueError(msg)
     return Stripe(name=folder.name, level=level, members=int(disks))

@@ -77,16 +77,14 @@ def _below(pattern: IoPattern, iops: float, expected: Expectation, left: Credits
     best, empty = expected.best, expected.empty
     in_flight = "nothing was served"
     if iops > 0:
-        in_flight = (
-            f"{pattern.in_flight} in flight that take {pattern.in_flight / iops * MS:.2g} ms each"
-        )
+        in_flight = f"{pattern.in_flight} in flight of {pattern.in_flight / iops * MS:.2g} ms each"
     if empty is not None and _is_near(iops, empty.iops):
         if left is None or left.low <= 0:
             return _verdict("at baseline", f"{_beside(iops, empty)}: out of credits", empty)
         reason = (
-            f"{number(iops)} IOPS are its baseline, though by count {left.low:.0%} to {left.high:.0%} of the credits "
-            f"are left: {in_flight} ask for no more, or a limit of the instance, a snapshot that is read for the "
-            "first time or a cgroup holds it"
+            f"{number(iops)} IOPS are its baseline, but by count {left.low:.0%} to {left.high:.0%} of the credits "
+            f"are left. Possible causes: {in_flight} are too few, a limit of the instance, first reads from a "
+            "snapshot, or a cgroup limit"
         )
         return _verdict("below its promise", reason, best)
     if empty is not None and iops > empty.iops:
@@ -97,8 +95,8 @@ def _below(pattern: IoPattern, iops: float, expected: Expectation, left: Credits
         return _verdict("bursting", reason, best)
     floor = best if empty is None else empty
     reason = (
-        f"{_beside(iops, floor)}: {in_flight}; more at a time would tell whether latency holds it back, or "
-        "blocks of a snapshot that are read for the first time, other load, or a limit on this host"
+        f"{_beside(iops, floor)}: {in_flight}. Repeat with more in flight. If it stays slow, the cause is one of: "
+        "first reads from a snapshot, other load, or a limit on this host"
     )
     return _verdict("below its promise", reason, floor)
 
@@ -117,8 +115,8 @@ def _above(pattern: IoPattern, disk: DiskLimits, iops: float, best: ExpectedRate
     merged = expect(pattern, disk, merged=True).best.iops
     if iops <= (1 + NEAR) * merged:
         reason = (
-            f"{_beside(iops, best)} with each counted: in sequence some were merged, as AWS allows, "
-            f"up to {number(merged)}"
+            f"{_beside(iops, best)} if each operation is counted. EBS may merge sequential operations, "
+            f"up to {number(merged)} IOPS"
         )
         has_bucket = disk.volume_spec is not None and disk.volume_spec.bucket is not None
         return _verdict("bursting" if has_bucket else "as promised", reason, best)

@@ -40,7 +40,7 @@ class Refusals:
         if is_worth_it and self._now() - self._logged_at >= LOGGED_EVERY_S:
             self._logged_at, self._logged = self._now(), self._counts.copy()
             LOG.warning(
-                "refused since the last such line: %s",
+                "requests refused since the last message like this, by reason: %s",
                 ", ".join(f"{count} {name}" for name, count in sorted(news.items())),
             )
 
