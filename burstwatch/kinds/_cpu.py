@@ -288,9 +288,7 @@ def larger_fix(
     name = f"{prefix}{spec.family}.{size}" if size else f"{word} without CPU credits"
     return Fix(
         what=f"change to {name}",
-        effect=f"covers the current load of {number(demand)} vCPU"
-        if size
-        else "never slows down",
+        effect=f"covers the current load of {number(demand)} vCPU" if size else "never slows down",
         takes="takes minutes, and the instance stops",
         usd_month=usd_month,
     )
