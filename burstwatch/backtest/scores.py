@@ -114,8 +114,8 @@ COLUMNS = (
     Column(
         key="paged_in_time",
         name="paged in time",
-        help="share of the exhaustions with a page between two hours and the lead before the bucket is empty. A page is the "
-        "start of an alarm, and then every four hours while the alarm stays on. An alarm that started yesterday is not a new page",
+        help="share of the exhaustions with a page at most two hours and at least one lead before the bucket is empty. The start of an "
+        "alarm counts as a page, and so does each further four hours of it. An alarm that started yesterday is not a new page",
         has_interval=True,
     ),
     Column(
@@ -133,7 +133,7 @@ COLUMNS = (
     Column(
         key="one_page",
         name="one page",
-        help="share of the exhaustions that had exactly one alarm between two hours before the exhaustion and the recovery",
+        help="share of the exhaustions that had exactly one alarm from two hours before the exhaustion until the recovery",
         has_interval=True,
     ),
     Column(
