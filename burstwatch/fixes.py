@@ -33,8 +33,8 @@ class Fix:
         if self.usd_month is None:
             return "price not known"
         if round(self.usd_month, 2) == 0:
-            return "free"
-        return f"{abs(self.usd_month):,.2f} USD a month {'less' if self.usd_month < 0 else 'more'}"
+            return "costs nothing"
+        return f"costs {abs(self.usd_month):,.2f} USD a month {'less' if self.usd_month < 0 else 'more'}"
 
     @property
     def text(self) -> str:

@@ -97,7 +97,7 @@ def grid_table() -> str:
         at = (
             f"{one['acted_on_at']:.0%}"
             if one["acted_on_at"] < 1
-            else "always: a full one lasts less"
+            else "always: a full bucket lasts less"
         )
         lead = f"{one['lead_s'] / SECONDS:.0f} min"
         lines.append(f"| {lead} | {one['size_gib']} GiB | {at} | {' | '.join(cents)} |")
@@ -215,7 +215,7 @@ def cold_start_table() -> str:
             name, f"{one['start_ms']:.0f} ms", f"{one['start_ms'] / bare:.1f}", f"{one['package_mib']:.2f} MiB",
         )  # fmt: skip
         rows.append(cells)
-    return markdown_table("handler | start | of a bare one | package, zipped", rows)
+    return markdown_table("handler | start | share of *bare* | package, zipped", rows)
 
 
 def _power(power: float, *, unit: str) -> str:

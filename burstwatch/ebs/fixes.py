@@ -43,7 +43,7 @@ def volume_fixes(
             else None
         )
         what = f"change to gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s"
-        yield fix(what, "no credits to run out of", then)
+        yield fix(what, "uses no credits", then)
     for volume_type in _larger_types(volume.volume_type):
         size = _smallest_size(volume_type, volume, wanted)
         if size is not None:

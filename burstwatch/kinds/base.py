@@ -200,7 +200,7 @@ def falls_to_baseline(resource: Resource) -> str:
     if resource.bucket is None:
         return ""
     burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)
-    return f"falls from {burst} to {baseline} {resource.rate_unit}"
+    return f"{baseline} instead of {burst} {resource.rate_unit}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

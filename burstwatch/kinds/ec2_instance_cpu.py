@@ -116,7 +116,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     if resource.level_metric == _cpu.BALANCE:
         yield Fix(
             what="switch to Unlimited mode",
-            effect="does not slow down, and further vCPU-hours are charged",
+            effect="the instance does not slow down, and AWS charges further vCPU-hours",
             takes="works at once",
             usd_month=None if usd is None else usd.value * beyond * _cpu.HOURS_A_MONTH,
         )

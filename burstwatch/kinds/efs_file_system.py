@@ -135,7 +135,7 @@ def at_zero(resource: Resource) -> str:
     if resource.bucket is None:
         return ""
     served = max(resource.bucket.refill, SERVED_AT_LEAST.value)
-    return f"falls from {number(resource.bucket.burst)} to {number(served)} {MIB_S}"
+    return f"{number(served)} instead of {number(resource.bucket.burst)} {MIB_S}"
 
 
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
@@ -144,7 +144,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     mb_s = demand * MIB / 1e6
     yield Fix(
         what=f"change to provisioned throughput of {number(math.ceil(demand))} MiB/s",
-        effect="never runs dry; the mode can be changed once a day",
+        effect="never runs dry; AWS allows one change a day",
         takes="works at once",
         usd_month=PROVISIONED_USD.value * mb_s if is_priced else None,
     )
@@ -155,7 +155,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     )
     yield Fix(
         what="change to elastic throughput",
-        effect=f"never runs dry, each byte is charged{per_gb}; the mode can be changed once a day",
+        effect=f"never runs dry, each byte is charged{per_gb}; AWS allows one change a day",
         takes="works at once",
         usd_month=None,
     )

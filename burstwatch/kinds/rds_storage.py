@@ -140,7 +140,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     """Storage without credits; the price of RDS storage is not known here."""
     yield Fix(
         what="change to gp3 storage",
-        effect="no credits to run out of",
+        effect="uses no credits",
         takes="takes minutes to hours",
         usd_month=None,
     )

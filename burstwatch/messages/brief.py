@@ -86,16 +86,16 @@ def _headline(projection: Projection, credit_name: str) -> str:
     likely, worst = projection.time_to_empty_s, projection.worst_s
     if likely is not None and math.isfinite(likely):
         if likely >= DAY:
-            return f"{credit_name} dry in more than a day (as of {clock_time(now, now=now)})"
+            return f"{credit_name} end in more than a day (as of {clock_time(now, now=now)})"
         whole = max(likely - likely % MINUTE, MINUTE)  # as the time of day beside it
-        return f"{credit_name} dry in {span(whole)} ({clock_time(now + likely, now=now)})"
+        return f"{credit_name} end in {span(whole)} ({clock_time(now + likely, now=now)})"
     soonest_s = min(
         (one for one in (projection.low_s, worst) if one is not None and one < DAY),
         default=None,
     )
     if soonest_s is None:
         return f"{credit_name} low ({clock_time(now, now=now)})"
-    return f"{credit_name} may be dry by {clock_time(now + soonest_s, now=now)}"
+    return f"{credit_name} may end by {clock_time(now + soonest_s, now=now)}"
 
 
 def _between(projection: Projection) -> str:

@@ -99,7 +99,9 @@ CAPACITY = _gauge(
     "Credits in a full bucket: I/O operations (bucket io) or MiB (bucket throughput).",
 )
 REFILL = _gauge(
-    "credit_refill_per_second", BUCKET, "Credits that come in a second: the volume's baseline."
+    "credit_refill_per_second",
+    BUCKET,
+    "Credits that the bucket gains each second: the volume's baseline.",
 )
 BURST = _gauge(
     "credit_burst_per_second",
@@ -233,7 +235,7 @@ CPU_CAPACITY = _gauge(
 CPU_REFILL = _gauge(
     "cpu_credit_refill_per_second",
     INSTANCE,
-    "vCPU-seconds that come in a second: the instance's baseline in vCPUs.",
+    "vCPU-seconds that the bucket gains each second: the instance's baseline in vCPUs.",
 )
 CPU_BURST = _gauge(
     "cpu_credit_burst_per_second", INSTANCE, "vCPU-seconds that can be spent a second: its vCPUs."

@@ -96,7 +96,7 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
     assert alarms(cloud) == {}
     assert operations(cloud).count("PutMetricAlarm") == 2  # when it begins, and when it is over
     danger, over = cloud.aws.descriptions
-    assert danger.startswith("db: burst credits dry in ")
+    assert danger.startswith("db: burst credits end in ")
     assert over.startswith("db: burst credits recovered (")
     assert "Now: nothing to do" in over
 
@@ -192,14 +192,14 @@ def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     beginning = alarm["AlarmDescription"][:200]
     assert beginning.startswith(
-        "db: burst credits dry in 11 min (14:30Z)\nNow: reduce the load (free, works at once)"
+        "db: burst credits end in 11 min (14:30Z)\nNow: reduce the load (costs nothing, works at once)"
     )
     assert (
-        "\nThen: change to gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less, takes minutes to hours)"
+        "\nThen: change to gp3 with 3,000 IOPS and 125 MiB/s (costs 2.00 USD a month less, takes minutes to hours)"
         in alarm["AlarmDescription"]
     )
     assert f"\nWhere: {disk.id} (gp2 100 GiB), " in alarm["AlarmDescription"]
-    assert "falls from 3,000 to 300 IOPS" in alarm["AlarmDescription"]
+    assert "300 instead of 3,000 IOPS" in alarm["AlarmDescription"]
     assert (
         "Cause: reads and writes, 3,000 IOPS of 16 KiB, 46.9 MiB/s, at the limit of the volume"
         in alarm["AlarmDescription"]

@@ -195,7 +195,7 @@ def test_one_volume_goes_through_a_whole_life_told_once_each_in_one_thread(
     ]  # fmt: skip
     assert len({one["threadId"] for one in messages}) == 1
     mails = [text.partition("\n")[0] for text in played.mails if volume in text]
-    expected = ("orders-db: burst credits dry in ", "orders-db: critical, burst credits dry in ", "orders-db: burst credits empty now (", "orders-db: burst credits recovered (")  # fmt: skip
+    expected = ("orders-db: burst credits end in ", "orders-db: critical, burst credits end in ", "orders-db: burst credits empty now (", "orders-db: burst credits recovered (")  # fmt: skip
     assert len(mails) == len(expected)
     assert all(map(str.startswith, mails, expected)), mails
     (closed,) = (one for one in played.listed if one.resource_id == volume)

@@ -35,14 +35,14 @@ BRIEF = Brief(
     credit_name="burst credits",
     verdict="critical",
     at=NOW,
-    headline=f"burst credits dry in 119 min ({clock_time(NOW + 90_000, now=NOW)})",
+    headline=f"burst credits end in 119 min ({clock_time(NOW + 90_000, now=NOW)})",
     between="between 14:40Z and 14:52Z",
     at_zero="falls from 3,000 to 300 IOPS",
     fixes=(
         Fix(what="reduce the load", effect="it refills", takes="works at once", usd_month=0.0),
         Fix(
             what="change to gp3 with 3,000 IOPS and 125 MiB/s",
-            effect="no credits to run out of",
+            effect="uses no credits",
             takes="takes minutes to hours",
             usd_month=-2.0,
         ),
@@ -144,6 +144,6 @@ def test_a_time_on_another_day_has_its_date() -> None:
 def test_a_fix_that_is_soon_comes_first_and_says_what_it_costs() -> None:
     message = danger_message(BRIEF, TIMES, Config().links, event="opened")
     assert message.actions == (
-        "Now: reduce the load (free, works at once): it refills",
-        "Then: change to gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less, takes minutes to hours): no credits to run out of",
+        "Now: reduce the load (costs nothing, works at once): it refills",
+        "Then: change to gp3 with 3,000 IOPS and 125 MiB/s (costs 2.00 USD a month less, takes minutes to hours): uses no credits",
     )
