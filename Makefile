@@ -119,8 +119,13 @@ $(LOOK)/node_modules/.package-lock.json: $(LOOK)/package-lock.json
 	@node_modules/.bin/tsc -p $(LOOK)
 	@node $(LOOK)/build.mjs .cache/grafana
 
+JSII := cdk/jsii
+$(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
+	@echo "installing jsii, which compiles the construct for TypeScript and Python"
+	@npm ci --prefix $(JSII) --silent --no-audit --no-fund --ignore-scripts
+
 .PHONY: test-real
-test-real: setup .cache/grafana/look.js ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
+test-real: setup .cache/grafana/look.js $(JSII)/node_modules/.package-lock.json ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
 	@$(BIN)/pytest -q -n 2 --dist loadfile -m "real or slow"
 
 .PHONY: test-cloud
@@ -169,7 +174,7 @@ docs: setup ## the documentation as a site in site/, with search; it works from 
 	@NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true .cache/docs/bin/mkdocs build --quiet --strict --config-file .cache/site/mkdocs.yml
 
 .PHONY: dist
-dist: setup ## everything that a release has, into dist/; the same commit gives the same bytes
+dist: setup $(JSII)/node_modules/.package-lock.json ## everything that a release has, into dist/; the same commit gives the same bytes
 	@$(BIN)/python -m tools.dist
 
 .PHONY: bench

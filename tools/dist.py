@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import burstwatch
+from burstwatch.config import Config
 from tools.archives import PROGRAM, files_below, pack_tar, pack_zip
 
 ROOT = Path(__file__).parents[1]
@@ -34,12 +35,16 @@ IMAGE_FILES = (
     "exporter/requirements.txt",
 )
 MONITORING = ("grafana", "prometheus", "runbooks")
+#: What compiles the construct, and the oldest CDK that it is tried on: the newest for Python when that was tried.
+JSII = ROOT / "cdk" / "jsii" / "node_modules" / ".bin"
+PEERS = {"aws-cdk-lib": "^2.275.0", "constructs": "^10.8.1"}
 
 
 def main() -> None:
     """Build all, and say what is for whom."""
     at = int(_output("git", "log", "-1", "--format=%ct") or 0)
     os.environ["SOURCE_DATE_EPOCH"] = str(at)
+    os.environ["JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"] = "20"
     for folder in (DIST, WORK):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -79,9 +84,17 @@ def function_and_template(target: Path, at: int) -> None:
 
 
 def _construct_library(at: int) -> None:
-    """The npm package of the construct, with the functions' package in it: synth needs no Python."""
-    shutil.rmtree(ROOT / ".cache" / "npm", ignore_errors=True)
-    _run("npx", "tsc", "-p", "cdk/tsconfig.npm.json")
+    """The construct for TypeScript (an npm package) and Python (a wheel), with the functions' package in both.
+
+    jsii compiles the class and its properties. It needs its own rules of TypeScript, so everything
+    below the class is one file of JavaScript beside it.
+    """
+    if not JSII.exists():
+        msg = "jsii is not installed: run make dist, which installs it"
+        raise SystemExit(msg)
+    home = Config().runbooks_url.partition("/blob/")[0]
+    tree = WORK / "construct"
+    (tree / "lib").mkdir(parents=True)
     own = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
     package = {
         "name": "burstwatch",
@@ -89,27 +102,69 @@ def _construct_library(at: int) -> None:
         "description": "A construct that says how long AWS burst credits last, and pages before they run out",
         "license": own["license"],
         "keywords": ["aws-cdk", "ebs", "burst-credits", "cloudwatch", "monitoring"],
-        "type": "module",
+        "author": {"name": "burstwatch", "url": home, "organization": True},
+        "repository": {"type": "git", "url": f"{home}.git"},
         "engines": {"node": ">=20.19"},
-        "exports": {".": {"types": "./lib/index.d.ts", "default": "./lib/index.js"}},
-        "types": "./lib/index.d.ts",
-        "peerDependencies": {
-            "aws-cdk-lib": f"^{own['dependencies']['aws-cdk-lib']}",
-            "constructs": f"^{own['dependencies']['constructs']}",
+        "main": "lib/index.js",
+        "types": "lib/index.d.ts",
+        "files": ["lib/*.js", "lib/*.d.ts", "lambda", ".jsii"],
+        "stability": "experimental",
+        "peerDependencies": PEERS,
+        "devDependencies": {name: version.lstrip("^") for name, version in PEERS.items()},
+        "jsii": {
+            "outdir": "dist",
+            "targets": {"python": {"distName": "burstwatch-cdk", "module": "burstwatch_cdk"}},
         },
     }
-    manifest = WORK / "package.json"
-    manifest.write_text(json.dumps(package, indent=2) + "\n", encoding="utf-8")
-    files = {
-        "package.json": manifest,
-        "LICENSE": ROOT / "LICENSE",
-        "README.md": ROOT / "docs" / "construct.md",
-        **files_below(ROOT / ".cache" / "npm"),
-    }
+    (tree / "package.json").write_text(json.dumps(package, indent=2) + "\n", encoding="utf-8")
+    sources = {"LICENSE": "LICENSE", "README.md": "docs/construct.md"}
+    sources |= {"lib/index.ts": "cdk/jsii/index.ts", "lib/api.ts": "cdk/lib/api.ts"}
+    for name, source in sources.items():
+        shutil.copy(ROOT / source, tree / name)
+    _run(
+        JSII / "esbuild", "cdk/lib/index.ts", "--bundle", "--platform=node", "--target=node20", "--format=cjs",
+        "--external:aws-cdk-lib", "--external:aws-cdk-lib/*", "--external:constructs", "--log-level=warning",
+        "--define:import.meta.url=FILE_URL", f"--outfile={tree / 'lib' / 'parts.js'}",
+        "--banner:js=const FILE_URL = require('node:url').pathToFileURL(__filename).href;",
+    )  # fmt: skip
+    (tree / "node_modules").symlink_to(ROOT / "node_modules")
+    _run(JSII / "jsii", "--silence-warnings=metadata/missing-dev-dependency", cwd=tree)
     function = Path(_output("node", "--import", "tsx", "-e", PACKAGE_FOLDER))
-    files |= {f"lambda/{name}": path for name, path in files_below(function).items()}
-    named = {f"package/{name}": path for name, path in files.items()}
+    shutil.copytree(function, tree / "lambda", ignore=shutil.ignore_patterns("__pycache__"))
+    released = {
+        name: path
+        for name, path in files_below(tree).items()
+        if name.startswith(("lambda/", "lib/")) and not name.endswith(("api.ts", "index.ts"))
+    }
+    released |= {name: tree / name for name in ("package.json", "LICENSE", "README.md", ".jsii")}
+    named = {f"package/{name}": path for name, path in released.items()}
     pack_tar(DIST / f"burstwatch-{VERSION}.tgz", named, at=at)
+    _run(
+        JSII / "jsii-pacmak",
+        "--code-only",
+        "--target=python",
+        "--outdir",
+        WORK / "bound",
+        ".",
+        cwd=tree,
+    )
+    limits = WORK / "cdk.txt"
+    limits.write_text(
+        _output(UV, "export", "--quiet", "--frozen", "--only-group=cdk", "--no-hashes", "--no-header"),
+        encoding="utf-8",
+    )  # fmt: skip
+    _run(
+        UV,
+        "build",
+        "--quiet",
+        "--wheel",
+        "--build-constraints",
+        limits,
+        "--out-dir",
+        DIST,
+        WORK / "bound" / "python",
+    )
+    (DIST / ".gitignore").unlink(missing_ok=True)
 
 
 PACKAGE_FOLDER = "import('./cdk/lib/bundle.ts').then((own) => console.log(own.buildPackage()))"
@@ -151,7 +206,7 @@ def _debian(at: int) -> None:
             "--only-binary=:all:", "--implementation=cp", "--python-version", python, *platforms,
             "--dest", wheels, "--requirement", requirements,
         )  # fmt: skip
-    (wheel,) = DIST.glob("*.whl")
+    (wheel,) = DIST.glob("burstwatch-*.whl")
     shutil.copy(wheel, wheels)
     pins = re.findall(
         r"^[a-z0-9-]+==[^ \\]+", requirements.read_text(encoding="utf-8"), re.MULTILINE
@@ -225,8 +280,8 @@ def _checksums() -> None:
     (DIST / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
 
 
-def _run(*command: str | Path) -> None:
-    subprocess.run([str(part) for part in command], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)  # noqa: S603 - our own arguments
+def _run(*command: str | Path, cwd: Path = ROOT) -> None:
+    subprocess.run([str(part) for part in command], check=True, cwd=cwd, stdout=subprocess.DEVNULL)  # noqa: S603 - our own arguments
 
 
 def tracked_below(folder: Path) -> dict[str, Path]:

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Architecture } from 'aws-cdk-lib/aws-lambda';
 import catalog from '../catalog.json' with { type: 'json' };
-import type { BurstWatchProps, FanOut, WatchedUnit } from './props.ts';
+import type { BurstWatchProps, WatchedUnit } from './api.ts';
 import { InvalidPropsError, nearest } from './validate.ts';
 
 type Context = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ const READERS: Record<string, (value: unknown, context: Context) => Partial<Burs
   units: (value, context) => ({ units: unitsInShards(value, context['shards']) }),
   shards: (value, context) => ({ shards: shardsOf(value, context['units']).get('home') ?? 1 }),
   memoryMib: (value) => ({ memoryMib: number('memoryMib', value) }),
-  fanOut: (value) => ({ fanOut: String(value) as FanOut }),
+  fanOut: (value) => ({ fanOut: String(value) }),
   concurrency: (value) => ({ concurrency: number('concurrency', value) }),
   sweepsPerInvocation: (value) => ({ sweepsPerInvocation: number('sweepsPerInvocation', value) }),
   memberRole: (value) => ({ memberRole: String(value) }),

@@ -1,6 +1,7 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { ResolvedProps, WatchedUnit } from './props.ts';
+import type { WatchedUnit } from './api.ts';
+import type { ResolvedProps } from './props.ts';
 
 /** What one sweep looks at: a unit, or a shard of one. Without a unit it is the deployment's own account and region. */
 export interface Part {

@@ -3,7 +3,8 @@ import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
 import { partsOf } from './parts.ts';
-import type { ResolvedProps, WatchedUnit } from './props.ts';
+import type { WatchedUnit } from './api.ts';
+import type { ResolvedProps } from './props.ts';
 
 /** A property that cannot be used. The message names it, its value and what is allowed. */
 export class InvalidPropsError extends Error {}

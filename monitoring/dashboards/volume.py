@@ -123,7 +123,7 @@ def _fixes() -> Panel:
         "- **Reduce the load**: costs nothing, works at once. Under the baseline the credits come back.\n"
         f"- **Change gp2 to gp3**: {gib['gp3']:.3f} USD a GiB instead of {gib['gp2']:.3f}, {prices.gp3_iops:.3f} for each IOPS over "
         f"{GP3_FREE_IOPS.value:,.0f} and {prices.gp3_mib_s:.3f} for each MiB/s over {GP3_FREE_MIB_S.value:g}, works in minutes to hours. "
-        "There are no credits to run out of.\n"
+        "gp3 uses no credits.\n"
         f"- **Enlarge a gp2 volume**: {gib['gp2']:.3f} USD a GiB, works in minutes to hours. The baseline grows with each GiB.\n"
         f"- **Enlarge st1, or change sc1 to st1**: {gib['st1']:.3f} USD a GiB of st1, {gib['sc1']:.3f} of sc1, works in minutes to hours. "
         "The baseline grows with each GiB.\n\n"

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 import burstwatch
-from tools.dist import DIST, ROOT, changes, main
+from tools.dist import DIST, ROOT, UV, changes, main
 
 VERSION = burstwatch.__version__
 pytestmark = pytest.mark.slow
@@ -65,7 +65,7 @@ def test_the_checksums_are_those_of_the_files(dist: Path) -> None:
         assert hashlib.sha256((dist / name).read_bytes()).hexdigest() == digest
 
 
-@pytest.mark.parametrize("pattern", ["*.whl", f"burstwatch-{VERSION}.tar.gz"])
+@pytest.mark.parametrize("pattern", ["burstwatch-*.whl", f"burstwatch-{VERSION}.tar.gz"])
 def test_wheel_and_source_answer_and_replay_in_an_empty_environment(
     pattern: str, dist: Path, tmp_path: Path
 ) -> None:
@@ -82,7 +82,7 @@ const stack = new Stack(app, 'Theirs', { env: { account: '111122223333', region:
 const watch = new BurstWatch(stack, 'BurstWatch', {
   alarmEmail: 'a@example.org', settings: { lead_s: '600' }, schedule: Duration.minutes(2),
 });
-new CfnOutput(stack, 'Page', { value: watch.topics.page.topicArn });
+new CfnOutput(stack, 'Page', { value: watch.pageTopic.topicArn });
 app.synth();
 """
 
@@ -122,9 +122,46 @@ def test_a_strangers_app_synthesises_with_the_construct_and_without_python(
     assert 'settings lead_s is "soon", allowed is a number of seconds from 60' in failed.stderr
 
 
+PYTHON_APP = """
+from aws_cdk import App, CfnOutput, Duration, Stack
+from burstwatch_cdk import BurstWatch, WatchedUnit
+
+app = App()
+stack = Stack(app, "Theirs", env={"account": "111122223333", "region": "eu-central-1"})
+watch = BurstWatch(
+    stack, "BurstWatch", alarm_email="a@example.org", settings={"lead_s": "600"},
+    schedule=Duration.minutes(2), units=[WatchedUnit(region="us-east-1")],
+)
+CfnOutput(stack, "Page", value=watch.page_topic.topic_arn)
+app.synth()
+"""
+
+
+def test_a_strangers_python_app_synthesises_with_the_construct(dist: Path, tmp_path: Path) -> None:
+    (package,) = dist.glob("burstwatch_cdk-*.whl")
+    programs = tmp_path / "venv" / "bin"
+    limits = tmp_path / "limits.txt"
+    limits.write_text(run(UV, "export", "--quiet", "--frozen", "--only-group=cdk", "--no-hashes", "--no-header", cwd=ROOT))  # fmt: skip
+    run(UV, "venv", "--quiet", "--python", sys.executable, tmp_path / "venv", cwd=tmp_path)
+    run(UV, "pip", "install", "--quiet", "--python", programs / "python", "-c", limits, package, cwd=tmp_path)  # fmt: skip
+    app = tmp_path / "app.py"
+    app.write_text(PYTHON_APP)
+    env = {**os.environ, "CDK_OUTDIR": str(tmp_path / "out"), "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(tmp_path / "jsii")}  # fmt: skip
+    run(programs / "python", app, cwd=tmp_path, env=env)
+    template = (tmp_path / "out" / "Theirs.template.json").read_text()
+    assert '"BURSTWATCH_LEAD_S": "600"' in template
+    assert "us-east-1" in template
+    (asset,) = (tmp_path / "out").glob("asset.*")
+    assert (asset / "lambdas" / "sweep.py").exists()
+    app.write_text(PYTHON_APP.replace("600", "soon"))
+    failed = subprocess.run([programs / "python", app], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)  # fmt: skip
+    assert failed.returncode != 0
+    assert 'settings lead_s is "soon", allowed is a number of seconds from 60' in failed.stderr
+
+
 def test_the_types_of_the_construct_are_those_that_its_page_shows(dist: Path, tmp_path: Path) -> None:
     package = unpacked(dist / f"burstwatch-{VERSION}.tgz", tmp_path) / "package"
-    types = (package / "lib" / "props.d.ts").read_text()
+    types = (package / "lib" / "api.d.ts").read_text()
     properties = set(re.findall(r"^    readonly (\w+)\?:", types.split("export interface WatchedUnit")[0], re.MULTILINE))
     page = (package / "README.md").read_text()
     named = set(re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE))))
