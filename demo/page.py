@@ -18,7 +18,7 @@ BEFORE_S = 300.0
 #: A card's chart, in pixels: it is stretched to its card.
 CARD_WIDTH, CARD_HEIGHT = 420.0, 190.0
 #: So much of a message is shown at once: name and action stand there.
-SHOWN = 200
+SHOWN = 240
 #: A balance under this is worth a look, and its curve is drawn in another colour.
 LOW_RATIO = 0.6
 
