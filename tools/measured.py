@@ -35,7 +35,7 @@ def flags_table() -> str:
 def profiles_table() -> str:
     """Every profile with what it runs."""
     lines = [
-        "| profile | steps | of each | published table | |",
+        "| profile | steps | each step: size, jobs x in flight, time | published table | |",
         "| --- | --- | --- | --- | --- |",
     ]
     for one in profiles().values():

@@ -209,7 +209,7 @@ def calibration_table() -> str:
         cells = (name, f"{one['moments']:,}", *(_plain(one[share]) for share in shares))
         rows.append(cells)
     return markdown_table(
-        "data | moments | truth within the range | ran dry before it | after it, or never | never ran dry | within, where said to run dry | within, in the last hour | median of likely / true, last hour",
+        "data | moments | truth in the range | ran dry earlier than the range | later, or never | never ran dry | truth in the range, if the likely time is within six hours | in the range, in the last hour | median of likely / true, last hour",
         rows,
     )
 

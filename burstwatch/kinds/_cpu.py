@@ -50,7 +50,7 @@ BALANCE, SURPLUS, USAGE = "CPUCreditBalance", "CPUSurplusCreditBalance", "CPUCre
 VCPU = "vCPU"
 #: The highest verdict of what only costs money at zero.
 COSTS_MONEY: Verdict = "warning"
-LIMITS = {"cpu": "all its vCPUs"}
+LIMITS = {"cpu": "its vCPUs"}
 DEMAND_METRICS = (DemandMetric(name=USAGE),)
 
 #: vCPUs and the credits that all of them earn in an hour, by family and size.

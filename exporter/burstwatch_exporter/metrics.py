@@ -266,7 +266,11 @@ FIO_AGE = _gauge("fio_result_age_seconds", RUN, "How old the newest measurement 
 FIO_SUCCESS = _gauge(
     "fio_success", RUN, "1 if the measurement finished, 0 if it failed or was stopped."
 )
-FIO_SECONDS = _gauge("fio_duration_seconds", RUN, "How long it took, with its scratch file.")
+FIO_SECONDS = _gauge(
+    "fio_duration_seconds",
+    RUN,
+    "How long the measurement took, with the time to write its scratch file.",
+)
 FIO_CREDITS = _gauge(
     "fio_credits_spent",
     (*RUN, "bound"),

@@ -165,7 +165,7 @@ def _kind_words(what: str, found: KindAnswer) -> list[str]:
 def _times(found: Answer | KindAnswer) -> list[str]:
     return [
         f"{_when('empty', found.time_to_empty_s)}, worst case {_never(found.worst_time_to_empty_s)}",
-        f"{_when('full', found.time_to_full_s)}, without load from empty in {_never(found.refill_from_empty_s)}",
+        f"{_when('full', found.time_to_full_s)}; without load, an empty bucket is full after {_never(found.refill_from_empty_s)}",
     ]
 
 

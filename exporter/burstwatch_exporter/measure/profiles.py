@@ -92,7 +92,7 @@ def _dd_drain() -> Profile:
     """Writes of 512 bytes without cache. One dd waits for each; four ask for more than 3,000 a second."""
     return Profile(
         name="dd-drain",
-        help="Writes of 512 bytes by dd for an hour, with a reading a minute, as published in 2016.",
+        help="Writes of 512 bytes by dd for an hour. The rate is noted once a minute, as published in 2016.",
         steps=(
             Step(
                 name="write512",
