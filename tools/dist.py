@@ -92,31 +92,11 @@ def _construct_library(at: int) -> None:
     if not JSII.exists():
         msg = "jsii is not installed: run make dist, which installs it"
         raise SystemExit(msg)
-    home = Config().runbooks_url.partition("/blob/")[0]
     tree = WORK / "construct"
     (tree / "lib").mkdir(parents=True)
-    own = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
-    package = {
-        "name": "burstwatch",
-        "version": VERSION,
-        "description": "A construct that says how long AWS burst credits last, and pages before they run out",
-        "license": own["license"],
-        "keywords": ["aws-cdk", "ebs", "burst-credits", "cloudwatch", "monitoring"],
-        "author": {"name": "burstwatch", "url": home, "organization": True},
-        "repository": {"type": "git", "url": f"{home}.git"},
-        "engines": {"node": ">=20.19"},
-        "main": "lib/index.js",
-        "types": "lib/index.d.ts",
-        "files": ["lib/*.js", "lib/*.d.ts", "lambda", ".jsii"],
-        "stability": "experimental",
-        "peerDependencies": PEERS,
-        "devDependencies": {name: version.lstrip("^") for name, version in PEERS.items()},
-        "jsii": {
-            "outdir": "dist",
-            "targets": {"python": {"distName": "burstwatch-cdk", "module": "burstwatch_cdk"}},
-        },
-    }
-    (tree / "package.json").write_text(json.dumps(package, indent=2) + "\n", encoding="utf-8")
+    (tree / "package.json").write_text(
+        json.dumps(construct_manifest(), indent=2) + "\n", encoding="utf-8"
+    )
     sources = {"LICENSE": "LICENSE", "README.md": "docs/construct.md"}
     sources |= {"lib/index.ts": "cdk/jsii/index.ts", "lib/api.ts": "cdk/lib/api.ts"}
     for name, source in sources.items():
@@ -139,6 +119,11 @@ def _construct_library(at: int) -> None:
     released |= {name: tree / name for name in ("package.json", "LICENSE", "README.md", ".jsii")}
     named = {f"package/{name}": path for name, path in released.items()}
     pack_tar(DIST / f"burstwatch-{VERSION}.tgz", named, at=at)
+    _bind_to_python(tree)
+
+
+def _bind_to_python(tree: Path) -> None:
+    """The wheel of the construct: classes for Python, and the npm package that they run."""
     _run(
         JSII / "jsii-pacmak",
         "--code-only",
@@ -165,6 +150,32 @@ def _construct_library(at: int) -> None:
         WORK / "bound" / "python",
     )
     (DIST / ".gitignore").unlink(missing_ok=True)
+
+
+def construct_manifest() -> dict[str, Any]:
+    """The ``package.json`` of the construct, with what jsii makes of it."""
+    home = Config().runbooks_url.partition("/blob/")[0]
+    own = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
+    return {
+        "name": "burstwatch",
+        "version": VERSION,
+        "description": "A construct that says how long AWS burst credits last, and pages before they run out",
+        "license": own["license"],
+        "keywords": ["aws-cdk", "ebs", "burst-credits", "cloudwatch", "monitoring"],
+        "author": {"name": "burstwatch", "url": home, "organization": True},
+        "repository": {"type": "git", "url": f"{home}.git"},
+        "engines": {"node": ">=20.19"},
+        "main": "lib/index.js",
+        "types": "lib/index.d.ts",
+        "files": ["lib/*.js", "lib/*.d.ts", "lambda", ".jsii"],
+        "stability": "experimental",
+        "peerDependencies": PEERS,
+        "devDependencies": {name: version.lstrip("^") for name, version in PEERS.items()},
+        "jsii": {
+            "outdir": "dist",
+            "targets": {"python": {"distName": "burstwatch-cdk", "module": "burstwatch_cdk"}},
+        },
+    }
 
 
 PACKAGE_FOLDER = "import('./cdk/lib/bundle.ts').then((own) => console.log(own.buildPackage()))"
