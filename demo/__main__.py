@@ -34,7 +34,7 @@ from demo.pace import FULL, QUICK, Pace
 from demo.page import report
 from demo.picture import draw
 from demo.play import Player, Volume, create_fleet, leave_out_until, publish_until
-from demo.report import broken_promises, build_result, summary, sweep_times, too_slow, write_json
+from demo.report import broken_promises, build_result, summary, write_json
 from demo.stack import Stack, StackError
 from demo.watch import say, watch
 
@@ -140,8 +140,7 @@ def run(
 
         def found() -> dict[str, Any]:
             result = _result(cloud, volumes, instances, inbox, live_at=live_at)
-            times = sweep_times(client("cloudwatch"), since_s=live_at, until_s=time.time())
-            return result | {"too_slow": too_slow(result, times, late_s=player.late_s)}
+            return result | {"too_slow": player.too_slow()}
 
         broken += _show(out, volumes, found(), has_all=pace.has_all)
         broken += copy_bundle(out / "dashboards")

@@ -22,6 +22,8 @@ from demo.waiting import latency_s, queue_length
 FINE_S = 3 * 3600.0
 COARSE = 5
 BATCH = 1000
+#: On a machine that is fast enough, publishing a minute takes a second.
+MOST_LATE_S = 20.0
 ZONE = "us-east-1a"
 #: What an instance that is hardly used has left of its own buckets, in percent.
 INSTANCE_BALANCE = 99.0
@@ -112,8 +114,7 @@ class Player(threading.Thread):
         self._volumes, self._instances = volumes, instances
         self._stopping = threading.Event()
         self.error: Exception | None = None
-        #: How long after the end of a minute its datapoints were there, at the worst.
-        self.late_s = 0.0
+        self._late_s = 0.0
 
     def run(self) -> None:
         """Play."""
@@ -127,7 +128,13 @@ class Player(threading.Thread):
             except Exception as error:  # noqa: BLE001 - shown by the main thread, which decides
                 self.error = error
                 return
-            self.late_s = max(self.late_s, self._clock() - due)
+            self._late_s = max(self._late_s, self._clock() - due)
+
+    def too_slow(self) -> str | None:
+        """Say it if this machine published a minute's datapoints so late that no sweep can be in time."""
+        if self._late_s <= MOST_LATE_S:
+            return None
+        return f"the datapoints of a minute were published {self._late_s:.0f} s late"
 
     def stop(self) -> None:
         """Stop after the current minute's datapoints."""

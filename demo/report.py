@@ -1,15 +1,12 @@
 """Reports the demo: ``result.json``, the table, and whether it kept its promises."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE
-from burstwatch.config import Config
 from burstwatch.formatting import span, table
 from demo.burstable import HEADINGS, Instance, broken_on_instances, instance_results, instance_rows
-from demo.fleet import MINUTE_S
 from demo.inbox import Message
 from demo.play import Volume
 
@@ -17,8 +14,6 @@ from demo.play import Volume
 TOLERANCE = 0.10
 #: What counts as coming close.
 CLOSE_RATIO = 0.4
-#: Datapoints that come later than this are not those of a sweep that was on time.
-MOST_LATE_S = 20.0
 
 
 def build_result(
@@ -63,36 +58,6 @@ def build_result(
     }
 
 
-def sweep_times(cloudwatch: Any, *, since_s: float, until_s: float) -> set[float]:  # noqa: ANN401 - boto3
-    """The minutes in which a sweep began that was completed, by the heartbeat."""
-    found = cloudwatch.get_metric_statistics(
-        Namespace=NAMESPACE,
-        MetricName=HEARTBEAT_METRIC,
-        Dimensions=[{"Name": "Deployment", "Value": Config().deployment}],
-        StartTime=datetime.fromtimestamp(since_s, tz=UTC),
-        EndTime=datetime.fromtimestamp(until_s, tz=UTC),
-        Period=int(MINUTE_S),
-        Statistics=["SampleCount"],
-    )
-    return {point["Timestamp"].timestamp() for point in found["Datapoints"]}
-
-
-def too_slow(result: Mapping[str, Any], sweeps: Collection[float], *, late_s: float) -> str | None:
-    """Say why this machine could not play the demo in time, if it could not.
-
-    A sweep is due in each minute until the last volume is dry, and each minute's datapoints are due
-    at its end. ``late_s`` is how late they were at the worst.
-    """
-    dry = [one["exhausted_at"] for one in result["volumes"] if one["exhausted_at"] is not None]
-    minutes = range(int(result["live_at"]), int(max(dry, default=0)), int(MINUTE_S))
-    missing = [minute for minute in minutes if minute not in sweeps]
-    if missing:
-        return f"{len(missing)} of {len(minutes)} minutes had no completed sweep"
-    if late_s > MOST_LATE_S:
-        return f"datapoints were published {late_s:.0f} s late"
-    return None
-
-
 def broken_promises(result: Mapping[str, Any], *, has_all: bool = True) -> list[str]:
     """Name what did not hold; nothing when all is as it should be. The quick run ends before any recover."""
     broken = []
@@ -131,7 +96,7 @@ def broken_promises(result: Mapping[str, Any], *, has_all: bool = True) -> list[
         broken.append("fewer than three volumes fell under 40 % and recovered")
     broken += broken_on_instances(result["instances"])
     if broken and result["too_slow"]:
-        broken.insert(0, f"this machine was too slow for the demo: {result['too_slow']}")
+        broken.insert(0, f"this machine is too slow for the demo: {result['too_slow']}")
     return broken
 
 

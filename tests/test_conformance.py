@@ -317,7 +317,10 @@ def test_what_export_saves_is_replayed_explained_and_the_same_from_the_account(
         out, err = StringIO(), StringIO()
         code = run(args, stdout=out, stderr=err, env=os.environ, clock=cloud.clock)
         assert code == 0
-        assert all("is the lowest of its levels" in line for line in err.getvalue().splitlines())
+        assert all(
+            "is the lowest of the balances in the file" in line
+            for line in err.getvalue().splitlines()
+        )
         return out.getvalue()
 
     saved = tmp_path / "saved.csv.gz"

@@ -44,6 +44,7 @@ def main() -> None:
     """Build all, and say what is for whom."""
     at = int(_output("git", "log", "-1", "--format=%ct") or 0)
     os.environ["SOURCE_DATE_EPOCH"] = str(at)
+    os.umask(0o022)  # a wheel keeps the modes of its files
     os.environ["JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"] = "20"
     for folder in (DIST, WORK):
         shutil.rmtree(folder, ignore_errors=True)

@@ -67,7 +67,6 @@ def run(
 ) -> int:
     """The whole program, with its world as arguments. Returns the exit code."""
     terminal = Terminal(stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock)
-    parsed = argparse.Namespace()
     try:
         parser = build_parser()
         parsed = parser.parse_args(args)
@@ -79,7 +78,7 @@ def run(
         raise
     except (ValueError, OSError) as error:
         # Each of our own errors is a ValueError that already says what is allowed.
-        print(f"burstwatch: {_with_flag(_one_line(error), parsed)}", file=stderr)
+        print(f"burstwatch: {_with_flag(_one_line(error), args)}", file=stderr)
         return WRONG_INPUT
     return code
 
@@ -120,11 +119,12 @@ def _read_stdin() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _with_flag(text: str, parsed: argparse.Namespace) -> str:
-    """The text; if it begins with the name of an argument, with that as it is typed."""
+def _with_flag(text: str, args: Sequence[str]) -> str:
+    """The text; if it begins with the name of a flag that was typed, with that as it was typed."""
     name, blank, rest = text.partition(" ")
-    is_flag = name in vars(parsed) and name != "run"
-    return f"--{name.replace('_', '-')}{blank}{rest}" if is_flag else text
+    flag = f"--{name.replace('_', '-')}"
+    is_typed = any(one.partition("=")[0] == flag for one in args)
+    return f"{flag}{blank}{rest}" if is_typed else text
 
 
 def _one_line(error: Exception) -> str:

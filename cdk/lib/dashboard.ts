@@ -102,7 +102,7 @@ export class FleetDashboard extends Construct {
     dashboard.addWidgets(
       new TextWidget({
         width: 24, height: 2,
-        markdown: 'An episode of a resource lasts from its first alarm until that alarm ends. *Unknown* means not watched: no data, a denied call, or no datapoint yet after a resize.',
+        markdown: 'An episode of a resource lasts from its first alarm until its last alarm ends. *Unknown* means not watched: no data, a denied call, or no datapoint yet after a resize.',
       }),
     );
   }

@@ -161,7 +161,8 @@ def _allowed(text: str) -> str:
     found = _EXPECTED.match(expected)
     if found is None:
         return f": {text}"
-    name, more = _WORDS.get(found[1].split(" ")[0], found[1]), found[2]
+    names = [_WORDS.get(one, one) for one in found[1].split(" | ") if one != "null"]
+    name, more = " or ".join(names), found[2]
     for theirs, ours in _COMPARED.items():
         more = more.replace(theirs, ours)
     below = f" as each {'key' if 'key' in place else 'entry'}" if place else ""

@@ -10,6 +10,7 @@ from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.bucket import level_after
 from burstwatch.config import Config
+from burstwatch.history.history import SERVED_TOO_MUCH
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._cpu import cpu_spec
 from tests.conftest import NOW, Cloud
@@ -126,9 +127,7 @@ def test_load_that_goes_on_for_hours_pages_and_a_job_of_ten_minutes_does_not(clo
     found = see(cloud).assessments[CPU][1]
     assert found.verdict == "critical"
     assert "at the mean of the last 2.0 h" in found.reason
-    assert (
-        "than this type and size serve" not in found.reason
-    )  # its points are on no five-minute mark
+    assert SERVED_TOO_MUCH not in found.reason  # its points are on no five-minute mark
     credits_of(cloud, *[144.0] * 34, 136.0, 128.0, usage=2.0)
     for back in (1, 2):
         cloud.aws.put("AWS/EC2", "CPUCreditUsage", {"InstanceId": ID}, NOW - 300.0 * back, 10.0)

@@ -278,7 +278,7 @@ def test_the_words_of_many_are_changed_first_where_not_all_can_be(
     (over,) = [
         text for (_, name, state), text in told if "many_at_once/critical" in name and state == "OK"
     ]
-    assert over.startswith("Recovered: few resources are critical now in ")
+    assert over.startswith("Recovered: only few resources are critical now in ")
 
 
 def test_an_open_episode_has_the_name_and_the_unit_of_its_alarm() -> None:

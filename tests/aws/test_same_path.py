@@ -172,7 +172,7 @@ def test_a_volume_that_is_younger_than_the_warm_up_cannot_be_scored(cloud: Cloud
     volume_id = put(cloud, recorded(100)[-60:], 100)
     code, _, err = burstwatch(cloud, "backtest", "--from-account", volume_id)
     assert code == 2
-    assert f"{volume_id} lasts 0.0 days, the first 7 of which only warm up" in err
+    assert f"{volume_id} lasts 0.0 days, needed is more than 7: these first days are history" in err
 
 
 @pytest.mark.parametrize(
