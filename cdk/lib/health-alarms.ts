@@ -97,7 +97,7 @@ export class HealthAlarms extends Construct {
       datapoints: 2,
       missing: TreatMissingData.IGNORE,
       topic: notice,
-      means: 'Ten or more volumes run dry within the lead time.',
+      means: 'Ten or more resources are critical at once.',
         ok: 'fewer than ten volumes run dry.',
         now: 'look for one cause: a deployment, a backup or a shared job.',
     });
@@ -137,7 +137,7 @@ export class HealthAlarms extends Construct {
       threshold: 15 * 60,
       periods: 5,
       topic: notice,
-      means: 'CloudWatch\'s datapoints are at least 15 minutes late. Pages are late by the same time.',
+      means: 'The newest datapoints of a resource are at least 15 minutes old. burstwatch cannot judge such a resource and does not page for it.',
         ok: 'the datapoints are in time again.',
         now: 'look at the AWS Health Dashboard for CloudWatch.',
     });

@@ -179,7 +179,7 @@ def test_a_volume_that_is_younger_than_the_warm_up_cannot_be_scored(cloud: Cloud
     ("args", "named"),
     [
         (("explain", "vol-00000000000000bad"), "no resource 'vol-00000000000000bad'"),
-        (("explain", "vol-1", "--hours", "0"), "hours must be above 0"),
+        (("explain", "vol-1", "--hours", "0"), "--hours is 0, allowed is above 0"),
         (("explain", "vol-1", "--size-gib", "100"), "come from the account"),
         (("backtest", "--from-account", "vol-1"), "no resource 'vol-1'"),
     ],
