@@ -284,5 +284,8 @@ def test_a_function_that_knows_no_drills_says_to_deploy_it_again(cloud: Cloud) -
     cloud.aws.functions[FUNCTION] = lambda _event: {"completed": True}
     function, *others = made.run()
     assert (function.ok, {hop.ok for hop in others}) == (False, {None})
-    assert function.detail == f"{FUNCTION}: it knows no drills, deploy it again"
+    assert (
+        function.detail
+        == f"{FUNCTION}: this version of the function has no drill, deploy burstwatch again"
+    )
     assert nothing_is_left(cloud)
