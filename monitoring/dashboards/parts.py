@@ -389,6 +389,12 @@ def _filled(
 def _properties(look: Look) -> list[dm.DynamicConfigValue]:
     grounds = [{"value": value, "color": GROUNDS[color]} for value, color in look.steps]
     title, url = look.link
+    # A value that is not there is not the lowest one.
+    nothing = {
+        "type": "special",
+        "options": {"match": "null+nan", "result": {"text": "no data", "color": "transparent"}},
+    }
+    mappings = [*([NEVER] if look.unit == "s" else []), *([nothing] if look.steps else [])]
     wished: dict[str, tuple[object, object]] = {
         "color": (look.color, {"mode": "fixed", "fixedColor": look.color}),
         "custom.lineStyle": (look.dashed, {"fill": "dash", "dash": [10, 6]}),
@@ -396,7 +402,7 @@ def _properties(look: Look) -> list[dm.DynamicConfigValue]:
         "custom.fillOpacity": (look.fill_to, 20),
         "custom.lineWidth": (look.hidden_line, 0),
         "unit": (look.unit, look.unit),
-        "mappings": (look.unit == "s", [NEVER]),
+        "mappings": (mappings, mappings),
         "thresholds": (look.steps, {"mode": "absolute", "steps": grounds}),
         "custom.cellOptions": (look.steps, {"type": "color-background", "mode": "basic"}),
         "links": (url, [{"title": title, "url": url}]),

@@ -307,3 +307,18 @@ def test_a_value_that_json_lacks_reaches_grafana() -> None:
     data = json.loads(json.dumps(frame.as_json(), allow_nan=False))["data"]
     assert data["values"] == [[1000.0, 2000.0, 3000.0], [None, None, 5.0]]
     assert data["entities"] == [None, {"NaN": [1], "Inf": [0], "NegInf": []}]
+
+
+@pytest.mark.parametrize("name", ["fleet", "host"])
+def test_a_cell_without_a_value_has_no_colour_of_a_threshold(name: str) -> None:
+    tables = [one for one in board(f"burstwatch-{name}")["panels"] if one["type"] == "table"]
+    columns = [
+        {each["id"]: each["value"] for each in override["properties"]}
+        for table in tables
+        for override in table["fieldConfig"]["overrides"]
+    ]
+    coloured = [one for one in columns if "thresholds" in one]
+    assert coloured
+    for one in coloured:
+        (nothing,) = [each for each in one["mappings"] if each["type"] == "special" and "null" in each["options"]["match"]]  # fmt: skip
+        assert nothing["options"]["result"]["color"] == "transparent"
