@@ -16,6 +16,8 @@ from typing import Any
 
 import boto3
 
+from burstwatch.aws.names import alarm_prefixes
+from burstwatch.config import Config
 from burstwatch.formatting import HOUR
 from demo.boards import NAMES, Boards, copy_bundle
 from demo.burstable import Instance, build_burstable, create_instances
@@ -212,7 +214,10 @@ def _take_down(cloud: LocalCloud, stack: Stack, cloudwatch: Any) -> list[str]:  
     say("deleting the stack and the alarms that its sweeps made")
     stack.destroy()
     print(_burstwatch(cloud, "cleanup"), end="")
-    left = cloudwatch.describe_alarms()["MetricAlarms"]
+    # Another deployment on the same cloud keeps its own.
+    prefixes = (*alarm_prefixes(Config().deployment), f"burstwatch-{Config().deployment}-")
+    names = [one["AlarmName"] for one in cloudwatch.describe_alarms()["MetricAlarms"]]
+    left = [name for name in names if name.startswith(prefixes)]
     return [f"{len(left)} alarms were left behind"] if left else []
 
 

@@ -16,6 +16,9 @@ from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
 from burstwatch.config import Config, config_from_env
 from burstwatch.kinds.base import Kind, Listing
 
+#: How the codes of AWS begin that say that a permission is missing.
+DENIED = ("AccessDenied", "UnauthorizedOperation", "AuthorizationError", "NotAuthorized")
+
 
 def examine(
     clients: Clients, name: str, kinds: Sequence[Kind], *, now: float, stack: str = ""
@@ -55,8 +58,14 @@ def _guarded(check: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Find
     try:
         yield from look()
     except AWS_ERRORS as error:
-        todo = "allow this call to whoever runs the doctor"
-        yield Finding(check=check, state="unknown", detail=describe_error(error), do=todo)
+        detail = describe_error(error)
+        is_denied = any(code in detail for code in DENIED)
+        todo = (
+            "allow this call to whoever runs the doctor"
+            if is_denied
+            else "the detail says what AWS answered"
+        )
+        yield Finding(check=check, state="unknown", detail=detail, do=todo)
     except Exception as error:  # noqa: BLE001 - an answer of a shape that nobody thought of
         detail = str(error) if isinstance(error, AwsError) else describe_error(error)
         yield Finding(check=check, state="unknown", detail=detail, do="report it")

@@ -129,7 +129,7 @@ def _summary(story: Story) -> str:
     emptied = (
         f"Ran dry at {dry}{f' and {more} times more' if more > 0 else ''}."
         if dry
-        else "Never ran dry."
+        else "Did not run dry in this time."
         if story.balance
         else "The balance is not known."
     )
@@ -244,7 +244,12 @@ def _truth(story: Story, page: Moment) -> str:
     if page.assessment == "exhausted":
         return "it was dry already"
     dry = next((at for at in story.emptied if at >= page.t_s), None)
-    return "never ran dry after" if dry is None else f"ran dry {span(dry - page.t_s)} later"
+    if dry is not None:
+        return f"ran dry {span(dry - page.t_s)} later"
+    if page.t_s + (page.time_to_empty_s or 0.0) < story.end_s:
+        return "never ran dry after"
+    last = f", with {story.balance[-1][1]:.0%} left" if story.balance else ""
+    return f"the recording ends {span(story.end_s - page.t_s)} later{last}"
 
 
 def _emptiness(story: Story, since_s: float) -> str:

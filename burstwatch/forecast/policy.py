@@ -290,7 +290,7 @@ class Judge:
         if history.track.is_slow:
             return f"empty within {span(_slow_s(history))} at the mean of the last {span(SLOW_WINDOW_S)}"
         found = self._hazard(history, horizon_s)
-        why = f"{found:.0%} likely to be empty within {span(horizon_s)}, the limit for that is {self.threshold:.0%}"
+        why = f"{found:.1%} likely to be empty within {span(horizon_s)}, the limit for that is {self.threshold:.1%}"
         past = look_at_past(history, horizon_s)
         if not past.moments:
             return why

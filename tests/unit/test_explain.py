@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,18 @@ def test_the_story_names_the_page_the_forecast_and_the_truth(drain: Path) -> Non
     assert "expected dry in " in page
     assert "ran dry " in page
     assert any(line.startswith("ran dry at    2 h 34, empty for ") for line in lines)
+
+
+def test_a_recording_that_ends_before_the_bucket_does_is_not_called_a_page_for_nothing(
+    drain: Path,
+) -> None:
+    lines = drain.read_text().splitlines(keepends=True)
+    drain.write_text("".join(lines[:148]))
+    _, out, _ = explain(str(drain), *GP2)
+    (page,) = [line for line in out.splitlines() if line.startswith("paged at")]
+    assert re.search(r"; the recording ends \d+ min later, with \d+% left$", page)
+    drain.write_text("".join(lines))
+    assert "the recording ends" not in explain(str(drain), *GP2)[1]
 
 
 def test_the_balance_is_a_line_of_blocks(drain: Path) -> None:

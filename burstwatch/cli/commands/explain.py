@@ -122,7 +122,7 @@ def _is_file(args: Namespace) -> bool:
 def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     hours = 24.0 if args.hours is None else args.hours
     if not 0 < hours <= MOST_HOURS:
-        msg = f"--hours is {hours:g}, allowed is above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
+        msg = f"hours is {hours:g}, allowed is above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
         raise ValueError(msg)
     if args.type is not None or args.size_gib is not None or args.period_s is not None or args.spec:
         msg = f"there is no file {args.series!r}, and the type, size and period of a resource come from the account"

@@ -243,7 +243,7 @@ def _budget_ratio(flags: MeasureOptions, *, drains: bool) -> float:
 def _imagined(flags: MeasureOptions, *, drains: bool) -> tuple[Profile, Plan, str]:
     """A plan for a volume that is not here."""
     if flags.size_gib is None:
-        msg = "size-gib is missing or 0: --type needs a size above 0 GiB"
+        msg = "--size-gib is missing or 0: --type needs a size above 0 GiB"
         raise ValueError(msg)
     is_throughput = flags.volume_type in CATALOGUE and CATALOGUE[flags.volume_type].unit == "MiB"
     profile = _profile(flags, "MiB" if is_throughput else "io", drains=drains)
