@@ -2,12 +2,14 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
+from burstwatch.aws.checks import CHECKS, Finding, Patient
 from tests.aws.doctored import (
     FUNCTION,
     GOLDEN,
@@ -132,7 +134,22 @@ def test_what_the_doctor_may_not_look_at_is_unknown_and_the_rest_goes_on(deploye
     assert code == 0
     assert found["keys"]["state"] == found["lambda concurrency"]["state"] == "unknown"
     assert "AccessDenied" in found["keys"]["detail"]
+    assert found["keys"]["do"] == "allow this call to whoever runs the doctor"
     assert found["topic page"]["state"] == "ok"
+
+
+def test_what_aws_does_not_have_is_not_called_a_missing_permission(
+    deployed: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(_: Patient) -> Iterator[Finding]:
+        error = {"Error": {"Code": "NotFoundException", "Message": "No such policy exists"}}
+        raise ClientError(error, "GetKeyPolicy")  # type: ignore[arg-type]
+
+    monkeypatch.setitem(CHECKS, "keys", look)
+    _, out, _ = burstwatch(deployed, "doctor", "--json")
+    found = {one["check"]: one for one in map(json.loads, out.splitlines())}
+    assert "NotFoundException" in found["keys"]["detail"]
+    assert "allow" not in found["keys"]["do"]
 
 
 def test_a_cancelled_subscription_reaches_nobody(deployed: Cloud) -> None:
