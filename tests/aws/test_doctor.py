@@ -143,7 +143,7 @@ def test_what_aws_does_not_have_is_not_called_a_missing_permission(
 ) -> None:
     def look(_: Patient) -> Iterator[Finding]:
         error = {"Error": {"Code": "NotFoundException", "Message": "No such policy exists"}}
-        raise ClientError(error, "GetKeyPolicy")  # type: ignore[arg-type]
+        raise ClientError(error, "GetKeyPolicy")
 
     monkeypatch.setitem(CHECKS, "keys", look)
     _, out, _ = burstwatch(deployed, "doctor", "--json")
