@@ -17,7 +17,7 @@ from typing import Any
 import boto3
 
 from burstwatch.aws.names import alarm_prefixes
-from burstwatch.config import Config
+from burstwatch.config import ENV_PREFIX, Config
 from burstwatch.formatting import HOUR
 from demo.boards import NAMES, Boards, copy_bundle
 from demo.burstable import Instance, build_burstable, create_instances
@@ -154,7 +154,7 @@ def run(
                 result=found,
                 address=out / LIVE,
             )
-            _keep(cloud, player, live, keep_until)
+            _keep(cloud, pace, player, live, keep_until)
     broken += _take_down(cloud, stack, client("cloudwatch"))
     if broken:
         (out / BROKEN).write_text("\n".join([*broken, ""]), encoding="utf-8")
@@ -278,13 +278,17 @@ def _result(
     return build_result(volumes, instances, scanned, messages, live_at=live_at, now_s=time.time())
 
 
-def _keep(cloud: LocalCloud, player: Player, live: Live, until: threading.Event) -> None:
+def _keep(
+    cloud: LocalCloud, pace: Pace, player: Player, live: Live, until: threading.Event
+) -> None:
     """Serve everything live until Ctrl-C, or until the event."""
     variables = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")
     with live.serving() as address:
         print(f"the fleet plays on until Ctrl-C, and {address} shows it; to look at it yourself:")
         for name in variables:
             print(f"  export {name}={cloud.environment()[name]}")
+        for name, value in pace.settings.items():
+            print(f"  export {ENV_PREFIX}{name.upper()}={value}")
         print("  .venv/bin/burstwatch scan", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             while player.is_alive() and not until.wait(1):

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from botocore.exceptions import ClientError
+
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error
 
 #: The names of the queues of drills begin so.
@@ -63,7 +65,11 @@ def find_deployment(clients: Clients, name: str, stack: str = "") -> Deployment:
     try:
         (found,) = clients("cloudformation").describe_stacks(StackName=stack)["Stacks"]
     except AWS_ERRORS as error:
-        msg = f"stack {stack!r} in {clients.region} was not found: {describe_error(error)}; name another by --stack"
+        # CloudFormation has no error code of its own for a stack that is not there.
+        is_missing = isinstance(error, ClientError) and "does not exist" in str(error)
+        wrong = "was not found" if is_missing else "could not be read"
+        hint = "; name another by --stack" if is_missing else ""
+        msg = f"stack {stack!r} in {clients.region} {wrong}: {describe_error(error)}{hint}"
         raise AwsError(msg) from error
     outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
     return Deployment(name=name, stack=stack, outputs=outputs)

@@ -7,7 +7,7 @@ whoever heard it hears its end. The next drill takes the queue of one that was k
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -49,7 +49,7 @@ class Drill:
     """One fire drill: whose, which severity's way, its own id, and its clock.
 
     ``function`` is the name of the deployed function. ``clock`` returns seconds since the epoch,
-    ``sleep`` waits for some.
+    ``sleep`` waits for some. ``begun`` is called with the name of each hop before it is tried.
     """
 
     clients: Clients
@@ -59,8 +59,9 @@ class Drill:
     clock: Callable[[], float]
     sleep: Callable[[float], None]
     with_queue: bool = True
+    begun: Callable[[str], None] = lambda _: None
 
-    def run(self) -> Iterator[Hop]:
+    def run(self) -> Generator[Hop]:
         """Each hop when it is known how it went. At the end it leaves nothing, or an alarm in ALARM to the sweeps."""
         made: dict[str, str] = {}
 
@@ -154,6 +155,7 @@ class Drill:
         raise HopError(msg)
 
     def _try(self, name: str, step: Callable[[], str]) -> Hop:
+        self.begun(name)
         began = self.clock()
         try:
             detail = step()

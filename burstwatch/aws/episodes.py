@@ -10,11 +10,14 @@ from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.names import DRILL, MASS, parse_alarm_name
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
 from burstwatch.formatting import DAY, MINUTE
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Kind
 from burstwatch.messages.console import console_link
 from burstwatch.messages.episode import (
     Episode,
+    Measured,
     lasting_fix,
-    lowest_and_empty,
+    measure_levels,
     read_record,
 )
 from burstwatch.messages.timeline import merge_timelines
@@ -46,23 +49,28 @@ def close_episode(
         deadline=deadline,
     )
     measured = [
-        lowest_and_empty(
-            [
-                (start_s, kind.to_ratio(resource, value))
-                for start_s, value in answers.series.get(queries[resource.key].key, ())
-            ]
-        )
+        one
         for resource in buckets
+        if (one := _measure(kind, resource, answers.series.get(queries[resource.key].key, ())))
     ]
     resource = buckets[0]
+    # A sweep sees an empty bucket when its datapoint has come, minutes after it was empty.
+    empty = [one.empty_s for one in measured] + [episode.empty_s]
     return replace(
         episode,
         name=resource.name,
-        lowest_ratio=min((low for low, _ in measured if low is not None), default=None),
-        at_zero_s=max((zero for _, zero in measured if zero is not None), default=None),
+        empty_s=min((at for at in empty if at is not None), default=None),
+        lowest_ratio=min((one.lowest_ratio for one in measured), default=None),
+        at_zero_s=max((one.at_zero_s for one in measured), default=None),
         fix=lasting_fix(kind, resource),
         console=console_link(kind, resource),
     )
+
+
+def _measure(
+    kind: Kind, resource: Resource, values: Sequence[tuple[float, float]]
+) -> Measured | None:
+    return measure_levels([(at, kind.to_ratio(resource, value)) for at, value in values])
 
 
 def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:

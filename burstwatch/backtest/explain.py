@@ -13,7 +13,7 @@ from itertools import pairwise
 from burstwatch.backtest.replay import Moment
 from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, document, picture, ticks
 from burstwatch.fixes import Fix
-from burstwatch.formatting import recorded_time, span, spark
+from burstwatch.formatting import clock_time, recorded_time, span, spark
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.owner_tags import read_owner_tags
@@ -30,6 +30,7 @@ COLORS = {
 }
 MOST_NAMED = 3
 PAGES = frozenset({"critical", "exhausted"})
+IN_DANGER = frozenset({"warning", "critical"})
 SPARK_WIDTH = 72
 HOUR_S = 3_600.0
 
@@ -44,6 +45,7 @@ class Story:
     points: Points
     moments: Sequence[Moment]
     period_s: float
+    delay_s: float
     fixes: Sequence[Fix] = ()
 
     @property
@@ -91,14 +93,15 @@ def as_text(story: Story) -> str:
     """The story in words: the balance as a line of blocks, each change, each page and its truth."""
     at = _clock(story)
     lines = [
-        f"{story.name}: {_volume(story.resource)}, {span(story.end_s - story.start_s)} in periods of {story.period_s:g} s",
+        f"{story.name}: {_volume(story.resource)}, {_timing(story)}",
         _balance_line(story),
         "",
         *(f"{at(moment.t_s)}  {moment.assessment:9}  {moment.reason}" for moment in story.turns),
+        *_last_line(story),
         "",
     ]
     lines += [
-        f"paged at {at(page.t_s)}: expected {_forecast(page)}; {_truth(story, page)}"
+        f"paged at {at(page.t_s)}: expected {_forecast(story, page)}; {_truth(story, page)}"
         for page in story.pages
     ]
     if not story.pages:
@@ -234,9 +237,34 @@ def _clock(story: Story) -> Callable[[float], str]:
     return text
 
 
-def _forecast(moment: Moment) -> str:
-    low, high = span(moment.low_s), span(moment.high_s)
-    return f"dry in {span(moment.time_to_empty_s)} ({low} to {high})"
+def _timing(story: Story) -> str:
+    length = f"{span(story.end_s - story.start_s)} in periods of {story.period_s:g} s"
+    return f"{length}, each datapoint {story.delay_s:g} s late (--delay-s)"
+
+
+def _forecast(story: Story, moment: Moment) -> str:
+    """When the bucket is empty, in words: the time on the clock and what is left until then."""
+
+    def at(seconds: float | None) -> str:
+        if seconds is None or math.isinf(seconds):
+            return span(seconds)
+        then = moment.t_s + seconds
+        is_dated = recorded_time(story.start_s).endswith("Z")
+        return clock_time(then, now=moment.t_s) if is_dated else _clock(story)(then).strip()
+
+    seconds = moment.time_to_empty_s
+    low_to_high = f"({at(moment.low_s)} to {at(moment.high_s)})"
+    if seconds is None or math.isinf(seconds):
+        return f"dry in {span(seconds)} {low_to_high}"
+    return f"empty at {at(seconds)}, in {span(seconds)} {low_to_high}"
+
+
+def _last_line(story: Story) -> list[str]:
+    """The last moment, where the recording ends in danger. The verdict may be from long before."""
+    last = story.moments[-1]
+    if last.assessment not in IN_DANGER or last.time_to_empty_s is None:
+        return []
+    return [f"{_clock(story)(last.t_s)}  at the end {last.assessment}, {_forecast(story, last)}"]
 
 
 def _truth(story: Story, page: Moment) -> str:

@@ -148,7 +148,8 @@ def spec_of(
     stated = {**described, **sized}
     of_file = contents.spec if kind.name == contents.kind else {}
     spec = {**of_file, **stated}
-    if not spec:
+    is_known = spec.keys() <= kind.example.spec.keys()
+    if not spec or (kind is EBS_VOLUME and is_known and not spec.keys() >= EXAMPLE_SPEC.keys()):
         what = (
             "--type and --size-gib"
             if kind is EBS_VOLUME

@@ -89,20 +89,36 @@ def lasting_fix(kind: Kind, resource: Resource) -> str:
     return lasting[0].text if lasting else ""
 
 
-def lowest_and_empty(
-    levels: Sequence[tuple[float, float]],
-) -> tuple[float | None, float | None]:
-    """The lowest level, and for how many seconds the bucket was empty; None without any.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """What the levels of one bucket say of an episode: the lowest, and when and for how long it was empty.
+
+    ``empty_s`` is None if it was not empty.
+    """
+
+    lowest_ratio: float
+    at_zero_s: float
+    empty_s: float | None
+
+
+def measure_levels(levels: Sequence[tuple[float, float]]) -> Measured | None:
+    """What the levels say; None without any.
 
     ``levels`` are pairs of a period's start and its share of the bucket, in time order. An empty
-    one lasts until the next, which comes after one or five minutes.
+    one lasts until the next, which comes after one or five minutes. The bucket was empty at the
+    start of its first empty period at the earliest, and that time is used: a lead is no longer
+    than it was.
     """
     if not levels:
-        return None, None
+        return None
     ends = [*(start for start, _ in levels[1:]), levels[-1][0]]
-    empty = (
-        min(max(end - start, SHORTEST_PERIOD_S), LONGEST_PERIOD_S)
+    empty = [
+        (start, min(max(end - start, SHORTEST_PERIOD_S), LONGEST_PERIOD_S))
         for (start, ratio), end in zip(levels, ends, strict=True)
         if ratio <= EMPTY_RATIO
+    ]
+    return Measured(
+        lowest_ratio=min(ratio for _, ratio in levels),
+        at_zero_s=sum(seconds for _, seconds in empty),
+        empty_s=empty[0][0] if empty else None,
     )
-    return min(ratio for _, ratio in levels), sum(empty)

@@ -149,7 +149,9 @@ def _bucket_of(
         raise ValueError(msg)
     statistic: Statistic = "Minimum" if "Minimum" in stated else "Average"
     if not stated:
-        notes.append(f"{lowest.level_metric} is taken as an Average")
+        notes.append(
+            f"{lowest.level_metric} is taken as an Average, and can be lower within a period: a file with the Minimum gives a narrower range"
+        )
     return replace(lowest, statistic=statistic), notes
 
 

@@ -1,6 +1,9 @@
 """The fire drill on the strict fake: each hop told, a failing one named, and nothing left."""
 
+import io
 import json
+import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +14,7 @@ import pytest
 from burstwatch.aws.drill import Drill, Hop
 from burstwatch.aws.drill_steps import take_step
 from burstwatch.aws.session import Clients
+from burstwatch.cli.main import run
 from burstwatch.config import Config
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, alarms, run_sweep
@@ -206,7 +210,7 @@ def test_a_drill_that_is_interrupted_leaves_its_alarm_to_the_sweeps_which_resolv
     hops = made.run()
     while next(hops).name != "raised":
         pass
-    hops.close()  # type: ignore[attr-defined]  # as an interrupt does
+    hops.close()  # as an interrupt does
     assert not cloud.aws.queues
     cloud.clock.now += 4_000
     for _ in range(5):
@@ -232,6 +236,53 @@ def test_the_command_finds_the_topic_of_the_stack_and_prints_each_hop(
     assert code == 1
     assert err == "burstwatch: the drill failed at: subscribers\n"
     assert "FAILED" in out
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_command_that_is_ended_takes_its_queue_away(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.aws.outputs["Burstwatch"] = {"BurstWatchSweepFunctionName1234": FUNCTION}
+    deploy(cloud)
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    before = signal.getsignal(signal.SIGTERM)
+
+    def end(_: float) -> None:
+        assert cloud.aws.queues
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(time, "sleep", end)
+    with pytest.raises(KeyboardInterrupt):
+        burstwatch(cloud, "drill")
+    assert not cloud.aws.queues
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_on_a_terminal_the_command_names_the_hop_that_it_waits_for(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.aws.outputs["Burstwatch"] = {"BurstWatchSweepFunctionName1234": FUNCTION}
+    deploy(cloud)
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    monkeypatch.setattr(time, "sleep", sleeper(cloud))
+    out, err = io.StringIO(), Terminal()
+    run(["drill"], stdout=out, stderr=err, env=dict(os.environ), clock=cloud.clock)
+    shown = err.getvalue()
+    assert [one.partition(" ...")[0] for one in shown.split("\r") if "..." in one] == HOPS
+    assert shown.endswith("\r")
+    assert "..." not in out.getvalue()
+
+
+def test_a_stack_that_cannot_be_read_is_not_called_missing(cloud: Cloud) -> None:
+    cloud.aws.denied.add("DescribeStacks")
+    code, _, err = burstwatch(cloud, "drill")
+    assert code == 2
+    assert "stack 'Burstwatch' in us-east-1 could not be read: DescribeStacks: " in err
+    assert "--stack" not in err
 
 
 def test_without_a_stack_the_command_says_which_it_looked_for(cloud: Cloud) -> None:

@@ -18,7 +18,7 @@ from burstwatch.config import Links
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.digest import digest_message, is_near_miss, is_needless
-from burstwatch.messages.episode import Episode, lowest_and_empty
+from burstwatch.messages.episode import Episode, Measured, measure_levels
 from burstwatch.messages.message import Message
 from burstwatch.messages.timeline import Timeline, read_timeline
 from tests.aws.test_cli_account import burstwatch
@@ -67,7 +67,9 @@ def test_an_episode_is_listed_once_with_its_lead_and_its_time_at_zero(
     (episode,) = map(json.loads, out.splitlines())
     assert episode["resource_id"] == disk.id
     assert episode["severity"] == "critical"
-    assert episode["lead_s"] >= 900
+    assert episode["lead_s"] >= 900 - 60  # at least that: it was empty within that minute
+    # The start of the minute in which 60 % are spent at 3 % a minute, and not the sweep that saw it.
+    assert episode["empty_s"] == NOW + 19 * 60
     assert episode["lowest_ratio"] == 0
     assert 240 <= episode["at_zero_s"] <= 480
     assert episode["fix"].startswith("change to gp3 with 3,000 IOPS")
@@ -137,20 +139,25 @@ def test_a_log_that_is_not_there_is_an_error_and_not_an_empty_list(cloud: Cloud)
 
 
 @pytest.mark.parametrize(
-    ("levels", "found"),
+    ("levels", "lowest_ratio", "at_zero_s", "empty_s"),
     [
-        ([], (None, None)),
-        ([(0.0, 0.5), (60.0, 0.4)], (0.4, 0.0)),
-        ([(0.0, 0.5), (60.0, 0.0), (120.0, 0.0), (180.0, 0.1)], (0.0, 120.0)),
-        ([(0.0, 0.0), (300.0, 0.2)], (0.0, 300.0)),
-        ([(0.0, 0.0), (3_600.0, 0.2)], (0.0, 300.0)),
-        ([(0.0, 0.0)], (0.0, 60.0)),
+        ([(0.0, 0.5), (60.0, 0.4)], 0.4, 0.0, None),
+        ([(0.0, 0.5), (60.0, 0.0), (120.0, 0.0), (180.0, 0.1)], 0.0, 120.0, 60.0),
+        ([(0.0, 0.0), (300.0, 0.2)], 0.0, 300.0, 0.0),
+        ([(0.0, 0.0), (3_600.0, 0.2)], 0.0, 300.0, 0.0),
+        ([(0.0, 0.0)], 0.0, 60.0, 0.0),
     ],
 )
 def test_an_empty_bucket_is_so_until_the_next_datapoint(
-    levels: list[tuple[float, float]], found: tuple[float | None, float | None]
+    levels: list[tuple[float, float]], lowest_ratio: float, at_zero_s: float, empty_s: float | None
 ) -> None:
-    assert lowest_and_empty(levels) == found
+    assert measure_levels(levels) == Measured(
+        lowest_ratio=lowest_ratio, at_zero_s=at_zero_s, empty_s=empty_s
+    )
+
+
+def test_without_a_level_nothing_is_measured() -> None:
+    assert measure_levels([]) is None
 
 
 def test_the_times_of_an_episode_are_read_back_from_the_words_of_its_alarm() -> None:

@@ -41,9 +41,11 @@ def test_the_story_names_the_page_the_forecast_and_the_truth(drain: Path) -> Non
     code, out, err = explain(str(drain), *GP2)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].endswith("gp2 100 GiB, 7.0 h in periods of 60 s")
+    assert lines[0].endswith(
+        "gp2 100 GiB, 7.0 h in periods of 60 s, each datapoint 0 s late (--delay-s)"
+    )
     (page,) = [line for line in lines if line.startswith("paged at")]
-    assert "expected dry in " in page
+    assert re.search(r"expected empty at 2 h 3\d, in \d+ min \(2 h 3\d to ", page)
     assert "ran dry " in page
     assert any(line.startswith("ran dry at    2 h 34, empty for ") for line in lines)
 
@@ -58,6 +60,21 @@ def test_a_recording_that_ends_before_the_bucket_does_is_not_called_a_page_for_n
     assert re.search(r"; the recording ends \d+ min later, with \d+% left$", page)
     drain.write_text("".join(lines))
     assert "the recording ends" not in explain(str(drain), *GP2)[1]
+
+
+def test_a_recording_that_ends_in_danger_says_when_its_bucket_is_empty(drain: Path) -> None:
+    heading, *rows = drain.read_text().splitlines()
+    began_s = 1_763_971_200  # 2025-11-24 08:00Z
+    dated = [f"{began_s + float(t):.0f},{rest}" for t, rest in (row.split(",", 1) for row in rows)]
+    drain.write_text("\n".join([heading, *dated[:148]]))
+    _, out, _ = explain(str(drain), *GP2)
+    (last,) = [line for line in out.splitlines() if "at the end" in line]
+    # What is left of 33 minutes of full burst, which began at 10:00.
+    assert re.match(
+        r"2025-11-24 10:28Z  at the end critical, empty at 10:33Z, in 5 min \(10:3\d", last
+    )
+    drain.write_text("\n".join([heading, *dated]))
+    assert "at the end" not in explain(str(drain), *GP2)[1]
 
 
 def test_the_balance_is_a_line_of_blocks(drain: Path) -> None:

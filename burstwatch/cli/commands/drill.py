@@ -7,9 +7,13 @@ make subscriptions, and make a queue.
 """
 
 import secrets
+import signal
 import time
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.main import Terminal
@@ -20,6 +24,8 @@ if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.drill import Hop
 
 PARTIAL = 1
+#: Room for the longest name of a hop.
+WIDTH = 24
 TOPICS: dict[str, Verdict] = {"page": "critical", "notice": "warning"}
 
 
@@ -52,11 +58,14 @@ def run(args: Namespace, terminal: Terminal) -> int:
         clock=terminal.clock,
         sleep=time.sleep,
         with_queue=not args.without_queue,
+        begun=partial(_show_begun, terminal.stderr),
     )
     hops = []
-    for hop in drill.run():
-        hops.append(hop)
-        print(to_json(hop) if args.json else _line(hop), file=terminal.stdout, flush=True)
+    with _interrupted_by_sigterm(), closing(drill.run()) as tried:
+        for hop in tried:
+            hops.append(hop)
+            _show_begun(terminal.stderr, "")
+            print(to_json(hop) if args.json else _line(hop), file=terminal.stdout, flush=True)
     failed = [hop for hop in hops if hop.ok is False]
     if failed:
         names = ", ".join(hop.name for hop in failed)
@@ -70,6 +79,27 @@ def run(args: Namespace, terminal: Terminal) -> int:
         )
         print(f"from the metric to the subscriber: {total:.0f} s", file=terminal.stdout)
     return 0
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """End on SIGTERM as on Ctrl-C: the drill then takes away what it made."""
+
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _show_begun(stderr: TextIO, name: str) -> None:
+    """On a terminal, name the hop that is waited for. An empty name removes the line."""
+    if stderr.isatty():
+        text = f"{name} ..." if name else ""
+        print(f"\r{text:{WIDTH}}{'' if text else chr(13)}", end="", file=stderr, flush=True)
 
 
 def _line(hop: "Hop") -> str:

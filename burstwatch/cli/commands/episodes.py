@@ -78,8 +78,8 @@ def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:
             one.name[:24],
             one.severity,
             "still open" if one.closed_s is None else span(one.lasted_s),
-            span(one.lead_s),
-            span(one.at_zero_s),
+            _lead(one),
+            _at_zero(one, now=now),
             "-" if one.lowest_ratio is None else f"{one.lowest_ratio:.0%}",
             one.console,
         )
@@ -87,6 +87,18 @@ def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:
     ]
     count = f"{len(episodes)} episode{'s' if len(episodes) > 1 else ''} in the last {since}"
     return f"{table(HEADINGS, rows)}\n{count}"
+
+
+def _lead(one: Episode) -> str:
+    """The lead. A sweep sees an empty bucket minutes later, and an open episode is not measured yet."""
+    is_measured = one.closed_s is not None or one.lead_s is None
+    return span(one.lead_s) if is_measured else f"at most {span(one.lead_s)}"
+
+
+def _at_zero(one: Episode, *, now: float) -> str:
+    if one.closed_s is None and one.empty_s is not None:
+        return f"since {clock_time(one.empty_s, now=now)}"
+    return span(one.at_zero_s)
 
 
 def _annotation(one: Episode) -> dict[str, object]:

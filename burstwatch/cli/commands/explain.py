@@ -62,6 +62,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         points=seen.points,
         moments=list(seen.play(config).moments()),
         period_s=seen.period_s,
+        delay_s=seen.delay_s,
     )
     story = replace(story, fixes=_fixes(story, seen.kind))
     if args.html:
@@ -72,6 +73,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             "pages": story.pages,
             "emptied_at_s": story.emptied,
             "changes": story.turns,
+            "last": story.moments[-1],
             "fixes": story.fixes,
         }
         print(to_json(record), file=terminal.stdout)

@@ -68,6 +68,9 @@ def read_table(text: str, *, name: str) -> Contents:
         _take(columns, cells, where=where)
     if columns is None:
         msg = f"{name}: no rows with a time and values under a heading"
+        if len(headings) > 1:
+            first = _short(headings[-1][0])
+            msg = f"{msg}: the last row begins with {first!r}; a time is {TIMES}"
         raise ValueError(msg)
     if len(columns.texts) == len(columns.names) - 1:
         raise ValueError(columns.texts[min(columns.texts)])
