@@ -206,7 +206,7 @@ class Config:
     events_topic_arn: str = declare("", "topic for readable details", **_TOPIC)
     dashboard_url: str = declare(
         "",
-        "link to a dashboard in every message, such as Grafana's /d/burstwatch-volume?var-volume={resource_id}&from={from_ms}&to={to_ms}; the default is the stack's own",
+        "link to a dashboard in every message, such as Grafana's /d/burstwatch-volume?var-volume={resource_id}&from={from_ms}&to={to_ms}; the default is the dashboard of the stack, if it has one",
         **_LINK,
     )
     runbooks_url: str = declare(

@@ -106,7 +106,7 @@ def run(
     def client(name: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
         return session.client(name, endpoint_url=cloud.endpoint)
 
-    stack = Stack(cloud, settings=pace.settings)
+    stack = Stack(cloud, settings=pace.settings, context={"dashboard": "true"})
     with contextlib.ExitStack() as ending:
         pool = ending.enter_context(ThreadPoolExecutor(1))
         ending.push(lambda failure, *_: stack.cancel() if failure else None)
@@ -282,7 +282,9 @@ def _keep(
     cloud: LocalCloud, pace: Pace, player: Player, live: Live, until: threading.Event
 ) -> None:
     """Serve everything live until Ctrl-C, or until the event."""
-    variables = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")
+    variables = (
+        "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_DEFAULT_REGION"
+    )  # fmt: skip
     with live.serving() as address:
         print(f"the fleet plays on until Ctrl-C, and {address} shows it; to look at it yourself:")
         for name in variables:

@@ -2,8 +2,9 @@
 
 The deployed function makes the metric, the alarm and the message with its own rights
 (``drill_steps.py``). The drill asks it, and watches what comes of it. At the end it takes away
-what it made. If it is stopped while its alarm is in ALARM, sweeps end that an hour later, so that
-whoever heard it hears its end. The next drill takes the queue of one that was killed.
+what it made. If it is stopped while its alarm is in ALARM, the next sweeps end that, so that
+whoever heard it hears its end. After a drill that was killed they do so an hour later, and the
+next drill takes its queue.
 """
 
 import json
@@ -122,12 +123,12 @@ class Drill:
         """Delete the alarm, unless somebody who heard it would then never hear that it is over.
 
         Raises:
-            HopError: if it is still in ALARM. Sweeps publish its end and delete it an hour later.
+            HopError: if it is still in ALARM. Sweeps publish its end and delete it.
         """
         found = self.clients("cloudwatch").describe_alarms(AlarmNames=[alarm])["MetricAlarms"]
         if any(one["StateValue"] == "ALARM" for one in found):
-            self._ask("end")
-            msg = f"{alarm} is still in ALARM: sweeps end it within an hour"
+            self._ask("stop")
+            msg = f"{alarm} is still in ALARM: the next sweeps end it and delete it"
             raise HopError(msg)
         return self._do("remove")
 

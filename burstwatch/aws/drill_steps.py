@@ -28,6 +28,7 @@ from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.message import Message, drill_message
 from burstwatch.messages.text import description
+from burstwatch.messages.timeline import Timeline
 from burstwatch.polling.unit import Unit
 
 #: Every drill's id begins so.
@@ -129,6 +130,14 @@ class _Step:
         self.clients("cloudwatch").put_metric_alarm(**request)
         return self.alarm
 
+    def stop(self) -> str:
+        """Publish that it is over, and say so in the alarm: sweeps then end it, and delete it."""
+        over = Timeline(opened_s=self.now, over_s=self.now).lines()[-1]
+        text = f"{description(self.message)}\n{over}"
+        request = alarm_request(self.alarm, self.subject, text, self.severity, self.config)
+        self.clients("cloudwatch").put_metric_alarm(**request)
+        return self.end()
+
     def send_event(self) -> str:
         """Send a readable message, as beside a real alarm."""
         if not self.config.events_topic_arn:
@@ -164,5 +173,6 @@ STEPS: Mapping[str, Callable[[_Step], str]] = {
     "alarm": _Step.make_alarm,
     "event": _Step.send_event,
     "end": _Step.end,
+    "stop": _Step.stop,
     "remove": _Step.remove,
 }

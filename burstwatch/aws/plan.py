@@ -163,7 +163,9 @@ def _plan_orphans(
     """End the alarms of what is gone, of a kind no longer watched, or of a drill that was killed."""
     for some in orphans:
         kind = some[0].kind
-        is_under_way = kind == DRILL and now - some[0].timeline.opened_s <= DRILL_LASTS_S
+        drill = some[0].timeline
+        is_fresh = drill.over_s is None and now - drill.opened_s <= DRILL_LASTS_S
+        is_under_way = kind == DRILL and is_fresh
         if not kind or is_under_way:
             continue
         # A function that is started anew for each sweep never has inventories enough to be sure.

@@ -62,8 +62,7 @@ def publish_severities(
 def publish_completed(clients: Clients, found: Look, config: Config) -> list[Problem]:
     """The heartbeat of a unit. Published last: all before it was acknowledged."""
     of_unit = unit_dimensions(found.unit, found.shard, config)
-    several = (of_unit[:1], of_unit)
-    return _put(clients, [datum(HEARTBEAT_METRIC, one, found.at, 1.0) for one in several])
+    return _put(clients, [datum(HEARTBEAT_METRIC, of_unit, found.at, 1.0)])
 
 
 def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem]:

@@ -101,11 +101,11 @@ def as_text(story: Story) -> str:
         "",
     ]
     lines += [
-        f"paged at {at(page.t_s)}: expected {_forecast(story, page)}; {_truth(story, page)}"
+        f"would page at {at(page.t_s)}: expected {_forecast(story, page)}; {_truth(story, page)}"
         for page in story.pages
     ]
     if not story.pages:
-        lines.append("nobody was paged")
+        lines.append("would page nobody")
     lines += [f"ran dry at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
     lines += [
         f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}" for fix in story.fixes
@@ -137,7 +137,7 @@ def _summary(story: Story) -> str:
         else "The balance is not known."
     )
     pages = len(story.pages)
-    return f"{_volume(story.resource)}. {emptied} {f'Paged {pages} times' if pages != 1 else 'Paged once'}."
+    return f"{_volume(story.resource)}. {emptied} {f'Would page {pages} times' if pages != 1 else 'Would page once'}."
 
 
 def as_svg(story: Story) -> str:
@@ -261,15 +261,17 @@ def _forecast(story: Story, moment: Moment) -> str:
 
 def _last_line(story: Story) -> list[str]:
     """The last moment, where the recording ends in danger. The verdict may be from long before."""
-    last = story.moments[-1]
-    if last.assessment not in IN_DANGER or last.time_to_empty_s is None:
+    last, seconds = story.moments[-1], story.moments[-1].time_to_empty_s
+    if last.assessment not in IN_DANGER or seconds is None:
         return []
-    return [f"{_clock(story)(last.t_s)}  at the end {last.assessment}, {_forecast(story, last)}"]
+    text = last.reason if math.isinf(seconds) else _forecast(story, last)
+    return [f"{_clock(story)(last.t_s)}  at the end {last.assessment}, {text}"]
 
 
 def _truth(story: Story, page: Moment) -> str:
     """Say what came after a page."""
-    if page.assessment == "exhausted":
+    newest = [ratio for at, ratio in story.balance if at <= page.t_s]
+    if page.assessment == "exhausted" and newest and newest[-1] <= EMPTY_RATIO:
         return "it was dry already"
     dry = next((at for at in story.emptied if at >= page.t_s), None)
     if dry is not None:

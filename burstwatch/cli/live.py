@@ -105,10 +105,12 @@ class Top(App[None]):
         now = self._clock()
         self.query_one("#summary", Static).update(Text(self.board.summary(now)))
         failures = [self._failure] if self._failure else []
-        problems = "\n".join([*failures, *self.board.problems][:3])
-        self.query_one("#problems", Static).update(Text(problems))
         table = self.query_one(DataTable)
         lines = self.board.lines(now, self._wanted)
+        if self.board.seen and not lines:
+            failures.append(f"nothing matches {self._wanted!r}")
+        problems = "\n".join([*failures, *self.board.problems][:3])
+        self.query_one("#problems", Static).update(Text(problems))
         chosen = self._chosen()
         table.clear()
         for line in lines:

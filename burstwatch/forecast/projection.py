@@ -12,7 +12,7 @@ from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
 from burstwatch.forecast.demand import demand_now
 from burstwatch.formatting import span
-from burstwatch.history.cadence import COARSE_S, FINE_S
+from burstwatch.history.cadence import FINE_S, is_fine
 from burstwatch.history.observations import Observation, Resource, State
 from burstwatch.history.points import NO_LIMIT, LevelPoint, Range
 from burstwatch.history.track import EMPTY_RATIO
@@ -89,8 +89,9 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
             return _unknown(now, reason, age=age)
         if observation.unit_is_fresh:
             reason = f"no datapoint for {age:.0f} s while others of the unit have some: no I/O"
-            # Datapoints of five minutes begin at every fifth, so one that does not is of a minute.
-            late_s = max_data_age_s + (FINE_S if last.start_s % COARSE_S else COARSE_S)
+            late_s = max_data_age_s + (
+                FINE_S if is_fine(last.start_s) else observation.unit_period_s
+            )
             ended = level_at_end(bucket, last, STILL)
             found = _idle(bucket, ended, reason, now=now, age=age, late_s=late_s)
             return replace(found, data_age_s=age)
@@ -150,7 +151,7 @@ def _without_levels(
     if observation.unit_is_fresh:
         reason = "no datapoint while others of the unit have some: no I/O"
         anything = Range(low=0.0, likely=0.0, high=bucket.capacity)
-        silent_s, late_s = observation.looked_back_s, max_data_age_s + COARSE_S
+        silent_s, late_s = observation.looked_back_s, max_data_age_s + observation.unit_period_s
         return _idle(bucket, anything, reason, now=now, age=silent_s, late_s=late_s)
     return _unknown(now, "no datapoint yet, of this or any other resource")
 

@@ -205,7 +205,7 @@ def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:
     """The demand as operations per second and KiB per operation."""
     iops, io_kib, mib_s = question.iops, question.io_kib, question.mib_s
     if iops is None and mib_s is None:
-        msg = "give the demand: iops, mib_s or both"
+        msg = "give the demand: --iops, --mib-s or both"
         raise ValueError(msg)
     default_io_kib = 16.0 if volume.unit == "io" else volume.io_kib
     if iops is None or mib_s is None:

@@ -6,6 +6,11 @@ from itertools import pairwise
 FINE_S, COARSE_S = 60.0, 300.0
 
 
+def is_fine(start_s: float) -> bool:
+    """Whether a datapoint shows that it is of one minute: those of five begin at every fifth."""
+    return start_s % COARSE_S != 0
+
+
 def cadence_s(starts: Sequence[float]) -> float:
     """Seconds between datapoints: 60, or 300 where all points show it.
 
@@ -14,6 +19,6 @@ def cadence_s(starts: Sequence[float]) -> float:
     every point must be on a five-minute mark and most must follow one another.
     """
     gaps = [after - before for before, after in pairwise(starts)]
-    on_marks = all(start % COARSE_S == 0 for start in starts)
+    on_marks = not any(map(is_fine, starts))
     regular = 2 * gaps.count(COARSE_S) >= len(gaps) > 1
     return COARSE_S if on_marks and regular else FINE_S

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from burstwatch.bucket import Bucket
+from burstwatch.history.cadence import COARSE_S
 from burstwatch.history.history import History, build_history
 from burstwatch.history.past import Past
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
@@ -123,7 +124,8 @@ class Observation:
     """A resource with what is known of its levels and its demand at ``at``.
 
     ``unit_is_fresh`` says whether the unit's other resources have fresh data, which
-    tells idle from blind. ``looked_back_s`` is how far back datapoints were asked for.
+    tells idle from blind, and ``unit_period_s`` how far apart the unit's datapoints are, for one
+    that has none. ``looked_back_s`` is how far back datapoints were asked for.
     ``missing`` is why nothing is known, where a question failed, or nothing.
     """
 
@@ -131,6 +133,7 @@ class Observation:
     at: float
     history: History | None = None
     unit_is_fresh: bool = True
+    unit_period_s: float = COARSE_S
     looked_back_s: float = 0.0
     missing: str = ""
 
@@ -156,6 +159,7 @@ def observe(
     *,
     past: Past | None = None,
     unit_is_fresh: bool = True,
+    unit_period_s: float = COARSE_S,
     looked_back_s: float = 0.0,
 ) -> Observation:
     """An observation of datapoints in time order; those before a resize are left out."""
@@ -176,5 +180,6 @@ def observe(
         at=at,
         history=history,
         unit_is_fresh=unit_is_fresh,
+        unit_period_s=unit_period_s,
         looked_back_s=looked_back_s,
     )

@@ -36,9 +36,10 @@ def digest_message(
     asked = "not known" if requests_usd is None else f"{requests_usd:.2f} USD"
     return Message(
         event="digest",
-        title=f"burstwatch {deployment}: {count} in {days}, {len(empty)} ran empty",
-        actions=actions(changes or ["nothing to do"]),
+        title=f"burstwatch {deployment}: {count} ended in {days}, {len(empty)} ran empty",
+        actions=actions(changes or ["no change to suggest"]),
         facts=(
+            "Open episodes are not counted: `burstwatch episodes` lists them",
             f"Paged: {sum(one.paged_s is not None for one in episodes)} of {len(episodes)}",
             f"Time at zero: {span(sum(one.at_zero_s or 0.0 for one in episodes))} in all",
             f"Needless pages: {sum(map(is_needless, episodes))} (never under {NEEDLESS_ABOVE:.0%})",

@@ -11,7 +11,6 @@ from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 
 #: What the sweep publishes once a sweep about the whole deployment.
 FLEET_METRICS = (
-    "SweepCompleted",
     "ResourcesSeen",
     "ResourcesUnknown",
     "ResourcesWarning",
@@ -28,7 +27,7 @@ FLEET_METRICS = (
     "Problems",
 )
 #: What the template of a deployment with one function has, and what a sweep of it takes.
-ALARM_METRICS, DASHBOARDS, KEYS = 17, 1, 1
+ALARM_METRICS, KEYS = 17, 1
 SWEEP_S, LOG_KIB = 2.0, 4.0
 MEMORY_GIB = 0.5
 KIB_PER_GIB = 1_024.0**2
@@ -59,7 +58,6 @@ def deployment_lines(config: Config) -> list[Line]:
     )
     return [
         _line("alarms", ALARM_METRICS, "alarm_metric"),
-        _line("dashboards", DASHBOARDS, "dashboard"),
         _line("fleet metrics", len(FLEET_METRICS) + own, "custom_metric"),
         _line("keys", KEYS, "key"),
         Line(name="sweeps", quantity=sweeps, usd=lambda_usd, paid_usd=lambda_paid_usd),

@@ -36,6 +36,7 @@ class LevelSample:
         self.resource, self.kind, self.config, self.now = resource, kind, config, now
         self.known: LastLook | None = schedule.last_look(resource)
         self.look_back_s = look_back_s(resource.bucket)
+        self.unit_period_s = schedule.period_s(kind.name)
         #: Its levels, or None where nothing was asked or answered; why not.
         self.series: Series | None = None
         self.failure = ""
@@ -170,6 +171,7 @@ class LevelSample:
             demand,
             past=past,
             unit_is_fresh=unit_is_fresh,
+            unit_period_s=self.unit_period_s,
             looked_back_s=self.now - from_s,
         )
 

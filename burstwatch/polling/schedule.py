@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from burstwatch.config import Config
 from burstwatch.forecast.policy import PAGED, Assessment
 from burstwatch.history.background import Background, with_earlier
+from burstwatch.history.cadence import COARSE_S, FINE_S, is_fine
 from burstwatch.history.levels import Levels
 from burstwatch.history.observations import Resource
 from burstwatch.history.past import Past
@@ -94,12 +95,14 @@ class LastLook:
 class Schedule:
     """The last look at each resource of a unit, and the I/O of the days before of those near.
 
-    ``newest_s`` is by kind the end of the newest datapoint that any look has seen.
+    ``newest_s`` is by kind the end of the newest datapoint that any look has seen. ``fine`` are
+    the kinds of which a datapoint has shown that they come every minute.
     """
 
     known: dict[str, LastLook] = field(default_factory=dict)
     pasts: dict[str, tuple[object, float, Past | None]] = field(default_factory=dict)
     newest_s: dict[str, float] = field(default_factory=dict)
+    fine: set[str] = field(default_factory=set)
 
     def is_due(self, resource: Resource, now: float) -> bool:
         """New, changed or just attached resources are due at once."""
@@ -110,6 +113,15 @@ class Schedule:
         """The last look at it as it is now, or None if there was none."""
         known = self.known.get(resource.key)
         return known if known is not None and known.fingerprint == fingerprint(resource) else None
+
+    def period_s(self, kind: str) -> float:
+        """How far apart datapoints of a kind are in this unit, for a resource that has none itself.
+
+        AWS publishes all EBS volumes at one cadence, but guides and older volumes differ on which
+        (https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html, 2026-11). So
+        it is five minutes until a datapoint shows that it is one.
+        """
+        return FINE_S if kind in self.fine else COARSE_S
 
     def was_idle(self, resource: Resource) -> bool:
         """Whether the last look found no I/O, or there was none."""
@@ -137,6 +149,8 @@ class Schedule:
         if seen is not None and seen.newest is not None:
             newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
             self.newest_s[resource.kind] = newest_s
+            if is_fine(seen.newest.start_s) and resource.published_every_s <= FINE_S:
+                self.fine.add(resource.kind)
         for past in judged.past:
             self.pasts[resource.key] = (fingerprint(resource), now, past)
         documented = resource.is_documented

@@ -114,7 +114,7 @@ def _without_load(
         since = before.start_s if since is None else since
         fallen += before.ratio - after.ratio
         if fallen >= MUST_MOVE:
-            yield f"the balance falls{_at([since])}, and the load is below the baseline: is the load an Average and not a Sum?"
+            yield f"the balance falls{_at([since])}, and the load is below the baseline: is the load an Average and not a Sum, or the size wrong?"
             return
 
 

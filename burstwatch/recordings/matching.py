@@ -148,9 +148,10 @@ def _bucket_of(
         msg = f"{name} has {lowest.level_metric} as {', '.join(sorted(stated))} only, which hides how low it was: ask for Minimum or Average"
         raise ValueError(msg)
     statistic: Statistic = "Minimum" if "Minimum" in stated else "Average"
-    if not stated:
+    if statistic == "Average":
+        taken = "is an Average" if stated else "is taken as an Average"
         notes.append(
-            f"{lowest.level_metric} is taken as an Average, and can be lower within a period: a file with the Minimum gives a narrower range"
+            f"{lowest.level_metric} {taken}, and can be lower within a period: a file with the Minimum gives a narrower range"
         )
     return replace(lowest, statistic=statistic), notes
 

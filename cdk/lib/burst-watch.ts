@@ -49,7 +49,9 @@ export function addParts(scope: Construct, given: BurstWatchProps): Parts {
   if (props.floor) {
     new FloorAlarm(scope, 'Floor', { ...props, percent: props.floorPercent, topic: topics.notice });
   }
-  new FleetDashboard(scope, 'Fleet', { deployment: props.deployment, alarms: health.alarms, sweeps });
+  if (props.dashboard) {
+    new FleetDashboard(scope, 'Fleet', { deployment: props.deployment, alarms: health.alarms, sweeps });
+  }
   new CfnOutput(scope, 'PageTopicArn', { value: topics.page.topicArn, description: 'critical alarms' });
   new CfnOutput(scope, 'NoticeTopicArn', { value: topics.notice.topicArn, description: 'warnings and health' });
   new CfnOutput(scope, 'EventsTopicArn', { value: topics.events.topicArn, description: 'readable detail' });

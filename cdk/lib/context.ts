@@ -14,6 +14,7 @@ const READERS: Record<string, (value: unknown, context: Context) => Partial<Burs
   architecture: (value) => ({ architecture: architecture(value) }),
   alarmEmail: (value) => ({ alarmEmail: String(value) }),
   digest: (value) => ({ digest: flag('digest', value) }),
+  dashboard: (value) => ({ dashboard: flag('dashboard', value) }),
   floor: (value) => ({ floor: flag('floor', value) }),
   floorPercent: (value) => ({ floorPercent: number('floorPercent', value) }),
   units: (value, context) => ({ units: unitsInShards(value, context['shards']) }),

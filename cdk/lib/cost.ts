@@ -1,5 +1,5 @@
 import { Stack } from 'aws-cdk-lib';
-import { CfnAlarm, CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnKey } from 'aws-cdk-lib/aws-kms';
 import catalog from '../catalog.json' with { type: 'json' };
 import { partsOf } from './parts.ts';
@@ -38,7 +38,7 @@ export function fixedLines(stack: Stack, props: ResolvedProps): Line[] {
     sweeps * (usdOf('lambda_request') + SECONDS_PER_SWEEP * (props.memoryMib / 1024) * usdOf('lambda_gigabyte_second'));
   const lines: Line[] = [
     { name: 'alarms', what: `${alarms.length} alarms on ${alarmMetrics} metrics`, usd: alarmMetrics * usdOf('alarm_metric') },
-    { name: 'dashboards', what: `${count(CfnDashboard)} dashboard`, usd: count(CfnDashboard) * usdOf('dashboard') },
+    ...(props.dashboard ? [{ name: 'dashboards', what: '1 dashboard', usd: usdOf('dashboard') }] : []),
     { name: 'fleet metrics', what: `${metrics} metrics`, usd: metrics * usdOf('custom_metric') },
     { name: 'keys', what: `${count(CfnKey)} key`, usd: count(CfnKey) * usdOf('key') },
     { name: 'sweeps', what: `${sweeps} sweeps of about ${SECONDS_PER_SWEEP} s`, usd: lambdaUsd },

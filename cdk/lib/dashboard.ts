@@ -19,7 +19,6 @@ const TILES: readonly [string, string, number?][] = [
   ['Empty within six hours', 'ResourcesDryWithin6h'],
   ['Least time left (minutes)', 'MinTimeToExhaustion', MINUTE_S],
   ['Cannot be judged', 'ResourcesUnknown'],
-  ['Sweeps completed a minute', 'SweepCompleted'],
 ];
 /** As many as CloudWatch shows in one. */
 const ALARMS_OF_A_WIDGET = 100;
@@ -36,6 +35,8 @@ export class FleetDashboard extends Construct {
       fleetMetric(name, props.deployment, STATISTICS[name] ?? Stats.SUM).with(options);
     const search = (metric: string, statistic: string) =>
       `SEARCH('{${NAMESPACE},Deployment,Kind,ResourceId} Deployment="${props.deployment}" MetricName="${metric}"', '${statistic}', 60)`;
+    // Each unit, or shard of one, has a heartbeat of its own.
+    const sweeps = `SUM(SEARCH('{${NAMESPACE},Deployment,Unit} Deployment="${props.deployment}" MetricName="SweepCompleted"', 'Sum', 60))`;
     const left = `SORT(${search('TimeToExhaustion', 'Average')}, MIN, ASC, ${WORST}) / ${MINUTE_S}`;
     // A SEARCH sorts the first 500 that it finds; this sorts 10,000.
     const lowest = `SELECT MIN(BurstBalance) FROM SCHEMA("AWS/EBS", VolumeId) GROUP BY VolumeId ORDER BY MIN() ASC LIMIT ${WORST}`;
@@ -54,6 +55,7 @@ export class FleetDashboard extends Construct {
       ...TILES.map(([title, name, by]) => new SingleValueWidget({
         title, width: 4, height: 3, metrics: [by ? divided(fleet(name), by, ' ') : fleet(name, { label: ' ' })],
       })),
+      new SearchWidget({ title: 'Sweeps completed a minute', view: 'singleValue', expression: sweeps, label: ' ', width: 4, height: 3 }),
     );
     dashboard.addWidgets(
       ...pieces(props.alarms, ALARMS_OF_A_WIDGET).map(
@@ -122,9 +124,10 @@ interface SearchProps {
   readonly expression: string;
   /** Of a query of Metrics Insights it is what that groups by. */
   readonly label?: string;
-  readonly view: 'table' | 'timeSeries';
+  readonly view: 'singleValue' | 'table' | 'timeSeries';
   readonly period?: number;
   readonly width?: number;
+  readonly height?: number;
 }
 
 /** What a SEARCH or a query of Metrics Insights finds: CDK's own widgets take no expression without a metric in it. */
@@ -132,7 +135,7 @@ class SearchWidget extends ConcreteWidget {
   private readonly source: SearchProps;
 
   constructor(props: SearchProps) {
-    super(props.width ?? 12, 6);
+    super(props.width ?? 12, props.height ?? 6);
     this.source = props;
   }
 

@@ -16,6 +16,7 @@ export function resolveProps({ code: _, ...given }: BurstWatchProps): ResolvedPr
     architecture: Architecture.ARM_64,
     alarmEmail: '',
     digest: false,
+    dashboard: false,
     floor: false,
     floorPercent: 10,
     units: [],

@@ -159,7 +159,7 @@ export class Sweeps extends Construct {
         BURSTWATCH_PAGE_TOPIC_ARN: props.topics.page.topicArn,
         BURSTWATCH_NOTICE_TOPIC_ARN: props.topics.notice.topicArn,
         BURSTWATCH_EVENTS_TOPIC_ARN: props.topics.events.topicArn,
-        BURSTWATCH_DASHBOARD_URL: props.settings['dashboard_url'] ?? dashboardUrl(this, props.deployment),
+        BURSTWATCH_DASHBOARD_URL: props.settings['dashboard_url'] ?? (props.dashboard ? dashboardUrl(this, props.deployment) : ''),
       },
     });
   }

@@ -30,6 +30,7 @@ const REFUSED: [Record<string, unknown>, RegExp][] = [
   [{ scheduleMinutes: '' }, /scheduleMinutes is "", allowed is a number/],
   [{ architecture: 'arm' }, /architecture is "arm", allowed is arm64 or x86_64/],
   [{ digest: 'yes' }, /digest is "yes", allowed is true or false/],
+  [{ dashboard: 'no' }, /dashboard is "no", allowed is true or false/],
   [{ floor: '1' }, /floor is "1", allowed is true or false/],
   [{ floorPercent: '100' }, /floorPercent is 100, allowed is a whole number from 1 to 99/],
   [{ memoryMib: '128' }, /memoryMib is 128, allowed is a whole number from 256 to 10240/],
@@ -85,7 +86,7 @@ test('regions of one partition may be watched together, in each partition', () =
 test('the most parts that are allowed fit into one stack', () => {
   const units = 'us-east-1,us-east-2,us-west-1,eu-west-1';
   const shards = 'home=16,us-east-1=16,us-east-2=16,us-west-1=8,eu-west-1=4';
-  const { template } = synthesise({ units, shards, floor: true, digest: true, alarmEmail: 'a@example.org' });
+  const { template } = synthesise({ units, shards, floor: true, digest: true, dashboard: true, alarmEmail: 'a@example.org' });
   assert.ok(Object.keys(template.toJSON().Resources).length <= 500);
 });
 
@@ -119,7 +120,7 @@ const app = (context: Record<string, unknown>) =>
   spawnSync(process.execPath, ['--import', 'tsx', 'cdk/app.ts'], { env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify({ ...flags, ...context }) }, encoding: 'utf8' });
 
 for (const [what, context] of Object.entries({
-  'everything that is off by default': { digest: 'true', floor: 'true', floorPercent: '20' },
+  'everything that is off by default': { digest: 'true', dashboard: 'true', floor: 'true', floorPercent: '20' },
   'units, shards and a queue': { units: 'eu-west-1', shards: '4', fanOut: 'queue', settings: 'lead_s=600,kinds=ebs_volume,rds_storage' },
 })) {
   test(`the app of ${what} passes its checks`, () => {

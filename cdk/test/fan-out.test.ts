@@ -73,7 +73,7 @@ test('a queue lets the schedules send by one statement, however many they are', 
     const units = regions.flatMap((name) =>
       Array.from({ length: accounts }, (_, number) => `${222222222222 + number}/${name}`),
     );
-    const { template: made } = synthesise({ fanOut, units: units.join(','), externalId: 'watch-me' });
+    const { template: made } = synthesise({ fanOut, units: units.join(','), externalId: 'watch-me', dashboard: 'true' });
     assert.equal(targetsOf(made).length, units.length + 1);
     const policies = Object.values(made.findResources('AWS::SQS::QueuePolicy'));
     assert.equal(policies.length, fanOut === 'queue' ? 2 : 1);

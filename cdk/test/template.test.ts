@@ -141,8 +141,28 @@ test('alarms of the stack are outside the prefix of those that sweeps make', () 
   for (const [, alarm] of ofType('AWS::CloudWatch::Alarm')) assert.doesNotMatch(alarm.Properties.AlarmName, /^burstwatch\//);
 });
 
+/** The dashboard, which is off unless asked for. */
+function dashboardOf(context: Record<string, unknown> = {}): any {
+  const [found] = Object.values(synthesise({ dashboard: 'true', ...context }).template.findResources('AWS::CloudWatch::Dashboard'));
+  return found;
+}
+
+test('there is a dashboard only if somebody asks for it: then messages link to it, and its price is said', () => {
+  assert.deepEqual(ofType('AWS::CloudWatch::Dashboard'), []);
+  const linkOf = (made: ReturnType<typeof synthesise>) =>
+    (Object.values(made.template.findResources('AWS::Lambda::Function', { Properties: { Handler: 'lambdas.sweep.handler' } })) as any[])[0]
+      .Properties.Environment.Variables.BURSTWATCH_DASHBOARD_URL;
+  assert.equal(linkOf(synthesise()), '');
+  const asked = synthesise({ dashboard: 'true' });
+  assert.match(JSON.stringify(linkOf(asked)), /#dashboards\/dashboard\/burstwatch-burstwatch-/);
+  assert.doesNotMatch(estimateFixedCost(stack, props), /dashboard/);
+  const said = estimateFixedCost(asked.stack, asked.props);
+  assert.match(said, /1 dashboard 3\.00/);
+  addsUp(said);
+});
+
 test('every fleet metric that an alarm or the dashboard names is one that the sweep publishes', () => {
-  const [, dashboard] = one('AWS::CloudWatch::Dashboard');
+  const dashboard = dashboardOf();
   const named = ofType('AWS::CloudWatch::Alarm')
     .flatMap(([, alarm]) => [alarm.Properties, ...(alarm.Properties.Metrics ?? []).map((entry: any) => entry.MetricStat?.Metric ?? {})])
     .filter((metric) => metric.Namespace === 'Burstwatch')
@@ -150,21 +170,21 @@ test('every fleet metric that an alarm or the dashboard names is one that the sw
   const body = JSON.stringify(dashboard.Properties.DashboardBody);
   const shown = [...body.matchAll(/\\"Burstwatch\\",\\"(\w+)\\",\\"Deployment/g)].map((match) => match[1]!);
   assert.ok(named.length >= 6 && shown.length >= 6);
-  for (const name of [...named, ...shown]) assert.ok(catalog.fleet_metrics.includes(name), name);
+  for (const name of [...named, ...shown]) assert.ok(['SweepCompleted', ...catalog.fleet_metrics].includes(name), name);
 });
 
 test('the dashboard reads from what runs dry to whether the monitor can be believed, and a search finds what comes later', () => {
-  const [, dashboard] = one('AWS::CloudWatch::Dashboard');
+  const dashboard = dashboardOf();
   const parts: (string | object)[] = dashboard.Properties.DashboardBody['Fn::Join'][1];
   const body = JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''));
   const rows = body.widgets.filter((widget: any) => /^## /.test(widget.properties.markdown ?? ''));
   assert.deepEqual(rows.map((row: any) => row.properties.markdown), ['## Now', '## Worst first', '## History', '## Can the monitor be believed?']);
   assert.deepEqual(rows.map((row: any) => row.y), rows.map((row: any) => row.y).toSorted((a: number, b: number) => a - b));
   const searches = body.widgets.flatMap((widget: any) => widget.properties.metrics ?? []).map(([metric]: any) => metric.expression).filter((found?: string) => found && !/^m\w* \//.test(found));
-  assert.equal(searches.length, 4);
+  assert.equal(searches.length, 5);
   const [insights] = searches.filter((search: string) => search.startsWith('SELECT '));
   assert.match(insights, /^SELECT MIN\(BurstBalance\) .* ORDER BY MIN\(\) ASC LIMIT 10$/);
-  for (const search of searches) if (search !== insights) assert.match(search, /^(SORT\()?SEARCH\('/);
+  for (const search of searches) if (search !== insights) assert.match(search, /^(SORT\(|SUM\()?SEARCH\('/);
   const tiles = body.widgets.filter((widget: any) => widget.properties.view === 'singleValue').map((widget: any) => widget.properties.title);
   // Nobody counts hours in seconds.
   for (const widget of body.widgets) assert.doesNotMatch(widget.properties.title ?? '', /left \(seconds\)/);
@@ -225,7 +245,7 @@ test('settings reach the function, from cdk.json and from the command line', () 
   }
 });
 
-for (const context of [{}, { shards: 4 }, { fanOut: 'queue', shards: 4, units: 'eu-west-1,222222222222/us-east-1', externalId: 'watch-me' }]) {
+for (const context of [{}, { shards: 4, dashboard: 'true' }, { fanOut: 'queue', shards: 4, units: 'eu-west-1,222222222222/us-east-1', externalId: 'watch-me' }]) {
 test(`cdk-nag has nothing to say, and every acknowledgement takes effect (${JSON.stringify(context)})`, () => {
   const { app, stack: checked } = build(context);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
@@ -277,7 +297,7 @@ test('whatever the template has is in the estimate, or is charged for by use, or
     'AWS::SNS::TopicPolicy', 'AWS::SQS::QueuePolicy', 'Custom::BurstwatchAlarms',
   ];
   const known = new Set([...inTheEstimate, ...byUse, ...free]);
-  for (const context of [{}, { fanOut: 'queue', shards: 4, floor: 'true', alarmEmail: 'a@example.org' }]) {
+  for (const context of [{}, { fanOut: 'queue', shards: 4, floor: 'true', dashboard: 'true', alarmEmail: 'a@example.org' }]) {
     const types = Object.values(synthesise(context).template.toJSON().Resources).map((resource: any) => resource.Type);
     assert.deepEqual([...new Set(types)].filter((type) => !known.has(type)), []);
   }

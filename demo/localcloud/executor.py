@@ -245,8 +245,7 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc]
 
     @classmethod
     def cleanup_version(cls, function_version: Any) -> None:  # noqa: ANN401
-        """Remove the unzipped package."""
-        function_version.config.code.destroy_cached()
+        """Keep the unzipped package: a version with other settings may run the same one."""
 
     @classmethod
     def validate_environment(cls) -> bool:

@@ -70,6 +70,8 @@ RESOURCE_URL = (
 TO_RESOURCE = ("look at this resource", RESOURCE_URL)
 #: In the region that the console showed last: the variable may be "default".
 CONSOLE = "https://console.aws.amazon.com/cloudwatch/home#"
+#: Each unit, or shard of one, has a heartbeat of its own.
+HEARTBEATS = f"SEARCH('{{{NAMESPACE},Deployment,Unit}} Deployment=\"$deployment\" MetricName=\"{HEARTBEAT_METRIC}\"', 'Sum', 300)"
 
 ANNOTATIONS = (episodes(),)
 
@@ -138,7 +140,7 @@ def _now() -> list[Panel]:
             "Sweeps in 5 min",
             "Completed sweeps of all units in the last five minutes. The last minute may still be missing. No sweep means that nothing is watched.",
             kind=KIND, unit="short", steps=SOME_IS_WELL, since=NOW, none=Nothing(text="no sweep", color=RED),
-            targets=[_fleet("sweeps", "SweepCompleted", period_s=300)],
+            targets=[math("sweeps", f"SUM({HEARTBEATS})", label="sweeps", period_s=300)],
         ),
     ]  # fmt: skip
 
@@ -211,7 +213,6 @@ def _history() -> list[Panel]:
 
 def _monitor() -> list[Panel]:
     # A period without a sweep has asked for nothing.
-    heartbeats = f"SEARCH('{{{NAMESPACE},Deployment,Unit}} Deployment=\"$deployment\" MetricName=\"{HEARTBEAT_METRIC}\"', 'Sum', 300)"
     per_month = f"FILL(requested, 0) / PERIOD(requested) * {MONTH_S} * {METRIC_REQUEST.value:.5f}"
     return [
         graph(
@@ -248,7 +249,7 @@ def _monitor() -> list[Panel]:
             "Sweeps of each unit",
             "Completed in five minutes, by account and region. A line that has ended is a unit that nobody looks at.",
             kind=KIND, unit="short", width=8,
-            targets=[math("sweeps", heartbeats, label="${PROP('Dim.Unit')}", period_s=300)],
+            targets=[math("sweeps", HEARTBEATS, label="${PROP('Dim.Unit')}", period_s=300)],
         ),
         graph(
             "Metrics asked for",

@@ -88,19 +88,14 @@ def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
     assert types.keys() == {"gp2 100 GiB", "gp3 100 GiB", "m5.large"}
     assert types["gp3 100 GiB"]["usd_per_month"] == 0
     lines = {one["line"]: one["usd_per_month"] for one in found if "line" in one}
-    assert lines.keys() >= {"alarms", "dashboards", "fleet metrics", "keys", "sweeps", "calls"}
+    assert lines.keys() >= {"alarms", "fleet metrics", "keys", "sweeps", "calls"}
     assert f"the deployment itself: {sum(lines.values()):.2f} USD a month (alarms 1.70, " in out
     paid = {
         one["line"]: round(one["usd_per_month_after_free_tier"], 2)
         for one in found
         if "line" in one
     }
-    assert (paid["alarms"], paid["dashboards"], paid["fleet metrics"], paid["calls"]) == (
-        0.7,
-        0,
-        1.8,
-        0,
-    )
+    assert (paid["alarms"], paid["fleet metrics"], paid["calls"]) == (0.7, 1.5, 0)
     assert f"{sum(paid.values()):.2f} after AWS's free tier" in out
 
 

@@ -174,7 +174,7 @@ def test_the_digest_of_a_week_names_what_happened_what_it_cost_and_what_would_he
     cloud, disk = logged
     _, out, err = burstwatch(cloud, "digest", "--deployment", "test")
     assert err == ""
-    assert out.startswith("burstwatch test: 1 episode in 7 days, 1 ran empty\n")
+    assert out.startswith("burstwatch test: 1 episode ended in 7 days, 1 ran empty\n")
     assert f"Now: db ({disk.id}, 1 in danger): change to gp3 with 3,000 IOPS" in out
     assert "Paged: 1 of 1" in out
     assert "Needless pages: 0" in out

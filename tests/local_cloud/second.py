@@ -24,12 +24,13 @@ class Second:
 
 
 def play_second(cloud: LocalCloud, region: str) -> Second:
-    """Deploy it and drill it, while its schedule sweeps."""
+    """Deploy it, deploy it again with another setting, and drill it, while its schedule sweeps."""
     credentials = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
     clients = Clients(region, endpoint_url=cloud.endpoint, credentials=credentials)
-    stack = Stack(cloud, region=region, settings=FULL.settings, context={"deployment": DEPLOYMENT})
-    stack.synth()
-    outputs = stack.deploy()
+    for settings in (FULL.settings, {**FULL.settings, "mass_from": "30"}):
+        stack = Stack(cloud, region=region, settings=settings, context={"deployment": DEPLOYMENT})
+        stack.synth()
+        outputs = stack.deploy()
     inbox = Inbox(clients("sns"), clients("sqs"), endpoint=cloud.endpoint)
     inbox.subscribe(f"page-of-{DEPLOYMENT}", outputs["PageTopicArn"], http=False)
     try:

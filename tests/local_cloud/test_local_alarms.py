@@ -41,6 +41,7 @@ def placeholders(deployed: Deployed, episode: Future[Episode]) -> dict[str, str]
     return {
         "vol-0123456789abcdef0": volume["VolumeId"],
         "AWS_REGION=us-east-1": f"AWS_REGION={REGION}",
+        "AWS_DEFAULT_REGION=us-east-1": f"AWS_DEFAULT_REGION={REGION}",
     }
 
 

@@ -139,7 +139,7 @@ def test_people_get_words() -> None:
         ("--type gp2 --size-gib 100 --iops -5", "iops must be 0 or more, got -5"),
         ("--type gp2 --size-gib 100 --mib-s -5", "--mib-s must be 0 or more, got -5"),
         ("--type gp2 --size-gib 100 --iops 1 --io-kib 0", "--io-kib must be above 0"),
-        ("--type gp2 --size-gib 100", "iops, mib_s or both"),
+        ("--type gp2 --size-gib 100", "--iops, --mib-s or both"),
         ("--type gp2 --size-gib 100 --iops 3000 --mib-s 0", "contradict each other"),
         ("--type gp2 --size-gib 100 --iops 1e-320 --mib-s 1e308", "must be"),
         ("--type st1 --size-gib 500 --iops 1 --io-kib 5e-324", "--io-kib must be above 0"),

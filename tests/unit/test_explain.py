@@ -44,7 +44,7 @@ def test_the_story_names_the_page_the_forecast_and_the_truth(drain: Path) -> Non
     assert lines[0].endswith(
         "gp2 100 GiB, 7.0 h in periods of 60 s, each datapoint 0 s late (--delay-s)"
     )
-    (page,) = [line for line in lines if line.startswith("paged at")]
+    (page,) = [line for line in lines if line.startswith("would page at")]
     assert re.search(r"expected empty at 2 h 3\d, in \d+ min \(2 h 3\d to ", page)
     assert "ran dry " in page
     assert any(line.startswith("ran dry at    2 h 34, empty for ") for line in lines)
@@ -56,7 +56,7 @@ def test_a_recording_that_ends_before_the_bucket_does_is_not_called_a_page_for_n
     lines = drain.read_text().splitlines(keepends=True)
     drain.write_text("".join(lines[:148]))
     _, out, _ = explain(str(drain), *GP2)
-    (page,) = [line for line in out.splitlines() if line.startswith("paged at")]
+    (page,) = [line for line in out.splitlines() if line.startswith("would page at")]
     assert re.search(r"; the recording ends \d+ min later, with \d+% left$", page)
     drain.write_text("".join(lines))
     assert "the recording ends" not in explain(str(drain), *GP2)[1]
@@ -108,7 +108,7 @@ def test_the_page_is_self_contained_and_draws_fan_exhaustion_and_verdicts(
     assert page.count("<rect") >= 4  # the verdicts, each in a lane with its name
     assert all(f">{verdict}</text>" in page for verdict in ("ok", "critical", "exhausted"))
     assert 'name="viewport"' in page
-    assert "<p>gp2 100 GiB. Ran dry at 2 h 34. Paged once.</p>" in page
+    assert "<p>gp2 100 GiB. Ran dry at 2 h 34. Would page once.</p>" in page
     assert "exhausted" in page
 
 
@@ -126,7 +126,7 @@ def test_a_series_in_which_nothing_happens_wakes_nobody(tmp_path: Path) -> None:
     rows = "".join(f"{60 * n},100,600,600,1e6,1e6\n" for n in range(60))
     path.write_text(f"t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes\n{rows}")
     _, out, _ = explain(str(path), *GP2)
-    assert out.splitlines()[-1] == "nobody was paged"
+    assert out.splitlines()[-1] == "would page nobody"
 
 
 def test_a_name_is_escaped_in_the_page(drain: Path, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_series_without_any_balance_is_told_without_one(tmp_path: Path) -> Non
 def test_the_example_is_explained() -> None:
     code, out, err = explain("--example")
     assert (code, err) == (0, "")
-    assert "paged at" in out
+    assert "would page at" in out
 
 
 def test_explain_needs_the_volume_of_a_series(drain: Path) -> None:

@@ -309,6 +309,6 @@ def test_people_read_the_answer_in_words() -> None:
         "ec2_instance_cpu t3.medium: finite, the load spends 1.2 vCPU and 0.4 vCPU come in",
         "the bucket holds 576 credits",
         "empty in 12.0 h, worst case 5.1 h",
-        "full in 0 s; without load, an empty bucket is full after 24.0 h",
+        "full now; without load, an empty bucket is full after 24.0 h",
         "when empty: slows down to 20% of 2 vCPUs, gradually",
     ]

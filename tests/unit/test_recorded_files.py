@@ -224,7 +224,7 @@ def test_a_load_that_cannot_have_moved_the_balance_is_doubtful(tmp_path: Path) -
     assert (
         "VolumeReadOps, VolumeWriteOps, VolumeReadBytes, VolumeWriteBytes are taken as Sums" in said
     )
-    assert "is the load an Average and not a Sum?" in said
+    assert "is the load an Average and not a Sum, or the size wrong?" in said
 
 
 def test_a_load_with_a_part_missing_is_named(tmp_path: Path) -> None:

@@ -61,11 +61,19 @@ def run(args: Namespace, terminal: Terminal) -> int:
         begun=partial(_show_begun, terminal.stderr),
     )
     hops = []
-    with _interrupted_by_sigterm(), closing(drill.run()) as tried:
-        for hop in tried:
-            hops.append(hop)
-            _show_begun(terminal.stderr, "")
-            print(to_json(hop) if args.json else _line(hop), file=terminal.stdout, flush=True)
+    try:
+        with _interrupted_by_sigterm(), closing(drill.run()) as tried:
+            for hop in tried:
+                hops.append(hop)
+                _show_begun(terminal.stderr, "")
+                print(to_json(hop) if args.json else _line(hop), file=terminal.stdout, flush=True)
+    except KeyboardInterrupt:
+        _show_begun(terminal.stderr, "")
+        text = (
+            "the drill is stopped. If its alarm is in ALARM, the next sweeps end it and delete it"
+        )
+        print(f"burstwatch: {text}", file=terminal.stderr)
+        raise
     failed = [hop for hop in hops if hop.ok is False]
     if failed:
         names = ", ".join(hop.name for hop in failed)

@@ -1,11 +1,13 @@
 """Explain what happened to one bucket: a recording, or a resource of the account."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
 from burstwatch.backtest.explain import Story, as_html, as_text
+from burstwatch.bucket import Bucket
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target, to_json
@@ -18,6 +20,7 @@ from burstwatch.cli.recorded import (
 )
 from burstwatch.config import config_from_env
 from burstwatch.fixes import Fix
+from burstwatch.history.points import LevelPoint
 from burstwatch.kinds.base import Kind
 from burstwatch.recordings.samples import to_points
 
@@ -92,9 +95,9 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
     all_levels, all_demand = story.points
     levels = [one for one in all_levels if page_s - RECENT_S <= one.start_s < page_s]
     demand = [one for one in all_demand if page_s - RECENT_S <= one.start_s < page_s]
-    if not levels or not demand:
+    if not levels:
         return ()
-    wanted = fmean(one.nominal for one in demand)
+    wanted = fmean(one.nominal for one in demand) if demand else _spent(bucket, levels)
     if wanted <= bucket.refill:
         return ()
     rates = {
@@ -106,6 +109,13 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
     }
     left = levels[-1].ratio * bucket.capacity
     return kind.what_helps(story.resource, left, wanted, rates)
+
+
+def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
+    """Credits a second by the fall of the balance; 0 for a single level."""
+    first, last = levels[0], levels[-1]
+    fallen = (first.ratio - last.ratio) * bucket.capacity
+    return bucket.refill + fallen / (last.start_s - first.start_s) if last is not first else 0.0
 
 
 def _is_file(args: Namespace) -> bool:

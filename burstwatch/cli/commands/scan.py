@@ -152,9 +152,9 @@ def _report(
     looks: "Sequence[Look]",
     paint: Callable[[str], str],
 ) -> str:
-    headings = ("resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case")
+    headings = ["resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case"]
     silent = {(str(found.unit), one): why for found in looks for one, why in found.quiet.items()}
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             resource.id,
             resource.name[:24],
@@ -167,7 +167,17 @@ def _report(
         )
         for resource, assessment in entries
     ]
+    if len(looks) > 1:
+        headings.insert(0, "region")
+        rows = [(r.region, *row) for (r, _), row in zip(entries, rows, strict=True)]
     notes = [f"{resource_id} {why}" for (_, resource_id), why in silent.items()]
+    # In danger although the load that is seen would not empty it: the reason is not in the table.
+    notes += [
+        f"{resource.id}: {assessment.reason}"
+        for resource, assessment in entries
+        if assessment.verdict in {"warning", "critical"}
+        and assessment.projection.time_to_empty_s == math.inf
+    ]
     unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
     requested = sum(found.metrics_requested for found in looks)
     excluded = sum(found.excluded for found in looks)

@@ -74,12 +74,14 @@ def _flag(name: str) -> str:
 def _of_other_kinds(kinds: Mapping[str, Kind]) -> dict[str, str]:
     """What only other kinds than EBS volumes have, with its help."""
     known = {*NUMBERS, "type", "size_gib"}
-    return {
-        name: f"{kind.name}: {text}"
-        for kind in kinds.values()
-        for name, text in {**kind.example.spec, **kind.example.load}.items()
-        if name not in known
-    }
+    texts: dict[str, str] = {}
+    having: dict[str, list[str]] = {}
+    for kind in kinds.values():
+        for name, text in {**kind.example.spec, **kind.example.load}.items():
+            if name not in known:
+                texts.setdefault(name, text)
+                having.setdefault(name, []).append(kind.name)
+    return {name: f"{text} ({', '.join(having[name])})" for name, text in texts.items()}
 
 
 def _of_volume(given: Mapping[str, object], *, as_json: bool) -> str:
@@ -170,6 +172,8 @@ def _times(found: Answer | KindAnswer) -> list[str]:
 
 
 def _when(state: str, seconds: float | None) -> str:
+    if seconds == 0:
+        return f"{state} now"
     return f"never {state} at this load" if seconds is None else f"{state} in {span(seconds)}"
 
 
