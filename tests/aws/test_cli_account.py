@@ -126,7 +126,21 @@ def test_scan_of_all_regions_goes_on_after_one_that_fails(cloud: Cloud) -> None:
     code, out, err = burstwatch(cloud, "scan", "--all-regions")
     assert code == 1
     assert "3 resources" in out
+    assert out.splitlines()[0].split()[:2] == ["region", "resource"]
+    assert {line.split()[0] for line in out.splitlines()[1:-1]} == {"eu-west-1", "us-east-1"}
     assert err.startswith("burstwatch: ap-east-1: ")
+
+
+def test_scan_says_why_something_is_in_danger_that_its_load_would_not_empty(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=5)
+    for minute in range(8):
+        disk.minute(iops=3_000 if minute < 4 else 0)
+    _, out, _ = burstwatch(cloud, "scan")
+    row = next(line for line in out.splitlines() if line.startswith(disk.id))
+    assert "critical" in row
+    assert "never" in row
+    (why,) = [line for line in out.splitlines() if line.startswith(f"{disk.id}: ")]
+    assert "ran dry" in why
 
 
 def test_a_denied_call_is_a_partial_result(cloud: Cloud) -> None:

@@ -122,6 +122,12 @@ def test_a_filter_narrows_by_name_kind_region_and_tag_and_escape_shows_all(cloud
         await pilot.press(*"team=pay us-east")  # type: ignore[attr-defined]
         await pilot.pause()  # type: ignore[attr-defined]
         assert [row[0] for row in shown(app)] == ["orders-db"]
+        await pilot.press(*"x")  # type: ignore[attr-defined]
+        await pilot.pause()  # type: ignore[attr-defined]
+        assert shown(app) == []
+        assert "nothing matches 'team=pay us-eastx'" in str(
+            app.query_one("#problems", Static).render()
+        )
         await pilot.press("enter", "escape")  # type: ignore[attr-defined]
         await pilot.pause()  # type: ignore[attr-defined]
         assert len(shown(app)) == 2

@@ -151,6 +151,28 @@ def test_the_example_is_explained() -> None:
     assert "would page at" in out
 
 
+def test_the_balance_alone_is_enough_for_advice(tmp_path: Path) -> None:
+    path = tmp_path / "balance.csv"
+    rows = "".join(f"2026-11-24T08:{n:02d}:00Z,{95 - 3 * max(0, n - 30)}\n" for n in range(60))
+    path.write_text(f"time,BurstBalance\n{rows}")
+    _, out, _ = explain(str(path), *GP2)
+    # 3 % of 5.4 million a minute, beside the 300 a second that come in: 3,000 IOPS in most of the quarter of an hour.
+    assert "reduce the load (costs nothing, works at once): at half the load (1,307.1 IOPS)" in out
+    assert "change to gp3" in out
+
+
+def test_a_page_of_a_projection_that_ran_ahead_is_not_called_late() -> None:
+    out, err = io.StringIO(), io.StringIO()
+    env = {"BURSTWATCH_LEAD_S": "60", "BURSTWATCH_ALARM_PATH_S": "60"}
+    run(["explain", "--example"], stdout=out, stderr=err, env=env, clock=lambda: 0.0)
+    for line in out.getvalue().splitlines():
+        if line.startswith("would page at   35 h"):
+            assert line.endswith("ran dry 35 min later")
+            break
+    else:
+        raise AssertionError(out.getvalue())
+
+
 def test_explain_needs_the_volume_of_a_series(drain: Path) -> None:
     code, _, err = explain(str(drain))
     assert code == 2

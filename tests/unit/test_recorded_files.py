@@ -227,6 +227,19 @@ def test_a_load_that_cannot_have_moved_the_balance_is_doubtful(tmp_path: Path) -
     assert "is the load an Average and not a Sum, or the size wrong?" in said
 
 
+def test_a_balance_that_is_stated_as_an_average_is_said_to_hide_how_low_it_was(
+    tmp_path: Path,
+) -> None:
+    points = [
+        {"Timestamp": f"2026-11-24T08:{n:02d}:00Z", "Average": 98.0, "Unit": "Percent"}
+        for n in range(0, 60, 5)
+    ]
+    path = tmp_path / "balance.json"
+    path.write_text(json.dumps({"Label": "BurstBalance", "Datapoints": points}))
+    _, _, err = burstwatch("explain", str(path), *GP2)
+    assert "BurstBalance is an Average, and can be lower within a period" in err
+
+
 def test_a_load_with_a_part_missing_is_named(tmp_path: Path) -> None:
     lines = (f"{1_700_000_000 + 60 * n},90,100" for n in range(60))
     said = said_of(rows_of(lines), tmp_path)
