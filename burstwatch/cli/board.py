@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
 from burstwatch.formatting import number, printable, span, spark
+from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource
+from burstwatch.kinds import find_kinds
+from burstwatch.messages.brief import make_brief
 from burstwatch.polling.ranking import Assessed, urgency
 
 #: How many levels a sparkline has, and how long a bar is.
@@ -89,9 +92,12 @@ class Board:
         facts = "\n".join(f"{name}: {value}" for name, value in resource.facts.items() if value)
         tags = ", ".join(f"{name}={value}" for name, value in resource.tags.items())
         caveats = "\n".join(resource.caveats)
+        brief = make_brief(resource, assessment, find_kinds()[resource.kind], Background())
+        helps = "\n".join(fix.text for fix in brief.fixes)
         parts = [
             f"{printable(resource.name) or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",
             f"{assessment.verdict}: {assessment.reason}",
+            f"what helps, the soonest first:\n{helps}" if helps else "",
             facts,
             caveats,
             f"tags: {tags}" if tags else "",

@@ -145,6 +145,8 @@ def test_enter_explains_and_q_comes_back(cloud: Cloud, volumes: list[str]) -> No
         assert isinstance(app.screen, Explanation)
         text = app.screen._text
         assert volumes[0] in text
+        assert "what helps, the soonest first:\nreduce the load (costs nothing" in text
+        assert "change to gp3 with 3,000 IOPS" in text
         assert "tags: Name=orders-db, team=payments" in text
         await pilot.press("q")  # type: ignore[attr-defined]
         await pilot.pause()  # type: ignore[attr-defined]
