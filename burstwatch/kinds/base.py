@@ -34,8 +34,10 @@ BY_HAND = "example"
 LARGEST = 1e9
 
 
-def float_in(spec: Mapping[str, str], name: str) -> float:
-    """A number of a description by hand.
+def float_in(
+    spec: Mapping[str, str], name: str, *, low: float = 0.0, high: float = LARGEST
+) -> float:
+    """A number of a description by hand: from ``low``, and above 0, to ``high``.
 
     Raises:
         ValueError: naming the value and what is allowed.
@@ -44,8 +46,9 @@ def float_in(spec: Mapping[str, str], name: str) -> float:
         value = float(spec[name])
     except ValueError:
         value = -1.0
-    if not 0 < value <= LARGEST:
-        msg = f"{name} must be above 0 and at most {LARGEST:g}, got {spec[name]!r}"
+    if not (value > 0 and low <= value <= high):
+        least = f"at least {low:g}" if low else "above 0"
+        msg = f"{name} must be {least} and at most {high:g}, got {spec[name]!r}"
         raise ValueError(msg)
     return value
 

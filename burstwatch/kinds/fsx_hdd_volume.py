@@ -15,6 +15,8 @@ from burstwatch.sources import Figure
 EARNED = Figure(value=12, unit="MiB/s per TiB", source=_fsx.PAGE)
 BURST = Figure(value=80, unit="MiB/s per TiB", source=_fsx.PAGE)
 CAPACITY = Figure(value=1024 * 1024, unit="MiB per TiB", source=_fsx.PAGE)
+#: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html (2026-11)
+SMALLEST_GIB, LARGEST_GIB = 2_000.0, 65_536.0
 #: Of a whole file system.
 MOST = Figure(value=1024, unit="MiB/s", source=_fsx.PAGE)
 HDD = "HDD"
@@ -94,7 +96,7 @@ def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
         "FileSystemId": "fs-example",
         "FileSystemType": _fsx.WINDOWS,
         "StorageType": HDD,
-        "StorageCapacity": float_in(spec, "size_gib"),
+        "StorageCapacity": float_in(spec, "size_gib", low=SMALLEST_GIB, high=LARGEST_GIB),
     }
     return listed, {}
 

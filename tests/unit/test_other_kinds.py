@@ -30,7 +30,7 @@ EXAMPLES: dict[str, tuple[dict[str, str], dict[str, float]]] = {
     "efs_file_system": ({"size_gib": "256"}, {"mib_s": 100}),
     "elasticache_node_cpu": ({"type": "cache.t3.medium"}, {"cpu_percent": 60}),
     "fsx_file_server": ({"throughput_capacity": "64"}, {"mib_s": 300}),
-    "fsx_hdd_volume": ({"size_gib": "1024"}, {"mib_s": 80}),
+    "fsx_hdd_volume": ({"size_gib": "2048"}, {"mib_s": 160}),
     "neptune_instance_cpu": ({"type": "db.t3.medium"}, {"cpu_percent": 60}),
     "rds_instance_cpu": ({"type": "db.t3.medium"}, {"cpu_percent": 60}),
     "rds_instance_ebs": (
