@@ -54,12 +54,16 @@ def close_episode(
         if (one := _measure(kind, resource, answers.series.get(queries[resource.key].key, ())))
     ]
     resource = buckets[0]
-    # A sweep sees an empty bucket when its datapoint has come, minutes after it was empty.
-    empty = [one.empty_s for one in measured] + [episode.empty_s]
+    # A sweep sees an empty bucket when its datapoint has come, minutes after it was empty; or
+    # it expected one that did not come to be.
+    empty = [one.empty_s for one in measured if one.empty_s is not None]
+    is_known = bool(empty) or len(measured) == len(buckets)
+    if episode.empty_s is not None and not (is_known and not empty):
+        empty.append(episode.empty_s)
     return replace(
         episode,
         name=resource.name,
-        empty_s=min((at for at in empty if at is not None), default=None),
+        empty_s=min(empty, default=None),
         lowest_ratio=min((one.lowest_ratio for one in measured), default=None),
         at_zero_s=max((one.at_zero_s for one in measured), default=None),
         fix=lasting_fix(kind, resource),

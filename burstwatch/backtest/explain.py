@@ -255,7 +255,9 @@ def _forecast(story: Story, moment: Moment) -> str:
     seconds = moment.time_to_empty_s
     low_to_high = f"({at(moment.low_s)} to {at(moment.high_s)})"
     if seconds is None or math.isinf(seconds):
-        return f"dry in {span(seconds)} {low_to_high}"
+        return f"no end at this load {low_to_high}"
+    if seconds == 0:
+        return "empty now"
     return f"empty at {at(seconds)}, in {span(seconds)} {low_to_high}"
 
 

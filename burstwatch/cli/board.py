@@ -93,7 +93,8 @@ class Board:
         tags = ", ".join(f"{name}={value}" for name, value in resource.tags.items())
         caveats = "\n".join(resource.caveats)
         brief = make_brief(resource, assessment, find_kinds()[resource.kind], Background())
-        helps = "\n".join(fix.text for fix in brief.fixes)
+        is_well = assessment.verdict in {"ok", "unknown"}
+        helps = "" if is_well else "\n".join(fix.text for fix in brief.fixes)
         parts = [
             f"{printable(resource.name) or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",
             f"{assessment.verdict}: {assessment.reason}",

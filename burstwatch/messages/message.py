@@ -185,7 +185,7 @@ def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at
         actions=actions(["nothing to do"]),
         facts=(
             f"This drill shows that alarms and messages of the deployment {deployment!r} reach you.",
-            "The drill ends by itself some minutes after its start, and after an hour at the latest.",
+            "The drill ends by itself some minutes after its start, and soon after an hour at the latest.",
         ),
         links=links_of("undelivered", links, at=at),
         keywords=("drill",),

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from burstwatch.config import Config
 from burstwatch.forecast.policy import BACK_RATIO
 from burstwatch.formatting import clock_time
 from burstwatch.history.background import recent_rates
-from burstwatch.history.cadence import COARSE_S, FINE_S, cadence_s
+from burstwatch.history.cadence import COARSE_S, FINE_S, cadence_s, shown_cadence_s
 from burstwatch.history.levels import Levels, keep_levels
 from burstwatch.history.observations import Observation, Resource, observe
 from burstwatch.history.past import Past
@@ -36,7 +37,7 @@ class LevelSample:
         self.resource, self.kind, self.config, self.now = resource, kind, config, now
         self.known: LastLook | None = schedule.last_look(resource)
         self.look_back_s = look_back_s(resource.bucket)
-        self.unit_period_s = schedule.period_s(kind.name)
+        self._unit_period_s = schedule.period_s(kind.name)
         #: Its levels, or None where nothing was asked or answered; why not.
         self.series: Series | None = None
         self.failure = ""
@@ -139,7 +140,9 @@ class LevelSample:
             return
         last = self._level(series[-1], COARSE_S) if series else None
         since_s = self.now - back_s if last is None else last.end_s
-        self.before = SeenLevel(newest=last, since_s=since_s, until_s=self.now)
+        self.before = SeenLevel(
+            newest=last, since_s=since_s, until_s=self.now, cadence_s=self._cadence_s()
+        )
 
     def observation(
         self,
@@ -171,7 +174,7 @@ class LevelSample:
             demand,
             past=past,
             unit_is_fresh=unit_is_fresh,
-            unit_period_s=self.unit_period_s,
+            unit_period_s=self._cadence_s() or self._unit_period_s,
             looked_back_s=self.now - from_s,
         )
 
@@ -182,11 +185,22 @@ class LevelSample:
         if self.series:
             period_s = _period_s(self.resource, [start for start, _ in self.series])
             newest = self._level(self.series[-1], period_s)
-            return SeenLevel(newest=newest, since_s=newest.end_s, until_s=self.now)
+            return SeenLevel(
+                newest=newest,
+                since_s=newest.end_s,
+                until_s=self.now,
+                cadence_s=self._cadence_s(),
+            )
         if self.series is not None and unit_is_fresh and self.before is not None:
             before = self.before
-            return SeenLevel(newest=before.newest, since_s=before.since_s, until_s=self.now)
+            return replace(before, until_s=self.now)
         return self.before
+
+    def _cadence_s(self) -> float | None:
+        """How far apart its own datapoints have been shown to be, now or before."""
+        shown = shown_cadence_s([start for start, _ in self.series or ()])
+        known = None if self.known is None or self.known.seen is None else self.known.seen.cadence_s
+        return shown or known
 
     def levels(self) -> Levels | None:
         """The hours that the next look need not ask for again, of one that is near."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from burstwatch.config import Config
 from burstwatch.forecast.policy import PAGED, Assessment
 from burstwatch.history.background import Background, with_earlier
-from burstwatch.history.cadence import COARSE_S, FINE_S, is_fine
+from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.levels import Levels
 from burstwatch.history.observations import Resource
 from burstwatch.history.past import Past
@@ -42,12 +42,14 @@ class SeenLevel:
     """A resource's balance as one look saw it, for the next to begin where it ended.
 
     ``newest`` is the newest datapoint; ``since_s`` is from when on there was none after it,
-    or none at all, ``until_s`` when that was asked.
+    or none at all, ``until_s`` when that was asked. ``cadence_s`` is how far apart its datapoints
+    have been shown to be, None if nothing has shown it.
     """
 
     newest: LevelPoint | None
     since_s: float
     until_s: float
+    cadence_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +98,7 @@ class Schedule:
     """The last look at each resource of a unit, and the I/O of the days before of those near.
 
     ``newest_s`` is by kind the end of the newest datapoint that any look has seen. ``fine`` are
-    the kinds of which a datapoint has shown that they come every minute.
+    the kinds of which two datapoints of one resource have shown that they come every minute.
     """
 
     known: dict[str, LastLook] = field(default_factory=dict)
@@ -115,11 +117,11 @@ class Schedule:
         return known if known is not None and known.fingerprint == fingerprint(resource) else None
 
     def period_s(self, kind: str) -> float:
-        """How far apart datapoints of a kind are in this unit, for a resource that has none itself.
+        """How far apart datapoints of a kind are in this unit, for a resource that has not shown it itself.
 
-        AWS publishes all EBS volumes at one cadence, but guides and older volumes differ on which
+        AWS documents one minute for EBS volumes of all types, and guides still say five
         (https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html, 2026-11). So
-        it is five minutes until a datapoint shows that it is one.
+        it is five minutes until one of them shows a minute.
         """
         return FINE_S if kind in self.fine else COARSE_S
 
@@ -149,7 +151,7 @@ class Schedule:
         if seen is not None and seen.newest is not None:
             newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
             self.newest_s[resource.kind] = newest_s
-            if is_fine(seen.newest.start_s) and resource.published_every_s <= FINE_S:
+            if seen.cadence_s == FINE_S:
                 self.fine.add(resource.kind)
         for past in judged.past:
             self.pasts[resource.key] = (fingerprint(resource), now, past)

@@ -26,7 +26,7 @@ export interface BurstWatchProps {
   readonly alarmEmail?: string;
   /** Once a week, what happened and what would help, to the topic notice. */
   readonly digest?: boolean;
-  /** A CloudWatch dashboard of the fleet. Amazon bills it unless the account has fewer than three. */
+  /** A CloudWatch dashboard of the fleet. Amazon bills it unless the account has fewer than three dashboards. */
   readonly dashboard?: boolean;
   /** One Metrics Insights alarm on the raw balance, which works without the sweep. Billed per volume. */
   readonly floor?: boolean;

@@ -90,10 +90,6 @@ def build() -> dm.Dashboard:
         ],
         links=[
             link("alarms", f"{CONSOLE}alarmsV2:?~(search~'burstwatch/${{deployment}})"),
-            link(
-                "CloudWatch dashboard",
-                f"{CONSOLE}dashboards/dashboard/burstwatch-${{deployment}}-${{region}}",
-            ),
         ],
         rows=[
             ("Now", _now()),

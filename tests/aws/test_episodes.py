@@ -106,6 +106,17 @@ def test_an_episode_that_is_not_over_is_listed_as_open(cloud: Cloud) -> None:
     assert out.splitlines()[1].split()[1:3] == [disk.id, "db"]
     _, out, _ = burstwatch(cloud, "episodes", "--json")
     assert json.loads(out)["closed_s"] is None
+    say_it_was_empty(cloud)
+    _, out, _ = burstwatch(cloud, "episodes")
+    assert "at most " in out.splitlines()[1]
+    assert "first at " in out.splitlines()[1]
+
+
+def say_it_was_empty(cloud: Cloud) -> None:
+    """A sweep has said so in the text of each alarm."""
+    for alarm in cloud.aws.regions["us-east-1"].alarms.values():
+        text = "\n".join(Timeline(opened_s=NOW, empty_s=cloud.clock.now + 60).lines()[1:])
+        alarm["AlarmDescription"] += f"\n{text}"
 
 
 @pytest.mark.slow
@@ -114,6 +125,8 @@ def test_an_episode_that_never_ran_dry_has_its_lowest_level_and_no_lead(cloud: C
     closed: list[Episode] = []
     for minute in range(140):
         disk.minute(iops=3_000 if minute < 5 else 0)
+        if minute == 8:
+            say_it_was_empty(cloud)  # it was expected to be, and was not
         if minute < 8 or minute > 90:
             swept = run_sweep(cloud, memory)
             closed += swept.closed

@@ -40,6 +40,7 @@ class Hostile:
     delay_s: float
     lead_s: float
     early_s: float  # by so much every other sweep comes early
+    other_cadence_s: float = 60.0  # of the other volume of the unit
 
 
 hostile = st.builds(
@@ -55,6 +56,7 @@ hostile = st.builds(
     delay_s=st.sampled_from([0.0, 60.0, 180.0]),
     lead_s=st.sampled_from([300.0, 600.0]),
     early_s=st.sampled_from([0.0, 5.0]),
+    other_cadence_s=st.sampled_from([60.0, 300.0]),
 )
 
 
@@ -64,6 +66,17 @@ hostile = st.builds(
     Hostile(
         size_gib=300,
         loads=((90, 0.0), (4, 0.0), (90, 1.0), (90, 1.0)),
+        start_ratio=1.0,
+        cadence_s=300,
+        delay_s=180,
+        lead_s=600,
+        early_s=0,
+    )
+)
+@example(  # datapoints of five minutes beside a volume with some every minute
+    Hostile(
+        size_gib=33,
+        loads=((90, 0.0), (120, 1.0)),
         start_ratio=1.0,
         cadence_s=300,
         delay_s=180,
@@ -104,7 +117,8 @@ def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostil
         mark = at - at % case.cadence_s
         by_period[mark] = min(value, by_period.get(mark, 100.0))
     cloudwatch.series[disk.id, "BurstBalance"] = (list(by_period), list(by_period.values()))
-    marks = [START - 3_600 + n * case.cadence_s for n in range(round(3_600 * 8 / case.cadence_s))]
+    every_s = cloudwatch.periods_s[other.id] = case.other_cadence_s
+    marks = [START - 3_600 + n * every_s for n in range(round(3_600 * 8 / every_s))]
     cloudwatch.series[other.id, "BurstBalance"] = (marks, [99.0] * len(marks))
 
     schedule, announced = Schedule(), False

@@ -21,14 +21,14 @@ COMBINE: dict[str, Callable[[Sequence[float]], float]] = {
 class QuickCloudWatch:
     """Stands where ``Clients`` does. ``series`` are by resource id and metric.
 
-    A datapoint of ``period_s`` is visible ``delay_s`` after its end. ``clock`` is the time,
-    ``requested`` counts the
-    metrics asked for by resource.
+    A datapoint of ``period_s``, or of its resource's own of ``periods_s``, is visible ``delay_s``
+    after its end. ``clock`` is the time, ``requested`` counts the metrics asked for by resource.
     """
 
     clock: Callable[[], float]
     series: dict[tuple[str, str], Points] = field(default_factory=dict)
     period_s: float = 60.0
+    periods_s: dict[str, float] = field(default_factory=dict)
     delay_s: float = 0.0
     requested: Counter[str] = field(default_factory=Counter)
     throttled: int = 0
@@ -41,7 +41,6 @@ class QuickCloudWatch:
         queries = request["MetricDataQueries"]
         assert len(queries) <= 500
         start_s, end_s = request["StartTime"].timestamp(), request["EndTime"].timestamp()
-        end_s = min(end_s, self.clock() - self.delay_s - self.period_s + 1e-6)
         return {"MetricDataResults": [self._answer(query, start_s, end_s) for query in queries]}
 
     def _answer(self, query: dict[str, Any], start_s: float, end_s: float) -> dict[str, Any]:
@@ -49,10 +48,12 @@ class QuickCloudWatch:
         metric = stat["Metric"]
         key = (metric["Dimensions"][0]["Value"], metric["MetricName"])
         self.requested[key[0]] += 1
+        period_s = self.periods_s.get(key[0], self.period_s)
+        end_s = min(end_s, self.clock() - self.delay_s - period_s + 1e-6)
         starts, values = self.series.get(key, ((), ()))
         first, last = bisect_left(starts, start_s), bisect_right(starts, end_s)
         times, found = starts[first:last], values[first:last]
-        if stat["Period"] > self.period_s:
+        if stat["Period"] > period_s:
             groups: dict[float, list[float]] = {}
             for at, value in zip(times, found, strict=True):
                 groups.setdefault(at - at % stat["Period"], []).append(value)

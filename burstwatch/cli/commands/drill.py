@@ -69,9 +69,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
                 print(to_json(hop) if args.json else _line(hop), file=terminal.stdout, flush=True)
     except KeyboardInterrupt:
         _show_begun(terminal.stderr, "")
-        text = (
-            "the drill is stopped. If its alarm is in ALARM, the next sweeps end it and delete it"
-        )
+        text = "the drill is stopped. If its alarm is in ALARM, sweeps end it and delete it, at the latest after an hour"
         print(f"burstwatch: {text}", file=terminal.stderr)
         raise
     failed = [hop for hop in hops if hop.ok is False]
@@ -94,6 +92,7 @@ def _interrupted_by_sigterm() -> Iterator[None]:
     """End on SIGTERM as on Ctrl-C: the drill then takes away what it made."""
 
     def interrupt(*_: object) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is being taken away is not left half
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)

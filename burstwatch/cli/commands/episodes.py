@@ -97,7 +97,7 @@ def _lead(one: Episode) -> str:
 
 def _at_zero(one: Episode, *, now: float) -> str:
     if one.closed_s is None and one.empty_s is not None:
-        return f"since {clock_time(one.empty_s, now=now)}"
+        return f"first at {clock_time(one.empty_s, now=now)}"
     return span(one.at_zero_s)
 
 
