@@ -57,8 +57,7 @@ def close_episode(
     # A sweep sees an empty bucket when its datapoint has come, minutes after it was empty; or
     # it expected one that did not come to be.
     empty = [one.empty_s for one in measured if one.empty_s is not None]
-    is_known = bool(empty) or len(measured) == len(buckets)
-    if episode.empty_s is not None and not (is_known and not empty):
+    if episode.empty_s is not None and (empty or len(measured) < len(buckets)):
         empty.append(episode.empty_s)
     return replace(
         episode,

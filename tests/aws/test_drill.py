@@ -52,6 +52,13 @@ def deploy(cloud: Cloud, config: Config = CONFIG) -> None:
     )
 
 
+def deploy_stack(cloud: Cloud) -> None:
+    """The function, with a stack that names it, and a pager that listens."""
+    cloud.aws.outputs["Burstwatch"] = {"BurstWatchSweepFunctionName1234": FUNCTION}
+    deploy(cloud)
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+
+
 def sleeper(cloud: Cloud) -> Callable[[float], None]:
     """Time passes, and once a minute CloudWatch looks at the alarms."""
 
@@ -223,9 +230,7 @@ def test_a_drill_that_is_interrupted_leaves_its_alarm_to_the_sweeps_which_resolv
 def test_the_command_finds_the_topic_of_the_stack_and_prints_each_hop(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cloud.aws.outputs["Burstwatch"] = {"BurstWatchSweepFunctionName1234": FUNCTION}
-    deploy(cloud)
-    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    deploy_stack(cloud)
     monkeypatch.setattr(time, "sleep", sleeper(cloud))
     code, out, err = burstwatch(cloud, "drill", "--json")
     assert (code, err) == (0, "")
@@ -245,9 +250,7 @@ class Terminal(io.StringIO):
 def test_a_command_that_is_ended_takes_its_queue_away(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cloud.aws.outputs["Burstwatch"] = {"BurstWatchSweepFunctionName1234": FUNCTION}
-    deploy(cloud)
-    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    deploy_stack(cloud)
     before = signal.getsignal(signal.SIGTERM)
 
     def end(_: float) -> None:
@@ -264,9 +267,7 @@ def test_a_command_that_is_ended_takes_its_queue_away(
 def test_on_a_terminal_the_command_names_the_hop_that_it_waits_for(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cloud.aws.outputs["Burstwatch"] = {"BurstWatchSweepFunctionName1234": FUNCTION}
-    deploy(cloud)
-    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    deploy_stack(cloud)
     monkeypatch.setattr(time, "sleep", sleeper(cloud))
     out, err = io.StringIO(), Terminal()
     run(["drill"], stdout=out, stderr=err, env=dict(os.environ), clock=cloud.clock)
