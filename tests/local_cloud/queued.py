@@ -27,7 +27,8 @@ class Queued:
     """The volume in danger, the alarms that were made, and what the function's log says.
 
     ``swept`` has by run what was swept, whole or in part; ``left_out`` is why others were not;
-    ``dead`` are the bodies of the messages that failed.
+    ``dead`` are the bodies of the messages that failed, ``unexplained`` is what was not swept
+    whole although no part of it failed.
     """
 
     volume: str
@@ -35,6 +36,7 @@ class Queued:
     swept: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     left_out: list[str] = field(default_factory=list)
     dead: list[str] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
     heartbeats: set[str] = field(default_factory=set)
 
 
@@ -105,13 +107,21 @@ def _queues(clients: Clients, cloud: LocalCloud) -> tuple[str, str]:
 
 def _read(logs: Any, found: Queued) -> None:
     found.swept.clear()
-    found.left_out.clear()
+    sweeps: list[tuple[str, str, bool]] = []
+    failed: dict[tuple[str, str], list[str]] = defaultdict(list)
     for group in logs.describe_log_groups()["logGroups"]:
         pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group["logGroupName"])
         for event in (one for page in pages for one in page["events"]):
             line = json.loads(event["message"]) if event["message"].startswith("{") else {}
-            # On a busy machine a call may get no answer in time. That sweep was handed over, and is not complete.
             if line.get("message") == "swept":
-                found.swept[line["run"]].append(line["unit"])
-            elif line.get("message") == "part failed" and "its message waited" in line["error"]:
-                found.left_out.append(line["unit"])
+                sweeps.append((line["run"], line["unit"], line["completed"]))
+            elif line.get("message") == "part failed":
+                failed[line["run"], line["unit"]].append(line["error"])
+    late = {one for one, errors in failed.items() if any("its message waited" in e for e in errors)}
+    found.left_out = [unit for _, unit in late]
+    for run, unit, _ in (one for one in sweeps if one[:2] not in late):
+        found.swept[run].append(unit)
+    # On a busy machine a call may get no answer in time: that sweep is not whole, and says why.
+    found.unexplained = [
+        f"{unit} in {run}" for run, unit, whole in sweeps if not whole and (run, unit) not in failed
+    ]

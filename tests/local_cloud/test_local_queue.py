@@ -23,6 +23,7 @@ def test_a_queue_hands_over_every_shard_in_every_run(queued: Future[Queued]) -> 
     for run in runs[1:-1]:
         assert set(found.swept[run]) == every, run
         assert len(found.swept[run]) == SHARDS
+    assert found.unexplained == []
 
 
 def test_a_volume_in_danger_has_one_alarm_whose_name_says_nothing_of_shards(
