@@ -18,7 +18,7 @@ import botocore
 import pytest
 from botocore.validate import ParamValidator
 
-from burstwatch.aws.inventory import TOKENS
+from burstwatch.aws.listings import TOKENS
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
 from burstwatch.bucket import worst_time_to_empty

@@ -12,9 +12,9 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from burstwatch.aws.deployment import DRILL_QUEUE, count_subscribers
+from burstwatch.aws.deployment import count_subscribers
+from burstwatch.aws.drill_queue import clear_leftovers, has_received, open_queue
 from burstwatch.aws.names import ALARM_PERIOD_S
 from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
 from burstwatch.history.observations import Verdict
@@ -24,8 +24,6 @@ WAIT_S = 10.0 * ALARM_PERIOD_S
 POLL_S = 2.0
 #: Without these hops there is nothing to watch after them.
 NEEDED = frozenset({"metric", "alarm", "raised", "metric ends", "resolved"})
-#: Its own messages are all that the queue may hold, and not for long.
-QUEUE_KEEPS_S = 3_600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,84 +208,22 @@ class Drill:
         urls: list[str] = []
 
         def listen() -> str:
-            sqs, sns = self.clients("sqs"), self.clients("sns")
-            self._clear_leftovers(topic)
+            clear_leftovers(self.clients, topic, self.clock())
             name = f"burstwatch-{self.drill_id}"
-            url = sqs.create_queue(
-                QueueName=name, Attributes={"MessageRetentionPeriod": str(QUEUE_KEEPS_S)}
-            )["QueueUrl"]
-            steps.append(lambda: sqs.delete_queue(QueueUrl=url))
-            arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
-            arn = arn["Attributes"]["QueueArn"]
-            policy = _let_topic_in(topic, arn)
-            sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": json.dumps(policy)})
-            subscription = sns.subscribe(
-                TopicArn=topic, Protocol="sqs", Endpoint=arn, ReturnSubscriptionArn=True
-            )["SubscriptionArn"]
-            steps.append(lambda: sns.unsubscribe(SubscriptionArn=subscription))
-            urls.append(url)
+            urls.append(open_queue(self.clients, topic, name, steps))
             return name
 
         hop = self._try("queue", listen)
         return hop, urls[0] if urls else None
 
-    def _clear_leftovers(self, topic: str) -> None:
-        """The queues of drills that were killed, and what subscribes a queue that is gone."""
-        sqs, sns = self.clients("sqs"), self.clients("sns")
-        there = set()
-        for url in sqs.list_queues(QueueNamePrefix=DRILL_QUEUE).get("QueueUrls", ()):
-            try:
-                about = sqs.get_queue_attributes(
-                    QueueUrl=url, AttributeNames=["CreatedTimestamp", "QueueArn"]
-                )["Attributes"]
-                if self.clock() - float(about["CreatedTimestamp"]) > QUEUE_KEEPS_S:
-                    sqs.delete_queue(QueueUrl=url)
-                else:
-                    there.add(about["QueueArn"])
-            except AWS_ERRORS:
-                continue  # what was deleted is listed for another minute
-        pages = sns.get_paginator("list_subscriptions_by_topic")
-        for page in pages.paginate(TopicArn=topic):
-            for entry in page["Subscriptions"]:
-                if DRILL_QUEUE in entry["Endpoint"] and entry["Endpoint"] not in there:
-                    sns.unsubscribe(SubscriptionArn=entry["SubscriptionArn"])
-
     def _await_message(self, queue: str | None, made: Mapping[str, str], state: str) -> str:
         """CloudWatch's own notification, by the alarm's name and its new state."""
 
         def check() -> str:
-            reply = self.clients("sqs").receive_message(
-                QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1
-            )
-            for message in reply.get("Messages", ()):
-                if _is_notification(message["Body"], made["alarm"], state):
-                    return f"the topic delivered {state}"
-            return ""
+            found = has_received(self.clients, queue, made["alarm"], state)
+            return f"the topic delivered {state}" if found else ""
 
         return self._until(check, f"{made['topic']} did not deliver {state}")
-
-
-def _is_notification(body: str, alarm: str, state: str) -> bool:
-    try:
-        inner: dict[str, Any] = json.loads(json.loads(body)["Message"])
-    except (ValueError, KeyError, TypeError):
-        return False
-    return inner.get("AlarmName") == alarm and inner.get("NewStateValue") == state
-
-
-def _let_topic_in(topic: str, queue: str) -> dict[str, Any]:
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Effect": "Allow",
-                "Principal": {"Service": "sns.amazonaws.com"},
-                "Action": "sqs:SendMessage",
-                "Resource": queue,
-                "Condition": {"ArnEquals": {"aws:SourceArn": topic}},
-            }
-        ],
-    }
 
 
 def _take_away(steps: list[Callable[[], object]]) -> str:

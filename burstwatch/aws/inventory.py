@@ -1,34 +1,22 @@
-"""Reads a kind's listing and lookups, page by page, in full."""
+"""Takes the inventory of a kind: its things, what was looked up of them, and what could not be read."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeAlias
 
-from botocore import xform_name
-
+from burstwatch.aws.listings import Listed, ListingReader
 from burstwatch.aws.pace import Pace
-from burstwatch.aws.session import (
-    AWS_ERRORS,
-    NEVER,
-    Clients,
-    CutError,
-    Deadline,
-    LateError,
-    describe_error,
-)
+from burstwatch.aws.session import NEVER, Clients, Deadline, describe_error
 from burstwatch.formatting import first_of
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Scope, Thing
 from burstwatch.owner_tags import read_owner_tags
 from burstwatch.polling.unit import Problem, Unit
-from burstwatch.shards import WHOLE, Shard, thing_id
+from burstwatch.shards import Shard, thing_id
 
 #: What a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
-#: A page with none of these is the last one. A test compares them with every kind's listings.
-TOKENS = ("NextToken", "NextMarker", "Marker", "PaginationToken")
 ESTIMATED = "AWS does not publish the size of this credit bucket, so the times are estimates"
 
 
@@ -70,61 +58,6 @@ class Inventory:
         return replace(self, resources=tuple(found), refused=refused)
 
 
-#: What was listed in full at one look, and in how many calls, by operation and arguments: several
-#: kinds read the same.
-Listed: TypeAlias = dict[tuple[str, str, str], tuple[list[Item], int]]
-
-
-@dataclass(kw_only=True)
-class _Reader:
-    """Reads listings. What fails is a problem, and the rest goes on."""
-
-    clients: Clients
-    pace: Pace
-    deadline: Deadline
-    listed: Listed = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    calls: int = 0
-
-    def read(self, listing: Listing, scope: Scope) -> tuple[list[Item], bool]:
-        """The items, and whether that is all of them."""
-        key = listing.service, listing.operation, repr(listing.arguments(scope))
-        if key in self.listed:
-            known, calls = self.listed[key]
-            # As if it had called: what is listed together is then due together.
-            self.calls += calls
-            return known, True
-        items: list[Item] = []
-        before = self.calls
-        try:
-            for page in self._pages(listing, scope):
-                self.calls += 1
-                items += _at_path(page, listing)
-        except AWS_ERRORS as error:
-            self.problems.append(Problem(part=listing.operation, error=describe_error(error)))
-            return items, False
-        self.listed[key] = items, self.calls - before
-        return items, True
-
-    def _pages(self, listing: Listing, scope: Scope) -> Iterator[Item]:
-        client, method = self.clients(listing.service), xform_name(listing.operation)
-        arguments = listing.arguments(scope)
-        if listing.page_size is None:
-            pages: Iterator[Item] = (getattr(client, method)(**arguments) for _ in range(1))
-        else:
-            paginator = client.get_paginator(method)
-            paging = {"PageSize": listing.page_size}
-            pages = iter(paginator.paginate(PaginationConfig=paging, **arguments))
-        while self.pace.take_page(
-            listing.service, deadline=self.deadline, throttled=self.clients.throttled
-        ):
-            page = next(pages)
-            yield page
-            if not any(page.get(token) for token in TOKENS):
-                return
-        raise LateError
-
-
 def take_inventory(
     kind: Kind,
     clients: Clients,
@@ -142,13 +75,13 @@ def take_inventory(
     ``listed`` is not asked for again.
     """
     scope = scope or Scope()
-    reader = _Reader(
+    reader = ListingReader(
         clients=clients.until(deadline),
         pace=pace or Pace(),
         deadline=deadline,
         listed={} if listed is None else listed,
     )
-    items, complete = _read_in_scope(kind.inventory, scope, reader)
+    items, complete = reader.read_in_scope(kind.inventory, scope)
     things, refused = _things(kind.inventory, items, unit)
     things, is_tagged = _tagged(kind.inventory, things, unit, reader)
     complete = complete and is_tagged  # a tag filter would find nothing
@@ -202,19 +135,10 @@ def list_things(
     kind: Kind, clients: Clients, unit: Unit, scope: Scope
 ) -> tuple[list[Thing], list[Problem]]:
     """The things of one kind in ``scope``, without their description, and what could not be read."""
-    reader = _Reader(clients=clients, pace=Pace(), deadline=NEVER)
-    items, _ = _read_in_scope(kind.inventory, scope, reader)
+    reader = ListingReader(clients=clients, pace=Pace(), deadline=NEVER)
+    items, _ = reader.read_in_scope(kind.inventory, scope)
     things = _things(kind.inventory, items, unit)[0]
     return _tagged(kind.inventory, things, unit, reader)[0], reader.problems
-
-
-def _read_in_scope(listing: Listing, scope: Scope, reader: _Reader) -> tuple[list[Item], bool]:
-    items, complete = reader.read(listing, scope)
-    whole = replace(scope, shard=WHOLE)
-    if complete and not items and listing.arguments(scope) != listing.arguments(whole):
-        # A filter that lets nothing through is not believed: blindness would look the same.
-        items, complete = reader.read(listing, whole)
-    return items, complete
 
 
 def _things(
@@ -234,13 +158,13 @@ def _things(
 
 
 def _tagged(
-    listing: Listing, things: list[Thing], unit: Unit, reader: _Reader
+    listing: Listing, things: list[Thing], unit: Unit, reader: ListingReader
 ) -> tuple[list[Thing], bool]:
     """The same with their tags, of a listing that has none, and whether all could be read."""
     tags = listing.tags
     if tags is None or not things:
         return things, True
-    items, is_whole = _read_in_scope(tags.listing, Scope(), reader)
+    items, is_whole = reader.read_in_scope(tags.listing, Scope())
     by_arn = {thing.id: thing.tags for thing in _things(tags.listing, items, unit)[0]}
     known = [(thing, by_arn.get(tags.arn(thing.item), {})) for thing in things]
     tagged = [replace(one, tags=its, name=its.get("Name", one.name)) for one, its in known]
@@ -248,11 +172,11 @@ def _tagged(
 
 
 def _look_up(
-    lookup: Lookup, lists: Mapping[str, Sequence[Item]], shard: Shard, reader: _Reader
+    lookup: Lookup, lists: Mapping[str, Sequence[Item]], shard: Shard, reader: ListingReader
 ) -> list[Item]:
     listing = lookup.listing
     if lookup.wanted is None:
-        return _read_in_scope(listing, Scope(shard=shard), reader)[0]
+        return reader.read_in_scope(listing, Scope(shard=shard))[0]
     try:
         wanted = sorted(lookup.wanted(lists))
     except NOT_UNDERSTOOD as error:
@@ -311,18 +235,3 @@ def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:
     for reason in dict.fromkeys(refused.values()):
         names = first_of([name for name, its in refused.items() if its == reason])
         yield Problem(part=f"{kind.name} {names}", error=reason)
-
-
-def _at_path(page: Item, listing: Listing) -> list[Item]:
-    """The items at a path such as ``Reservations[].Instances[]``.
-
-    Raises:
-        CutError: if the page has no list at all, which is not the same as an empty one.
-    """
-    first, *_ = steps = listing.items.split(".")
-    if first.removesuffix("[]") not in page:
-        raise CutError(operation=listing.operation)
-    found = [page]
-    for step in steps:
-        found = [inner for outer in found for inner in outer.get(step.removesuffix("[]"), ())]
-    return found

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from burstwatch.aws.inventory import Listed
+from burstwatch.aws.listings import Listed
 from burstwatch.aws.memory import Memory, Stock
 from burstwatch.aws.metrics import BUDGET_USED
 from burstwatch.aws.reading import Reader, ask

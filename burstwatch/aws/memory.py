@@ -8,7 +8,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from burstwatch.aws.budget import Budget
-from burstwatch.aws.inventory import Inventory, Listed, take_inventory
+from burstwatch.aws.inventory import Inventory, take_inventory
+from burstwatch.aws.listings import Listed
 from burstwatch.aws.pace import Pace
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.aws.watchlist import Watchlist, make_watchlist

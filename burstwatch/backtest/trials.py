@@ -8,7 +8,7 @@ from burstwatch.backtest.replay import volume
 from burstwatch.backtest.simulate import Datapoint, Simulation, to_sample
 from burstwatch.backtest.workloads import Workload, scaled_loads
 from burstwatch.ebs.volumes import volume_spec
-from burstwatch.forecast.policy import BACK_RATIO
+from burstwatch.forecast.judge import BACK_RATIO
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO, RECOVERED_RATIO
 from burstwatch.kinds.base import Kind

@@ -68,7 +68,7 @@ MODIFICATIONS = Listing(
     items="VolumesModifications[]",
     identify=identified_by("VolumeId"),
     arguments=filtered_by("volume-id"),
-    page_size=PAGE_SIZE,
+    page_size=500,  # the most that AWS takes
 )
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from burstwatch.bucket import worst_time_to_empty
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S, PRICES
-from burstwatch.forecast.policy import BACK_RATIO, Assessment
+from burstwatch.forecast.judge import BACK_RATIO
+from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.cadence import COARSE_S
 from burstwatch.history.observations import Resource

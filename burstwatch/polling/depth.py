@@ -7,7 +7,7 @@ the newest level alone gives the same one, and nothing more need be asked for.
 import math
 
 from burstwatch.config import Config
-from burstwatch.forecast.policy import BACK_RATIO, WARNING_MARGINS
+from burstwatch.forecast.judge import BACK_RATIO, WARNING_MARGINS
 from burstwatch.history.observations import Observation
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from burstwatch.config import Config
-from burstwatch.forecast.policy import BACK_RATIO
+from burstwatch.forecast.judge import BACK_RATIO
 from burstwatch.formatting import clock_time
 from burstwatch.history.background import recent_rates
 from burstwatch.history.cadence import COARSE_S, FINE_S, cadence_s, shown_cadence_s

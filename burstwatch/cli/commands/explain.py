@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from burstwatch.backtest.explain import Story, as_html, as_text
+from burstwatch.backtest.explain import Story, as_text
+from burstwatch.backtest.explain_page import as_html
 from burstwatch.bucket import Bucket
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal

@@ -1,0 +1,132 @@
+"""Draws the explanation of a bucket's past as a page of HTML with one picture.
+
+Three panels over the same time: the balance with every page's projection fan and each
+exhaustion, the spending against baseline and limit, and the verdicts as coloured bars.
+"""
+
+import math
+from collections.abc import Callable
+from html import escape
+
+from burstwatch.backtest.explain import Story, as_text, clock_of, describe_volume
+from burstwatch.backtest.replay import Moment
+from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, document, picture, ticks
+
+#: Colours that people who see fewer colours tell apart, too (Okabe and Ito), the calm ones first.
+COLORS = {
+    "unknown": "#767676",
+    "ok": "#009e73",
+    "watch": "#0072b2",
+    "warning": "#e69f00",
+    "critical": "#d55e00",
+    "exhausted": "#000000",
+}
+MOST_NAMED = 3
+HOUR_S = 3_600.0
+
+
+def as_html(story: Story) -> str:
+    """The story as a page of its own, with nothing to load. The first lines say what happened."""
+    drawn = picture([_balance_panel(story), _rate_panel(story), _verdict_panel(story)])
+    return document(
+        story.name,
+        f"<p>{escape(_summary(story))}</p><figure>{drawn}</figure><pre>{escape(as_text(story))}</pre>",
+    )
+
+
+def _summary(story: Story) -> str:
+    """What happened, in a sentence or two."""
+    at = clock_of(story)
+    dry = ", ".join(at(one).strip() for one in story.emptied[:MOST_NAMED])
+    more = len(story.emptied) - MOST_NAMED
+    emptied = (
+        f"Ran dry at {dry}{f' and {more} times more' if more > 0 else ''}."
+        if dry
+        else "Did not run dry in this time."
+        if story.balance
+        else "The balance is not known."
+    )
+    pages = len(story.pages)
+    return f"{describe_volume(story.resource)}. {emptied} {f'Would page {pages} times' if pages != 1 else 'Would page once'}."
+
+
+def _balance_panel(story: Story) -> Chart:
+    chart = _chart(story, "Balance, with what each page said (fan) and when it ran dry (dot)", 1.0)
+    chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:.0%}")
+    for page in story.pages:
+        _fan(chart, story, page)
+    chart.line(story.balance, BLUE)
+    for at in story.emptied:
+        chart.dot(at, 0.0, RED)
+    return chart
+
+
+def _fan(chart: Chart, story: Story, page: Moment) -> None:
+    """Draw a page's projection from the newest datapoint that it knew, down to where it might reach 0."""
+    known = [point for point in story.balance if point[0] <= page.t_s - (page.data_age_s or 0.0)]
+    if not known:
+        return
+    since_s, ratio = known[-1]
+    end_s = chart.x_range[1]
+    for seconds, dashes in ((page.low_s, "2 3"), (page.time_to_empty_s, ""), (page.high_s, "2 3")):
+        if seconds is None:
+            continue
+        # What never comes, or not on this page, runs on to its edge.
+        reached, share = page.t_s + seconds, 0.0
+        if reached > end_s:
+            left = 1.0 if math.isinf(seconds) else 1 - (end_s - since_s) / (reached - since_s)
+            reached, share = end_s, ratio * left
+        chart.line([(since_s, ratio), (reached, share)], ORANGE, dashes=dashes)
+
+
+def _rate_panel(story: Story) -> Chart:
+    bucket = story.resource.bucket
+    _, demand = story.points
+    rates = [(point.end_s, point.nominal) for point in demand]
+    burst = bucket.burst if bucket else max((rate for _, rate in rates), default=1.0)
+    top = max(1.0, 1.1 * max([burst, *(rate for _, rate in rates)]))
+    chart = _chart(
+        story, f"Served, in {story.resource.rate_unit}, against baseline and limit (dashed)", top
+    )
+    chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:g}")
+    chart.line(rates, BLUE)
+    if bucket is not None:
+        for level in (bucket.refill, bucket.burst):
+            chart.line([(story.start_s, level), (story.end_s, level)], GREY, dashes="6 4")
+    return chart
+
+
+def _verdict_panel(story: Story) -> Chart:
+    """Each verdict in a lane of its own, so that nobody needs to tell the colours apart."""
+    lanes = {verdict: number for number, verdict in enumerate(COLORS)}
+    chart = _chart(story, "Verdict at the time", float(len(lanes)), height=190.0)
+    chart.axes(
+        x_text=_axis(story),
+        x_ticks=_hours(story),
+        y_ticks=[number + 0.5 for number in lanes.values()],
+        y_text=lambda value: list(lanes)[int(value)],
+        x_name="hours from the first row",
+    )
+    turns = story.turns
+    ends = [*(turn.t_s for turn in turns[1:]), story.end_s]
+    for turn, end_s in zip(turns, ends, strict=True):
+        lane = lanes[turn.assessment]
+        span_y = (lane + 0.1, lane + 0.9)
+        chart.box((turn.t_s, end_s), span_y, COLORS[turn.assessment], opacity=1.0)
+    return chart
+
+
+def _chart(story: Story, title: str, top: float, *, height: float = 220.0) -> Chart:
+    return Chart(
+        title=title, x_range=(story.start_s, story.end_s), y_range=(0.0, top), height=height
+    )
+
+
+def _axis(story: Story) -> Callable[[float], str]:
+    return lambda at: f"{(at - story.start_s) / HOUR_S:.3g}"
+
+
+def _hours(story: Story) -> list[float]:
+    """Round hours from the first row on."""
+    span_h = (story.end_s - story.start_s) / HOUR_S
+    return [story.start_s + hour * HOUR_S for hour in ticks(0.0, span_h)]
