@@ -159,7 +159,7 @@ def _rates(
     has_credits: bool = True,
 ) -> ExpectedRates:
     ask = IoPattern(
-        block_kib=block_kib, in_flight=in_flight, read_share=read_share, is_random=is_random
+        block_kib=block_kib, depth=in_flight, read_share=read_share, is_random=is_random
     )
     expected = expect(ask, DiskLimits(volume_spec=volume))
     if has_credits or expected.empty is None:

@@ -11,7 +11,6 @@ import burstwatch
 from burstwatch.ebs.load import MIB
 from burstwatch.history.observations import State
 from burstwatch_exporter import metrics as m
-from burstwatch_exporter.disk_spec import DiskSpec
 from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.snapshot import Account, Snapshot, View
@@ -46,15 +45,7 @@ class HostCollector(Collector):
         self._host, self._sources, self._saved_at = host, sources, saved_at
         self._extras = extras
 
-    def describe(self) -> list[Metric]:
-        """Nothing: what there is depends on the host."""
-        return []
-
     def collect(self) -> Iterator[Metric]:
-        """For a registry of the Prometheus client."""
-        return self.page().families()
-
-    def page(self) -> Page:
         """Read the host, and say all of it."""
         page = Page(m.METRICS)
         snapshot = self._host.observe()
@@ -69,7 +60,7 @@ class HostCollector(Collector):
         saved_at = self._saved_at()
         if saved_at is not None:
             page.add(m.STATE_SAVED, (), saved_at)
-        return page
+        return page.families()
 
 
 def add_host(page: Page, snapshot: Snapshot) -> None:
@@ -114,15 +105,11 @@ def _add_volume(page: Page, view: View) -> None:
     if view.account is None:
         _add_state(page, bucket, "not_applicable")
     else:
-        _add_account(page, bucket, spec, view.account)
+        _add_account(page, bucket, view.account)
 
 
-def _add_account(
-    page: Page, labels: tuple[str, str, str], spec: DiskSpec, account: Account
-) -> None:
-    bucket, interval, projection = spec.bucket, account.interval, account.projection
-    if bucket is None:
-        return
+def _add_account(page: Page, labels: tuple[str, str, str], account: Account) -> None:
+    bucket, interval, projection = account.bucket, account.interval, account.projection
     page.add(m.CAPACITY, labels, bucket.capacity)
     page.add(m.REFILL, labels, bucket.refill)
     page.add(m.BURST, labels, bucket.burst)

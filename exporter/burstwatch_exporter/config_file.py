@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.other_disks import OTHER_DISKS
-from burstwatch.ebs.volume_types import find_type
+from burstwatch.ebs.volume_types import CreditUnit, find_type
 from burstwatch.ebs.volumes import InstanceLimits
 from burstwatch_exporter.files import convert, read_yaml
 
@@ -24,13 +24,31 @@ EVERY = "*"
 DEFAULT_IO_KIB = 256.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CustomBucket:
-    """A bucket in figures, for what is no EBS volume. ``unit`` is ``io`` or ``MiB``."""
+Positive = Annotated[float, Meta(gt=0, lt=1e15)]
+Text = Annotated[str, Meta(min_length=1)]
 
-    bucket: Bucket
-    unit: str = "io"
-    io_kib: float = DEFAULT_IO_KIB
+
+class _Strict(Struct, kw_only=True, forbid_unknown_fields=True):
+    """An entry of the file. What is not declared is an error."""
+
+
+class CustomBucket(_Strict):
+    """A bucket in figures, for what is no EBS volume."""
+
+    capacity: Positive
+    refill: Positive
+    burst: Positive
+    unit: CreditUnit = "io"
+    io_kib: Positive = DEFAULT_IO_KIB
+
+    @property
+    def bucket(self) -> Bucket:
+        """The same as a bucket.
+
+        Raises:
+            ValueError: if the numbers are those of none.
+        """
+        return Bucket(capacity=self.capacity, refill=self.refill, burst=self.burst)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,10 +90,6 @@ class HostConfig:
             found = self.volumes.get(EVERY)
         return found
 
-    def named(self) -> list[str]:
-        """Every volume and device that is named by itself."""
-        return [key for key in self.volumes if key != EVERY]
-
 
 def read_config_file(path: Path) -> HostConfig:
     """The file's content.
@@ -93,28 +107,12 @@ def read_config_file(path: Path) -> HostConfig:
     return config
 
 
-Positive = Annotated[float, Meta(gt=0, lt=1e15)]
-Text = Annotated[str, Meta(min_length=1)]
-
-
-class _Strict(Struct, kw_only=True, forbid_unknown_fields=True):
-    """An entry of the file. What is not declared is an error."""
-
-
-class _Bucket(_Strict):
-    capacity: Positive
-    refill: Positive
-    burst: Positive
-    unit: Literal["io", "MiB"] = "io"
-    io_kib: Positive = DEFAULT_IO_KIB
-
-
 class _Volume(_Strict):
     type: str | None = None
     size_gib: Positive | None = None
     iops: Positive | None = None
     mib_s: Positive | None = None
-    bucket: _Bucket | None = None
+    bucket: CustomBucket | None = None
     created: object = None
 
 
@@ -179,14 +177,19 @@ def _given(entry: _Volume, at: str, problems: list[str]) -> VolumeConfig:
             find_type(entry.type)
         except ValueError as error:
             problems.append(f"{at}.type: {error}, {', '.join(OTHER_DISKS)}")
-    if entry.bucket is not None and entry.type is not None:
-        problems.append(f"{at} has a type and a bucket, allowed is one of them")
+    if entry.bucket is not None:
+        if entry.type is not None:
+            problems.append(f"{at} has a type and a bucket, allowed is one of them")
+        try:
+            _ = entry.bucket.bucket
+        except ValueError as error:
+            problems.append(f"{at}.bucket: {error}")
     return VolumeConfig(
         volume_type=entry.type,
         size_gib=entry.size_gib,
         iops=entry.iops,
         mib_s=entry.mib_s,
-        custom=None if entry.bucket is None else _custom(entry.bucket, at, problems),
+        custom=entry.bucket,
         created_s=None if entry.created is None else _seconds(entry.created, at, problems),
     )
 
@@ -200,12 +203,3 @@ def _seconds(created: object, at: str, problems: list[str]) -> float | None:
         problems.append(f"{at}.created is {created!r}, allowed is {example}")
         return None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _custom(entry: _Bucket, at: str, problems: list[str]) -> CustomBucket | None:
-    try:
-        bucket = Bucket(capacity=entry.capacity, refill=entry.refill, burst=entry.burst)
-    except ValueError as error:
-        problems.append(f"{at}.bucket: {error}")
-        return None
-    return CustomBucket(bucket=bucket, unit=entry.unit, io_kib=entry.io_kib)

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.other_disks import OTHER_DISKS, OtherDisk
-from burstwatch.ebs.volume_types import CreditUnit, find_type
+from burstwatch.ebs.volume_types import find_type
 from burstwatch.ebs.volumes import Charge, InstanceLimits, VolumeSpec, charge, volume_spec
 from burstwatch.history.observations import Limit
 from burstwatch.kinds.ebs_volume import Volume, on_instance
 from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.config_file import DEFAULT_IO_KIB, CustomBucket, HostConfig, VolumeConfig
+from burstwatch_exporter.config_file import (
+    DEFAULT_IO_KIB,
+    EVERY,
+    CustomBucket,
+    HostConfig,
+    VolumeConfig,
+)
 from burstwatch_exporter.diskstats import Counters
 
 GIB = 2**30
@@ -85,7 +91,9 @@ def specs_of(
         if spec is not None:
             specs[disk.key] = spec
     here = {disk.key for disk in disks}
-    problems += [f"{key} is not on this host" for key in config.named() if key not in here]
+    problems += [
+        f"{key} is not on this host" for key in config.volumes if key not in {EVERY, *here}
+    ]
     return specs, problems
 
 
@@ -128,8 +136,7 @@ def disk_spec_of(
 
 def custom_spec(custom: CustomBucket, size_gib: float) -> VolumeSpec:
     """A volume that is known by its bucket alone: nothing else limits it."""
-    unit: CreditUnit = "MiB" if custom.unit == "MiB" else "io"
-    bucket = custom.bucket
+    unit, bucket = custom.unit, custom.bucket
     return VolumeSpec(
         volume_type=CUSTOM,
         size_gib=size_gib,

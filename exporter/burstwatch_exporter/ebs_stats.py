@@ -7,8 +7,9 @@ microseconds, which the page https://docs.aws.amazon.com/ebs/latest/userguide/nv
 says too. There is no balance in it.
 """
 
+import math
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 PAGE_BYTES = 4096
 MAGIC, INSTANCE_STORE = 0x3C23B510, 0xEC2C0D7E
@@ -22,17 +23,12 @@ BIN = struct.Struct("<QQI4x")
 USEC = 1e6
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Latencies:
-    """A histogram of latencies in seconds: upper bounds and cumulative counts."""
-
-    buckets: tuple[tuple[float, int], ...]
-    count: int
+#: A histogram of latencies: upper bounds in seconds, the last of them infinite, and cumulative counts.
+Latencies: TypeAlias = tuple[tuple[float, int], ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EbsStats:
-    """The page. Times are seconds, ``queue_length`` is a gauge, all else counts from the attachment on."""
+class EbsStats(NamedTuple):
+    """The page, in its own order. Times are seconds, ``queue_length`` is a gauge, all else counts from the attachment on."""
 
     read_ops: int
     write_ops: int
@@ -65,23 +61,10 @@ def parse_stats(page: bytes) -> EbsStats:
     if magic != MAGIC:
         msg = f"the log page begins with {magic:#010x}, and not with {MAGIC:#010x}"
         raise ValueError(msg)
-    read_ops, write_ops, read_bytes, write_bytes, *times, queue = counters
-    read_us, write_us, iops_us, tp_us, ec2_iops_us, ec2_tp_us = times
-    return EbsStats(
-        read_ops=read_ops,
-        write_ops=write_ops,
-        read_bytes=read_bytes,
-        write_bytes=write_bytes,
-        read_s=read_us / USEC,
-        write_s=write_us / USEC,
-        exceeded_iops_s=iops_us / USEC,
-        exceeded_tp_s=tp_us / USEC,
-        ec2_exceeded_iops_s=ec2_iops_us / USEC,
-        ec2_exceeded_tp_s=ec2_tp_us / USEC,
-        queue_length=queue,
-        read_latencies=_latencies(page, READ_AT),
-        write_latencies=_latencies(page, WRITE_AT),
-    )
+    *counts, queue = counters
+    seconds = (usec / USEC for usec in counts[4:])
+    latencies = _latencies(page, READ_AT), _latencies(page, WRITE_AT)
+    return EbsStats._make((*counts[:4], *seconds, queue, *latencies))
 
 
 def _latencies(page: bytes, at: int) -> Latencies:
@@ -98,4 +81,4 @@ def _latencies(page: bytes, at: int) -> Latencies:
             raise ValueError(msg)
         total, before = total + count, upper
         buckets.append((upper / USEC, total))
-    return Latencies(buckets=tuple(buckets), count=total)
+    return (*buckets, (math.inf, total))

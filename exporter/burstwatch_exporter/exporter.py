@@ -52,7 +52,7 @@ class Exporter:
             instance=self._instance(self.config),
             reconciles=options.aws == "cloudwatch",
         )
-        self._cloud = Cloud(
+        self.cloud = Cloud(
             imds=options.imds,
             with_balances=options.aws == "cloudwatch",
             sources=self.sources,
@@ -125,15 +125,7 @@ class Exporter:
 
     def ask_aws(self) -> None:
         """Ask AWS what it may be asked, and go by that."""
-        self.host.apply(self._cloud.ask(self._clock.wall()))
-
-    def alarms_up(self) -> dict[str, str]:
-        """The alarms of ours that are up, by volume id.
-
-        Raises:
-            ValueError: if AWS cannot be asked: nobody is to take that for none.
-        """
-        return self._cloud.alarms_up()
+        self.host.apply(self.cloud.ask(self._clock.wall()))
 
     def _instance(self, config: HostConfig) -> InstanceLimits | None:
         """The limits of the whole instance: as the configuration says, or by its type."""
@@ -172,9 +164,6 @@ class Exporter:
         saved: dict[str, Saved] = {}
         if path is not None:
             with self.sources.attempt("state"):
-                try:
-                    saved = read_state(path)
-                except (ValueError, OSError):
-                    self._state_is_strange = True
-                    raise
+                saved = read_state(path)
+            self._state_is_strange = self.sources.outcomes["state"].has_failed
         return saved

@@ -26,7 +26,7 @@ from burstwatch_exporter.ledger import Ledger, Reading
 from burstwatch_exporter.rate import Rate
 from burstwatch_exporter.settings import Roots
 from burstwatch_exporter.snapshot import Account, Published, Snapshot, View
-from burstwatch_exporter.sources import Attempt, Sources
+from burstwatch_exporter.sources import Sources
 from burstwatch_exporter.state import Saved
 
 LOG = logging.getLogger("burstwatch_exporter")
@@ -85,9 +85,7 @@ class Host:
         """Go by what AWS says: types and sizes from now on, balances for the intervals."""
         with self._lock:
             self._cloud = answer
-            with self._sources.attempt("config") as attempt:
-                self._find_specs(attempt)
-            self._let_go()
+            self._take(self._devices)
             for ledger in self._ledgers.values():
                 self._reconcile(ledger)
 
@@ -121,7 +119,9 @@ class Host:
             attempt.problems += stats.problems
         if stats is None:
             return Snapshot(views=(), stacked=(), mounts=())
-        self._refresh(stats)
+        if stats.devnos != self._devnos or self._any_began_anew(stats):
+            self._devnos = stats.devnos
+            self._take(self._read_devices(stats.devnos))
         self._note_rates(stats, at=before)
         instance_binding = self._instance_binding()
         views: list[View] = []
@@ -135,6 +135,8 @@ class Host:
             if spec is not None and spec.bucket is not None:
                 ledger = self._account(disk, spec, reading)
                 account = Account(
+                    bucket=ledger.bucket,
+                    own_bucket=ledger.own_bucket,
                     interval=ledger.seen(),
                     likely=ledger.likely(),
                     projection=ledger.project(self._rates[disk].load, instance_binding),
@@ -193,22 +195,22 @@ class Host:
         use, binding = max(uses, key=itemgetter(0))
         return binding if use >= AT_LIMIT else "none"
 
-    def _refresh(self, stats: DiskStats) -> None:
-        """Look at once at what devices there are, where one has come, gone or begun anew."""
-        devnos = stats.devnos
-        if devnos != self._devnos or self._any_began_anew(stats):
-            self._devnos = devnos
-            self._take(self._read_devices(devnos))
-
     def _read_devices(self, devnos: Mapping[str, str]) -> Devices:
         return read_devices(
             self._roots, self._sources, self._devices, named=self._config.devices, devnos=devnos
         )
 
     def _take(self, devices: Devices) -> None:
+        """Take the devices, with each one's spec as EC2 and the configuration say."""
         self._devices = devices
         with self._sources.attempt("config") as attempt:
-            self._find_specs(attempt)
+            self._specs, problems = specs_of(
+                devices.blocks.disks.values(),
+                self._config,
+                self._cloud.specs,
+                instance=self._instance,
+            )
+            attempt.problems += problems
         self._let_go()
 
     def _any_began_anew(self, stats: DiskStats) -> bool:
@@ -217,14 +219,6 @@ class Host:
             for ledger in self._ledgers.values()
             for name in [ledger.disk.name]
         )
-
-    def _find_specs(self, attempt: Attempt) -> None:
-        """Find each volume's spec, as EC2 and the configuration say."""
-        disks = self._devices.blocks.disks.values()
-        self._specs, problems = specs_of(
-            disks, self._config, self._cloud.specs, instance=self._instance
-        )
-        attempt.problems += problems
 
     def _let_go(self) -> None:
         """Put the accounts of what is gone, replaced or promised anew aside."""

@@ -10,31 +10,19 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import burstwatch
 from burstwatch.config import Setting
 from burstwatch_exporter.capture import capture
-from burstwatch_exporter.clock import Clock, system_clock
+from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_SETTINGS
 from burstwatch_exporter.measure.settings import SWITCHES, parse_measure_options
 from burstwatch_exporter.serve import serve, write_once
 from burstwatch_exporter.settings import OF_HOST, SETTINGS, parse_options, variable_of
 
 OK, WRONG_INPUT = 0, 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class World:
-    """The parts of the world that the program may touch: its streams, environment, clocks, and when to end."""
-
-    stdout: TextIO
-    stderr: TextIO
-    env: Mapping[str, str]
-    clock: Clock
-    stop: threading.Event
 
 
 class _Parser(argparse.ArgumentParser):
@@ -127,10 +115,7 @@ def _measure(args: Sequence[str], world: World) -> int:
     of_host = [setting for setting in SETTINGS if setting.name in OF_HOST]
     options = parse_options(_given(parsed, of_host), world.env)
     switches = {name for name in SWITCHES if parsed[name.replace("-", "_")]}
-    return measure(
-        flags, switches, options, clock=world.clock, stop=world.stop,
-        stdout=world.stdout, stderr=world.stderr,
-    )  # fmt: skip
+    return measure(flags, switches, options, world)
 
 
 def _given(parsed: Mapping[str, str | None], settings: Iterable[Setting]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Every metric once: its name, kind, labels and what it says. The docs are made of this."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 Type = Literal["gauge", "counter", "histogram"]
@@ -23,17 +24,12 @@ class Definition:
         return f"{self.name}_total" if self.type == "counter" else self.name
 
 
-def _gauge(name: str, labels: tuple[str, ...], text: str) -> Definition:
-    return Definition(name=f"burstwatch_{name}", type="gauge", labels=labels, help=text)
+def _definition(kind: Type, name: str, labels: tuple[str, ...], text: str) -> Definition:
+    return Definition(name=f"burstwatch_{name}", type=kind, labels=labels, help=text)
 
 
-def _counter(name: str, labels: tuple[str, ...], text: str) -> Definition:
-    return Definition(name=f"burstwatch_{name}", type="counter", labels=labels, help=text)
-
-
-def _histogram(name: str, labels: tuple[str, ...], text: str) -> Definition:
-    return Definition(name=f"burstwatch_{name}", type="histogram", labels=labels, help=text)
-
+_gauge, _counter = partial(_definition, "gauge"), partial(_definition, "counter")
+_histogram = partial(_definition, "histogram")
 
 BUILD_INFO = _gauge("exporter_build_info", ("version",), "1, with the version of the exporter.")
 REFUSALS = _counter(
@@ -298,14 +294,17 @@ FIO_VERDICT = _gauge(
     "not this type, no promise, too short.",
 )
 
+#: In the order of the log page.
+OF_EBS = (
+    EBS_READ_OPS, EBS_WRITE_OPS, EBS_READ_BYTES, EBS_WRITE_BYTES, EBS_READ_SECONDS, EBS_WRITE_SECONDS,
+    EBS_EXCEEDED_IOPS, EBS_EXCEEDED_TP, EBS_EC2_EXCEEDED_IOPS, EBS_EC2_EXCEEDED_TP, EBS_QUEUE,
+)  # fmt: skip
 METRICS: tuple[Definition, ...] = (
     BUILD_INFO, REFUSALS, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
     VOLUME_INFO, STACK_INFO, MOUNT_INFO, SIZE,
     READ_OPS, WRITE_OPS, READ_BYTES, WRITE_BYTES, LIMIT_OPS, LIMIT_BYTES,
     CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ORIGIN, PUBLISHED, PUBLISHED_AT, DRIFT,
-    EBS_READ_OPS, EBS_WRITE_OPS, EBS_READ_BYTES, EBS_WRITE_BYTES, EBS_READ_SECONDS, EBS_WRITE_SECONDS,
-    EBS_EXCEEDED_IOPS, EBS_EXCEEDED_TP, EBS_EC2_EXCEEDED_IOPS, EBS_EC2_EXCEEDED_TP, EBS_QUEUE,
-    EBS_READ_LATENCY, EBS_WRITE_LATENCY,
+    *OF_EBS, EBS_READ_LATENCY, EBS_WRITE_LATENCY,
     CPU_USED, CPU_STOLEN, CPU_CAPACITY, CPU_REFILL, CPU_BURST, CPU_BALANCE, CPU_EXHAUSTION, CPU_HELD_BACK,
     FIO_RUN_AT, FIO_AGE, FIO_SUCCESS, FIO_SECONDS, FIO_CREDITS, FIO_IOPS, FIO_BYTES, FIO_MEAN, FIO_LATENCY,
     FIO_PROMISED, FIO_VERDICT,

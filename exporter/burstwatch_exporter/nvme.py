@@ -1,13 +1,12 @@
 """The source ``nvme``: each volume's own statistics, through the helper that may read them."""
 
-import math
 import socket
 import time
 from pathlib import Path
 
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.ebs_stats import PAGE_BYTES, EbsStats, Latencies, parse_stats
+from burstwatch_exporter.ebs_stats import PAGE_BYTES, EbsStats, parse_stats
 from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
@@ -99,25 +98,7 @@ def _content(answer: bytes) -> bytes:
 def add_stats(page: Page, disk: Disk, stats: EbsStats) -> None:
     """One volume's page of statistics, under names that join with the EBS CSI driver's."""
     labels = (disk.volume_id, disk.name)
-    for what, value in (
-        (m.EBS_READ_OPS, stats.read_ops),
-        (m.EBS_WRITE_OPS, stats.write_ops),
-        (m.EBS_READ_BYTES, stats.read_bytes),
-        (m.EBS_WRITE_BYTES, stats.write_bytes),
-        (m.EBS_READ_SECONDS, stats.read_s),
-        (m.EBS_WRITE_SECONDS, stats.write_s),
-        (m.EBS_EXCEEDED_IOPS, stats.exceeded_iops_s),
-        (m.EBS_EXCEEDED_TP, stats.exceeded_tp_s),
-        (m.EBS_EC2_EXCEEDED_IOPS, stats.ec2_exceeded_iops_s),
-        (m.EBS_EC2_EXCEEDED_TP, stats.ec2_exceeded_tp_s),
-        (m.EBS_QUEUE, stats.queue_length),
-    ):
+    for what, value in zip(m.OF_EBS, stats[:-2], strict=True):
         page.add(what, labels, value)
-    _add_latencies(page, m.EBS_READ_LATENCY, labels, stats.read_latencies, stats.read_s)
-    _add_latencies(page, m.EBS_WRITE_LATENCY, labels, stats.write_latencies, stats.write_s)
-
-
-def _add_latencies(
-    page: Page, what: m.Definition, labels: tuple[str, str], seen: Latencies, total_s: float
-) -> None:
-    page.add_histogram(what, labels, (*seen.buckets, (math.inf, seen.count)), total=total_s)
+    page.add_histogram(m.EBS_READ_LATENCY, labels, stats.read_latencies, total=stats.read_s)
+    page.add_histogram(m.EBS_WRITE_LATENCY, labels, stats.write_latencies, total=stats.write_s)

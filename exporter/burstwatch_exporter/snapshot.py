@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.points import LevelPoint
@@ -23,8 +24,13 @@ class Published:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
-    """A volume's credits at one instant."""
+    """A volume's credits at one instant.
 
+    ``bucket`` is the part of ``own_bucket``, the volume's own, that the instance leaves.
+    """
+
+    bucket: Bucket
+    own_bucket: Bucket
     interval: Interval
     likely: float | None
     projection: Projection

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from burstwatch_exporter.clock import system_clock
-from burstwatch_exporter.main import World, run
+from burstwatch_exporter.clock import World, system_clock
+from burstwatch_exporter.main import run
 
 VOLUME = "vol-0aaaaaaaaaaaaaaa1"
 DISK = "nvme1n1"

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.bucket import Bucket
+from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import Charge
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
@@ -35,8 +36,14 @@ def a_disk(*, largest_kib: float = 1_024, appeared_s: float | None = None) -> Di
     )
 
 
-def a_promise(bucket: Bucket = BUCKET, unit: str = "io") -> DiskSpec:
-    said = VolumeConfig(custom=CustomBucket(bucket=bucket, unit=unit))
+def custom(bucket: Bucket, unit: CreditUnit = "io") -> CustomBucket:
+    return CustomBucket(
+        capacity=bucket.capacity, refill=bucket.refill, burst=bucket.burst, unit=unit
+    )
+
+
+def a_promise(bucket: Bucket = BUCKET, unit: CreditUnit = "io") -> DiskSpec:
+    said = VolumeConfig(custom=custom(bucket, unit))
     spec, _ = disk_spec_of(said, size_bytes=100 * GIB, instance=None)
     assert spec is not None
     return spec
@@ -286,7 +293,7 @@ def test_what_was_counted_since_the_device_appeared_narrows_the_very_first_readi
 
 
 def test_a_new_volume_is_full_when_it_is_made() -> None:
-    said = VolumeConfig(custom=CustomBucket(bucket=BUCKET), created_s=9_990.0)
+    said = VolumeConfig(custom=custom(BUCKET), created_s=9_990.0)
     spec, _ = disk_spec_of(said, size_bytes=GIB, instance=None)
     assert spec is not None
     reading = Reading(wall_s=10_000.0, at=500.0, slack_s=0.0, counters=done(20, 320))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.cloud import Cloud
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.measure import command
@@ -229,7 +230,7 @@ def test_the_wrong_rules_of_a_configuration_are_named(host: Planted) -> None:
 
 def test_with_an_alarm_up_it_does_not_begin(host: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Exporter, "ask_aws", lambda _: None)
-    monkeypatch.setattr(Exporter, "alarms_up", lambda _: {VOLUME: "burstwatch/a/critical"})
+    monkeypatch.setattr(Cloud, "alarms_up", lambda _: {VOLUME: "burstwatch/a/critical"})
     assert f"{VOLUME} is in alarm: burstwatch/a/critical" in refused(host, "--aws=ec2")
     monkeypatch.undo()
     monkeypatch.setattr(os, "geteuid", lambda: 1_000)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.drain import (
-    Sample,
+    ServedSample,
     estimate,
     find_knee,
     has_fallen,
@@ -20,7 +20,7 @@ from burstwatch_exporter.measure.drain import (
 def drained(
     *, burst: float, baseline: float, capacity: float, share: float = 1.0, noise: float = 0.0,
     after_s: int = 12, seed: int = 0,
-) -> list[Sample]:  # fmt: skip
+) -> list[ServedSample]:  # fmt: skip
     """What a volume serves second by second, from so full on."""
     rng = random.Random(seed)  # noqa: S311 - noise, and no secret
     empty_at = share * capacity / (burst - baseline)
@@ -28,7 +28,7 @@ def drained(
     for second in range(int(empty_at) + 1 + after_s):
         inside = min(1.0, max(0.0, empty_at - second))
         rate = (burst * inside + baseline * (1 - inside)) * (1 + noise * rng.uniform(-1, 1))
-        samples.append(Sample(at=second + 1, seconds=1, rate=rate))
+        samples.append(ServedSample(at=second + 1, seconds=1, rate=rate))
     return samples
 
 
@@ -87,7 +87,7 @@ def test_how_large_it_is_is_not_said_where_the_start_was_hardly_known() -> None:
 
 
 def test_a_run_that_never_falls_has_no_knee() -> None:
-    steady = [Sample(at=second + 1, seconds=1, rate=3_000) for second in range(60)]
+    steady = [ServedSample(at=second + 1, seconds=1, rate=3_000) for second in range(60)]
     assert find_knee(steady) is None
     assert not has_fallen(steady, below=1_650)
     assert estimate(steady, left=Interval(low=1, high=1), capacity=1) is None
@@ -95,7 +95,7 @@ def test_a_run_that_never_falls_has_no_knee() -> None:
 
 def test_a_dip_of_some_seconds_is_no_knee() -> None:
     rates = [3_000.0] * 20 + [300.0] * 4 + [3_000.0] * 20
-    samples = [Sample(at=i + 1, seconds=1, rate=rate) for i, rate in enumerate(rates)]
+    samples = [ServedSample(at=i + 1, seconds=1, rate=rate) for i, rate in enumerate(rates)]
     assert not any(has_fallen(samples[:end], below=1_650) for end in range(1, len(samples) + 1))
 
 

@@ -11,7 +11,7 @@ from burstwatch.ebs.volumes import InstanceLimits, volume_spec
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.expect import DiskLimits, expect
 from burstwatch_exporter.measure.jobs import Step
-from burstwatch_exporter.measure.plan import CreditBudget, Plan, make_plan, pattern_of, price_of
+from burstwatch_exporter.measure.plan import CreditBudget, Plan, make_plan, price_of
 from burstwatch_exporter.measure.profiles import find_profile, profiles
 
 
@@ -53,10 +53,10 @@ def test_over_a_stripe_of_two_each_volume_is_charged_half_and_twice_as_much_is_s
 def test_random_reads_of_a_disk_of_heads_cost_a_mib_each() -> None:
     spec = volume_spec("st1", 1_024)
     step = find_profile("probe").steps[0]
-    rates = expect(pattern_of(step), DiskLimits(volume_spec=spec)).best
+    rates = expect(step, DiskLimits(volume_spec=spec)).best
     assert (rates.iops, rates.credits_per_s) == (50, 50)
     in_sequence = find_profile("probe-hdd").steps[0]
-    assert expect(pattern_of(in_sequence), DiskLimits(volume_spec=spec)).best.credits_per_s == 5
+    assert expect(in_sequence, DiskLimits(volume_spec=spec)).best.credits_per_s == 5
 
 
 def test_a_volume_without_a_bucket_costs_nothing_and_runs_its_time() -> None:
@@ -73,7 +73,7 @@ def test_the_instance_holds_before_the_volume_does() -> None:
     small = DiskLimits(
         volume_spec=volume_spec("gp2", 100), instance=InstanceLimits(iops=2_000, mib_s=1_000)
     )
-    rates = expect(pattern_of(find_profile("fio-4k-qd4").steps[0]), small).best
+    rates = expect(find_profile("fio-4k-qd4").steps[0], small).best
     assert (rates.iops, rates.holds) == (2_000, "instance_iops")
     assert rates.latency_s == pytest.approx(4 / 2_000)
 

@@ -7,7 +7,7 @@ from burstwatch.ebs.volumes import InstanceLimits, volume_spec
 from burstwatch_exporter.measure.expect import DiskLimits, IoPattern, expect
 from burstwatch_exporter.measure.verdict import Credits, judge
 
-RANDOM = IoPattern(block_kib=16, in_flight=16, read_share=1, is_random=True)
+RANDOM = IoPattern(block_kib=16, depth=16, read_share=1, is_random=True)
 FULL, EMPTY = Credits(low=0.9, high=1.0), Credits(low=0.0, high=0.1)
 GP2 = DiskLimits(volume_spec=volume_spec("gp2", 100))
 CASES = [
@@ -62,20 +62,20 @@ def test_a_step_of_a_second_has_no_verdict() -> None:
 
 
 def test_a_rate_that_was_asked_for_is_no_limit_of_the_disk() -> None:
-    slow = IoPattern(block_kib=4, in_flight=1, read_share=1, is_random=True, rate_iops=50)
+    slow = IoPattern(block_kib=4, depth=1, read_share=1, is_random=True, rate_iops=50)
     assert judge(slow, GP2, iops=50, ran_s=10, left=FULL).word == "as asked"
     assert judge(slow, GP2, iops=20, ran_s=10, left=FULL).word == "below its promise"
 
 
 def test_more_than_the_limit_in_sequence_may_have_been_merged() -> None:
-    in_sequence = IoPattern(block_kib=16, in_flight=16, read_share=1, is_random=False)
+    in_sequence = IoPattern(block_kib=16, depth=16, read_share=1, is_random=False)
     merged = judge(in_sequence, GP2, iops=5_000, ran_s=60, left=FULL)
     assert (merged.word, "may merge" in merged.reason) == ("bursting", True)
     assert judge(in_sequence, GP2, iops=50_000, ran_s=60, left=FULL).word == "not this type"
 
 
 def test_what_was_merged_is_bounded_by_the_instance_once_however_many_volumes() -> None:
-    in_sequence = IoPattern(block_kib=16, in_flight=64, read_share=1, is_random=False)
+    in_sequence = IoPattern(block_kib=16, depth=64, read_share=1, is_random=False)
     striped = DiskLimits(
         volume_spec=volume_spec("gp2", 100),
         members=2,
@@ -87,18 +87,18 @@ def test_what_was_merged_is_bounded_by_the_instance_once_however_many_volumes() 
 
 def test_a_throughput_volume_is_judged_by_its_bytes() -> None:
     st1 = DiskLimits(volume_spec=volume_spec("st1", 1_024))
-    large = IoPattern(block_kib=1_024, in_flight=16, read_share=1, is_random=False)
+    large = IoPattern(block_kib=1_024, depth=16, read_share=1, is_random=False)
     assert judge(large, st1, iops=250, ran_s=60, left=FULL).word == "bursting"
     assert judge(large, st1, iops=40, ran_s=60, left=EMPTY).word == "at baseline"
-    small = IoPattern(block_kib=128, in_flight=16, read_share=1, is_random=False)
+    small = IoPattern(block_kib=128, depth=16, read_share=1, is_random=False)
     assert expect(small, st1).best.iops == 2_000  # 250 MiB/s, merged
-    at_random = IoPattern(block_kib=128, in_flight=16, read_share=1, is_random=True)
+    at_random = IoPattern(block_kib=128, depth=16, read_share=1, is_random=True)
     assert expect(at_random, st1).best.iops == 250  # a MiB of credit each
 
 
 def test_a_mix_is_held_back_by_the_way_that_has_less() -> None:
     local = OTHER_DISKS["local-ssd"]
-    half = IoPattern(block_kib=4, in_flight=64, read_share=0.5, is_random=True)
+    half = IoPattern(block_kib=4, depth=64, read_share=0.5, is_random=True)
     rates = expect(half, DiskLimits(ways=local.of_size(375), cap=local.cap(32))).best
     assert rates.iops == 180_000  # of which 90,000 are writes
 
@@ -107,7 +107,7 @@ def test_bandwidth_is_the_rate_times_the_size_and_latency_the_depth_by_the_rate(
     rates = expect(RANDOM, GP2).best
     assert rates.mib_s == pytest.approx(3_000 * 16 / 1_024)
     assert rates.latency_s == pytest.approx(16 / 3_000)
-    large = IoPattern(block_kib=256, in_flight=16, read_share=1, is_random=True)
+    large = IoPattern(block_kib=256, depth=16, read_share=1, is_random=True)
     held = expect(large, GP2)
     assert (held.best.mib_s, held.best.holds) == (128, "volume_throughput")
     assert held.empty is not None

@@ -178,7 +178,7 @@ def nvme(data: bytes) -> None:
     struct.pack_into("<I", page, 0, MAGIC)
     with suppress(ValueError):
         found = parse_stats(bytes(page))
-        assert found.read_latencies.count >= 0
+        assert found.read_latencies[-1][1] >= 0
 
 
 def _check(found: Outcome) -> None:

@@ -7,14 +7,14 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 from typing import TextIO
 
 from burstwatch.ebs.volume_types import CATALOGUE
-from burstwatch_exporter.clock import Clock
+from burstwatch_exporter.clock import World
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.measure import report
+from burstwatch_exporter.measure.drain import ServedSample
 from burstwatch_exporter.measure.guard import Circumstances, check
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.meter import Meter, MeterReading
@@ -26,7 +26,7 @@ from burstwatch_exporter.measure.record import Record, read_record, to_json, wri
 from burstwatch_exporter.measure.session import About, Session, disk_limits_of
 from burstwatch_exporter.measure.settings import AGAINST_DRAIN, BESIDE_FROM, MeasureOptions
 from burstwatch_exporter.measure.target import find_target
-from burstwatch_exporter.measure.watch import ServedSample, Watch
+from burstwatch_exporter.measure.watch import Watch
 from burstwatch_exporter.settings import Options
 
 OK, PARTIAL = 0, 1
@@ -35,23 +35,14 @@ LOG = logging.getLogger("burstwatch_exporter")
 LOOK_S = 1.0
 
 
-def measure(
-    flags: MeasureOptions,
-    switches: set[str],
-    options: Options,
-    *,
-    clock: Clock,
-    stop: Event,
-    stdout: TextIO,
-    stderr: TextIO,
-) -> int:
+def measure(flags: MeasureOptions, switches: set[str], options: Options, world: World) -> int:
     """Run ``measure``. Returns the exit code.
 
     Raises:
         ValueError: if it cannot or must not be done, before anything was.
         OSError: if a file cannot be read or written.
     """
-    as_json = "json" in switches
+    as_json, stdout = "json" in switches, world.stdout
     if "list" in switches:
         _refuse_beside("list", ("list",), flags, switches)
         stdout.writelines(f"{one.name}: {one.help}\n" for one in profiles().values())
@@ -76,35 +67,26 @@ def measure(
         profile, plan, what = _imagined(flags, drains=drains)
         _print_plan(profile, plan, what, stdout, as_json=as_json)
         return OK
-    return _measure_here(
-        flags, switches, options, clock=clock, stop=stop, stdout=stdout, stderr=stderr
-    )
+    return _measure_here(flags, switches, options, world)
 
 
-def _measure_here(
-    flags: MeasureOptions,
-    switches: set[str],
-    options: Options,
-    *,
-    clock: Clock,
-    stop: Event,
-    stdout: TextIO,
-    stderr: TextIO,
-) -> int:
+def _measure_here(flags: MeasureOptions, switches: set[str], options: Options, world: World) -> int:
     """Plan for the directory and what lies under it; then, unless that is all, measure."""
     if flags.directory is None:
         msg = "--directory is missing: where to measure (or --type and --size-gib with --plan)"
         raise ValueError(msg)
     as_json, drains = "json" in switches, "drain" in switches
     budget_ratio, vcpus = _budget_ratio(flags, drains=drains), os.cpu_count() or 1
-    exporter = Exporter(replace(options, sample_period_s=LOOK_S), clock)
+    stdout, stderr = world.stdout, world.stderr
+    exporter = Exporter(replace(options, sample_period_s=LOOK_S), world.clock)
     exporter.host.observe()
     if options.aws != "off":
         exporter.ask_aws()
-    stop.wait(LOOK_S)
+    world.stop.wait(LOOK_S)
     target = find_target(flags.directory, exporter.host.observe(), options.roots)
     spec = target.views[0].spec
-    profile = _profile(flags, "io" if spec is None else spec.volume_spec.unit, drains=drains)
+    unit = "io" if spec is None else spec.volume_spec.unit
+    profile = find_profile(DRAINS[unit] if drains else flags.profile)
     credit = credit_budget_of(target, budget_ratio=budget_ratio)
     plan = make_plan(_steps(profile, flags), disk_limits_of(target, vcpus=vcpus), credit)
     what = f"{target.directory} ({', '.join(view.disk.key for view in target.views)})"
@@ -118,7 +100,7 @@ def _measure_here(
         is_root=os.geteuid() == 0,
         allows_root="allow-root" in switches,
         floor_ratio=flags.floor_ratio,
-        alarms=exporter.alarms_up() if options.aws != "off" else {},
+        alarms=exporter.cloud.alarms_up() if options.aws != "off" else {},
     )
     check(profile, target, plan, circumstances, drains=flags.confirmed if drains else None)
     _check_targets(flags)
@@ -127,29 +109,25 @@ def _measure_here(
     if results is not None:
         results.mkdir(parents=True, exist_ok=True)
         _check_places([results])
-    looked_at = clock.boot()
+    looked_at = world.clock.boot()
     target = find_target(flags.directory, exporter.host.observe(), options.roots)
     watch = Watch(
-        Meter(target.views, options.roots, clock, looked_at=looked_at),
+        Meter(target.views, options.roots, world.clock, looked_at=looked_at),
         bounds_of(target, budget_ratio=budget_ratio, floor_ratio=flags.floor_ratio),
-        stop=stop,
+        stop=world.stop,
         on_sample=_progress(plan, stderr) if stderr.isatty() else lambda *_: None,
     )
-    about = _about(exporter.instance_type, vcpus, floor_ratio=0.0 if drains else flags.floor_ratio)
+    uname = os.uname()
+    about = About(
+        host=uname.nodename,
+        kernel=uname.release,
+        instance_type=exporter.instance_type,
+        floor_ratio=0.0 if drains else flags.floor_ratio,
+        vcpus=vcpus,
+    )
     session = Session(profile, target, plan, watch, about, programs=programs)
     record = session.run(recover_s=flags.recover_s if drains else None)
     return _show(record, flags, results, stdout, as_json=as_json)
-
-
-def _about(instance_type: str, vcpus: int, *, floor_ratio: float) -> About:
-    uname = os.uname()
-    return About(
-        host=uname.nodename,
-        kernel=uname.release,
-        instance_type=instance_type,
-        floor_ratio=floor_ratio,
-        vcpus=vcpus,
-    )
 
 
 def _show(
@@ -245,8 +223,8 @@ def _imagined(flags: MeasureOptions, *, drains: bool) -> tuple[Profile, Plan, st
     if flags.size_gib is None:
         msg = "--size-gib is missing or 0: --type needs a size above 0 GiB"
         raise ValueError(msg)
-    is_throughput = flags.volume_type in CATALOGUE and CATALOGUE[flags.volume_type].unit == "MiB"
-    profile = _profile(flags, "MiB" if is_throughput else "io", drains=drains)
+    unit = CATALOGUE[flags.volume_type].unit if flags.volume_type in CATALOGUE else "io"
+    profile = find_profile(DRAINS[unit] if drains else flags.profile)
     members = max(2, flags.members) if profile.raid0 else flags.members
     disk, credit = imagined(
         flags.volume_type,
@@ -262,32 +240,24 @@ def _imagined(flags: MeasureOptions, *, drains: bool) -> tuple[Profile, Plan, st
     return profile, make_plan(_steps(profile, flags), disk, credit), what
 
 
-def _profile(flags: MeasureOptions, unit: str, *, drains: bool) -> Profile:
-    return find_profile(DRAINS[unit] if drains else flags.profile)
-
-
 def _steps(profile: Profile, flags: MeasureOptions) -> list[Step]:
     """The profile's steps with the limits of the flags.
 
     Raises:
         ValueError: if fio cannot keep the rate.
     """
-    if flags.rate_iops is not None:
-        _check_rate(profile, flags.rate_iops)
+    rate = flags.rate_iops
+    for step in profile.steps if rate is not None else ():
+        if step.tool != "fio":
+            msg = f"rate-iops is for fio, {profile.name} runs {step.tool}"
+            raise ValueError(msg)
+        if rate is not None and rate < step.least_rate:
+            msg = f"rate-iops is {rate:g}, {step.name} of {profile.name} cannot do less than {step.least_rate:g}"
+            raise ValueError(msg)
     return [
         step.limited(runtime_s=flags.runtime_s, size_mib=flags.size_mib, rate_iops=flags.rate_iops)
         for step in profile.steps
     ]
-
-
-def _check_rate(profile: Profile, rate: float) -> None:
-    for step in profile.steps:
-        if step.tool != "fio":
-            msg = f"rate-iops is for fio, {profile.name} runs {step.tool}"
-            raise ValueError(msg)
-        if rate < step.least_rate:
-            msg = f"rate-iops is {rate:g}, {step.name} of {profile.name} cannot do less than {step.least_rate:g}"
-            raise ValueError(msg)
 
 
 def _print_plan(profile: Profile, plan: Plan, what: str, stdout: TextIO, *, as_json: bool) -> None:

@@ -23,12 +23,17 @@ SETTLING_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sample:
-    """The rate served in the ``seconds`` that ended at ``at``, in credits a second."""
+class ServedSample:
+    """The devices' work in the ``seconds`` that ended ``at`` seconds after the step began.
+
+    ``rate`` is in credits a second: the likely rate of the volume that was charged the most.
+    """
 
     at: float
     seconds: float
     rate: float
+    iops: float = 0.0
+    mib_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +54,7 @@ class Estimate:
     capacity: float | None
 
 
-def find_knee(samples: Sequence[Sample]) -> Knee | None:
+def find_knee(samples: Sequence[ServedSample]) -> Knee | None:
     """The knee, if there is one: the split into two levels that fits best.
 
     The instant is finer than a sample: the one that the knee lies in was partly served at
@@ -73,14 +78,16 @@ def find_knee(samples: Sequence[Sample]) -> Knee | None:
     return Knee(at=at, burst=burst, baseline=baseline)
 
 
-def has_fallen(samples: Sequence[Sample], *, below: float) -> bool:
+def has_fallen(samples: Sequence[ServedSample], *, below: float) -> bool:
     """Whether it has been served less than ``below`` for long enough. Cheap, for each sample."""
     if not samples or samples[-1].at < SURE_S + SETTLING_S:
         return False
     return all(one.rate < below for one in samples if one.at > samples[-1].at - SURE_S)
 
 
-def estimate(samples: Sequence[Sample], *, left: Interval, capacity: float) -> Estimate | None:
+def estimate(
+    samples: Sequence[ServedSample], *, left: Interval, capacity: float
+) -> Estimate | None:
     """The bucket of a run that began with ``left`` credits of the ``capacity`` that is promised.
 
     The capacity is what was drained, divided by the share that was there: known only if that is.
@@ -99,7 +106,7 @@ def estimate(samples: Sequence[Sample], *, left: Interval, capacity: float) -> E
     return Estimate(knee=knee, drained=drained, capacity=drained / share if is_known else None)
 
 
-def refill_after(samples: Sequence[Sample], knee: Knee, *, rested_s: float) -> float | None:
+def refill_after(samples: Sequence[ServedSample], knee: Knee, *, rested_s: float) -> float | None:
     """Credits that came in each second of a rest, from the burst that follows it.
 
     ``samples`` are of the second burst, with the same rates; all that it serves beyond the

@@ -24,13 +24,23 @@ Holds = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IoPattern:
-    """A run's demand on a disk. ``rate_iops`` is the most it asks for, if that is limited."""
+    """A run's demand on a disk.
+
+    ``depth`` is what each of ``jobs`` keeps in flight, ``read_share`` from 0 to 1 the share of
+    reads, ``rate_iops`` the most that all jobs ask for, if that is limited.
+    """
 
     block_kib: float
-    in_flight: int
+    depth: int
     read_share: float
     is_random: bool
+    jobs: int = 1
     rate_iops: float | None = None
+
+    @property
+    def in_flight(self) -> int:
+        """The number of operations asked for at a time, by all jobs."""
+        return self.jobs * self.depth
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

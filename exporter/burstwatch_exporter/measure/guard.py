@@ -103,7 +103,7 @@ def _volume(view: View, at: Circumstances, *, drains: bool) -> list[str]:
     reasons = []
     if key in at.alarms:
         reasons.append(f"{key} is in alarm: {at.alarms[key]}")
-    if account is None or view.spec.own_bucket is None:
+    if account is None:
         return reasons
     projection = account.projection
     likely_s = projection.time_to_empty_s
@@ -116,8 +116,7 @@ def _volume(view: View, at: Circumstances, *, drains: bool) -> list[str]:
             f"{key} {word} dry in {span(left_s)} already, allowed is {span(SOON_S)} or more"
         )
     low, high = (
-        part / view.spec.own_bucket.capacity
-        for part in (account.interval.low, account.interval.high)
+        part / account.own_bucket.capacity for part in (account.interval.low, account.interval.high)
     )
     if not drains and low < at.floor_ratio:
         reasons.append(

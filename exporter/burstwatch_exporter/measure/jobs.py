@@ -5,6 +5,7 @@ it is read, limited, and written anew, so that what is predicted is what is run.
 """
 
 import configparser
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from burstwatch.ebs.load import MIB
+from burstwatch_exporter.measure.expect import IoPattern
 
 Tool = Literal["fio", "dbench", "dd"]
 SUFFIXES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
@@ -29,30 +31,14 @@ KIB = 2**10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """One run of one program.
-
-    ``depth`` is what each of ``jobs`` keeps in flight, ``read_share`` from 0 to 1 the share of
-    reads, ``rate_iops`` the most of all jobs together. ``options`` are fio's, without those
-    that are said here.
-    """
+class Step(IoPattern):
+    """One run of one program. ``options`` are fio's, without those that are said here."""
 
     name: str
     tool: Tool
-    is_random: bool
-    read_share: float
-    block_kib: float
-    jobs: int
-    depth: int
     runtime_s: float
     size_mib: float
-    rate_iops: float | None = None
     options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-    @property
-    def in_flight(self) -> int:
-        """The number of operations asked for at a time, by all jobs."""
-        return self.jobs * self.depth
 
     @property
     def least_rate(self) -> float:
@@ -64,15 +50,11 @@ class Step:
         self, *, runtime_s: float | None, size_mib: float | None, rate_iops: float | None
     ) -> "Step":
         """With no more of each than that, but with room for an operation of each job."""
-        least = (
-            self.block_kib * KIB / MIB * self.jobs
-            if self.tool == "dd"
-            else self.block_kib * KIB / MIB
-        )
+        least = self.block_kib * KIB / MIB * (self.jobs if self.tool == "dd" else 1)
         rates = [rate for rate in (self.rate_iops, rate_iops) if rate is not None]
         return replace(
             self,
-            runtime_s=self.runtime_s if runtime_s is None else min(self.runtime_s, runtime_s),
+            runtime_s=min(self.runtime_s, math.inf if runtime_s is None else runtime_s),
             size_mib=self.size_mib
             if size_mib is None
             else max(least, min(self.size_mib, size_mib)),

@@ -5,7 +5,7 @@ of the volume counts, whoever asked for it: a host cannot tell them apart.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from burstwatch.ebs.volumes import Charge
@@ -131,10 +131,5 @@ def _sequence(path: Path) -> str:
 
 def _sum(parts: Sequence[Counters]) -> Counters:
     return Counters(
-        read_ops=sum(one.read_ops for one in parts),
-        read_bytes=sum(one.read_bytes for one in parts),
-        write_ops=sum(one.write_ops for one in parts),
-        write_bytes=sum(one.write_bytes for one in parts),
-        other_ops=sum(one.other_ops for one in parts),
-        in_flight=sum(one.in_flight for one in parts),
+        **{one.name: sum(getattr(part, one.name) for part in parts) for one in fields(Counters)}
     )

@@ -12,7 +12,7 @@ from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import charge, volume_spec
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.drain import SURE_S
-from burstwatch_exporter.measure.expect import DiskLimits, Expectation, IoPattern, expect
+from burstwatch_exporter.measure.expect import DiskLimits, Expectation, expect
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.target import Target
 
@@ -135,19 +135,8 @@ def price_of(disk: DiskLimits, *, block_kib: float) -> float:
     return charge(profile, ops=requests, mib=mib, largest_kib=largest).most
 
 
-def pattern_of(step: Step) -> IoPattern:
-    """The demand of a step on the disk."""
-    return IoPattern(
-        block_kib=step.block_kib,
-        in_flight=step.in_flight,
-        read_share=step.read_share,
-        is_random=step.is_random,
-        rate_iops=step.rate_iops,
-    )
-
-
 def _step(step: Step, disk: DiskLimits, credit: CreditBudget | None, *, share: float) -> StepPlan:
-    expected = expect(pattern_of(step), disk)
+    expected = expect(step, disk)
     best = expected.best
     rate = best.credits_per_s / disk.members if credit is not None else 0.0
     price = price_of(disk, block_kib=step.block_kib) / disk.members if credit is not None else 0.0
@@ -202,9 +191,6 @@ class Bounds:
     floors: Mapping[str, float]
 
 
-NO_BOUNDS = Bounds(budget=math.inf, floors={})
-
-
 def credit_budget_of(target: Target, *, budget_ratio: float) -> CreditBudget | None:
     """The bucket of the volume that has the least left of it, or None where there is none.
 
@@ -214,18 +200,13 @@ def credit_budget_of(target: Target, *, budget_ratio: float) -> CreditBudget | N
     buckets = _capacities(target)
     purses = [
         CreditBudget(
-            bucket=replace(view.spec.own_bucket, burst=view.spec.bucket.burst),
-            left=view.account.interval,
+            bucket=replace(account.own_bucket, burst=account.bucket.burst),
+            left=account.interval,
             budget=budget_ratio * min(buckets.values()),
-            demand=0.0
-            if view.account.projection.demand is None
-            else view.account.projection.demand.likely,
+            demand=0.0 if account.projection.demand is None else account.projection.demand.likely,
         )
-        for view in target.views
-        if view.account is not None
-        and view.spec is not None
-        and view.spec.own_bucket is not None
-        and view.spec.bucket is not None
+        for account in (view.account for view in target.views)
+        if account is not None
     ]
     return min(purses, key=lambda one: one.left.low / one.bucket.capacity, default=None)
 
@@ -234,7 +215,7 @@ def bounds_of(target: Target, *, budget_ratio: float, floor_ratio: float) -> Bou
     """The bounds that no volume may pass."""
     buckets = _capacities(target)
     if not buckets or math.isinf(budget_ratio):
-        return NO_BOUNDS
+        return Bounds(budget=math.inf, floors={})
     return Bounds(
         budget=budget_ratio * min(buckets.values()),
         floors={name: floor_ratio * capacity for name, capacity in buckets.items()},
@@ -276,7 +257,7 @@ def imagined(
 
 def _capacities(target: Target) -> dict[str, float]:
     return {
-        view.disk.name: view.spec.own_bucket.capacity
+        view.disk.name: view.account.own_bucket.capacity
         for view in target.views
-        if view.spec is not None and view.spec.own_bucket is not None
+        if view.account is not None
     }

@@ -1,7 +1,7 @@
 """Every measurement by name: fio's from the job files, dbench's and dd's from here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -51,59 +51,55 @@ def profiles() -> Mapping[str, Profile]:
         if name != path.name:
             text, steps = read_jobs(path)
             found[name] = Profile(name=name, help=text, steps=steps)
-    others = (
-        _dbench(),
-        _dd_drain(),
-        replace(_dd_drain(), name="dd-drain-raid0", help=_ON_RAID0, raid0=True),
-    )
-    return MappingProxyType(found | {one.name: one for one in others})
+    return MappingProxyType(found | {one.name: one for one in OTHERS})
 
 
-def _dbench() -> Profile:
-    """A file server's work, by one client and by four.
+def _dbench(clients: int) -> Step:
+    """A file server's work.
 
     Its loads come from memory for the most part; what reaches the disk is its flushes. The
     figures of a step are what is assumed of that: small writes, one at a time.
     """
-    return Profile(
+    return Step(
+        name=f"clients-{clients}",
+        tool="dbench",
+        is_random=True,
+        read_share=0.0,
+        block_kib=4.0,
+        jobs=clients,
+        depth=1,
+        runtime_s=60.0,
+        size_mib=32.0 * clients,
+    )
+
+
+#: Writes without cache. One dd waits for each; four ask for more than 3,000 a second.
+_DD = Step(
+    name="write512",
+    tool="dd",
+    is_random=False,
+    read_share=0.0,
+    block_kib=0.5,
+    jobs=4,
+    depth=1,
+    runtime_s=3_600.0,
+    size_mib=256.0,
+)
+OTHERS = (
+    Profile(
         name="dbench",
         help="The work of a file server with 1 and with 4 clients, as published in 2014. Most of it stays in memory.",
-        steps=tuple(
-            Step(
-                name=f"clients-{clients}",
-                tool="dbench",
-                is_random=True,
-                read_share=0.0,
-                block_kib=4.0,
-                jobs=clients,
-                depth=1,
-                runtime_s=60.0,
-                size_mib=32.0 * clients,
-            )
-            for clients in (1, 4)
-        ),
-    )
-
-
-_ON_RAID0 = "The same drain over an md RAID0 of two volumes or more, which spends from all of them."
-
-
-def _dd_drain() -> Profile:
-    """Writes of 512 bytes without cache. One dd waits for each; four ask for more than 3,000 a second."""
-    return Profile(
+        steps=(_dbench(1), _dbench(4)),
+    ),
+    Profile(
         name="dd-drain",
         help="Writes of 512 bytes by dd for an hour. The rate is noted once a minute, as published in 2016.",
-        steps=(
-            Step(
-                name="write512",
-                tool="dd",
-                is_random=False,
-                read_share=0.0,
-                block_kib=0.5,
-                jobs=4,
-                depth=1,
-                runtime_s=3_600.0,
-                size_mib=256.0,
-            ),
-        ),
-    )
+        steps=(_DD,),
+    ),
+    Profile(
+        name="dd-drain-raid0",
+        help="The same drain over an md RAID0 of two volumes or more, which spends from all of them.",
+        steps=(_DD,),
+        raid0=True,
+    ),
+)

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+from burstwatch_exporter.measure.drain import ServedSample
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.outputs import Outcome, OutputError
 from burstwatch_exporter.measure.programs import Place, start
-from burstwatch_exporter.measure.watch import BUDGET_SPENT, INTERRUPTED, ServedSample, Watch
+from burstwatch_exporter.measure.watch import BUDGET_SPENT, INTERRUPTED, Watch
 
 #: A program that is told to end has so long beside what it waits for, before it is killed.
 PATIENCE_S = 1.0

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch_exporter.measure import record as rec
-from burstwatch_exporter.measure.drain import estimate, has_fallen, refill_after
+from burstwatch_exporter.measure.drain import ServedSample, estimate, has_fallen, refill_after
 from burstwatch_exporter.measure.expect import DiskLimits
 from burstwatch_exporter.measure.jobs import Step
-from burstwatch_exporter.measure.plan import Plan, StepPlan, pattern_of
+from burstwatch_exporter.measure.plan import Plan, StepPlan
 from burstwatch_exporter.measure.profiles import Profile
 from burstwatch_exporter.measure.programs import Place
 from burstwatch_exporter.measure.record import iops_of, step_record, volume_record
@@ -25,7 +25,7 @@ from burstwatch_exporter.measure.scratch import (
 )
 from burstwatch_exporter.measure.target import Target
 from burstwatch_exporter.measure.verdict import Credits, judge
-from burstwatch_exporter.measure.watch import BUDGET_SPENT, ServedSample, Watch
+from burstwatch_exporter.measure.watch import BUDGET_SPENT, Watch
 
 #: How long to wait for what is still on its way to the disk when all has ended; others may go on.
 QUIET_S, LOOKS = 0.5, 10
@@ -128,16 +128,14 @@ class Session:
 
         def is_over(samples: Sequence[ServedSample]) -> bool:
             # As is likely: the most that may have been charged is far above it where I/O is split.
-            spent = math.fsum(one.credits_per_s * one.seconds for one in samples)
-            return spent > most or has_fallen([one.credits for one in samples], below=middle)
+            spent = math.fsum(one.rate * one.seconds for one in samples)
+            return spent > most or has_fallen(samples, below=middle)
 
         longest_s = min(planned.step.runtime_s, LATE * planned.runs_s)
         step = replace(planned.step, runtime_s=longest_s)
         most = LATE * (before.high + bucket.refill * planned.runs_s)
         run = self._run(planned, step, place, allowed=budget, until=is_over)
-        found = estimate(
-            [one.credits for one in run.samples], left=before, capacity=bucket.capacity
-        )
+        found = estimate(run.samples, left=before, capacity=bucket.capacity)
         if self._is_over(run) or run.failed or found is None:
             self._stopped = self._stopped or "no knee was found"
             return
@@ -147,8 +145,7 @@ class Session:
             again = replace(step, name=f"{step.name}-after-rest")
             run = self._run(planned, again, place, allowed=budget, until=is_over)
             if not self._is_over(run) and not run.failed:
-                samples = [one.credits for one in run.samples]
-                refill = refill_after(samples, found.knee, rested_s=rested_s)
+                refill = refill_after(run.samples, found.knee, rested_s=rested_s)
         self._drain = rec.DrainRecord(
             knee_s=found.knee.at,
             burst=found.knee.burst,
@@ -190,20 +187,19 @@ class Session:
         is_judged = step.tool != "dbench" and not self._drains and not run.failed
         iops = iops_of(run)
         if iops is not None and is_judged:
-            verdict = judge(
-                pattern_of(step), self._disk, iops=iops, ran_s=run.ran_s, left=self._credits()
-            )
+            left = self._credits()
+            verdict = judge(step, self._disk, iops=iops, ran_s=run.ran_s, left=left)
         self._steps.append(step_record(step, run, verdict))
 
     def _credits(self) -> Credits | None:
         """The credits left on the volume that has the fewest."""
         shares = [
             Credits(
-                low=left.low / view.spec.own_bucket.capacity,
-                high=left.high / view.spec.own_bucket.capacity,
+                low=left.low / view.account.own_bucket.capacity,
+                high=left.high / view.account.own_bucket.capacity,
             )
             for view in self._target.views
-            if view.spec is not None and view.spec.own_bucket is not None
+            if view.account is not None
             for left in [self._watch.now.left[view.disk.name]]
         ]
         return min(shares, key=lambda one: one.low, default=None)

@@ -15,14 +15,8 @@ from burstwatch_exporter.snapshot import Snapshot, View
 class Stripe:
     """An md array: its level, and how many devices it is made of."""
 
-    name: str
     level: str
     members: int
-
-    @property
-    def is_even(self) -> bool:
-        """Whether each member gets an equal share of what is asked."""
-        return self.level == "raid0"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,7 +32,8 @@ class Target:
     @property
     def members(self) -> int:
         """Over how many volumes alike every run is spread evenly: 1 unless it is a stripe."""
-        return len(self.views) if self.stripe is not None and self.stripe.is_even else 1
+        is_even = self.stripe is not None and self.stripe.level == "raid0"
+        return len(self.views) if is_even else 1
 
 
 def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
@@ -141,4 +136,4 @@ def _array(folder: Path) -> Stripe:
     if not disks.isdecimal() or int(disks) <= 0:
         msg = f"{folder.name} has raid_disks {disks!r}, expected is a whole number above 0"
         raise ValueError(msg)
-    return Stripe(name=folder.name, level=level, members=int(disks))
+    return Stripe(level=level, members=int(disks))

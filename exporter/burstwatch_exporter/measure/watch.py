@@ -1,11 +1,10 @@
 """Looks at the volumes while something runs on them, and says when it has to stop."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Event
 
 from burstwatch.ebs.load import MIB
-from burstwatch_exporter.measure.drain import Sample
+from burstwatch_exporter.measure.drain import ServedSample
 from burstwatch_exporter.measure.meter import GoneError, Meter, MeterReading
 from burstwatch_exporter.measure.plan import Bounds
 
@@ -15,25 +14,6 @@ TICK_S = 0.05
 SAMPLE_S, MOST_SAMPLES = 1.0, 3_600
 BUDGET_SPENT = "its share of the budget is spent"
 INTERRUPTED = "interrupted"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ServedSample:
-    """The devices' work in the ``seconds`` that ended ``at`` seconds after the step began.
-
-    ``credits_per_s`` is what is likely of that volume that was charged the most.
-    """
-
-    at: float
-    seconds: float
-    iops: float
-    mib_s: float
-    credits_per_s: float
-
-    @property
-    def credits(self) -> Sample:
-        """In the currency of the bucket."""
-        return Sample(at=self.at, seconds=self.seconds, rate=self.credits_per_s)
 
 
 class Watch:
@@ -151,7 +131,7 @@ def _joined(one: ServedSample, other: ServedSample) -> ServedSample:
         seconds=seconds,
         iops=mean(one.iops, other.iops),
         mib_s=mean(one.mib_s, other.mib_s),
-        credits_per_s=mean(one.credits_per_s, other.credits_per_s),
+        rate=mean(one.rate, other.rate),
     )
 
 
@@ -169,5 +149,5 @@ def _served(before: MeterReading, now: MeterReading, since: float) -> ServedSamp
         seconds=seconds,
         iops=done.ops / seconds,
         mib_s=done.bytes / MIB / seconds,
-        credits_per_s=spent / seconds,
+        rate=spent / seconds,
     )

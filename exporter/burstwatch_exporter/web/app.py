@@ -72,7 +72,7 @@ class App(Application):
                 ("/-/ready", _Ready),
                 ("/", _Landing),
             ],
-            default_handler_class=_NotFound,
+            default_handler_class=_Handler,
             log_function=lambda _: None,
         )
 
@@ -157,10 +157,6 @@ class _Handler(RequestHandler):
 
     def write_error(self, status_code: int, **_: object) -> None:
         self.finish(f"{status_code} {self._reason}\n")
-
-
-class _NotFound(_Handler):
-    pass
 
 
 class _Metrics(_Handler):
