@@ -25,7 +25,7 @@ class Fix:
     what: str
     effect: str
     takes: Takes
-    usd_month: float | None
+    usd_month: float | None = None
 
     @property
     def price(self) -> str:

@@ -26,8 +26,7 @@ from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds._ec2 import identified_by
-from burstwatch.kinds.base import DemandMetric, Kind, Listing, Scope
+from burstwatch.kinds.base import DemandMetric, Kind, Listing, Scope, identified_by
 from burstwatch.shards import shards_of, thing_id
 from tests.conftest import NOW, Cloud
 from tests.fake.modelled import member

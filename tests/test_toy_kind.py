@@ -64,9 +64,8 @@ KIND = Kind(
     tagging=Tagging(
         service="rds",
         put_operation="AddTagsToResource",
-        put=lambda thing, key, value: {"ResourceName": thing.id, "Tags": [{"Key": key, "Value": value}]},
         remove_operation="RemoveTagsFromResource",
-        remove=lambda thing, key: {"ResourceName": thing.id, "TagKeys": [key]},
+        target=lambda thing: {"ResourceName": thing.id},
     ),
     level_metrics=("CPUCreditBalance",), to_ratio=lambda resource, value: value / 576.0,
     demand_metrics=(DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),),

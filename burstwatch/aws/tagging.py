@@ -36,12 +36,8 @@ def put_tag(clients: Clients, kind: Kind, thing: Thing, key: str, value: str) ->
     Raises:
         AwsError: if AWS refuses.
     """
-    _call(
-        clients,
-        kind.tagging.service,
-        kind.tagging.put_operation,
-        kind.tagging.put(thing, key, value),
-    )
+    way = kind.tagging
+    _call(clients, way.service, way.put_operation, way.put(thing, key, value))
 
 
 def remove_tag(clients: Clients, kind: Kind, thing: Thing, key: str) -> None:
@@ -50,12 +46,8 @@ def remove_tag(clients: Clients, kind: Kind, thing: Thing, key: str) -> None:
     Raises:
         AwsError: if AWS refuses.
     """
-    _call(
-        clients,
-        kind.tagging.service,
-        kind.tagging.remove_operation,
-        kind.tagging.remove(thing, key),
-    )
+    way = kind.tagging
+    _call(clients, way.service, way.remove_operation, way.remove(thing, key))
 
 
 def _call(clients: Clients, service: str, operation: str, arguments: dict[str, object]) -> None:

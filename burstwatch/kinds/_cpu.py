@@ -11,6 +11,7 @@ from burstwatch.bucket import Bucket
 from burstwatch.fixes import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource, Verdict
+from burstwatch.kinds._spent import charged_by
 from burstwatch.kinds.base import (
     PERCENT,
     Cause,
@@ -22,7 +23,6 @@ from burstwatch.kinds.base import (
     Rates,
     Thing,
     Totals,
-    charged_by,
 )
 from burstwatch.sources import Figure, Source
 

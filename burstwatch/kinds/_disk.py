@@ -6,7 +6,8 @@ from burstwatch.ebs.load import MIB, Traffic, io_load
 from burstwatch.ebs.volumes import KIB_PER_MIB, Charge
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
-from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.history.points import DemandPoint
+from burstwatch.kinds._spent import demand_point
 from burstwatch.kinds.base import Cause, Rates, Totals
 
 IOPS, MIB_S = "IOPS", "MiB/s"
@@ -57,15 +58,8 @@ def estimated_spent(
         if reads is None or writes is None:
             return None
         rate = (reads + writes) / period_s / (MIB if is_bytes else 1)
-        is_held_back = rate >= AT_LIMIT * resource.limit.rate > 0
-        return DemandPoint(
-            start_s=start_s,
-            period_s=period_s,
-            least=rate / UNCERTAIN,
-            nominal=rate,
-            most=rate * UNCERTAIN,
-            binding=resource.limit.binding if is_held_back else NO_LIMIT,
-        )
+        least, most = rate / UNCERTAIN, rate * UNCERTAIN
+        return demand_point(resource, start_s, period_s, rate, least=least, most=most)
 
     return spent
 

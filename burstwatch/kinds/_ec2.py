@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.volumes import InstanceLimits
-from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Tagging, Thing
+from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Tagging, identified_by
 
 #: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
 FILTER_VALUES = 200
@@ -13,16 +13,6 @@ FILTER_VALUES = 200
 PAGE_SIZE = 1_000
 #: The states of an instance in which it does I/O.
 RUNNING = frozenset({"running", "stopping", "shutting-down"})
-
-
-def identified_by(id_field: str) -> Callable[[Item], Thing]:
-    """The common shape of items with this id; people name them by the tag ``Name``."""
-
-    def identify(item: Item) -> Thing:
-        tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
-        return Thing(id=item[id_field], name=tags.get("Name", ""), tags=tags, item=item)
-
-    return identify
 
 
 def filtered_by(id_filter: str = "", *, parent_filter: str = "") -> Callable[[Scope], Arguments]:
@@ -67,12 +57,9 @@ INSTANCE_TYPES = Listing(
 TAGGING = Tagging(
     service="ec2",
     put_operation="CreateTags",
-    put=lambda thing, key, value: {
-        "Resources": [thing.id],
-        "Tags": [{"Key": key, "Value": value}],
-    },
     remove_operation="DeleteTags",
-    remove=lambda thing, key: {"Resources": [thing.id], "Tags": [{"Key": key}]},
+    target=lambda thing: {"Resources": [thing.id]},
+    removed=lambda key: {"Tags": [{"Key": key}]},
 )
 
 

@@ -1,7 +1,7 @@
 """FSx's dialect: the listing of file systems, their tags, and their reads and writes."""
 
 from burstwatch.ebs.load import Traffic
-from burstwatch.kinds.base import DemandMetric, Item, Listing, Tagging, Thing
+from burstwatch.kinds.base import DemandMetric, Item, Listing, Tagging, identified_by
 from burstwatch.sources import Source
 
 PAGE = Source(
@@ -22,17 +22,11 @@ WINDOWS = "WINDOWS"
 NOT_RUNNING = frozenset({"CREATING", "DELETING", "FAILED"})
 
 
-def identify(item: Item) -> Thing:
-    """A file system in the common shape."""
-    tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
-    return Thing(id=item["FileSystemId"], name=tags.get("Name", ""), tags=tags, item=item)
-
-
 FILE_SYSTEMS = Listing(
     service="fsx",
     operation="DescribeFileSystems",
     items="FileSystems[]",
-    identify=identify,
+    identify=identified_by("FileSystemId"),
     page_size=100,
 )
 
@@ -45,10 +39,6 @@ def is_running(item: Item) -> bool:
 TAGGING = Tagging(
     service="fsx",
     put_operation="TagResource",
-    put=lambda thing, key, value: {
-        "ResourceARN": thing.item["ResourceARN"],
-        "Tags": [{"Key": key, "Value": value}],
-    },
     remove_operation="UntagResource",
-    remove=lambda thing, key: {"ResourceARN": thing.item["ResourceARN"], "TagKeys": [key]},
+    target=lambda thing: {"ResourceARN": thing.item["ResourceARN"]},
 )

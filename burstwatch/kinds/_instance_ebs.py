@@ -156,7 +156,6 @@ def fixes_of(word: str) -> Callable[[Resource, float, Rates], Iterator[Fix]]:
             what=f"change to an instance {word} that sustains {number(demand)} {resource.rate_unit}",
             effect="never runs dry at the current load",
             takes="takes minutes, and the instance stops",
-            usd_month=None,
         )
 
     return fixes

@@ -4,7 +4,7 @@ DocumentDB and Neptune are listed by the same operation, told apart by their eng
 """
 
 from burstwatch.ebs.load import Traffic
-from burstwatch.kinds.base import DemandMetric, Item, Listing, Tagging, Thing
+from burstwatch.kinds.base import DemandMetric, Item, Listing, Tagging, identified_by
 
 DOCDB, NEPTUNE = "docdb", "neptune"
 #: A stopped instance reports nothing, and nothing spends its credits.
@@ -22,17 +22,11 @@ TRAFFIC_METRICS = tuple(
 CONSOLE = "rds/home?region={region}#database:id={id};is-cluster=false"
 
 
-def identify(item: Item) -> Thing:
-    """A database instance in the common shape."""
-    tags = {tag["Key"]: tag["Value"] for tag in item.get("TagList", ())}
-    return Thing(id=item["DBInstanceIdentifier"], name=tags.get("Name", ""), tags=tags, item=item)
-
-
 DATABASES = Listing(
     service="rds",
     operation="DescribeDBInstances",
     items="DBInstances[]",
-    identify=identify,
+    identify=identified_by("DBInstanceIdentifier", tags_field="TagList"),
     page_size=100,
 )
 
@@ -50,10 +44,6 @@ def is_running(item: Item) -> bool:
 TAGGING = Tagging(
     service="rds",
     put_operation="AddTagsToResource",
-    put=lambda thing, key, value: {
-        "ResourceName": thing.item["DBInstanceArn"],
-        "Tags": [{"Key": key, "Value": value}],
-    },
     remove_operation="RemoveTagsFromResource",
-    remove=lambda thing, key: {"ResourceName": thing.item["DBInstanceArn"], "TagKeys": [key]},
+    target=lambda thing: {"ResourceName": thing.item["DBInstanceArn"]},
 )

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from burstwatch.fixes import Fix, less_load, soonest
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
-from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.history.points import DemandPoint
 from burstwatch.shards import WHOLE, Shard, thing_id
 
 PERCENT = 100.0
@@ -81,6 +81,16 @@ class Thing:
     unit: str = ""
 
 
+def identified_by(id_field: str, *, tags_field: str = "Tags") -> Callable[[Item], Thing]:
+    """An ``identify`` for items with this id and a list of tags; people name them by the tag ``Name``."""
+
+    def identify(item: Item) -> Thing:
+        tags = {tag["Key"]: tag["Value"] for tag in item.get(tags_field, ())}
+        return Thing(id=item[id_field], name=tags.get("Name", ""), tags=tags, item=item)
+
+    return identify
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TagListing:
     """Where the tags of a listing's items come from, if its answers have none.
@@ -136,13 +146,24 @@ class Lookup:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tagging:
-    """The calls that put a tag on a thing and take it away, with their arguments."""
+    """The calls that put a tag on a thing and take it away.
+
+    ``target`` are the arguments that name the thing, ``removed`` those that name the tag to take away.
+    """
 
     service: str
     put_operation: str
-    put: Callable[[Thing, str, str], Arguments]
     remove_operation: str
-    remove: Callable[[Thing, str], Arguments]
+    target: Callable[[Thing], Arguments]
+    removed: Callable[[str], Arguments] = lambda key: {"TagKeys": [key]}
+
+    def put(self, thing: Thing, key: str, value: str) -> Arguments:
+        """The arguments of the call that puts a tag on a thing."""
+        return {**self.target(thing), "Tags": [{"Key": key, "Value": value}]}
+
+    def remove(self, thing: Thing, key: str) -> Arguments:
+        """The arguments of the call that takes a tag away."""
+        return {**self.target(thing), **self.removed(key)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -172,30 +193,6 @@ class Cause:
 def from_percent(_resource: Resource, value: float) -> float:
     """The share of the bucket that is left, of a level in percent."""
     return value / PERCENT
-
-
-def charged_by(
-    metric: str, credits_per_unit: float
-) -> Callable[[Resource, Totals, float, float], DemandPoint | None]:
-    """A ``spent`` for a metric of what AWS itself has charged."""
-
-    def spent(
-        resource: Resource, totals: Totals, start_s: float, period_s: float
-    ) -> DemandPoint | None:
-        if metric not in totals:
-            return None
-        rate = totals[metric] * credits_per_unit / period_s
-        is_held_back = rate >= AT_LIMIT * resource.limit.rate > 0
-        return DemandPoint(
-            start_s=start_s,
-            period_s=period_s,
-            least=rate,
-            nominal=rate,
-            most=rate,
-            binding=resource.limit.binding if is_held_back else NO_LIMIT,
-        )
-
-    return spent
 
 
 def falls_to_baseline(resource: Resource) -> str:

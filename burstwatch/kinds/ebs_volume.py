@@ -26,7 +26,6 @@ from burstwatch.kinds._ec2 import (
     PAGE_SIZE,
     TAGGING,
     filtered_by,
-    identified_by,
     is_running,
     limits_of,
     started_at,
@@ -44,6 +43,7 @@ from burstwatch.kinds.base import (
     Thing,
     Totals,
     float_in,
+    identified_by,
 )
 
 TRAFFIC = Traffic(

@@ -18,11 +18,21 @@ from burstwatch.kinds._ec2 import (
     INSTANCES,
     TAGGING,
     filtered_by,
-    identified_by,
     is_running,
     started_at,
 )
-from burstwatch.kinds.base import Arguments, Found, Item, Kind, Listing, Lookup, Rates, Scope, Thing
+from burstwatch.kinds.base import (
+    Arguments,
+    Found,
+    Item,
+    Kind,
+    Listing,
+    Lookup,
+    Rates,
+    Scope,
+    Thing,
+    identified_by,
+)
 from burstwatch.sources import Figure, Source
 
 UNLIMITED_PAGE = Source(

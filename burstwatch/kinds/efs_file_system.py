@@ -13,6 +13,7 @@ from burstwatch.fixes import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds._disk import MIB_S, rate_facts
+from burstwatch.kinds._spent import charged_by
 from burstwatch.kinds.base import (
     BY_HAND,
     Cause,
@@ -25,7 +26,6 @@ from burstwatch.kinds.base import (
     Rates,
     Tagging,
     Thing,
-    charged_by,
     float_in,
 )
 from burstwatch.sources import Figure, Source
@@ -157,7 +157,6 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
         what="change to elastic throughput",
         effect=f"never runs dry, each byte is charged{per_gb}; AWS allows one change a day",
         takes="works at once",
-        usd_month=None,
     )
 
 
@@ -181,12 +180,8 @@ KIND = Kind(
     tagging=Tagging(
         service="efs",
         put_operation="TagResource",
-        put=lambda thing, key, value: {
-            "ResourceId": thing.id,
-            "Tags": [{"Key": key, "Value": value}],
-        },
         remove_operation="UntagResource",
-        remove=lambda thing, key: {"ResourceId": thing.id, "TagKeys": [key]},
+        target=lambda thing: {"ResourceId": thing.id},
     ),
     level_metrics=(BALANCE,),
     demand_metrics=(DemandMetric(name=METERED),),

@@ -10,7 +10,17 @@ from dataclasses import replace
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
-from burstwatch.kinds.base import Found, Item, Kind, Listing, Rates, Tagging, TagListing, Thing
+from burstwatch.kinds.base import (
+    Found,
+    Item,
+    Kind,
+    Listing,
+    Rates,
+    Tagging,
+    TagListing,
+    Thing,
+    identified_by,
+)
 
 #: A cluster that is gone or not yet there.
 NOT_RUNNING = frozenset({"deleted", "deleting", "creating", "create-failed"})
@@ -24,16 +34,11 @@ def identify(item: Item) -> Thing:
     return Thing(id=item["CacheClusterId"], name=name, tags={}, item=item)
 
 
-def _identify_tagged(item: Item) -> Thing:
-    tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
-    return Thing(id=item["ResourceARN"], name="", tags=tags, item=item)
-
-
 TAGS = Listing(
     service="resourcegroupstaggingapi",
     operation="GetResources",
     items="ResourceTagMappingList[]",
-    identify=_identify_tagged,
+    identify=identified_by("ResourceARN"),
     arguments=lambda _: {"ResourceTypeFilters": ["elasticache:cluster"]},
     page_size=100,
     iam_prefix="tag",
@@ -103,12 +108,8 @@ KIND = Kind(
     tagging=Tagging(
         service="elasticache",
         put_operation="AddTagsToResource",
-        put=lambda thing, key, value: {
-            "ResourceName": thing.item["ARN"],
-            "Tags": [{"Key": key, "Value": value}],
-        },
         remove_operation="RemoveTagsFromResource",
-        remove=lambda thing, key: {"ResourceName": thing.item["ARN"], "TagKeys": [key]},
+        target=lambda thing: {"ResourceName": thing.item["ARN"]},
     ),
     level_metrics=(_cpu.BALANCE,),
     demand_metrics=_cpu.DEMAND_METRICS,

@@ -105,7 +105,6 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
         what=f"raise the throughput capacity to one that sustains {number(demand)} {resource.rate_unit}",
         effect="never runs dry at the current load",
         takes="takes minutes to hours",
-        usd_month=None,
     )
 
 

@@ -6,10 +6,20 @@ from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Limit, Resource
-from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.history.points import DemandPoint
 from burstwatch.kinds import _fsx
 from burstwatch.kinds._disk import MIB_S, cause_of, rate_facts, totals_of
-from burstwatch.kinds.base import Example, Found, Item, Kind, Rates, Thing, Totals, float_in
+from burstwatch.kinds._spent import demand_point
+from burstwatch.kinds.base import (
+    Example,
+    Found,
+    Item,
+    Kind,
+    Rates,
+    Thing,
+    Totals,
+    float_in,
+)
 from burstwatch.sources import Figure
 
 EARNED = Figure(value=12, unit="MiB/s per TiB", source=_fsx.PAGE)
@@ -70,15 +80,8 @@ def spent(
         return None
     rate = (totals[traffic.read_bytes] + totals[traffic.write_bytes]) / MIB / period_s
     ops = (totals[traffic.read_ops] + totals[traffic.write_ops]) / period_s
-    is_held_back = rate >= AT_LIMIT * resource.limit.rate
-    return DemandPoint(
-        start_s=start_s,
-        period_s=period_s,
-        least=rate,
-        nominal=rate,
-        most=max(rate, min(ops, resource.limit.rate)),
-        binding=resource.limit.binding if is_held_back else NO_LIMIT,
-    )
+    most = max(rate, min(ops, resource.limit.rate))
+    return demand_point(resource, start_s, period_s, rate, most=most)
 
 
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
@@ -87,7 +90,6 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
         what=f"grow the storage to {demand / EARNED.value * GIB_PER_TIB:,.0f} GiB",
         effect="covers the current load",
         takes="takes minutes to hours",
-        usd_month=None,
     )
 
 

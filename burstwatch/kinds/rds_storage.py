@@ -142,7 +142,6 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
         what="change to gp3 storage",
         effect="uses no credits",
         takes="takes minutes to hours",
-        usd_month=None,
     )
 
 

@@ -1,0 +1,44 @@
+"""Makes a kind's ``spent``: credits a second of one period's amounts."""
+
+from collections.abc import Callable
+
+from burstwatch.history.observations import Resource
+from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.kinds.base import Totals
+
+
+def demand_point(
+    resource: Resource,
+    start_s: float,
+    period_s: float,
+    rate: float,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+) -> DemandPoint:
+    """One period's rate in credits a second, held back where it reaches the resource's limit."""
+    is_held_back = rate >= AT_LIMIT * resource.limit.rate > 0
+    return DemandPoint(
+        start_s=start_s,
+        period_s=period_s,
+        least=rate if least is None else least,
+        nominal=rate,
+        most=rate if most is None else most,
+        binding=resource.limit.binding if is_held_back else NO_LIMIT,
+    )
+
+
+def charged_by(
+    metric: str, credits_per_unit: float
+) -> Callable[[Resource, Totals, float, float], DemandPoint | None]:
+    """A ``spent`` for a metric of what AWS itself has charged."""
+
+    def spent(
+        resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        if metric not in totals:
+            return None
+        rate = totals[metric] * credits_per_unit / period_s
+        return demand_point(resource, start_s, period_s, rate)
+
+    return spent
