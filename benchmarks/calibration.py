@@ -56,7 +56,8 @@ def tally(args: tuple[Path, str]) -> Tally:
         rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
         played = Played(rows, trial.resource, period_s)
         config = view.config(LEAD_S)
-        empties = trial.truth.emptied
+        empties = [point.emptied_at for point in trial.points if point.emptied_at is not None]
+        empty_ends = {one.start_s + one.period_s for one in trial.points if one.level_ratio <= 0}
         upcoming = 0
         for row in rows[::STRIDE]:
             now = row.t_s + period_s + view.delay_s
@@ -68,7 +69,7 @@ def tally(args: tuple[Path, str]) -> Tally:
                 continue
             while upcoming < len(empties) and empties[upcoming] < now:
                 upcoming += 1
-            if trial.truth.is_empty(now):
+            if now in empty_ends:
                 truth = 0.0
             else:
                 truth = empties[upcoming] - now if upcoming < len(empties) else math.inf

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from benchmarks.recordings import RHOS, WORKLOADS
 from burstwatch import bucket as tb
-from burstwatch.backtest.evaluate import Case, Feed, Known, Policy, score_case
+from burstwatch.backtest.evaluate import Feed, Known, Policy, score_trial
 from burstwatch.backtest.policies.baselines import static
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.scores import Result, Score, as_numbers, intervals, report, totals
-from burstwatch.backtest.trials import incidents
+from burstwatch.backtest.trials import Trial, incidents
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.observations import Observation, Resource, Verdict
 from burstwatch.kinds import _cpu
@@ -32,7 +32,7 @@ SIZES = ("nano", "micro", "small", "medium", "large")
 STEP_S = _cpu.PERIOD_S
 FORESIGHT_S = 12 * _cpu.HOUR_S
 #: AWS publishes CPU credits every five minutes, some minutes late.
-FEED = Feed(name="cpu", period_s=STEP_S, delay_s=STEP_S)
+FEED = Feed(period_s=STEP_S, delay_s=STEP_S)
 STATIC_CURVE = (10, 15, *range(20, 31), 40)
 RESULTS = Path(__file__).parent / "results"
 
@@ -101,21 +101,14 @@ def main() -> None:
 
 def play(one: Play) -> Result:
     """One trial under every policy."""
-    case = make_case(one)
+    trial = make_trial(one)
     policies: list[Policy] = [Burstwatch(), AtHourlyRate(), *map(static, STATIC_CURVE)]
-    scores = score_case(
-        case,
-        FEED,
-        policies,
-        lead_s=case.resource.least_lead_s,
-        end_s=case.rows[-1].t_s + STEP_S,
-        foresight_s=FORESIGHT_S,
-    )
-    scenario = f"t3.{one.size} at {one.rho:g}"
-    return Result(name=one.machine, group=one.machine, scenario=scenario, scores=scores)
+    lead_s = trial.resource.least_lead_s
+    scores = score_trial(trial, FEED, policies, lead_s=lead_s, foresight_s=FORESIGHT_S)
+    return Result(name=trial.name, group=trial.group, scenario=trial.scenario, scores=scores)
 
 
-def make_case(one: Play) -> Case:
+def make_trial(one: Play) -> Trial:
     """An instance under a machine's load whose mean is a share of what it earns."""
     (resource,) = described_by_hand(KIND, {"type": f"t3.{one.size}"})
     bucket = resource.bucket
@@ -131,7 +124,16 @@ def make_case(one: Play) -> Case:
         steps.append(((number + 1) * STEP_S, turned_empty, level / bucket.capacity))
         values = {_cpu.BALANCE: level / _cpu.CREDIT_S, _cpu.USAGE: used / _cpu.CREDIT_S}
         rows.append(Sample(t_s=number * STEP_S, values=values))
-    return Case(resource=resource, rows=rows, period_s=STEP_S, events=incidents(steps), kind=KIND)
+    return Trial(
+        name=one.machine,
+        group=one.machine,
+        scenario=f"t3.{one.size} at {one.rho:g}",
+        resource=resource,
+        rows=rows,
+        step_s=STEP_S,
+        events=incidents(steps),
+        kind=KIND.name,
+    )
 
 
 def _loads(one: Play, resource: Resource) -> list[float]:

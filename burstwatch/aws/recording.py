@@ -2,16 +2,16 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.session import AwsError, Clients, Deadline
+from burstwatch.backtest.replay import Recorded
 from burstwatch.history.cadence import cadence_s
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind, Scope
 from burstwatch.polling.queries import Answers, demand_queries, level_query
-from burstwatch.recordings.samples import Sample, at_period, lowest_bucket
+from burstwatch.recordings.samples import Sample, at_period, lowest_bucket, to_points
 from burstwatch.shards import thing_id
 
 DAY_S = 86_400.0
@@ -20,20 +20,12 @@ KEPT_S = {60: 15 * DAY_S, 300: 63 * DAY_S}
 BUDGET_S = 120.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recording:
-    """The samples of all buckets of a resource; ``resource`` is the bucket that was lowest."""
-
-    kind: Kind
-    resource: Resource
-    samples: list[Sample]
-    period_s: float
-
-
 def record(
     clients: Clients, kinds: Sequence[Kind], resource_id: str, *, now: float, back_s: float
-) -> Recording:
+) -> Recorded:
     """What CloudWatch has of the last ``back_s`` seconds, in the finest period that it keeps so long.
+
+    Of a resource with several buckets it is the one that was lowest, with the samples of all.
 
     Raises:
         AwsError: if no kind has such a resource, or a series could not be read.
@@ -66,7 +58,14 @@ def record(
         kind=kind,
         level_statistic=resource.statistic,
     )
-    return Recording(kind=kind, resource=resource, samples=list(wide), period_s=step_s)
+    return Recorded(
+        name=resource_id,
+        kind=kind,
+        resource=resource,
+        samples=wide,
+        points=to_points(wide, resource, step_s, kind),
+        period_s=step_s,
+    )
 
 
 def _find(

@@ -18,11 +18,9 @@ from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
 from burstwatch.forecast.policy import PAGED
 from burstwatch.formatting import DAY
-from burstwatch.history.observations import Observation, Resource, Verdict
+from burstwatch.history.observations import Observation, Verdict
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds.base import Kind
-from burstwatch.kinds.ebs_volume import KIND
-from burstwatch.recordings.samples import Sample, at_period
+from burstwatch.recordings.samples import at_period
 
 WARM_UP_S = WEEK_S
 #: A page says nothing of an exhaustion that is further away than this.
@@ -36,7 +34,6 @@ WARNED_S = 1_800.0
 class Feed:
     """A rule's view of the data: the period of its datapoints, and how late they come."""
 
-    name: str
     period_s: float
     delay_s: float
 
@@ -51,12 +48,9 @@ class Feed:
 
 
 FEEDS = {
-    view.name: view
-    for view in (
-        Feed(name="fresh", period_s=60.0, delay_s=0.0),
-        Feed(name="mid", period_s=60.0, delay_s=180.0),
-        Feed(name="stale", period_s=300.0, delay_s=300.0),
-    )
+    "fresh": Feed(period_s=60.0, delay_s=0.0),
+    "mid": Feed(period_s=60.0, delay_s=180.0),
+    "stale": Feed(period_s=300.0, delay_s=300.0),
 }
 
 
@@ -83,66 +77,36 @@ class Policy(Protocol):
         """The verdict: critical or exhausted is a page, and warning a warning."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Case:
-    """What is judged of one resource: its datapoints, and when it really ran dry."""
-
-    resource: Resource
-    rows: Sequence[Sample]
-    period_s: float
-    events: Sequence[Event]
-    kind: Kind = KIND
-
-
 def score_trial(
-    trial: Trial, view: Feed, policies: Sequence[Policy], *, lead_s: float
+    trial: Trial,
+    view: Feed,
+    policies: Sequence[Policy],
+    *,
+    lead_s: float,
+    foresight_s: float = FORESIGHT_S,
 ) -> dict[str, Score]:
-    """Each policy's counts on one trial, by name.
+    """Each policy's counts on one trial, by name. A page is right for ``foresight_s``.
 
     A trial that is coarser than the view is seen in its own period.
 
     Raises:
         ValueError: if the trial is over with its warm-up.
     """
+    kind, resource = find_kinds()[trial.kind], trial.resource
+    statistic, end_s = resource.statistic, trial.rows[-1].t_s + trial.step_s
     rows, period_s = at_period(
-        trial.rows,
-        trial.step_s,
-        view.period_s,
-        kind=find_kinds()[trial.kind],
-        level_statistic=trial.resource.statistic,
+        trial.rows, trial.step_s, view.period_s, kind=kind, level_statistic=statistic
     )
-    span_s = trial.rows[-1].t_s + trial.step_s - trial.rows[0].t_s
+    span_s = end_s - trial.rows[0].t_s
     if span_s <= WARM_UP_S or not rows:
         msg = (
             f"{trial.name} lasts {span_s / DAY:.1f} days, needed is more than {WARM_UP_S / DAY:g}: "
             "these first days are history and are not scored"
         )
         raise ValueError(msg)
-    case = Case(
-        resource=trial.resource,
-        rows=rows,
-        period_s=period_s,
-        events=trial.events,
-        kind=find_kinds()[trial.kind],
-    )
-    end_s = trial.rows[-1].t_s + trial.step_s
-    return score_case(case, view, policies, lead_s=lead_s, end_s=end_s)
-
-
-def score_case(
-    case: Case,
-    view: Feed,
-    policies: Sequence[Policy],
-    *,
-    lead_s: float,
-    end_s: float,
-    foresight_s: float = FORESIGHT_S,
-) -> dict[str, Score]:
-    """Each policy's counts on one case up to ``end_s``. A page is right for ``foresight_s``."""
-    rows, period_s = case.rows, case.period_s
-    played = Played(rows, case.resource, period_s, case.kind)
+    played = Played(rows, resource, period_s, kind)
     config = replace(view, period_s=max(view.period_s, period_s)).config(lead_s)
-    known = Known(config=config, events=case.events)
+    known = Known(config=config, events=trial.events)
     paging: dict[str, list[float]] = {policy.name: [] for policy in policies}
     warning: dict[str, list[float]] = {policy.name: [] for policy in policies}
     first = rows[0].t_s + period_s + view.delay_s
@@ -157,7 +121,7 @@ def score_case(
                 warning[policy.name].append(now)
     judged = Judged(
         period_s=period_s,
-        events=case.events,
+        events=trial.events,
         span=(rows[0].t_s + WARM_UP_S, end_s),
         lead_s=lead_s,
         fastest_s=config.margin_s + view.delay_s,

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.forecast.whatif_kind import described_by_hand
-from burstwatch.history.history import build_history
-from burstwatch.history.observations import Observation, Resource, State, Verdict
+from burstwatch.history.observations import Observation, Resource, State, Verdict, observe
 from burstwatch.history.past import to_past
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.base import Kind
@@ -45,6 +44,24 @@ def volume(volume_type: str, size_gib: float) -> Resource:
     spec = {"type": volume_type, "size_gib": f"{size_gib!r}"}
     (described,) = described_by_hand(KIND, spec)
     return replace(described, statistic="Minimum")  # as a series is defined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """A recording with its resource, and how late its datapoints are taken to have come."""
+
+    name: str
+    kind: Kind
+    resource: Resource
+    samples: Sequence[Sample]
+    points: Points
+    period_s: float
+    delay_s: float = 0.0
+
+    def play(self, config: Config) -> "Replay":
+        """What would have been said at each moment of it."""
+        played = Played(self.samples, self.resource, self.period_s, self.kind, self.points)
+        return Replay(played, config, delay_s=self.delay_s)
 
 
 class Replay:
@@ -83,17 +100,10 @@ class Played:
         self._row_ends = [row.t_s + period_s for row in rows]
         self.start_s, self.span_s = rows[0].t_s, self._row_ends[-1] - rows[0].t_s
         levels, demand = points or to_points(rows, resource, period_s, kind)
-        cut = resource.history_from_s
-        if cut is not None:
-            levels = [point for point in levels if point.start_s >= cut]
-            demand = [point for point in demand if point.start_s >= cut]
-        bucket = resource.bucket
+        cut, bucket = resource.history_from_s, resource.bucket
+        past = to_past([point for point in demand if cut is None or point.start_s >= cut])
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
-        self._history = (
-            build_history(bucket, levels, demand, past=to_past(demand), is_slow=resource.is_slow)
-            if bucket
-            else None
-        )
+        self._history = observe(resource, self.start_s, levels, demand, past=past).history
 
     def at(self, now: float, delay_s: float, config: Config) -> Observation:
         """The observation that was possible at ``now``."""

@@ -29,24 +29,12 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Truth:
-    """Every instant at which the level turned 0, and the ends of the steps that ended there."""
-
-    emptied: list[float]
-    empty_ends: frozenset[float]
-
-    def is_empty(self, at: float) -> bool:
-        """Whether the step that ends at ``at`` ended with nothing left."""
-        return at in self.empty_ends
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
     """One volume over time: what is shown of it by period, and when it really ran dry.
 
     ``group`` is what is independent of the others: one machine, however many of its
     disks and at however many sizes it is played. ``kind`` is a name, for a ``Kind`` cannot be
-    sent to another process.
+    sent to another process. ``points`` are what a simulation really did, empty of a recording.
     """
 
     name: str
@@ -56,7 +44,7 @@ class Trial:
     rows: list[Sample]
     step_s: float
     events: list[Event]
-    truth: Truth
+    points: Sequence[Datapoint] = ()
     kind: str = KIND.name
 
 
@@ -88,12 +76,7 @@ def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: fl
         rows=[to_sample(point) for point in points],
         step_s=workload.step_s,
         events=_true_events(points),
-        truth=Truth(
-            emptied=[point.emptied_at for point in points if point.emptied_at is not None],
-            empty_ends=frozenset(
-                point.start_s + point.period_s for point in points if point.level_ratio <= 0
-            ),
-        ),
+        points=points,
     )
 
 
@@ -121,12 +104,6 @@ def recorded_trial(
         step_s=step_s,
         kind=kind.name,
         events=events,
-        truth=Truth(
-            emptied=[event.empty_s for event in events],
-            empty_ends=frozenset(
-                point.start_s + step_s for point in levels if point.ratio <= EMPTY_RATIO
-            ),
-        ),
     )
 
 

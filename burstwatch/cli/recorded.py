@@ -1,16 +1,14 @@
 """Reads the recording and the resource that a command plays: shared by replay, explain and backtest."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from typing import TextIO
 
-from burstwatch.backtest.replay import Played, Replay
+from burstwatch.backtest.replay import Recorded
 from burstwatch.cli.main import Terminal
-from burstwatch.config import Config
 from burstwatch.forecast.whatif_kind import described_by_hand
-from burstwatch.history.observations import Resource
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
@@ -19,7 +17,7 @@ from burstwatch.recordings.doubts import doubts
 from burstwatch.recordings.grid import LONGEST_PERIOD_S, to_grid
 from burstwatch.recordings.matching import match_metrics
 from burstwatch.recordings.reading import read_file, read_text
-from burstwatch.recordings.samples import Points, Sample, to_points
+from burstwatch.recordings.samples import to_points
 from burstwatch.recordings.series import Contents
 
 EXAMPLE = "gp2_100gib.csv"
@@ -29,24 +27,6 @@ FILE comes from the CloudWatch console, `aws cloudwatch get-metric-statistics` o
 Grafana's inspector, Prometheus's query_range or `burstwatch export`. It can be a .gz. - reads standard
 input. A file with only the balance is enough. Docs: docs/recordings.md
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recorded:
-    """A recording with its resource, and how late its datapoints are taken to have come."""
-
-    name: str
-    kind: Kind
-    resource: Resource
-    samples: Sequence[Sample]
-    points: Points
-    period_s: float
-    delay_s: float
-
-    def play(self, config: Config) -> Replay:
-        """What would have been said at each moment of it."""
-        played = Played(self.samples, self.resource, self.period_s, self.kind, self.points)
-        return Replay(played, config, delay_s=self.delay_s)
 
 
 def add_series_arguments(parser: ArgumentParser, *, metavar: str = "FILE") -> None:
@@ -155,13 +135,10 @@ def spec_of(
             if kind is EBS_VOLUME
             else f"--spec with {', '.join(kind.example.spec)}"
         )
-        msg = f"{command} needs {what}, the {_thing(kind)} that the series was recorded on"
+        thing = "volume" if kind is EBS_VOLUME else kind.name
+        msg = f"{command} needs {what}, the {thing} that the series was recorded on"
         raise ValueError(msg)
     return kind, spec
-
-
-def _thing(kind: Kind) -> str:
-    return "volume" if kind is EBS_VOLUME else kind.name
 
 
 def place_recorded(

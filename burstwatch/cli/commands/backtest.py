@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from burstwatch.backtest.evaluate import FEEDS, score_trial
@@ -39,11 +40,7 @@ KEPT_S = 15 * 86_400.0
 class Job:
     """One trial in a process of its own. A file is read there, and not sent over."""
 
-    path: Path | None
-    trial: Trial | None
-    volume_type: str
-    size_gib: float
-    rho: float
+    trial: Trial | partial[Trial]
     view: str
     policies: tuple[str, ...]
     lead_s: float
@@ -138,18 +135,7 @@ def _policy_names(asked: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterator[Job]:
-    def job(path: Path | None, trial: Trial | None, size_gib: float, rho: float) -> Job:
-        return Job(
-            path=path,
-            trial=trial,
-            volume_type=args.type or WORKLOAD_TYPE,
-            size_gib=size_gib,
-            rho=rho,
-            view=args.view,
-            policies=names,
-            lead_s=args.lead_s,
-        )
-
+    job = partial(Job, view=args.view, policies=names, lead_s=args.lead_s)
     sizes = _numbers(args.size_gib or WORKLOAD_SIZES, "size_gib")
     rhos = _numbers(args.rho or RHOS, "rho")
     for path in map(Path, args.series):
@@ -159,10 +145,13 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
                 ("kind", "spec", "only"),
                 f"{path} is a workload, which is played on EBS volumes",
             )
-            yield from (job(path, None, size, rho) for rho in rhos for size in sizes)
+            type_ = args.type or WORKLOAD_TYPE
+            for rho in rhos:
+                for size in sizes:
+                    yield job(trial=partial(_of_workload, path, type_, size, rho))
             continue
         _refuse(args, ("rho",), f"{path} is a recording, which has a load of its own")
-        yield job(None, _of_file(path, args, terminal), math.nan, math.nan)
+        yield job(trial=_of_file(path, args, terminal))
     if args.from_account:
         clients = make_clients(args, terminal.env)
         from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
@@ -178,7 +167,7 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
                 step_s=found.period_s,
                 kind=found.kind,
             )
-            yield job(None, trial, math.nan, math.nan)
+            yield job(trial=trial)
 
 
 def _refuse(args: Namespace, names: Sequence[str], why: str) -> None:
@@ -217,6 +206,10 @@ def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
     )
 
 
+def _of_workload(path: Path, volume_type: str, size_gib: float, rho: float) -> Trial:
+    return make_trial(read_workload(path), volume_type=volume_type, size_gib=size_gib, rho=rho)
+
+
 def _numbers(text: str, name: str) -> list[float]:
     try:
         values = [float(part) for part in text.split(",")]
@@ -239,16 +232,7 @@ def _played(jobs: Sequence[Job], processes: int) -> Iterator[Result]:
 
 def play(job: Job) -> Result:
     """One trial, in whatever process this is."""
-    trial = job.trial
-    if trial is None:
-        if job.path is None:
-            raise TypeError(job)
-        trial = make_trial(
-            read_workload(job.path),
-            volume_type=job.volume_type,
-            size_gib=job.size_gib,
-            rho=job.rho,
-        )
+    trial = job.trial if isinstance(job.trial, Trial) else job.trial()
     known = find_policies()
     chosen = [known[name] for name in job.policies]
     scores = score_trial(trial, FEEDS[job.view], chosen, lead_s=job.lead_s)

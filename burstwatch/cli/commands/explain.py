@@ -8,13 +8,13 @@ from statistics import fmean
 
 from burstwatch.backtest.explain import Story, as_text
 from burstwatch.backtest.explain_page import as_html
+from burstwatch.backtest.replay import Recorded
 from burstwatch.bucket import Bucket
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target, to_json
 from burstwatch.cli.recorded import (
     FORMATS,
-    Recorded,
     add_series_arguments,
     check_times,
     read_recorded,
@@ -23,7 +23,6 @@ from burstwatch.config import config_from_env
 from burstwatch.fixes import Fix
 from burstwatch.history.points import LevelPoint
 from burstwatch.kinds.base import Kind
-from burstwatch.recordings.samples import to_points
 
 MOST_HOURS = 15 * 24.0
 #: The load before a page is the mean of these last minutes.
@@ -149,12 +148,4 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
 
     found = record(clients, kinds_of(args), args.series, now=terminal.clock(), back_s=3_600 * hours)
-    return Recorded(
-        name=args.series,
-        kind=found.kind,
-        resource=found.resource,
-        samples=found.samples,
-        points=to_points(found.samples, found.resource, found.period_s, found.kind),
-        period_s=found.period_s,
-        delay_s=args.delay_s,
-    )
+    return replace(found, delay_s=args.delay_s)
