@@ -4,14 +4,13 @@ The amount of a month comes in evenly, and six hours of it can be saved. What ot
 earlier functions spent is in our own metric, which is looked up at the start and every hour.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
 
+from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.names import NAMESPACE, unit_dimensions
-from burstwatch.aws.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.aws.session import NEVER, Clients
 from burstwatch.config import Config
+from burstwatch.polling.queries import Query
 from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import Shard
 
@@ -58,37 +57,26 @@ def open_budget(
     """
     rate = config.budget_metrics_per_s / shard.count
     start = now - now % HOUR_S - BACK_HOURS * HOUR_S
-    metric = {
-        "Namespace": NAMESPACE,
-        "MetricName": SPENT_METRIC,
-        "Dimensions": unit_dimensions(unit, shard, config),
-    }
-    stat = {"Metric": metric, "Period": int(HOUR_S), "Stat": "Sum"}
-    try:
-        answer = home("cloudwatch").get_metric_data(
-            MetricDataQueries=[{"Id": "spent", "MetricStat": stat}],
-            StartTime=datetime.fromtimestamp(start, tz=UTC),
-            EndTime=datetime.fromtimestamp(now, tz=UTC),
-        )
-        (result,) = answer["MetricDataResults"]
-        _check(result)
-    except (*AWS_ERRORS, KeyError, ValueError) as error:
-        problem = Problem(part="what was spent before", error=describe_error(error))
-        return Budget(rate=rate, left=rate * config.sweep_period_s, at=now, opened_at=now), [
-            problem
-        ]
-    times = [time.timestamp() for time in result["Timestamps"]]
-    spent = dict(zip(times, result["Values"], strict=True))
+    query = Query(
+        namespace=NAMESPACE,
+        metric=SPENT_METRIC,
+        dimensions=tuple(
+            (one["Name"], one["Value"]) for one in unit_dimensions(unit, shard, config)
+        ),
+        resource_id=str(unit),
+        statistic="Sum",
+    )
+    answers = read_metrics(
+        home, [query], start_s=start, end_s=now, period_s=int(HOUR_S), deadline=NEVER
+    )
+    if query.key in answers.failed:
+        problem = Problem(part="what was spent before", error=answers.failed[query.key])
+        opened = Budget(rate=rate, left=rate * config.sweep_period_s, at=now, opened_at=now)
+        return opened, [problem]
+    spent = dict(answers.series[query.key])
     budget = Budget(rate=rate, left=rate * SAVED_S, at=start, opened_at=now)
     for hour in range(BACK_HOURS + 1):
         begins = start + hour * HOUR_S
         budget.refill(min(now, begins + HOUR_S))
         budget.spend(int(spent.get(begins, 0)))
     return budget, []
-
-
-def _check(result: Mapping[str, Any]) -> None:
-    """Raise unless the answer is whole: an incomplete one is not "nothing was spent"."""
-    if result["StatusCode"] != "Complete":
-        msg = f"GetMetricData: {result['StatusCode']}"
-        raise ValueError(msg)

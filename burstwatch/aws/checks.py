@@ -11,7 +11,7 @@ from burstwatch.aws.deployment import Deployment, count_subscribers
 from burstwatch.aws.names import HEARTBEAT_METRIC, HEARTBEATS_MISSED, NAMESPACE
 from burstwatch.aws.session import AwsError, Clients
 from burstwatch.config import Config
-from burstwatch.ebs.watching_prices import METRIC_REQUEST
+from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.formatting import span
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
@@ -271,7 +271,7 @@ def cost(patient: Patient) -> Iterator[Finding]:
     back_s = patient.now - month.timestamp()
     _, values = patient.own("MetricsRequested", back_s=back_s, period_s=3_600)
     count = sum(values)
-    spent = f"{count:,.0f} metrics, {count * METRIC_REQUEST.value:.2f} USD"
+    spent = f"{count:,.0f} metrics, {usd_of('metric_request', count):.2f} USD"
     yield Finding(
         check="metric requests this month",
         state="ok" if values else "unknown",

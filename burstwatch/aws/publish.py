@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from burstwatch.aws.budget import SPENT_METRIC
 from burstwatch.aws.look import Look
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
-    HEARTBEAT_METRIC,
     LONGEST_S,
     NAMESPACE,
     SEVERITY_METRIC,
@@ -59,16 +57,12 @@ def publish_severities(
     return _put(clients, severities) + _put(clients, ranges)
 
 
-def publish_completed(clients: Clients, found: Look, config: Config) -> list[Problem]:
-    """The heartbeat of a unit. Published last: all before it was acknowledged."""
+def publish_of_unit(
+    clients: Clients, found: Look, config: Config, metric: str, value: float
+) -> list[Problem]:
+    """A metric of the unit itself, such as its heartbeat."""
     of_unit = unit_dimensions(found.unit, found.shard, config)
-    return _put(clients, [datum(HEARTBEAT_METRIC, of_unit, found.at, 1.0)])
-
-
-def publish_spent(clients: Clients, found: Look, config: Config) -> list[Problem]:
-    """Publish what a unit has asked for, where there is a budget: the next function begins with it."""
-    of_unit = unit_dimensions(found.unit, found.shard, config)
-    return _put(clients, [datum(SPENT_METRIC, of_unit, found.at, float(found.metrics_requested))])
+    return _put(clients, [datum(metric, of_unit, found.at, value)])
 
 
 def publish_events(

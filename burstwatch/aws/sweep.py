@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from burstwatch.aws.budget import open_budget
+from burstwatch.aws.budget import SPENT_METRIC, open_budget
 from burstwatch.aws.episodes import close_episode
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
+from burstwatch.aws.names import HEARTBEAT_METRIC
 from burstwatch.aws.publish import (
-    publish_completed,
-    publish_spent,
+    publish_of_unit,
 )
 from burstwatch.aws.reconcile import list_alarms, reconcile
 from burstwatch.aws.session import Clients, Deadline
@@ -76,7 +76,9 @@ def sweep(
     problems += found.problems
     if memory.budget is not None:
         memory.budget.spend(found.metrics_requested)
-        problems += publish_spent(publisher, found, config)
+        # The next function begins with what was asked for.
+        spent = float(found.metrics_requested)
+        problems += publish_of_unit(publisher, found, config, SPENT_METRIC, spent)
     reader = home.until(deadline.plus(READ_ALARMS_S))
     there = list_alarms(reader, found, config, is_home=clients is home)
     close = partial(close_episode, clients, found, deadline=deadline.plus(READ_ALARMS_S))
@@ -86,7 +88,8 @@ def sweep(
     # and its silence must alarm.
     completed = alarms.is_complete and not found.incomplete and not found.is_blind
     if completed:
-        beat = publish_completed(publisher, found, config)
+        # Last: all before it was acknowledged.
+        beat = publish_of_unit(publisher, found, config, HEARTBEAT_METRIC, 1.0)
         problems += beat
         completed = not beat
     return Sweep(

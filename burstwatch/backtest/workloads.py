@@ -29,11 +29,6 @@ class Workload:
     step_s: float
     rates: list[float]
 
-    @property
-    def mean(self) -> float:
-        """The mean rate, in the recording's own unit."""
-        return sum(self.rates) / len(self.rates)
-
 
 def read_workload(path: Path) -> Workload:
     """One recording. A step without a value or a row repeats the one before.

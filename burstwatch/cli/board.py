@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from burstwatch.ebs.watching_prices import METRIC_REQUEST
+from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.formatting import number, printable, span, spark
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource
@@ -80,7 +80,7 @@ class Board:
         for _, assessment in self.seen.values():
             counts[assessment.verdict] += 1
         said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-        cost = self.requested * METRIC_REQUEST.value
+        cost = usd_of("metric_request", self.requested)
         return (
             f"{len(self.seen)} resources ({said or 'none'}); looked {span(now - self.looked_at)} ago; "
             f"{number(self.requested)} metrics requested, {cost:.4f} USD"

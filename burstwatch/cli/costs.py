@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.cli.output import to_json
 from burstwatch.config import Config
+from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.formatting import table
 from burstwatch.polling.bill import deployment_lines
@@ -14,7 +15,6 @@ from burstwatch.polling.cost import (
     RESOURCE_METRICS,
     Cost,
     cost_of,
-    usd,
     usd_an_hour_warned_of,
 )
 
@@ -95,8 +95,8 @@ def cost_json(looks: "Sequence[Look]", config: Config) -> str:
                 "type": name,
                 "resources": len(ids),
                 "metrics_per_month": sum(cost.now for cost in costs),
-                "usd_per_month": usd(sum(cost.now for cost in costs)),
-                "usd_per_month_if_full": usd(sum(cost.full for cost in costs)),
+                "usd_per_month": usd_of("metric_request", sum(cost.now for cost in costs)),
+                "usd_per_month_if_full": usd_of("metric_request", sum(cost.full for cost in costs)),
                 "out_of_reach": sum(cost.out_of_reach for cost in costs),
             }
         )
@@ -117,7 +117,11 @@ def _by_type(looks: "Sequence[Look]", config: Config) -> Mapping[str, Group]:
 
 def _figures(costs: Sequence[Cost]) -> tuple[str, str, str]:
     full, now = sum(cost.full for cost in costs), sum(cost.now for cost in costs)
-    return f"{now:,.0f}", f"{usd(full):.2f}", f"{usd(now):.2f}"
+    return (
+        f"{now:,.0f}",
+        f"{usd_of('metric_request', full):.2f}",
+        f"{usd_of('metric_request', now):.2f}",
+    )
 
 
 def _total(costs: Sequence[Cost]) -> float:

@@ -1,6 +1,7 @@
 """Suggests volumes that would not run dry, with their price a month."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from burstwatch.ebs.load import Load
@@ -22,7 +23,7 @@ def volume_fixes(
     Demand at the limit may be larger than it looks: the fix matches the burst and promises no more.
     """
     wanted = min(demand, volume.burst)
-    now = monthly_usd(prices, volume.volume_type, volume.size_gib) if prices else None
+    now = monthly_usd(prices, volume.volume_type, volume.size_gib)
 
     def fix(what: str, effect: str, then: float | None) -> Fix:
         usd = None if now is None or then is None else then - now
@@ -31,23 +32,19 @@ def volume_fixes(
     iops, mib_s = _gp3_rates(volume, wanted, load)
     gp3 = CATALOGUE["gp3"]
     if iops <= gp3.max_iops.value and mib_s <= gp3.max_mib_s.value:
-        then = (
-            monthly_usd(
-                prices,
-                "gp3",
-                volume.size_gib,
-                paid_iops=iops - GP3_FREE_IOPS.value,
-                paid_mib_s=mib_s - GP3_FREE_MIB_S.value,
-            )
-            if prices
-            else None
+        then = monthly_usd(
+            prices,
+            "gp3",
+            volume.size_gib,
+            paid_iops=iops - GP3_FREE_IOPS.value,
+            paid_mib_s=mib_s - GP3_FREE_MIB_S.value,
         )
         what = f"change to gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s"
         yield fix(what, "uses no credits", then)
     for volume_type in _larger_types(volume.volume_type):
         size = _smallest_size(volume_type, volume, wanted)
         if size is not None:
-            then = monthly_usd(prices, volume_type, size) if prices else None
+            then = monthly_usd(prices, volume_type, size)
             yield fix(
                 f"change to {volume_type} of {number(size)} GiB",
                 "never runs dry at the current load",
@@ -63,18 +60,12 @@ def _larger_types(volume_type: str) -> tuple[str, ...]:
 def _smallest_size(volume_type: str, volume: VolumeSpec, wanted: float) -> float | None:
     """The smallest size of a type, from the present one up, whose baseline is ``wanted``."""
     largest = CATALOGUE[volume_type].max_size_gib.value
-    low = math.ceil(max(volume.size_gib, CATALOGUE[volume_type].min_size_gib.value))
-    high = math.floor(largest)
-    if low > high or volume_spec(volume_type, largest).baseline < wanted:
+    smallest = math.ceil(max(volume.size_gib, CATALOGUE[volume_type].min_size_gib.value))
+    sizes = range(smallest, math.floor(largest) + 1)
+    found = bisect_left(sizes, wanted, key=lambda size: volume_spec(volume_type, size).baseline)
+    if found == len(sizes) or (found == 0 and volume_type == volume.volume_type):
         return None
-    if volume_spec(volume_type, low).baseline >= wanted:
-        return low if volume_type != volume.volume_type else None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle) if volume_spec(volume_type, middle).baseline >= wanted else (middle, high)
-        )
-    return high
+    return sizes[found]
 
 
 def _gp3_rates(volume: VolumeSpec, wanted: float, load: Load | None) -> tuple[float, float]:

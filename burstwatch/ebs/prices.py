@@ -64,18 +64,18 @@ EBS_PRICES: Mapping[str, EbsPrices] = MappingProxyType(
 
 
 def monthly_usd(
-    prices: EbsPrices,
+    prices: EbsPrices | None,
     volume_type: str,
     size_gib: float,
     *,
     paid_iops: float = 0.0,
     paid_mib_s: float = 0.0,
 ) -> float | None:
-    """The price of a volume for a month, or None for a type that is not in the table.
+    """The price of a volume for a month, or None without prices, or for a type that is not in the table.
 
     ``paid_iops`` and ``paid_mib_s`` are what gp3 is given beyond what is free.
     """
-    per_gib = prices.gib.get(volume_type)
-    if per_gib is None:
+    per_gib = prices.gib.get(volume_type) if prices else None
+    if prices is None or per_gib is None:
         return None
     return per_gib * size_gib + prices.gp3_iops * paid_iops + prices.gp3_mib_s * paid_mib_s

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from burstwatch.bucket import worst_time_to_empty
 from burstwatch.config import Config
-from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S, PRICES
+from burstwatch.ebs.watching_prices import MONTH_S, PRICES
 from burstwatch.forecast.judge import BACK_RATIO
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
@@ -36,11 +36,6 @@ NOTHING = Cost(full=0.0, now=0.0)
 RESOURCE_METRICS = ("Severity", "TimeToExhaustion")
 MOST_ALARMS = 2
 HOUR_S = 3_600.0
-
-
-def usd(metrics: float) -> float:
-    """The list price of so many metric requests."""
-    return metrics * METRIC_REQUEST.value
 
 
 def usd_an_hour_warned_of() -> float:

@@ -3,11 +3,9 @@
 from argparse import ArgumentParser, Namespace
 
 from burstwatch.cli.account import add_account_arguments, make_clients
-from burstwatch.cli.main import Terminal
+from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.config import parse_config
 from burstwatch.polling.unit import parse_unit_name
-
-PARTIAL = 1
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
-from burstwatch.cli.main import Terminal
+from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
@@ -19,7 +19,6 @@ from burstwatch.kinds import find_kinds
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.checks import Finding
 
-PARTIAL = 1
 PRIVATE = {
     re.compile(r"(?<!\d)\d{12}(?!\d)"): "<account>",
     re.compile(r"(assumed-role|role|user)/\S+"): r"\1/<name>",

@@ -16,14 +16,13 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
-from burstwatch.cli.main import Terminal
+from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.history.observations import Verdict
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.drill import Hop
 
-PARTIAL = 1
 #: Room for the longest name of a hop.
 WIDTH = 24
 TOPICS: dict[str, Verdict] = {"page": "critical", "notice": "warning"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.costs import cost_json, cost_report
-from burstwatch.cli.main import Terminal
+from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import painter, to_json
 from burstwatch.cli.progress import track
 from burstwatch.config import Config, config_from_env
@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.look import Look
     from burstwatch.aws.session import Clients
 
-PARTIAL = 1
 #: Where the list of regions is asked for if no region is known.
 ANY_REGION = "us-east-1"
 #: How long one region may take. A person waits for it.
