@@ -9,13 +9,14 @@ STYLE = (
     "text{font:13px sans-serif;fill:#222}.small{font-size:11px;fill:#555}"
     ".grid{stroke:#ddd}.curve{fill:none;stroke-width:1.6}"
 )
-#: Pictures keep their white ground: their colours are chosen for it. What is wider than a phone is scrolled in its place.
+#: In the dark a picture is inverted, and its hues are turned back. What is wider than a phone is scrolled in its place.
 PAGE_STYLE = """
 :root{color-scheme:light dark;background:Canvas;color:CanvasText}
 body{background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em;overflow-wrap:anywhere}
 h1{font-size:1.3em} h2{font-size:1.1em}
 figure{margin:1em 0;background:#fff;border-radius:6px;overflow-x:auto}
 svg{display:block;min-width:560px;width:100%}
+@media (prefers-color-scheme:dark){figure{background:#121212} figure svg{filter:invert(.93) hue-rotate(180deg)}}
 pre{white-space:pre-wrap;font-size:13px;padding:1em;border-radius:6px;background:color-mix(in srgb,currentColor 8%,transparent)}
 .wide{overflow-x:auto} table{border-collapse:collapse;width:100%} td,th{text-align:left;white-space:nowrap;padding:.25em .6em;border-bottom:1px solid}
 """.strip()

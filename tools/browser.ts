@@ -113,12 +113,22 @@ async function faint(page: Page): Promise<string[]> {
     const light = (color: readonly number[]) => color.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
       .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i]!, 0);
     const numbers = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
+    const pixel = document.createElement('canvas').getContext('2d')!;
+    /** A colour as a filter shows it, such as that of pictures in the dark. */
+    const filtered = (color: string, element: Element): number[] => {
+      let by: Element | null = element;
+      while (by && getComputedStyle(by).filter === 'none') by = by.parentElement;
+      pixel.filter = by ? getComputedStyle(by).filter : 'none';
+      pixel.fillStyle = color;
+      pixel.fillRect(0, 0, 1, 1);
+      return [...pixel.getImageData(0, 0, 1, 1).data];
+    };
     /** Against the nearest ground that is not transparent; what is drawn over it does not count. */
     const contrast = (element: Element): number => {
       let ground: Element | null = element;
       while (ground && numbers(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
       const { color, fill } = getComputedStyle(element);
-      const [a, b] = [light(numbers(element instanceof SVGElement ? fill : color)), ground ? light(numbers(getComputedStyle(ground).backgroundColor)) : 1];
+      const [a, b] = [light(filtered(element instanceof SVGElement ? fill : color, element)), ground ? light(numbers(getComputedStyle(ground).backgroundColor)) : 1];
       return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     };
     const text = (node: { html: string; any: { message: string }[] }) => `${node.html.slice(0, 120)}: ${node.any[0]?.message ?? 'contrast cannot be told'}`;
