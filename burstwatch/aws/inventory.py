@@ -10,7 +10,7 @@ from burstwatch.aws.pace import Pace
 from burstwatch.aws.session import NEVER, Clients, Deadline, describe_error
 from burstwatch.formatting import first_of
 from burstwatch.history.observations import Resource
-from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Scope, Thing
+from burstwatch.kinds.base import Found, Item, Kind, Listing, Lookup, Scope, Thing
 from burstwatch.owner_tags import read_owner_tags
 from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import Shard, thing_id
@@ -103,7 +103,25 @@ def take_inventory(
         for lookup in kind.lookups
     }
     left = _left_to_check(kind.inventory, scope)
+    resources, wrong, excluded = _described(kind, things, found, left, now)
+    refused |= wrong
+    return Inventory(
+        resources=tuple(resources),
+        refused=refused,
+        excluded=excluded,
+        problems=(*reader.problems, *_by_reason(kind, refused)),
+        complete=complete,
+        is_answered=is_answered,
+        calls=reader.calls,
+    )
+
+
+def _described(
+    kind: Kind, things: Sequence[Thing], found: Found, left: Scope, now: float
+) -> tuple[list[Resource], dict[str, str], int]:
+    """The resources of the things in ``left``, why some could not be described, and how many such are not watched."""
     resources: list[Resource] = []
+    refused: dict[str, str] = {}
     excluded = 0
     for thing in things:
         try:
@@ -120,15 +138,7 @@ def take_inventory(
                 refused[thing.id] = describe_error(error)
             else:
                 excluded += 1
-    return Inventory(
-        resources=tuple(resources),
-        refused=refused,
-        excluded=excluded,
-        problems=(*reader.problems, *_by_reason(kind, refused)),
-        complete=complete,
-        is_answered=is_answered,
-        calls=reader.calls,
-    )
+    return resources, refused, excluded
 
 
 def list_things(

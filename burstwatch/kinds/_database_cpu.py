@@ -5,6 +5,7 @@ the surplus. So they only warn. RDS still has T2, which slows down.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Resource
@@ -33,16 +34,13 @@ def database_kind(
     """
 
     def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
-        item = thing.item
-        instance_class = item["DBInstanceClass"]
-        if not is_own(item["Engine"]) or not _cpu.is_burstable(instance_class):
+        instance = _instance(thing.item)
+        if not is_own(thing.item["Engine"]) or not _cpu.is_burstable(instance.type):
             return
-        is_unlimited = not instance_class.startswith(f"db.{STANDARD_FAMILY}.")
+        is_unlimited = not instance.type.startswith(f"db.{STANDARD_FAMILY}.")
         yield _cpu.resource_of(
             thing,
-            _cpu.Instance(
-                type=instance_class, since_s=_rds.created_s(item), in_use=_rds.is_running(item)
-            ),
+            instance,
             kind=kind,
             metric=metric,
             is_unlimited=is_unlimited,
@@ -56,14 +54,6 @@ def database_kind(
         yield _cpu.larger_fix(
             detail.spec, demand, word="an instance class", prefix="db.", largest=largest
         )
-
-    def example(spec: Mapping[str, str]) -> tuple[Item, Found]:
-        listed = {
-            "DBInstanceIdentifier": "example",
-            "DBInstanceClass": spec["type"],
-            "Engine": engine,
-        }
-        return listed, {}
 
     kind = Kind(
         name=name,
@@ -82,6 +72,19 @@ def database_kind(
         cause=_cpu.cause,
         at_zero=_cpu.at_zero,
         fixes=fixes,
-        example=_cpu.example_of("an instance class, such as db.t3.medium", example),
+        example=_cpu.example_of("an instance class, such as db.t3.medium", partial(_item, engine)),
     )
     return kind
+
+
+def _item(engine: str, spec: Mapping[str, str]) -> tuple[Item, Found]:
+    listed = {"DBInstanceIdentifier": "example", "DBInstanceClass": spec["type"]}
+    return {**listed, "Engine": engine}, {}
+
+
+def _instance(item: Item) -> _cpu.Instance:
+    return _cpu.Instance(
+        type=item["DBInstanceClass"],
+        since_s=_rds.created_s(item),
+        in_use=_rds.is_running(item),
+    )

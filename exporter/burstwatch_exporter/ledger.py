@@ -103,24 +103,17 @@ class Ledger:
         done = reading.counters.since(self.reading.counters)
         self._slack_s = max(self._slack_s, reading.slack_s)
         before, self.reading = self._in_flight(), reading
+        now = self._in_flight()
         if done is None:  # begun anew: what was done in between is not known
             self.interval = iv.after_unseen(
-                self.own_bucket,
-                self.interval,
-                seconds=seconds,
-                uncounted=before,
-                in_flight=self._in_flight(),
+                self.own_bucket, self.interval, seconds=seconds, uncounted=before, in_flight=now
             )
             self.forget_trail()
             return
         cost = cost_of(done, self.disk, self.spec)
         self._tally(cost, seconds)
         self.interval = iv.after_seen(
-            self.own_bucket,
-            self.interval,
-            seconds=seconds,
-            charge=cost,
-            in_flight=self._in_flight(),
+            self.own_bucket, self.interval, seconds=seconds, charge=cost, in_flight=now
         )
         if self._is_contradicted_by(cost, seconds):
             self.origin = "contradicted"
@@ -130,9 +123,7 @@ class Ledger:
         self.charged += cost
         self._recent.note(reading.at, cost)
         if self._trail is not None:
-            self._trail.note(
-                reading.wall_s, charged=self.charged, in_flight=self._in_flight(), seen=self.seen()
-            )
+            self._trail.note(reading.wall_s, charged=self.charged, in_flight=now, seen=self.seen())
 
     def go_on_with(self, disk: Disk, spec: DiskSpec) -> None:
         """The same device with the same bucket; what limits it may have changed."""
@@ -168,9 +159,8 @@ class Ledger:
             return None
         drift = self._trail.drift(bucket, point)
         bounds = self._trail.now(bucket, point, wall_s=self.reading.wall_s, charged=self.charged)
-        if (
-            bounds is None and self._knows_wall
-        ):  # of before it looked: anything may have been done since
+        if bounds is None and self._knows_wall:
+            # Of before it looked: anything may have been done since.
             bounds = iv.since_datapoint(bucket, point, wall_s=self.reading.wall_s)
         if bounds is not None:
             low, high = bounds
