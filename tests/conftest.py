@@ -21,6 +21,8 @@ from burstwatch.polling.unit import Unit
 from tests.fake.aws import ACCOUNT, FakeAws
 from tests.fake.server import STALLS_S, FakeServer
 
+# Their asserts say what they compared, as those of tests do.
+pytest.register_assert_rewrite("tests.kinds.playing")
 # A busy machine must fail no test: time is no limit of an example.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")

@@ -119,6 +119,7 @@ async function faint(page: Page): Promise<string[]> {
       let by: Element | null = element;
       while (by && getComputedStyle(by).filter === 'none') by = by.parentElement;
       pixel.filter = by ? getComputedStyle(by).filter : 'none';
+      pixel.clearRect(0, 0, 1, 1);
       pixel.fillStyle = color;
       pixel.fillRect(0, 0, 1, 1);
       return [...pixel.getImageData(0, 0, 1, 1).data];
@@ -128,7 +129,7 @@ async function faint(page: Page): Promise<string[]> {
       let ground: Element | null = element;
       while (ground && numbers(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
       const { color, fill } = getComputedStyle(element);
-      const [a, b] = [light(filtered(element instanceof SVGElement ? fill : color, element)), ground ? light(numbers(getComputedStyle(ground).backgroundColor)) : 1];
+      const [a, b] = [light(filtered(element instanceof SVGElement ? fill : color, element)), ground ? light(filtered(getComputedStyle(ground).backgroundColor, ground)) : 1];
       return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     };
     const text = (node: { html: string; any: { message: string }[] }) => `${node.html.slice(0, 120)}: ${node.any[0]?.message ?? 'contrast cannot be told'}`;

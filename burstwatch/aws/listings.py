@@ -58,7 +58,7 @@ class ListingReader:
         return items, True
 
     def read_in_scope(self, listing: Listing, scope: Scope) -> tuple[list[Item], bool]:
-        """The same. If the shard's filter lets nothing through, the items of all shards."""
+        """Like ``read``. If the shard's filter finds nothing, it reads the items of all shards."""
         items, complete = self.read(listing, scope)
         whole = replace(scope, shard=WHOLE)
         if complete and not items and listing.arguments(scope) != listing.arguments(whole):

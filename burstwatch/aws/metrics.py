@@ -115,7 +115,9 @@ def _read_batch(
             # So botocore passes on a body that was cut, or is of somebody in between.
             raise CutError(operation="GetMetricData")
         for result in page["MetricDataResults"]:
-            status[result["Id"]] = result.get("StatusCode", "Complete")
+            if result["Id"] not in by_id:
+                continue
+            status[result["Id"]] = result.get("StatusCode", "without a status")
             times = [time.timestamp() for time in result["Timestamps"]]
             found[result["Id"]].update(zip(times, result["Values"], strict=True))
         if not page.get("NextToken"):

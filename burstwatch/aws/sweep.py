@@ -10,9 +10,7 @@ from burstwatch.aws.episodes import close_episode
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import HEARTBEAT_METRIC
-from burstwatch.aws.publish import (
-    publish_of_unit,
-)
+from burstwatch.aws.publish import publish_of_unit
 from burstwatch.aws.reconcile import list_alarms, reconcile
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.config import Config

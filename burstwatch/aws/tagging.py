@@ -36,8 +36,8 @@ def put_tag(clients: Clients, kind: Kind, thing: Thing, key: str, value: str) ->
     Raises:
         AwsError: if AWS refuses.
     """
-    way = kind.tagging
-    _call(clients, way.service, way.put_operation, way.put(thing, key, value))
+    tagging = kind.tagging
+    _call(clients, tagging.service, tagging.put_operation, tagging.put(thing, key, value))
 
 
 def remove_tag(clients: Clients, kind: Kind, thing: Thing, key: str) -> None:
@@ -46,8 +46,8 @@ def remove_tag(clients: Clients, kind: Kind, thing: Thing, key: str) -> None:
     Raises:
         AwsError: if AWS refuses.
     """
-    way = kind.tagging
-    _call(clients, way.service, way.remove_operation, way.remove(thing, key))
+    tagging = kind.tagging
+    _call(clients, tagging.service, tagging.remove_operation, tagging.remove(thing, key))
 
 
 def _call(clients: Clients, service: str, operation: str, arguments: dict[str, object]) -> None:

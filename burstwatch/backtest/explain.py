@@ -76,7 +76,7 @@ def as_text(story: Story) -> str:
     """The story in words: the balance as a line of blocks, each change, each page and its truth."""
     at = clock_of(story)
     lines = [
-        f"{story.name}: {describe_volume(story.resource)}, {_timing(story)}",
+        f"{story.name}: {type_of(story.resource)}, {_timing(story)}",
         _balance_line(story),
         "",
         *(f"{at(moment.t_s)}  {moment.assessment:9}  {moment.reason}" for moment in story.turns),
@@ -178,6 +178,6 @@ def _balance_line(story: Story) -> str:
     return f"balance {_sparks(story)} {min(ratio for _, ratio in story.balance):.0%} lowest"
 
 
-def describe_volume(resource: Resource) -> str:
-    """Its type and size, or else its kind."""
+def type_of(resource: Resource) -> str:
+    """The resource's type and size, or else its kind."""
     return resource.facts.get("type", resource.kind)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from html import escape
 
-from burstwatch.backtest.explain import Story, as_text, clock_of, describe_volume
+from burstwatch.backtest.explain import Story, as_text, clock_of, type_of
 from burstwatch.backtest.replay import Moment
 from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, document, picture, ticks
 
@@ -47,7 +47,7 @@ def _summary(story: Story) -> str:
         else "The balance is not known."
     )
     pages = len(story.pages)
-    return f"{describe_volume(story.resource)}. {emptied} {f'Would page {pages} times' if pages != 1 else 'Would page once'}."
+    return f"{type_of(story.resource)}. {emptied} {f'Would page {pages} times' if pages != 1 else 'Would page once'}."
 
 
 def _balance_panel(story: Story) -> Chart:

@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.forecast.whatif_kind import described_by_hand
-from burstwatch.history.observations import Observation, Resource, State, Verdict, observe
+from burstwatch.history.history import build_history
+from burstwatch.history.observations import (
+    Observation,
+    Resource,
+    State,
+    Verdict,
+    after_first_credits,
+    observe,
+)
 from burstwatch.history.past import to_past
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.base import Kind
@@ -101,16 +109,26 @@ class Played:
         self.start_s, self.span_s = rows[0].t_s, self._row_ends[-1] - rows[0].t_s
         levels, demand = points or to_points(rows, resource, period_s, kind)
         cut, bucket = resource.history_from_s, resource.bucket
+        levels = [point for point in levels if cut is None or point.start_s >= cut]
         past = to_past([point for point in demand if cut is None or point.start_s >= cut])
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
         self._history = observe(resource, self.start_s, levels, demand, past=past).history
+        # Before the first credits of a bucket that began empty, nobody knew that they would come.
+        kept = after_first_credits(levels, resource)
+        self._credits_s = kept[0].end_s if len(kept) < len(levels) else -math.inf
+        self._without_credits = (
+            build_history(bucket, levels, demand, past=past, is_slow=resource.is_slow)
+            if bucket and len(kept) < len(levels)
+            else None
+        )
 
     def at(self, now: float, delay_s: float, config: Config) -> Observation:
         """The observation that was possible at ``now``."""
         seen = bisect_right(self._row_ends, now - delay_s)
         # The recording itself is the witness: a row without values is a silent volume.
         age_s = now - self._row_ends[seen - 1] if seen else math.inf
-        history = self._history and self._history.until(now - delay_s)
+        whole = self._history if now - delay_s >= self._credits_s else self._without_credits
+        history = whole and whole.until(now - delay_s)
         back_s = look_back_s(self._resource.bucket)
         newest = history.newest_level() if history else -1
         if history and newest >= 0:

@@ -34,7 +34,7 @@ class Trial:
 
     ``group`` is what is independent of the others: one machine, however many of its
     disks and at however many sizes it is played. ``kind`` is a name, for a ``Kind`` cannot be
-    sent to another process. ``points`` are what a simulation really did, empty of a recording.
+    sent to another process. ``points`` is what a simulation really did; it is empty for a recording.
     """
 
     name: str

@@ -168,7 +168,7 @@ class Judge:
     def why(self, size: int, horizon_s: float) -> str:
         """Say how likely the end is, and what the week before has to do with it."""
         if self.config.page_on == "worst" and horizon_s <= self.near_s:
-            return worst_is_near(self.config)
+            return why_worst(self.config)
         history = self.history.cut(size)
         if history.track.is_slow:
             return (
@@ -200,6 +200,6 @@ def _was(verdict: Verdict, ago_s: float) -> Danger:
     return Danger(verdict=verdict, why=f"was {verdict} {span(ago_s)} ago")
 
 
-def worst_is_near(config: Config) -> str:
+def why_worst(config: Config) -> str:
     """The reason to page for the worst case alone."""
     return f"a full burst would empty it within {span(config.margin_s)}"

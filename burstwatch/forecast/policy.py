@@ -22,7 +22,7 @@ from burstwatch.forecast.judge import (
     WARNING_MARGINS,
     Danger,
     Judge,
-    worst_is_near,
+    why_worst,
 )
 from burstwatch.forecast.projection import Projection, project
 from burstwatch.formatting import span
@@ -103,7 +103,7 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
     if not history.bucket.can_drain:
         return SAFE
     if config.page_on == "worst" and _is_worst_near(projection, config):
-        return Danger(verdict="critical", why=worst_is_near(config))
+        return Danger(verdict="critical", why=why_worst(config))
     silent_s = history.level_age_s(projection.at)
     empty_for = history.since_empty()
     # Where there are no more datapoints it has refilled as far as the projection says.

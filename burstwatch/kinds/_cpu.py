@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from burstwatch.bucket import Bucket
-from burstwatch.fixes import Fix
+from burstwatch.fixes import Fix, Takes
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource, Verdict
 from burstwatch.kinds._spent import charged_by
@@ -281,6 +281,7 @@ def larger_fix(
     word: str,
     prefix: str = "",
     largest: str = "2xlarge",
+    takes: Takes = "takes minutes, and the instance stops",
     usd_month: float | None = None,
 ) -> Fix:
     """A larger instance of the family, or one without credits where none earns enough."""
@@ -289,6 +290,6 @@ def larger_fix(
     return Fix(
         what=f"change to {name}",
         effect=f"covers the current load of {number(demand)} vCPU" if size else "never slows down",
-        takes="takes minutes, and the instance stops",
+        takes=takes,
         usd_month=usd_month,
     )

@@ -8,8 +8,8 @@ from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Tagging, iden
 
 #: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
 FILTER_VALUES = 200
-#: The most volumes or instances a page: AWS took 5 to 1,000 and gave 1,000 to who asked for more, as older documentation
-#: of its SDKs says (aws-sdk-java 1.11, ``DescribeVolumesRequest``). Today's (2026-11) states no limit.
+#: AWS used to take 5 to 1,000 and returned 1,000 if more were asked for (aws-sdk-java 1.11,
+#: ``DescribeVolumesRequest``). The documentation of 2026-11 states no limit.
 PAGE_SIZE = 1_000
 #: The states of an instance in which it does I/O.
 RUNNING = frozenset({"running", "stopping", "shutting-down"})

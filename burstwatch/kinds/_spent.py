@@ -7,6 +7,12 @@ from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds.base import Totals
 
 
+def binding_of(resource: Resource, rate: float) -> str:
+    """What holds a rate back: the resource's limit where the rate reaches it."""
+    is_held_back = rate >= AT_LIMIT * resource.limit.rate > 0
+    return resource.limit.binding if is_held_back else NO_LIMIT
+
+
 def demand_point(
     resource: Resource,
     start_s: float,
@@ -17,14 +23,13 @@ def demand_point(
     most: float | None = None,
 ) -> DemandPoint:
     """One period's rate in credits a second, held back where it reaches the resource's limit."""
-    is_held_back = rate >= AT_LIMIT * resource.limit.rate > 0
     return DemandPoint(
         start_s=start_s,
         period_s=period_s,
         least=rate if least is None else least,
         nominal=rate,
         most=rate if most is None else most,
-        binding=resource.limit.binding if is_held_back else NO_LIMIT,
+        binding=binding_of(resource, rate),
     )
 
 

@@ -148,7 +148,7 @@ class Lookup:
 class Tagging:
     """The calls that put a tag on a thing and take it away.
 
-    ``target`` are the arguments that name the thing, ``removed`` those that name the tag to take away.
+    ``target`` gives the arguments that name the thing. ``removed`` gives those that name the tag to take away.
     """
 
     service: str

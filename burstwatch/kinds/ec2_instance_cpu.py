@@ -16,6 +16,7 @@ from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
 from burstwatch.kinds._ec2 import (
     INSTANCES,
+    PAGE_SIZE,
     TAGGING,
     filtered_by,
     is_running,
@@ -85,7 +86,7 @@ CREDIT_SPECIFICATIONS = Listing(
     operation="DescribeInstanceCreditSpecifications",
     items="InstanceCreditSpecifications[]",
     identify=identified_by("InstanceId"),
-    page_size=1_000,
+    page_size=PAGE_SIZE,
 )
 
 

@@ -78,7 +78,14 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     """A larger node; its price is not known here."""
     detail: _cpu.Detail = resource.detail
-    yield _cpu.larger_fix(detail.spec, demand, word="a node type", prefix="cache.", largest=LARGEST)
+    yield _cpu.larger_fix(
+        detail.spec,
+        demand,
+        word="a node type",
+        prefix="cache.",
+        largest=LARGEST,
+        takes="takes minutes to hours",
+    )
 
 
 def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:

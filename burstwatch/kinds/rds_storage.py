@@ -13,7 +13,7 @@ from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Limit, Resource
-from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
+from burstwatch.history.points import NO_LIMIT, DemandPoint
 from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, demand_of, rate_facts, totals_of
 from burstwatch.kinds._rds import (
     CONSOLE,
@@ -24,6 +24,7 @@ from burstwatch.kinds._rds import (
     created_s,
     is_running,
 )
+from burstwatch.kinds._spent import binding_of
 from burstwatch.kinds.base import Example, Found, Item, Kind, Rates, Thing, Totals, float_in
 from burstwatch.sources import Figure, Source
 
@@ -126,14 +127,13 @@ def spent(
     resource: Resource, totals: Totals, start_s: float, period_s: float
 ) -> DemandPoint | None:
     """Credits per second of one period's operations and bytes."""
-    volume: VolumeSpec = resource.detail
-    if not totals.keys() >= set(TRAFFIC.metrics):
+    volume: VolumeSpec | None = resource.detail
+    if volume is None or not totals.keys() >= set(TRAFFIC.metrics):
         return None
     ops = totals[TRAFFIC.read_ops] + totals[TRAFFIC.write_ops]
     mib = (totals[TRAFFIC.read_bytes] + totals[TRAFFIC.write_bytes]) / MIB
     cost = charge(volume, ops=ops, mib=mib)
-    is_held_back = ops / period_s >= AT_LIMIT * resource.limit.rate
-    return demand_of(cost, start_s, period_s, resource.limit.binding if is_held_back else NO_LIMIT)
+    return demand_of(cost, start_s, period_s, binding_of(resource, ops / period_s))
 
 
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:

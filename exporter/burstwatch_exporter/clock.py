@@ -1,10 +1,8 @@
-"""What a program touches of the world, as arguments: the three clocks of a host, streams, the environment."""
+"""The three clocks of a host, as one argument."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Event
-from typing import TextIO
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,14 +25,3 @@ def system_clock() -> Clock:
         awake=time.monotonic,
         wall=time.time,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class World:
-    """The parts of the world that the program may touch: its streams, environment, clocks, and when to end."""
-
-    stdout: TextIO
-    stderr: TextIO
-    env: Mapping[str, str]
-    clock: Clock
-    stop: Event

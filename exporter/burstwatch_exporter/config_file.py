@@ -28,11 +28,11 @@ Positive = Annotated[float, Meta(gt=0, lt=1e15)]
 Text = Annotated[str, Meta(min_length=1)]
 
 
-class _Strict(Struct, kw_only=True, forbid_unknown_fields=True):
+class _Strict(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """An entry of the file. What is not declared is an error."""
 
 
-class CustomBucket(_Strict):
+class CustomBucket(_Strict, frozen=True):
     """A bucket in figures, for what is no EBS volume."""
 
     capacity: Positive
@@ -107,7 +107,7 @@ def read_config_file(path: Path) -> HostConfig:
     return config
 
 
-class _Volume(_Strict):
+class _Volume(_Strict, frozen=True):
     type: str | None = None
     size_gib: Positive | None = None
     iops: Positive | None = None
@@ -116,21 +116,21 @@ class _Volume(_Strict):
     created: object = None
 
 
-class _Device(_Volume):
+class _Device(_Volume, frozen=True):
     volume_id: str = ""
 
 
-class _Limits(_Strict):
+class _Limits(_Strict, frozen=True):
     iops: Positive
     mib_s: Positive
 
 
-class _Measure(_Strict):
+class _Measure(_Strict, frozen=True):
     directories: Sequence[Annotated[str, Meta(pattern="^/")]] | None = None
     drain: Sequence[Text] | None = None
 
 
-class _File(_Strict):
+class _File(_Strict, frozen=True):
     """The file as it is written. Its entries by name are checked one by one, so that all are named."""
 
     volumes: dict[str, Any] | None = None

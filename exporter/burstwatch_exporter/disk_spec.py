@@ -90,10 +90,8 @@ def specs_of(
             problems.append(f"{disk.key} ({disk.name}): {oddity}")
         if spec is not None:
             specs[disk.key] = spec
-    here = {disk.key for disk in disks}
-    problems += [
-        f"{key} is not on this host" for key in config.volumes if key not in {EVERY, *here}
-    ]
+    here = {EVERY, *(disk.key for disk in disks)}
+    problems += [f"{key} is not on this host" for key in config.volumes if key not in here]
     return specs, problems
 
 

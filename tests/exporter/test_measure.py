@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -15,7 +17,8 @@ from burstwatch_exporter.measure.scratch import (
     lay_out,
     scratch_file,
 )
-from burstwatch_exporter.measure.target import read_stripe
+from burstwatch_exporter.measure.target import Target, read_stripe
+from burstwatch_exporter.snapshot import View
 from tests.exporter.measuring import JOBS
 from tests.exporter.planted import VOLUME, Planted
 
@@ -158,6 +161,10 @@ def test_a_mirror_is_no_stripe_and_a_disk_is_none_at_all(md: Path) -> None:
     mirror = read_stripe(md, "md0")
     assert mirror is not None
     assert mirror.level == "raid1"
+    two = cast("tuple[View, ...]", (None, None))
+    where = Target(directory=md, fstype="ext4", device="md0", views=two)
+    striped = replace(where, stripe=replace(mirror, level="raid0"))
+    assert [one.members for one in (where, replace(where, stripe=mirror), striped)] == [1, 1, 2]
     (md / "block" / "sda").mkdir()
     assert read_stripe(md, "sda") is None
     assert read_stripe(md, "nothing") is None

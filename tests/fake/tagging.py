@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.fake.modelled import Modelled, member
 from tests.fake.region import Region
 from tests.fake.wire import WireError
-
-#: What AWS calls the name by which a thing is tagged.
-NAMES = frozenset({"ARN", "DBInstanceArn", "FileSystemId", "ResourceARN"})
 
 
 class Tagged:
@@ -32,19 +30,20 @@ class Tagged:
         return {"Return": True}
 
     def _AddTagsToResource(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        return _put(region, params["ResourceName"], params["Tags"])
+        return _put(region, _named(params), params["Tags"])
 
     def _RemoveTagsFromResource(
         self, params: dict[str, Any], region: Region, _n: str
     ) -> dict[str, Any]:
-        return _listed(region, params["ResourceName"], dict.fromkeys(params["TagKeys"]))
+        return _listed(region, _named(params), dict.fromkeys(params["TagKeys"]))
 
-    def _TagResource(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        return _put(region, params.get("ResourceId") or params["ResourceARN"], params["Tags"])
+    _TagResource, _UntagResource = _AddTagsToResource, _RemoveTagsFromResource
 
-    def _UntagResource(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        name = params.get("ResourceId") or params["ResourceARN"]
-        return _listed(region, name, dict.fromkeys(params["TagKeys"]))
+
+def _named(params: Mapping[str, Any]) -> str:
+    """The id or ARN of the thing: the argument that is not about tags."""
+    (name,) = (value for key, value in params.items() if not key.startswith("Tag"))
+    return str(name)
 
 
 def _put(region: Region, name: str, tags: list[dict[str, str]]) -> dict[str, Any]:
@@ -56,13 +55,14 @@ def _put(region: Region, name: str, tags: list[dict[str, str]]) -> dict[str, Any
 def _listed(region: Region, name: str, change: Mapping[str, str | None]) -> dict[str, Any]:
     """Change the tags of a listed thing, where its listing has them, or in the list of tags."""
     found = False
-    for items in region.items.values():
+    for (service, operation), items in region.items.items():
         for number, one in enumerate(items):
-            if name not in [value for key, value in one.items() if key in NAMES]:
+            if name not in one.values():
                 continue
             found = True
-            if "CacheNodeType" not in one:  # a listing without tags
-                key = "TagList" if "DBInstanceArn" in one else "Tags"
+            listing = Modelled(service, operation)
+            shape = member(listing.operation.output_shape, f"{listing.result}[]")
+            for key in {"Tags", "TagList"} & set(shape.members):  # none in a listing without tags
                 items[number] = {**one, key: _changed(one.get(key, []), change)}
     if not found:
         raise WireError("ResourceNotFound", f"nothing is called {name}", 404)

@@ -77,3 +77,7 @@ VALUES = {
     "VolumeWriteBytes": 12_000 * 16_384.0,
 }
 NOMINAL_PER_S = 300.0
+
+#: By hand, with a load above what comes in.
+SPEC = {"type": "gp2", "size_gib": "100"}
+LOAD = {"iops": 3000}

@@ -76,3 +76,7 @@ LEVELS = {0.0: 0.0, 288.0: 0.5, 576.0: 1.0, 636.0: 1.0}
 #: One minute of the first item, and the vCPUs that were busy in it.
 VALUES = {"CPUCreditUsage": 1.2}
 NOMINAL_PER_S = 1.2
+
+#: By hand, with a load above what comes in.
+SPEC = {"type": "t3.medium", "mode": "unlimited"}
+LOAD = {"cpu_percent": 60}

@@ -61,3 +61,7 @@ LEVELS = {0.0: 0.0, FULL_MIB * 1024 * 1024 / 2: 0.5, 2_308_974_418_330.0: 1.0}
 #: One minute of the first item, and the MiB a second that were metered.
 VALUES = {"MeteredIOBytes": 60 * 40 * 1024.0 * 1024.0}
 NOMINAL_PER_S = 40.0
+
+#: By hand, with a load above what comes in.
+SPEC = {"size_gib": "256"}
+LOAD = {"mib_s": 100}

@@ -52,3 +52,7 @@ VALUES = {
     "DiskWriteBytes": 60_000 * 65_536.0,
 }
 NOMINAL_PER_S = 125.0
+
+#: By hand, with a load above what comes in.
+SPEC = {"throughput_capacity": "64"}
+LOAD = {"mib_s": 300}

@@ -38,3 +38,7 @@ VALUES = {
     "DiskWriteBytes": 3_600 * 1_048_576.0,
 }
 NOMINAL_PER_S = 120.0
+
+#: By hand, with a load above what comes in.
+SPEC = {"size_gib": "2048"}
+LOAD = {"mib_s": 160}

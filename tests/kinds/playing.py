@@ -9,6 +9,7 @@ from botocore.model import Shape
 
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
+from burstwatch.aws.plan import MOST_NEW_ALARMS
 from burstwatch.aws.sweep import Sweep
 from burstwatch.config import Config
 from burstwatch.history.observations import Resource
@@ -153,6 +154,10 @@ def drain_and_recover(
     ids = {victim.id for victim in victims}
     # What only costs money never pages.
     costly = {victim.id for victim in victims if victim.highest_verdict == "warning"}
+    for _ in range((len(ids) - 1) // MOST_NEW_ALARMS):  # a sweep creates no more than that
+        for memory in memories:
+            sweep_kinds(cloud, some, memory)
+        cloud.clock.now += 60.0
     for _ in range(2):
         swept = [sweep_kinds(cloud, some, memory) for memory in memories]
         assert all(one.completed for one in swept)

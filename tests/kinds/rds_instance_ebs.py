@@ -42,3 +42,13 @@ VALUES = {
     "WriteThroughput": 2_000 * 16_384.0,
 }
 NOMINAL_PER_S = 3_000.0
+
+#: By hand, with a load above what comes in.
+SPEC = {
+    "type": "db.m5.large",
+    "baseline_iops": "3600",
+    "maximum_iops": "18750",
+    "baseline_mb_s": "81.25",
+    "maximum_mb_s": "593.75",
+}
+LOAD = {"iops": 10000}

@@ -67,3 +67,7 @@ VALUES = {
     "WriteThroughput": 200 * 16_384.0,
 }
 NOMINAL_PER_S = 300.0
+
+#: By hand, with a load above what comes in.
+SPEC = {"type": "gp2", "size_gib": "400"}
+LOAD = {"iops": 12000}

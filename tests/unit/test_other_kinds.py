@@ -2,46 +2,33 @@
 
 import io
 import json
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from burstwatch.backtest.replay import Played
 from burstwatch.cli.main import run
+from burstwatch.config import Config
+from burstwatch.forecast.policy import assess
 from burstwatch.forecast.whatif import Question, answer
-from burstwatch.forecast.whatif_kind import answer_for
+from burstwatch.forecast.whatif_kind import answer_for, described_by_hand
+from burstwatch.history.observations import observe
+from burstwatch.history.past import to_past
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.fsx_file_server import FULL_LASTS
+from burstwatch.recordings.samples import Sample, to_points
 
 HOUR_S = 3_600.0
 KINDS = find_kinds()
-#: A description of each kind with a bucket, and a load above what comes in.
-EXAMPLES: dict[str, tuple[dict[str, str], dict[str, float]]] = {
-    "docdb_instance_cpu": ({"type": "db.t3.medium"}, {"cpu_percent": 60}),
-    "ebs_volume": ({"type": "gp2", "size_gib": "100"}, {"iops": 3_000}),
-    "ec2_instance_cpu": ({"type": "t3.medium", "mode": "unlimited"}, {"cpu_percent": 60}),
-    "ec2_instance_ebs": (
-        {
-            "type": "m5.large", "baseline_iops": "3600", "maximum_iops": "18750",
-            "baseline_mb_s": "81.25", "maximum_mb_s": "593.75",
-        },
-        {"iops": 10_000},
-    ),
-    "efs_file_system": ({"size_gib": "256"}, {"mib_s": 100}),
-    "elasticache_node_cpu": ({"type": "cache.t3.medium"}, {"cpu_percent": 60}),
-    "fsx_file_server": ({"throughput_capacity": "64"}, {"mib_s": 300}),
-    "fsx_hdd_volume": ({"size_gib": "2048"}, {"mib_s": 160}),
-    "neptune_instance_cpu": ({"type": "db.t3.medium"}, {"cpu_percent": 60}),
-    "rds_instance_cpu": ({"type": "db.t3.medium"}, {"cpu_percent": 60}),
-    "rds_instance_ebs": (
-        {
-            "type": "db.m5.large", "baseline_iops": "3600", "maximum_iops": "18750",
-            "baseline_mb_s": "81.25", "maximum_mb_s": "593.75",
-        },
-        {"iops": 10_000},
-    ),
-    "rds_storage": ({"type": "gp2", "size_gib": "400"}, {"iops": 12_000}),
-}  # fmt: skip
+
+
+def example_of(name: str) -> tuple[dict[str, str], dict[str, float]]:
+    """A description of a resource with a bucket, and a load above what comes in."""
+    examples = import_module(f"tests.kinds.{name}")
+    return examples.SPEC, examples.LOAD
 
 
 def burstwatch(*args: str) -> tuple[int, str, str]:
@@ -70,7 +57,7 @@ def replayed(rows: str, kind: str, spec: str, tmp_path: Path) -> list[dict[str, 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_answers_what_if_and_empties_at_a_load_above_its_baseline(name: str) -> None:
-    spec, load = EXAMPLES[name]
+    spec, load = example_of(name)
     found = answer_for(KINDS[name], spec, load)
     assert found.state == "finite"
     assert found.baseline is not None
@@ -87,7 +74,7 @@ def test_every_kind_answers_what_if_and_empties_at_a_load_above_its_baseline(nam
 
 @pytest.mark.parametrize("name", KINDS)
 def test_what_a_kind_does_not_have_is_refused_by_name(name: str) -> None:
-    spec, load = EXAMPLES[name]
+    spec, load = example_of(name)
     with pytest.raises(ValueError, match="has no 'colour', allowed are"):
         answer_for(KINDS[name], {**spec, "colour": "red"}, load)
     with pytest.raises(ValueError, match="has no 'speed', allowed are"):
@@ -312,3 +299,33 @@ def test_people_read_the_answer_in_words() -> None:
         "full now; without load, an empty bucket is full after 24.0 h",
         "when empty: slows down to 20% of 2 vCPUs, gradually",
     ]
+
+
+def test_the_io_of_a_database_without_credits_costs_none() -> None:
+    kind = KINDS["rds_storage"]
+    listed = import_module("tests.kinds.rds_storage").ITEMS
+    (modern,) = (one for one in listed if one["StorageType"] == "gp3")
+    (resource,) = kind.describe(kind.inventory.identify(modern), {}, 0.0)
+    assert resource.bucket is None
+    assert kind.spent(resource, dict.fromkeys(kind.metrics, 1_000.0), 0.0, 60.0) is None
+
+
+def test_a_replay_of_a_node_that_began_without_credits_says_what_the_sweep_said() -> None:
+    kind, start_s, period_s = KINDS["elasticache_node_cpu"], 1_000_000.0, 300.0
+    (described,) = described_by_hand(kind, {"type": "cache.t3.micro"})
+    node = replace(described, in_use_since_s=start_s - 60.0)
+    assert node.starts_empty
+    balances = [0.0] * 20 + [0.5 * number for number in range(60)]
+    rows = [
+        Sample(t_s=start_s + number * period_s, values={node.level_metric: balance, "CPUCreditUsage": 0.1})
+        for number, balance in enumerate(balances)
+    ]  # fmt: skip
+    played, config = Played(rows, node, period_s, kind), Config()
+    levels, demand = to_points(rows, node, period_s, kind)
+    for number in range(1, len(rows)):
+        now = start_s + number * period_s
+        seen = observe(
+            node, now, levels[:number], demand[:number], past=to_past(demand[:number]),
+            looked_back_s=now - start_s,
+        )  # fmt: skip
+        assert assess(played.at(now, 0.0, config), config).verdict == assess(seen, config).verdict
