@@ -10,6 +10,7 @@ from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.names import DRILL, MASS, parse_alarm_name
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
 from burstwatch.formatting import DAY, MINUTE
+from burstwatch.history.cadence import MINUTES_KEPT
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.console import console_link
@@ -43,7 +44,7 @@ def close_episode(
     answers = read_metrics(
         clients.until(deadline),
         list(queries.values()),
-        start_s=max(episode.opened_s, found.at - KEPT_S),
+        start_s=max(episode.opened_s, found.at - MINUTES_KEPT.value * DAY),
         end_s=found.at,
         period_s=MINUTE,
         deadline=deadline,

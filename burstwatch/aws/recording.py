@@ -7,16 +7,20 @@ from burstwatch.aws.inventory import take_inventory
 from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.session import AwsError, Clients, Deadline
 from burstwatch.backtest.replay import Recorded
-from burstwatch.history.cadence import cadence_s
+from burstwatch.formatting import DAY
+from burstwatch.history.cadence import (
+    COARSE_S,
+    FINE_S,
+    FIVE_MINUTES_KEPT,
+    MINUTES_KEPT,
+    cadence_s,
+)
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind, Scope
 from burstwatch.polling.queries import Answers, demand_queries, level_query
 from burstwatch.recordings.samples import Sample, at_period, lowest_bucket, to_points
 from burstwatch.shards import thing_id
 
-DAY_S = 86_400.0
-#: How long CloudWatch keeps datapoints, by their period in seconds.
-KEPT_S = {60: 15 * DAY_S, 300: 63 * DAY_S}
 BUDGET_S = 120.0
 
 
@@ -31,7 +35,8 @@ def record(
         AwsError: if no kind has such a resource, or a series could not be read.
     """
     kind, buckets = _find(clients, kinds, resource_id, now=now)
-    period_s = next((period for period, kept_s in KEPT_S.items() if back_s <= kept_s), 300)
+    is_fine = back_s <= MINUTES_KEPT.value * DAY
+    period_s = int(FINE_S if is_fine else COARSE_S)
     queries = [
         *(level_query(kind, bucket) for bucket in buckets),
         *demand_queries(kind, buckets[0]),
@@ -39,7 +44,7 @@ def record(
     answers = read_metrics(
         clients,
         queries,
-        start_s=now - min(back_s, KEPT_S[period_s]),
+        start_s=now - min(back_s, FIVE_MINUTES_KEPT.value * DAY),
         end_s=now,
         period_s=period_s,
         deadline=Deadline(time.monotonic, at=time.monotonic() + BUDGET_S),

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from burstwatch.sources import Figure, Source
+
 FINE_S, COARSE_S = 60.0, 300.0
+RETENTION_PAGE = Source(
+    url="https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html",
+    read="2026-11",
+)
+#: How long CloudWatch keeps datapoints of a minute, and those of five.
+MINUTES_KEPT = Figure(value=15, unit="days", source=RETENTION_PAGE)
+FIVE_MINUTES_KEPT = Figure(value=63, unit="days", source=RETENTION_PAGE)
 
 
 def shown_cadence_s(starts: Sequence[float]) -> float | None:

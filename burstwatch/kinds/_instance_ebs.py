@@ -8,11 +8,11 @@ case here is an estimate and called so.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
 from burstwatch.ebs.load import MIB_PER_MB, Traffic
+from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import Binding
 from burstwatch.fixes import Fix
 from burstwatch.formatting import number
@@ -39,7 +39,6 @@ NUMBERS = {
     "maximum_mb_s": ("MaximumThroughputInMBps", "MB/s that the type reaches in a burst"),
 }
 
-CreditUnit = Literal["io", "MiB"]
 IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
 #: Of a resource whose buckets are not known yet.
 NO_RATE = Limit(rate=0.0, binding=NO_LIMIT)

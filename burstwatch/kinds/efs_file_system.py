@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
+from burstwatch.ebs.volume_types import GIB_PER_TIB
 from burstwatch.fixes import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
@@ -54,7 +55,7 @@ PRICED_REGIONS = frozenset({"us-east-1"})
 SMALLEST_BYTES = 6 * 1024
 #: A size is rounded down to steps of this share. A bucket that changes each hour would have no history.
 SIZE_STEP = 0.05
-GIB, GIB_PER_TIB = 1024**3, 1024.0
+GIB = 1024**3
 #: A mode can be changed once a day, so its owner hears of it two hours before.
 LEAD_S = 7_200.0
 BURSTING = "bursting"

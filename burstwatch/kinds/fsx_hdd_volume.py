@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
+from burstwatch.ebs.volume_types import GIB_PER_TIB
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import DemandPoint
@@ -32,7 +33,6 @@ MOST = Figure(value=1024, unit="MiB/s", source=_fsx.PAGE)
 HDD = "HDD"
 #: Storage takes hours to grow, so its owner hears of it an hour before.
 LEAD_S = 3_600.0
-GIB_PER_TIB = 1024.0
 BALANCE = "DiskThroughputBalance"
 
 

@@ -16,9 +16,9 @@ from typing import TypeAlias, TypeVar
 
 from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY, Assessment, assess, not_known
-from burstwatch.formatting import first_of
+from burstwatch.formatting import DAY, first_of
 from burstwatch.history.background import make_background
-from burstwatch.history.cadence import COARSE_S, FINE_S
+from burstwatch.history.cadence import COARSE_S, FINE_S, MINUTES_KEPT
 from burstwatch.history.observations import Observation, Resource, Verdict
 from burstwatch.history.past import PAST_PERIOD_S, Past, to_past, with_recent
 from burstwatch.kinds.base import Kind
@@ -34,11 +34,11 @@ _Result = TypeVar("_Result")
 Steps: TypeAlias = Generator[Request, Answers, _Result]
 
 #: How far back the past is asked for: the days that the hazard is compared with, and one more.
-PAST_S = 8 * 86_400.0
+PAST_S = 8.0 * DAY
 #: The days before are asked for of so many resources at one look: they are an extra, and large.
 PASTS_PER_LOOK = 10
-#: CloudWatch keeps datapoints of 60 s for fifteen days; a slower bucket is not full by then either.
-LONGEST_BACK_S = 15 * 86_400.0
+#: As far back as CloudWatch has minutes; a slower bucket is not full by then either.
+LONGEST_BACK_S = MINUTES_KEPT.value * DAY
 #: So many are asked for their demand at once: what one call answers of four metrics and six hours.
 PIECE = 69
 

@@ -26,14 +26,13 @@ from burstwatch.cli.output import check_target, to_json
 from burstwatch.cli.playing import end_with_parent
 from burstwatch.cli.progress import track
 from burstwatch.cli.recorded import FORMATS, add_spec_arguments, place_recorded, spec_of
-from burstwatch.formatting import span
+from burstwatch.formatting import DAY, span
+from burstwatch.history.cadence import MINUTES_KEPT
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.reading import STDIN, read_file
 
 WORKLOAD_TYPE, WORKLOAD_SIZES, RHOS = "gp2", "100,200,500", "0.5,0.8,0.95"
 LOWEST_LEAD_S, HIGHEST_LEAD_S = 60.0, 7_200.0
-#: CloudWatch keeps minutes for fifteen days.
-KEPT_S = 15 * 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +157,11 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
 
         for resource_id in args.from_account:
             found = record(
-                clients, kinds_of(args), resource_id, now=terminal.clock(), back_s=KEPT_S
+                clients,
+                kinds_of(args),
+                resource_id,
+                now=terminal.clock(),
+                back_s=MINUTES_KEPT.value * DAY,
             )
             trial = recorded_trial(
                 found.samples,

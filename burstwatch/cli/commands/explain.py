@@ -21,10 +21,11 @@ from burstwatch.cli.recorded import (
 )
 from burstwatch.config import config_from_env
 from burstwatch.fixes import Fix
+from burstwatch.history.cadence import MINUTES_KEPT
 from burstwatch.history.points import LevelPoint
 from burstwatch.kinds.base import Kind
 
-MOST_HOURS = 15 * 24.0
+MOST_HOURS = 24 * MINUTES_KEPT.value
 #: The load before a page is the mean of these last minutes.
 RECENT_S = 900.0
 

@@ -8,11 +8,12 @@ from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target
 from burstwatch.formatting import DAY, recorded_time
+from burstwatch.history.cadence import FIVE_MINUTES_KEPT, MINUTES_KEPT
 from burstwatch.kinds import find_kinds
 from burstwatch.recordings.formats.table import OWN_MARK
 from burstwatch.recordings.samples import columns_of, write_samples
 
-MOST_DAYS = 63.0
+MOST_DAYS = FIVE_MINUTES_KEPT.value
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,7 +23,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--days",
         type=float,
         default=14.0,
-        help="how many days back, default 14; up to 15 days with a row for each minute, up to 63 days for each five minutes",
+        help="how many days back, default 14; "
+        f"up to {MINUTES_KEPT.value:g} days with a row for each minute, up to {MOST_DAYS:g} days for each five minutes",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="a .gz is compressed; without it, to the terminal"
