@@ -1,7 +1,6 @@
 """EBS volumes of the types gp2, st1 and sc1: I/O credits of their own."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import volume_fixes
@@ -9,16 +8,14 @@ from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic, io_load
 from burstwatch.ebs.prices import EBS_PRICES
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import (
-    KIB_PER_MIB,
-    Binding,
     InstanceLimits,
     VolumeSpec,
     charge,
     volume_spec,
 )
 from burstwatch.fixes import Fix
-from burstwatch.history.observations import Limit, Resource
-from burstwatch.history.points import AT_LIMIT, DemandPoint, Statistic
+from burstwatch.history.observations import Resource
+from burstwatch.history.points import DemandPoint, Statistic
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, demand_of, rate_facts, totals_of
 from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
@@ -31,6 +28,7 @@ from burstwatch.kinds._ec2 import (
     started_at,
     types_in,
 )
+from burstwatch.kinds._volume import Volume, held_back, on_instance
 from burstwatch.kinds.base import (
     DemandMetric,
     Example,
@@ -70,20 +68,6 @@ MODIFICATIONS = Listing(
     arguments=filtered_by("volume-id"),
     page_size=500,  # the most that AWS takes
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Volume:
-    """A volume as ``spent`` needs it: its promise and its instance's limits.
-
-    ``created_s`` is when it was made, which is when its bucket was full; ``is_changing``
-    while a resize or retype is not settled.
-    """
-
-    spec: VolumeSpec
-    instance: InstanceLimits | None
-    created_s: float | None = None
-    is_changing: bool = False
 
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
@@ -181,40 +165,6 @@ def _type_of(instance: Item, found: Found) -> tuple[str, InstanceLimits | None, 
     # Only Nitro publishes a Minimum. Asking for it on Xen would look like silence.
     statistic: Statistic = "Minimum" if spec.get("Hypervisor") == "nitro" else "Average"
     return instance_type, limits_of(spec), statistic
-
-
-def on_instance(
-    spec: VolumeSpec, bucket: Bucket | None, instance: InstanceLimits | None
-) -> tuple[Bucket | None, Limit]:
-    """The part of a volume's bucket that an instance leaves, and the fastest spending with its cause."""
-    own: Binding = "volume_iops" if spec.unit == "io" else "volume_throughput"
-    limits: list[tuple[float, Binding]] = [(spec.burst, own)]
-    if instance is not None and spec.unit == "io":
-        limits.append((instance.iops, "instance_iops"))
-        if bucket is not None:
-            # n operations with b bytes in all cost at most n + b/unit credits, so the
-            # instance's two limits together bound the spending too.
-            most = instance.iops + instance.mib_s * KIB_PER_MIB / spec.io_kib
-            bucket = replace(bucket, burst=max(bucket.refill, min(bucket.burst, most)))
-    if instance is not None and spec.unit == "MiB":
-        limits.append((instance.mib_s, "instance_throughput"))
-    rate, binding = min(limits, key=lambda pair: pair[0])
-    return bucket, Limit(rate=rate, binding=binding)
-
-
-def held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
-    """The limit that a served rate lies at, the volume's or its instance's, if it does."""
-    spec, instance = volume.spec, volume.instance
-    uses: list[tuple[float, Binding]] = [(mib_s / spec.limit_mib_s, "volume_throughput")]
-    if spec.unit == "io":
-        uses.append((iops / spec.limit_iops, "volume_iops"))
-    if instance is not None:
-        uses += (
-            (iops / instance.iops, "instance_iops"),
-            (mib_s / instance.mib_s, "instance_throughput"),
-        )
-    use, binding = max(uses, key=lambda pair: pair[0])
-    return binding if use >= AT_LIMIT else "none"
 
 
 def _settling(spec: VolumeSpec, change: Item, now: float) -> tuple[Bucket | None, float | None]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import LevelPoint
+from burstwatch.kinds._volume import Volume
 from burstwatch.kinds.base import Scope
-from burstwatch.kinds.ebs_volume import KIND, Volume
+from burstwatch.kinds.ebs_volume import KIND
 from burstwatch.polling.queries import level_query
 from burstwatch.polling.unit import Unit
 from burstwatch_exporter.disk_spec import DiskSpec

@@ -10,7 +10,7 @@ from burstwatch.ebs.other_disks import OTHER_DISKS, OtherDisk
 from burstwatch.ebs.volume_types import find_type
 from burstwatch.ebs.volumes import Charge, InstanceLimits, VolumeSpec, charge, volume_spec
 from burstwatch.history.observations import Limit
-from burstwatch.kinds.ebs_volume import Volume, on_instance
+from burstwatch.kinds._volume import Volume, on_instance
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.config_file import (
     DEFAULT_IO_KIB,

@@ -11,7 +11,7 @@ from burstwatch.forecast.demand import expected
 from burstwatch.forecast.projection import Projection, is_held_at_zero, project_level
 from burstwatch.history.points import LevelPoint, Range
 from burstwatch.history.spending import TOLERANCE
-from burstwatch.kinds.ebs_volume import held_back
+from burstwatch.kinds._volume import held_back
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.disk_spec import DiskSpec, cost_of, pieces_of
