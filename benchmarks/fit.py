@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.recordings import Recording, made_up, servers, vms
-from burstwatch.backtest.evaluate import FEEDS, Judged
+from burstwatch.backtest.evaluate import FEEDS, Scorer
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import Score
 from burstwatch.backtest.trials import Event, Trial
@@ -248,7 +248,7 @@ def _logistic(x: Array, y: Array, weights: Array, *, least: float) -> tuple[floa
 def score_at(args: tuple[Moments, Array]) -> list[Score]:
     """The counts at each threshold, paging as the policy does: held, and while an incident lasts."""
     moments, risks = args
-    judged = Judged(
+    judged = Scorer(
         period_s=moments.period_s,
         events=moments.events,
         span=moments.span,

@@ -124,8 +124,7 @@ def run(
         say(f"`cdk deploy` is done; lead {pace.settings['lead_s']} s here, 15 minutes by default")
         inbox = Inbox(client("sns"), client("sqs"), endpoint=cloud.endpoint)
         ending.callback(inbox.close)
-        for name, topic in (("page", "Page"), ("notice", "Notice"), ("events", "Events")):
-            inbox.subscribe(name, outputs[f"{topic}TopicArn"], http=name == "page")
+        _subscribe(inbox, outputs)
 
         def look() -> list[str]:
             missing = boards.write(out / "dashboards", now_s=time.time())
@@ -149,13 +148,19 @@ def run(
         if host is not None:
             broken += broken_on_host(host, volumes)
         if keep_until is not None:
-            live = Live(
-                boards=boards,
-                result=found,
-                address=out / LIVE,
-            )
+            live = Live(boards=boards, result=found, address=out / LIVE)
             _keep(cloud, pace, player, live, keep_until)
     broken += _take_down(cloud, stack, client("cloudwatch"))
+    return _end(out, broken)
+
+
+def _subscribe(inbox: Inbox, outputs: Mapping[str, str]) -> None:
+    for name, topic in (("page", "Page"), ("notice", "Notice"), ("events", "Events")):
+        inbox.subscribe(name, outputs[f"{topic}TopicArn"], http=name == "page")
+
+
+def _end(out: Path, broken: Sequence[str]) -> int:
+    """Say how it went. Returns the exit code."""
     if broken:
         (out / BROKEN).write_text("\n".join([*broken, ""]), encoding="utf-8")
         print("".join(f"demo: {one}\n" for one in broken), end="", file=sys.stderr)

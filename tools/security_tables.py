@@ -32,5 +32,22 @@ def fuzz_table() -> str:
     return markdown_table("parser | inputs | broke it", rows)
 
 
+def soak_table() -> str:
+    """The exporter over a day on a faster clock, and over a real hour."""
+    rows: list[Sequence[str]] = []
+    for name in ("soak_day", "soak_hour"):
+        one = _read(name)
+        (first_mib, last_mib), (first_open, last_open) = one["resident_mib"], one["descriptors"]
+        cells = (
+            one["what"], f"{one['looks']:,}", f"{one['scrapes']:,}", str(one["failed"]), str(one["restarts"]),
+            str(one["wrong"]), f"{one['median_s']:.2f} s", f"{first_mib:.0f}, {last_mib:.0f}", f"{first_open}, {last_open}",
+        )  # fmt: skip
+        rows.append(cells)
+    return markdown_table(
+        "soak | looks | scrapes | failed | restarts | levels outside | median scrape | MiB, first and last | descriptors, first and last",
+        rows,
+    )
+
+
 def _read(name: str) -> Any:  # noqa: ANN401 - as it was kept
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))

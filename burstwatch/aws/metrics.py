@@ -6,7 +6,7 @@ series are all seen; a series that failed is reported, never empty.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from burstwatch.aws.pace import Pace
@@ -85,28 +85,7 @@ def _read_batch(
     period_s: int,
 ) -> None:
     by_id = {f"q{index}": query for index, query in enumerate(batch)}
-    request: dict[str, object] = {
-        "MetricDataQueries": [
-            {
-                "Id": query_id,
-                "MetricStat": {
-                    "Metric": {
-                        "Namespace": query.namespace,
-                        "MetricName": query.metric,
-                        "Dimensions": [
-                            {"Name": name, "Value": value} for name, value in query.dimensions
-                        ],
-                    },
-                    "Period": period_s,
-                    "Stat": query.statistic,
-                },
-            }
-            for query_id, query in by_id.items()
-        ],
-        "StartTime": datetime.fromtimestamp(start_s, tz=UTC),
-        "EndTime": datetime.fromtimestamp(end_s, tz=UTC),
-        "ScanBy": "TimestampAscending",
-    }
+    request = _request(by_id, start_s=start_s, end_s=end_s, period_s=period_s)
     found: dict[str, dict[float, float]] = {query_id: {} for query_id in by_id}
     status: dict[str, str] = {}
     while True:
@@ -137,6 +116,33 @@ def _read_batch(
             answers.series[query.key] = sorted(found[query_id].items())
         else:
             _fail(answers, [query], f"GetMetricData: {code}")
+
+
+def _request(
+    by_id: Mapping[str, Query], *, start_s: float, end_s: float, period_s: int
+) -> dict[str, object]:
+    return {
+        "MetricDataQueries": [
+            {
+                "Id": query_id,
+                "MetricStat": {
+                    "Metric": {
+                        "Namespace": query.namespace,
+                        "MetricName": query.metric,
+                        "Dimensions": [
+                            {"Name": name, "Value": value} for name, value in query.dimensions
+                        ],
+                    },
+                    "Period": period_s,
+                    "Stat": query.statistic,
+                },
+            }
+            for query_id, query in by_id.items()
+        ],
+        "StartTime": datetime.fromtimestamp(start_s, tz=UTC),
+        "EndTime": datetime.fromtimestamp(end_s, tz=UTC),
+        "ScanBy": "TimestampAscending",
+    }
 
 
 def _fail(answers: Answers, batch: Sequence[Query], reason: str) -> None:

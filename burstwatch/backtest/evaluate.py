@@ -119,7 +119,7 @@ def score_trial(
                 paging[policy.name].append(now)
             elif verdict == "warning":
                 warning[policy.name].append(now)
-    judged = Judged(
+    scorer = Scorer(
         period_s=period_s,
         events=trial.events,
         span=(rows[0].t_s + WARM_UP_S, end_s),
@@ -127,11 +127,11 @@ def score_trial(
         fastest_s=config.margin_s + view.delay_s,
         foresight_s=foresight_s,
     )
-    return {name: judged.score(paging[name], warning[name]) for name in paging}
+    return {name: scorer.score(paging[name], warning[name]) for name in paging}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
+class Scorer:
     """What a policy is scored against, in seconds.
 
     ``fastest_s`` is the least time from full to empty in which a page can come ``lead_s`` before.

@@ -15,7 +15,7 @@ from burstwatch.backtest.evaluate import (
     FORESIGHT_S,
     REPEAT_S,
     WARNED_S,
-    Judged,
+    Scorer,
     score_trial,
 )
 from burstwatch.backtest.policies import find_policies
@@ -32,7 +32,7 @@ SPAN = (0.0, WEEK_S)
 
 
 def score(times: list[float], events: list[Event], warnings: list[float] | None = None) -> Score:
-    judged = Judged(period_s=60.0, events=events, span=SPAN, lead_s=900.0, fastest_s=1_200.0)
+    judged = Scorer(period_s=60.0, events=events, span=SPAN, lead_s=900.0, fastest_s=1_200.0)
     return judged.score(times, warnings or [])
 
 

@@ -1,0 +1,37 @@
+"""Names and sizes that keep the code easy to enter."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("burstwatch", "exporter/burstwatch_exporter")
+LONGEST_FUNCTION = 60
+
+
+def trees(*folders: str) -> Iterator[tuple[Path, ast.Module]]:
+    paths = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    assert paths
+    return ((path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
+
+
+def test_no_two_public_classes_have_the_same_name() -> None:
+    names = Counter(
+        node.name
+        for _, tree in trees(*PACKAGES)
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_no_function_is_longer_than_sixty_lines() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path, tree in trees(*PACKAGES, "lambdas", "demo", "monitoring/dashboards")
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+    ]
+    assert found == []
