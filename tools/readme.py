@@ -327,6 +327,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     },
     SECURITY: {
         "attacks": security_tables.attacks_table,
+        "soak": security_tables.soak_table,
         "fuzz": security_tables.fuzz_table,
     },
     BACKTEST: {
