@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from burstwatch.aws.budget import SAVED_S, open_budget
+from burstwatch.aws.budget import SAVED_S, SPENT_METRIC, open_budget
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.memory import Memory
+from burstwatch.aws.names import NAMESPACE, unit_dimensions
 from burstwatch.config import Config, parse_config
 from burstwatch.shards import WHOLE
 from tests.aws.test_look import FULL_BURST, drain
@@ -230,3 +231,18 @@ def test_a_past_that_is_not_answered_in_full_is_not_nothing_spent(cloud: Cloud, 
     budget, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
     assert [problem.error for problem in problems] == [f"GetMetricData: {code}"]
     assert budget.left == pytest.approx(SMALL.budget_metrics_per_s * 60)
+
+
+def test_what_was_spent_is_read_from_all_pages(cloud: Cloud) -> None:
+    pairs = {one["Name"]: one["Value"] for one in unit_dimensions(cloud.unit, WHOLE, SMALL)}
+    for hour in range(1, 7):
+        cloud.aws.put(NAMESPACE, SPENT_METRIC, pairs, NOW - 3_600.0 * hour, PER_HOUR / 2)
+    whole, _ = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
+    cloud.aws.partial_after = 1
+    paged, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
+    assert problems == []
+    assert paged.left == whole.left
+    cloud.aws.partial_after = None
+    cloud.aws.regions[cloud.unit.region].metrics.clear()
+    unspent, _ = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
+    assert paged.left < unspent.left
