@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from burstwatch.ebs.load import MIB, Traffic, io_load
-from burstwatch.ebs.volumes import KIB_PER_MIB, Charge
+from burstwatch.ebs.volumes import KIB_PER_MIB
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint
@@ -29,18 +29,6 @@ LIMITS = {
 def rate_facts(baseline: float, burst: float) -> dict[str, str]:
     """The facts of a disk that bursts."""
     return {"baseline": f"{round(baseline, 1):g}", "burst": f"{round(burst, 1):g}"}
-
-
-def demand_of(cost: Charge, start_s: float, period_s: float, binding: str) -> DemandPoint:
-    """Credits a second of what one period has cost."""
-    return DemandPoint(
-        start_s=start_s,
-        period_s=period_s,
-        least=cost.least / period_s,
-        nominal=cost.nominal / period_s,
-        most=cost.most / period_s,
-        binding=binding,
-    )
 
 
 def estimated_spent(

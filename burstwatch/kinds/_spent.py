@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from burstwatch.ebs.volumes import Charge
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
 from burstwatch.kinds.base import Totals
@@ -30,6 +31,18 @@ def demand_point(
         nominal=rate,
         most=rate if most is None else most,
         binding=binding_of(resource, rate),
+    )
+
+
+def demand_of(cost: Charge, start_s: float, period_s: float, binding: str) -> DemandPoint:
+    """Credits a second of what one period has cost."""
+    return DemandPoint(
+        start_s=start_s,
+        period_s=period_s,
+        least=cost.least / period_s,
+        nominal=cost.nominal / period_s,
+        most=cost.most / period_s,
+        binding=binding,
     )
 
 

@@ -16,7 +16,7 @@ from burstwatch.ebs.volumes import (
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, Statistic
-from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, demand_of, rate_facts, totals_of
+from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, rate_facts, totals_of
 from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
     INSTANCES,
@@ -28,6 +28,7 @@ from burstwatch.kinds._ec2 import (
     started_at,
     types_in,
 )
+from burstwatch.kinds._spent import demand_of
 from burstwatch.kinds._volume import Volume, held_back, on_instance
 from burstwatch.kinds.base import (
     DemandMetric,

@@ -14,7 +14,7 @@ from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT, DemandPoint
-from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, demand_of, rate_facts, totals_of
+from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, rate_facts, totals_of
 from burstwatch.kinds._rds import (
     CONSOLE,
     DATABASES,
@@ -24,7 +24,7 @@ from burstwatch.kinds._rds import (
     created_s,
     is_running,
 )
-from burstwatch.kinds._spent import binding_of
+from burstwatch.kinds._spent import binding_of, demand_of
 from burstwatch.kinds.base import Example, Found, Item, Kind, Rates, Thing, Totals, float_in
 from burstwatch.sources import Figure, Source
 
