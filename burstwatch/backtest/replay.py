@@ -115,12 +115,12 @@ class Played:
         self._history = observe(resource, self.start_s, levels, demand, past=past).history
         # Before the first credits of a bucket that began empty, nobody knew that they would come.
         kept = after_first_credits(levels, resource)
-        self._credits_s = kept[0].end_s if len(kept) < len(levels) else -math.inf
-        self._without_credits = (
-            build_history(bucket, levels, demand, past=past, is_slow=resource.is_slow)
-            if bucket and len(kept) < len(levels)
-            else None
-        )
+        self._credits_s, self._without_credits = -math.inf, self._history
+        if bucket and len(kept) < len(levels):
+            self._credits_s = kept[0].end_s
+            self._without_credits = build_history(
+                bucket, levels, demand, past=past, is_slow=resource.is_slow
+            )
 
     def at(self, now: float, delay_s: float, config: Config) -> Observation:
         """The observation that was possible at ``now``."""

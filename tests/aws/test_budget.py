@@ -246,3 +246,20 @@ def test_what_was_spent_is_read_from_all_pages(cloud: Cloud) -> None:
     cloud.aws.regions[cloud.unit.region].metrics.clear()
     unspent, _ = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
     assert paged.left < unspent.left
+
+
+@pytest.mark.parametrize(
+    ("result", "problem"),
+    [
+        ({"Id": "q0", "Timestamps": [], "Values": []}, "without a status"),
+        ({"Id": "other", "StatusCode": "Complete", "Timestamps": [], "Values": []}, "missing"),
+    ],
+)
+def test_an_answer_without_a_status_or_to_another_question_is_not_nothing_spent(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, result: dict[str, object], problem: str
+) -> None:
+    client = cloud.clients("cloudwatch")
+    monkeypatch.setattr(client, "get_metric_data", lambda **_: {"MetricDataResults": [result]})
+    budget, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
+    assert [problem in one.error for one in problems] == [True]
+    assert budget.left == pytest.approx(SMALL.budget_metrics_per_s * 60)

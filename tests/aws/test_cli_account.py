@@ -6,10 +6,12 @@ import os
 
 import pytest
 
+from burstwatch.aws.recording import record
 from burstwatch.cli.main import run
+from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from tests.aws.test_lambda import put_alarm
 from tests.aws.test_sweep import Disk
-from tests.conftest import Cloud, iam_action, put_cache
+from tests.conftest import NOW, Cloud, iam_action, put_cache
 
 
 def burstwatch(cloud: Cloud | None, *args: str) -> tuple[int, str, str]:
@@ -226,3 +228,16 @@ def test_a_scan_of_a_kind_that_there_is_not_is_refused_by_name(cloud: Cloud) -> 
     assert code == 2
     assert "unknown kind 'rds', allowed are " in err
     assert cloud.aws.calls == []
+
+
+@pytest.mark.parametrize(("days", "period_s"), [("15", 60.0), ("16", 300.0)])
+def test_what_is_older_than_the_minutes_that_are_kept_is_read_by_five(
+    cloud: Cloud, days: str, period_s: float
+) -> None:
+    volume = cloud.aws.add_volume("gp2", 100)
+    for back in range(60):
+        cloud.aws.put(
+            "AWS/EBS", "BurstBalance", {"VolumeId": volume}, NOW - 60.0 * (back + 1), 50.0
+        )
+    found = record(cloud.clients, [EBS_VOLUME], volume, now=NOW, back_s=float(days) * 86_400.0)
+    assert found.period_s == period_s

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from burstwatch.aws.drill import Drill, Hop
+from burstwatch.aws.drill_queue import has_received, open_queue
 from burstwatch.aws.drill_steps import take_step
 from burstwatch.aws.session import Clients
 from burstwatch.cli.main import run
@@ -340,3 +341,15 @@ def test_a_function_that_knows_no_drills_says_to_deploy_it_again(cloud: Cloud) -
         == f"{FUNCTION}: this version of the function has no drill, deploy burstwatch again"
     )
     assert nothing_is_left(cloud)
+
+
+def test_only_the_message_of_its_own_alarm_and_state_counts_as_delivered(cloud: Cloud) -> None:
+    url = open_queue(cloud.clients, TOPIC, "burstwatch-drill-1", [])
+    notification = json.dumps({"AlarmName": "burstwatch/drill", "NewStateValue": "ALARM"})
+    cloud.aws.queues["burstwatch-drill-1"] += ["no JSON", json.dumps({"Message": notification})]
+    asked = (
+        ("burstwatch/drill", "ALARM"),
+        ("burstwatch/other", "ALARM"),
+        ("burstwatch/drill", "OK"),
+    )
+    assert [has_received(cloud.clients, url, *one) for one in asked] == [True, False, False]

@@ -15,9 +15,11 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.forecast.whatif import Question, answer
 from burstwatch.forecast.whatif_kind import answer_for, described_by_hand
-from burstwatch.history.observations import observe
+from burstwatch.history.observations import Resource, observe
 from burstwatch.history.past import to_past
+from burstwatch.history.points import NO_LIMIT, DemandPoint
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Totals
 from burstwatch.kinds.fsx_file_server import FULL_LASTS
 from burstwatch.recordings.samples import Sample, to_points
 
@@ -70,6 +72,26 @@ def test_every_kind_answers_what_if_and_empties_at_a_load_above_its_baseline(nam
     idle = answer_for(KINDS[name], spec, dict.fromkeys(load, 0.0), balance_percent=50)
     assert idle.state == "infinite"
     assert idle.time_to_full_s is not None
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_is_served_at_a_limit_is_held_back_by_it_and_half_of_it_by_nothing(name: str) -> None:
+    kind, (spec, load) = KINDS[name], example_of(name)
+    for resource in described_by_hand(kind, spec):
+        totals = kind.example.totals(resource, load)
+
+        def spent(
+            factor: float, resource: Resource = resource, totals: Totals = totals
+        ) -> DemandPoint:
+            point = kind.spent(
+                resource, {one: factor * value for one, value in totals.items()}, 0.0, 1.0
+            )
+            assert point is not None
+            return point
+
+        to_limit = resource.limit.rate / spent(1.0).nominal
+        assert spent(to_limit).binding == resource.limit.binding
+        assert spent(to_limit / 2).binding == NO_LIMIT
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -247,8 +247,8 @@ def _steps(profile: Profile, flags: MeasureOptions) -> list[Step]:
         ValueError: if fio cannot keep the rate.
     """
     rate = flags.rate_iops
-    for step in profile.steps if rate is not None else ():
-        if step.tool != "fio":
+    for step in profile.steps:
+        if rate is not None and step.tool != "fio":
             msg = f"rate-iops is for fio, {profile.name} runs {step.tool}"
             raise ValueError(msg)
         if rate is not None and rate < step.least_rate:
