@@ -351,3 +351,12 @@ def test_a_replay_of_a_node_that_began_without_credits_says_what_the_sweep_said(
             looked_back_s=now - start_s,
         )  # fmt: skip
         assert assess(played.at(now, 0.0, config), config).verdict == assess(seen, config).verdict
+
+
+def test_a_file_system_without_a_burst_limit_is_held_back_by_nothing() -> None:
+    kind = KINDS["efs_file_system"]
+    item = {"FileSystemId": "fs-1", "ThroughputMode": "elastic", "SizeInBytes": {"Value": 2**40}}
+    (resource,) = kind.describe(kind.inventory.identify(item), {}, 0.0)
+    point = kind.spent(resource, {"MeteredIOBytes": 2.0**30}, 0.0, 60.0)
+    assert point is not None
+    assert (resource.limit.rate, point.binding) == (0.0, NO_LIMIT)
