@@ -7,6 +7,7 @@ Writes ``burstwatch/forecast/hazard.json`` (fitted on everything) and ``benchmar
 import argparse
 import json
 import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -81,7 +82,8 @@ class Moments:
     """One trial in one view: every moment, and the evidence of those with the worst case near.
 
     ``near`` are places in ``at``; ``holds`` is whether a page that came before goes on there,
-    ``broken`` whether an incident is seen there.
+    ``broken`` whether an incident is seen there. ``spent`` is whether what was left at the newest level was
+    spent within the horizon: with late data it may be already, unseen, while ``to_empty_s`` is of the next time.
     """
 
     recording: Recording
@@ -92,6 +94,7 @@ class Moments:
     broken: Array
     rows: Array
     to_empty_s: Array
+    spent: Array
     horizon_s: float
     period_s: float
     span: tuple[float, float]
@@ -141,8 +144,8 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
     config = Config(lead_s=LEAD_S, sweep_period_s=max(60.0, period_s), alarm_path_s=60.0)
     played, horizon_s = Played(rows, trial.resource, period_s), config.margin_s + view.delay_s
     wide_s = WARNING_MARGINS * config.margin_s + view.delay_s
-    at, near, holds, broken, found, lefts = [], [], [], [], [], []
-    upcoming = 0
+    at, near, holds, broken, found, lefts, spent = [], [], [], [], [], [], []
+    empties = [*(event.empty_s for event in trial.events), np.inf]
     for place, row in enumerate(rows):
         now = row.t_s + period_s + view.delay_s
         history = played.at(now, view.delay_s, config).history
@@ -153,13 +156,12 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
         at.append(now)
         holds.append(worst_s < wide_s and ratio < BACK_RATIO)
         broken.append(is_broken)
-        while upcoming < len(trial.events) and trial.events[upcoming].empty_s < now:
-            upcoming += 1
         if history and worst_s < horizon_s and ratio < BACK_RATIO and not is_broken and now > DAY_S:
             near.append(place)
             found.append(evidence(history, horizon_s))
-            is_last = upcoming == len(trial.events)
-            lefts.append(np.inf if is_last else trial.events[upcoming].empty_s - now)
+            lefts.append(empties[bisect_left(empties, now)] - now)
+            following_s = empties[bisect_right(empties, now - view.delay_s)]
+            spent.append(following_s <= now + config.margin_s)
     return Moments(
         recording=recording,
         view=view_name,
@@ -169,6 +171,7 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
         broken=np.array(broken, dtype=bool),
         rows=np.array(found).reshape(len(found), len(FEATURES)),
         to_empty_s=np.array(lefts),
+        spent=np.array(spent, dtype=bool),
         horizon_s=config.margin_s,
         period_s=period_s,
         span=(rows[0].t_s + WEEK_S, rows[-1].t_s + period_s),
@@ -315,7 +318,7 @@ def calibration(found: Sequence[Moments], models: dict[str, Fitted]) -> dict[str
     for family, view in names:
         some = [m for m in found if (m.recording.family, m.view) == (family, view) and len(m.rows)]
         said = np.concatenate([models[one.recording.fold].risks_of(one.rows) for one in some])
-        true = np.concatenate([one.to_empty_s <= one.horizon_s for one in some])
+        true = np.concatenate([one.spent for one in some])
         by_tenth = {}
         for n in range(10):
             of = (said >= n / 10) & (said < (n + 1) / 10)
