@@ -82,8 +82,8 @@ class Moments:
     """One trial in one view: every moment, and the evidence of those with the worst case near.
 
     ``near`` are places in ``at``; ``holds`` is whether a page that came before goes on there,
-    ``broken`` whether an incident is seen there. ``spent`` is whether what was left at the newest level was
-    spent within the horizon: with late data it may be already, unseen, while ``to_empty_s`` is of the next time.
+    ``broken`` whether an incident is seen there. ``to_empty_s`` is the time to the next exhaustion after ``at``.
+    ``spent`` is whether one came after the newest datapoint and within the horizon: with late data it may lie before ``at``.
     """
 
     recording: Recording
