@@ -7,7 +7,7 @@ Writes ``burstwatch/forecast/hazard.json`` (fitted on everything) and ``benchmar
 import argparse
 import json
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -25,37 +25,36 @@ from burstwatch.backtest.scores import Score
 from burstwatch.backtest.trials import Event, Trial
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import FEATURES, evidence
-from burstwatch.forecast.judge import BACK_RATIO, WARNING_MARGINS
+from burstwatch.forecast.judge import BACK_RATIO, RELAPSE_S, WARNING_MARGINS
 from burstwatch.recordings.samples import at_period
 
 LEAD_S, DAY_S, WEEK_S = 900.0, 86_400.0, 604_800.0
 VIEWS = ("fresh", "stale")
 #: How much a family counts beside the others: what is made up counts for less.
 SHARES = {"servers": 1.0, "vm": 1.0, "made-up": 0.3}
-DEMAND = (-1.0, -0.4, -0.15, 0.0, 0.2)
+DEMAND = (-1.0, -0.4, -0.15, 0.0, 0.2, 0.5, 1.0, 2.0)
+#: Below that, a volume with little left that does nothing is told from one that does little.
+IDLE = (-4.0, -2.5, -1.5)
 #: Between these values each part is linear.
-KNOTS: dict[str, tuple[float, ...]] = dict.fromkeys(FEATURES[:4], DEMAND) | {
-    "at_limit": (0.0, 1.0),
+KNOTS: dict[str, tuple[float, ...]] = dict.fromkeys(FEATURES[:3], IDLE + DEMAND) | {
+    "highest_15_of_day": DEMAND,
     "alike": (-8.0, -6.0, -4.5, -3.0, -1.5, 0.0, 2.0),
     "same_hours": (0.0, 0.1, 0.3, 0.6, 0.9),
 }
-#: And between these sums of the parts the log-odds are.
-SUMS = (0.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0)
-#: Of two sums the larger always has the higher probability, by this much of a slope at least.
+#: And between these sums of the parts the log-odds are. Above the last they are flat: too few moments get there.
+SUMS = tuple(map(float, range(16)))
+#: Between them a larger sum always has the higher probability, by this much of a slope at least.
 LEAST_SLOPE = 0.25
-#: The inverse of the ridge penalty.
-RIDGE = 1e-4
-#: A page is of use until so long before the end; then nothing is learnt from a moment any more.
-IN_TIME_S = LEAD_S - 60
-#: A page is right if the end comes within this, and so such a moment teaches neither.
-FORESIGHT_S = 7_200.0
-#: One visit of the danger zone counts as one, however long it lasts; this much of its length.
+#: The weight of the ridge penalty.
+RIDGE = 1e-5
+#: A visit of the danger zone counts by its length to the power of 1 - this: a long one for little more than a short one.
 VISIT_POWER, VISIT_GAP_S = 0.8, 1_800.0
 #: Where the curve of thresholds is measured.
 THRESHOLDS = (
     0.0,
     0.01,
     0.02,
+    0.025,
     0.03,
     0.035,
     0.04,
@@ -82,8 +81,8 @@ class Moments:
     """One trial in one view: every moment, and the evidence of those with the worst case near.
 
     ``near`` are places in ``at``; ``holds`` is whether a page that came before goes on there,
-    ``broken`` whether an incident is seen there. ``to_empty_s`` is the time to the next exhaustion after ``at``.
-    ``spent`` is whether one came after the newest datapoint and within the horizon: with late data it may lie before ``at``.
+    ``broken`` whether an incident is seen there. ``spent`` is whether the bucket was empty after the
+    newest datapoint and within the horizon: with late data that may lie before ``at``.
     """
 
     recording: Recording
@@ -93,9 +92,7 @@ class Moments:
     holds: Array
     broken: Array
     rows: Array
-    to_empty_s: Array
     spent: Array
-    horizon_s: float
     period_s: float
     span: tuple[float, float]
     events: list[Event]
@@ -144,7 +141,7 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
     config = Config(lead_s=LEAD_S, sweep_period_s=max(60.0, period_s), alarm_path_s=60.0)
     played, horizon_s = Played(rows, trial.resource, period_s), config.margin_s + view.delay_s
     wide_s = WARNING_MARGINS * config.margin_s + view.delay_s
-    at, near, holds, broken, found, lefts, spent = [], [], [], [], [], [], []
+    at, near, holds, broken, found, spent = [], [], [], [], [], []
     empties = [*(event.empty_s for event in trial.events), np.inf]
     for place, row in enumerate(rows):
         now = row.t_s + period_s + view.delay_s
@@ -159,7 +156,6 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
         if history and worst_s < horizon_s and ratio < BACK_RATIO and not is_broken and now > DAY_S:
             near.append(place)
             found.append(evidence(history, horizon_s))
-            lefts.append(empties[bisect_left(empties, now)] - now)
             following_s = empties[bisect_right(empties, now - view.delay_s)]
             spent.append(following_s <= now + config.margin_s)
     return Moments(
@@ -170,9 +166,7 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
         holds=np.array(holds, dtype=bool),
         broken=np.array(broken, dtype=bool),
         rows=np.array(found).reshape(len(found), len(FEATURES)),
-        to_empty_s=np.array(lefts),
         spent=np.array(spent, dtype=bool),
-        horizon_s=config.margin_s,
         period_s=period_s,
         span=(rows[0].t_s + WEEK_S, rows[-1].t_s + period_s),
         events=trial.events,
@@ -204,27 +198,24 @@ def visit_weights(moments: Moments) -> Array:
 
 def fit(some: Sequence[Moments]) -> Fitted:
     """Fit without a negative slope, so that nothing that is worse can lower the hazard."""
-    rows = np.vstack([one.rows for one in some])
-    left = np.concatenate([one.to_empty_s for one in some])
-    ends = np.concatenate([one.to_empty_s <= one.horizon_s for one in some]).astype(float)
-    teaches = (left >= IN_TIME_S) & (ends > 0) | (left > FORESIGHT_S)
-    weights = np.concatenate([visit_weights(one) for one in some])
-    x = segments(rows)
-    _, slopes = _logistic(x[teaches], ends[teaches], _balanced(some, weights, teaches), least=0.0)
-    # What was left out of the lesson counts for what a probability is.
+    x = segments(np.vstack([one.rows for one in some]))
+    spent = np.concatenate([one.spent for one in some]).astype(float)
+    # What tells moments apart is learnt by visit: a volume that stays for days has one story to tell.
+    by_visit = np.concatenate([visit_weights(one) for one in some])
+    _, slopes = _logistic(x, spent, _balanced(some, by_visit), least=0.0)
+    # How likely each sum is, is learnt by time: of all families' hours that say .3, three in ten have to be right.
     sums = segments((x @ slopes)[:, None], [SUMS])
     seconds = np.concatenate([np.full(len(one.rows), one.period_s) for one in some])
-    weights = _balanced(some, seconds, ends >= 0)
-    intercept, log_slopes = _logistic(sums, ends, weights, least=LEAST_SLOPE)
+    intercept, log_slopes = _logistic(sums, spent, _balanced(some, seconds), least=LEAST_SLOPE)
     return Fitted(slopes=slopes, intercept=intercept, log_slopes=log_slopes)
 
 
-def _balanced(some: Sequence[Moments], weights: Array, chosen: Array) -> Array:
-    """The weights of the chosen rows; each family counts by its share in each view."""
+def _balanced(some: Sequence[Moments], weights: Array) -> Array:
+    """The weights with which each family counts by its share in each view."""
     names = np.concatenate([np.full(len(m.rows), f"{m.recording.family}/{m.view}") for m in some])
-    found: Array = weights[chosen].copy()
+    found: Array = weights.copy()
     for name in np.unique(names):
-        of = names[chosen] == name
+        of = names == name
         found[of] *= SHARES[str(name).partition("/")[0]] / found[of].sum()
     return found / found.sum()
 
@@ -267,8 +258,8 @@ def score_at(args: tuple[Moments, Array]) -> list[Score]:
         acted[moments.near[risks >= threshold]] = moments.near[risks >= threshold]
         last = np.maximum.accumulate(acted)
         is_held = (place - last) * moments.period_s < Config().hold_s
-        # An incident that ended within the lead, on a bucket that is not far from empty.
-        is_fresh = is_near & ((place - incident) * moments.period_s < LEAD_S)
+        # An incident that has just ended, on a bucket that is not far from empty.
+        is_fresh = is_near & ((place - incident) * moments.period_s < max(RELAPSE_S, LEAD_S))
         on = (
             (place == last)
             | is_held & moments.holds & (last > incident)

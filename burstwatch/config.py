@@ -149,10 +149,10 @@ class Config:
         high=3600,
     )
     hold_s: float = declare(
-        5400.0, "how long a resource must be fine before its alarm ends", low=60, high=5400
+        4500.0, "how long a resource must be fine before its alarm ends", low=60, high=5400
     )
     needless_per_week: float = declare(
-        0.76,
+        0.744,
         "how many needless pages a week one busy volume may cause",
         low=0.1,
         high=2,

@@ -50,10 +50,10 @@ def _last(arn: str) -> str:
 
 def mass(cloud: Cloud) -> None:
     """Twenty volumes drain at once, and three hours later all is well."""
-    disks = [Disk(cloud, percent=20) for _ in range(20)]
+    disks = [Disk(cloud, percent=25) for _ in range(20)]
     memory = Memory()
     well = [(100.0, 50, 0)] * 6
-    for percent, iops, wait_s in ((20.0, 3_000, 0), (14.0, 3_000, 10_800), *well):
+    for percent, iops, wait_s in ((25.0, 3_000, 0), (20.0, 3_000, 0), (14.0, 3_000, 10_800), *well):
         began = cloud.clock.now
         for disk in disks:
             cloud.clock.now = began

@@ -1,8 +1,9 @@
 """Estimates how likely a bucket is to be empty within a horizon. The page is decided on this.
 
-Each piece of evidence adds its part to a sum, and each sum has its probability: the demand of several windows beside the
-demand that would empty the bucket in time, and what the volume did in the week before. No part ever falls when less is left, more is asked for or the horizon is
-longer, and so neither does the hazard. The parts are fitted on recordings (`make fit`).
+Each piece of evidence adds its part to a sum, and each sum has its probability. The evidence is the demand of several
+windows beside the demand that would empty the bucket in time, and what the volume did in the week before. No part ever
+falls when less is left, more is asked for or the horizon is longer, and so neither does the hazard. The parts are
+fitted on recordings (`make fit`).
 """
 
 import json
@@ -11,14 +12,12 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from math import log
 from typing import Any
 
-from burstwatch.forecast.demand import CENSORED
 from burstwatch.forecast.own_past import HOUR_S, OwnPast, look_at_past
 from burstwatch.history.history import History
-from burstwatch.history.spending import Sums
 
 MINUTE_S = 60.0
 #: Windows whose mean demand is compared, in minutes.
@@ -26,7 +25,6 @@ MEANS = (1, 5, 15)
 FEATURES = (
     *(f"mean_{minutes}" for minutes in MEANS),
     "highest_15_of_day",
-    "at_limit",
     "alike",
     "same_hours",
 )
@@ -131,10 +129,8 @@ def evidence(history: History, horizon_s: float) -> list[float]:
         for slots in (history.slots(minutes * MINUTE_S) for minutes in MEANS)
     ]
     means.append(_highest_of_day(history, past))
-    at_limit, five = _at_limit(history).of, history.slots(5 * MINUTE_S)
     return [
         *(log((mean + floor) / need) for mean in means),
-        (at_limit[end] - at_limit[max(0, end - five)]) / five,
         log(past.alike / (1 - past.alike)),
         past.same_hours,
     ]
@@ -150,13 +146,3 @@ def _highest_of_day(history: History, past: OwnPast) -> float:
         history.track.means[15 * MINUTE_S] = means
     recent = means[max(0, history.size - history.slots(RECENT_S)) : history.size]
     return max(*recent, past.highest_of_day)
-
-
-def _at_limit(history: History) -> Sums:
-    """Running counts of the slots that spent all that the bucket lets through."""
-    known = history.track.memory.get("at_limit")
-    if not isinstance(known, Sums):
-        limit = CENSORED * history.bucket.burst
-        counts = accumulate((rate >= limit for rate in history.likely.by_slot), initial=0.0)
-        known = history.track.memory["at_limit"] = Sums(list(counts))
-    return known

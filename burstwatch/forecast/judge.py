@@ -18,6 +18,9 @@ BACK_RATIO = 0.95
 SLOW_MEAN_S, SLOW_HORIZONS = 7_200.0, 3.0
 #: The hold time is searched for pages and for warnings at these marks of the clock.
 PAGE_STEP_S, WARNING_STEP_S = 60.0, 300.0
+#: An incident goes on for so long after its end, or for the lead if that is longer. What emptied a bucket often
+#: comes back within the hour.
+RELAPSE_S = 1_800.0
 #: A warning is what would be critical with so many times the margin.
 WARNING_MARGINS = 2
 
@@ -69,15 +72,15 @@ class Judge:
         return Danger(verdict="watch", why=self.why(size, self.near_s)) if is_near else SAFE
 
     def relapse(self, ended_s: float) -> Danger | None:
-        """The danger of an incident that ended within the lead, where a page for the next would be late."""
-        history, lead_s = self.history, self.config.lead_s
+        """The danger of an incident that has just ended, where a page for the next would be late."""
+        history, lasts_s = self.history, max(RELAPSE_S, self.config.lead_s)
         # Without the data's age, which goes up and down between two datapoints.
         if self.worst_s(history.size) >= self.config.margin_s:
             return None
         known_from = history.first_slot(history.track.look_back_s)
         for back in range(1, history.size):
             since_s = ended_s + back * history.period_s
-            if since_s >= lead_s:
+            if since_s >= lasts_s:
                 return None
             if history.cut(history.size - back).is_recovering(known_from):
                 back_at = history.track.recovered_ratio

@@ -16,9 +16,11 @@ from tests.aws.test_sweep import CONFIG, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 
-def burning(cloud: Cloud, memory: Memory, *, percent: float = 25) -> Disk:
+def burning(cloud: Cloud, memory: Memory, *, percent: float = 40) -> Disk:
     """A volume at its limit, paged for."""
     disk = Disk(cloud, percent=percent)
+    for _ in range(4):
+        disk.minute(iops=3_000)
     for _ in range(4):
         disk.minute(iops=3_000)
         run_sweep(cloud, memory)

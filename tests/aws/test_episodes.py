@@ -41,10 +41,10 @@ def logged(
     aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
     # A logger keeps the stream of the first test that made it.
     aws_env.setattr(function.logger.registered_handler, "stream", sys.stdout)
-    disk = Disk(cloud, percent=60)
+    disk = Disk(cloud, percent=66)
     lines: list[tuple[float, str]] = []
     for minute in range(170):
-        disk.minute(iops=3_000 if minute < 25 else 0)
+        disk.minute(iops=3_000 if minute < 27 else 0)
         if minute < 30 or minute > 160 or minute % 10 == 0:
             function.handler({}, Context())
             cloud.aws.evaluate_alarms()
@@ -68,8 +68,8 @@ def test_an_episode_is_listed_once_with_its_lead_and_its_time_at_zero(
     assert episode["resource_id"] == disk.id
     assert episode["severity"] == "critical"
     assert episode["lead_s"] >= 900 - 60  # at least that: it was empty within that minute
-    # The start of the minute in which 60 % are spent at 3 % a minute, and not the sweep that saw it.
-    assert episode["empty_s"] == NOW + 19 * 60
+    # The start of the minute in which 66 % are spent at 3 % a minute, and not the sweep that saw it.
+    assert episode["empty_s"] == NOW + 21 * 60
     assert episode["lowest_ratio"] == 0
     assert 240 <= episode["at_zero_s"] <= 480
     assert episode["fix"].startswith("change to gp3 with 3,000 IOPS")

@@ -22,7 +22,7 @@ from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.recordings.samples import Sample, at_period, to_points
 from tests.recorded import volume_samples, write_series
-from tests.unit.test_projection import steady, watch
+from tests.unit.test_projection import Seen, steady, watch
 
 DAY_MINUTES = 24 * 60
 
@@ -54,12 +54,12 @@ def test_one_incident_is_one_page_that_resolves_once() -> None:
     assert [on for on, _ in groupby(paged(rows))] == [False, True, False]
 
 
-def test_a_bucket_that_was_empty_pages_until_it_is_back_at_20_percent_for_the_lead() -> None:
+def test_a_bucket_that_was_empty_pages_until_it_is_back_at_20_percent_for_half_an_hour() -> None:
     rows = rows_of([*steady(3_000, 40), *steady(0, 200)])
     on = paged(rows)
     back = next(n for n, row in enumerate(rows) if n > 45 and row.values["BurstBalance"] >= 20)
-    assert all(on[34 : back + 14])  # what emptied it may come back, and would be too fast
-    assert not any(on[back + 16 :])
+    assert all(on[34 : back + 29])  # what emptied it may come back, and would be too fast
+    assert not any(on[back + 31 :])
 
 
 def test_a_bucket_that_was_empty_and_outlasts_the_lead_pages_no_more() -> None:
@@ -70,13 +70,16 @@ def test_a_bucket_that_was_empty_and_outlasts_the_lead_pages_no_more() -> None:
     assert not any(on[far:])
 
 
-def test_an_incident_goes_on_for_the_lead_however_short_the_hold_time_is() -> None:
+@pytest.mark.parametrize(("lead_s", "minutes"), [(900.0, 30), (3_600.0, 60)])
+def test_an_incident_goes_on_for_half_an_hour_or_the_lead_however_short_the_hold_time_is(
+    lead_s: float, minutes: int
+) -> None:
     rows = rows_of([*steady(3_000, 40), *steady(0, 200)])
-    played, config = Played(rows, volume("gp2", 100), 60.0), Config(hold_s=300.0)
+    played, config = Played(rows, volume("gp2", 100), 60.0), Config(hold_s=300.0, lead_s=lead_s)
     on = [assess(played.at(row.t_s + 60, 0.0, config), config).verdict in PAGED for row in rows]
     back = next(n for n, row in enumerate(rows) if n > 45 and row.values["BurstBalance"] >= 20)
-    assert all(on[34 : back + 14])
-    assert not any(on[back + 16 :])
+    assert all(on[34 : back + minutes - 1])
+    assert not any(on[back + minutes + 1 :])
 
 
 def test_a_warning_after_a_page_makes_the_page_no_longer() -> None:
@@ -92,6 +95,26 @@ def test_a_warning_after_a_page_makes_the_page_no_longer() -> None:
     acted, warned = ends(60.0, PAGED), ends(60.0, PAGED | {"warning"})
     assert acted < warned
     assert acted < ends(1_800.0, PAGED) <= acted + 30
+
+
+@pytest.mark.parametrize(
+    ("ratio", "after_minutes", "before_minutes"), [(0.25, 3, 5), (0.6, 6, 14), (0.7, 7, 16)]
+)
+def test_a_burst_after_a_quiet_hour_pages_once_it_lasts_for_minutes(
+    ratio: float, after_minutes: int, before_minutes: int
+) -> None:
+    def burst(minutes: int) -> tuple[Seen, float]:
+        # The quiet hour fills a fifth of the bucket.
+        return watch([*steady(0, 60), *steady(3_000, minutes)], ratio=ratio - 0.2)
+
+    def is_paged(minutes: int) -> bool:
+        return assess(burst(minutes)[0].observation, Config()).verdict in PAGED
+
+    assert next(minutes for minutes in range(1, 34) if is_paged(minutes)) <= after_minutes
+    bucket = volume_spec("gp2", 100).bucket
+    assert bucket is not None
+    left_s = burst(after_minutes)[1] * bucket.capacity / (bucket.burst - bucket.refill)
+    assert left_s >= 60 * before_minutes
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 60.0, 120.0])
