@@ -33,7 +33,7 @@ VIEWS = ("fresh", "stale")
 #: How much a family counts beside the others: what is made up counts for less.
 SHARES = {"servers": 1.0, "vm": 1.0, "made-up": 0.3}
 DEMAND = (-1.0, -0.4, -0.15, 0.0, 0.2, 0.5, 1.0, 2.0)
-#: Below that, a volume with little left that does nothing is told from one that does little.
+#: Lower values. They tell an idle volume from one that does little, if little is left.
 IDLE = (-4.0, -2.5, -1.5)
 #: Between these values each part is linear.
 KNOTS: dict[str, tuple[float, ...]] = dict.fromkeys(FEATURES[:3], IDLE + DEMAND) | {

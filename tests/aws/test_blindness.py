@@ -17,7 +17,7 @@ from tests.conftest import Cloud
 
 
 def burning(cloud: Cloud, memory: Memory, *, percent: float = 40) -> Disk:
-    """A volume at its limit, paged for."""
+    """A volume that has been at its limit for some minutes, paged for."""
     disk = Disk(cloud, percent=percent)
     for _ in range(4):
         disk.minute(iops=3_000)

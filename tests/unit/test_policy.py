@@ -98,7 +98,7 @@ def test_a_warning_after_a_page_makes_the_page_no_longer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "after_minutes", "before_minutes"), [(0.25, 3, 5), (0.6, 6, 14), (0.7, 7, 16)]
+    ("ratio", "after_minutes", "before_minutes"), [(0.25, 3, 5), (0.6, 6, 14), (0.8, 8, 18)]
 )
 def test_a_burst_after_a_quiet_hour_pages_once_it_lasts_for_minutes(
     ratio: float, after_minutes: int, before_minutes: int
