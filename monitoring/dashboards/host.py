@@ -11,6 +11,7 @@ from monitoring.dashboards.parts import (
     DOUBLING_HEIGHT,
     GREEN,
     HOST,
+    HOST_WIDTH,
     ID_WIDTH,
     LEAST_MINUTES,
     MINUTE_S,
@@ -145,7 +146,7 @@ def _worst() -> list[Panel]:
             "Time left at the demand of the last minutes; the balance lies between its two columns. The baseline is in IOPS (credits "
             "of io) or MiB/s (credits of throughput). If the time is missing, the balance is too uncertain to give one.",
             labels={
-                "instance": ("host", Look()),
+                "instance": ("host", Look(width=HOST_WIDTH)),
                 "device": ("device", Look(width=90)),
                 "volume_id": ("volume", Look(width=ID_WIDTH)),
                 "bucket": ("credits of", Look(width=100)),

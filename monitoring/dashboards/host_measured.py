@@ -1,7 +1,7 @@
 """Builds the rows of the *Host* dashboard that EBS's own statistics and measurements fill."""
 
 from burstwatch_exporter import metrics as m
-from monitoring.dashboards.parts import GREEN, ORANGE, PLAIN, Look, Panel, graph
+from monitoring.dashboards.parts import GREEN, HOST_WIDTH, ORANGE, PLAIN, Look, Panel, graph
 from monitoring.dashboards.prometheus import DISK, KIND, compared, one, rate, series
 
 #: Older than this a measurement says little: the timer measures once a day.
@@ -54,7 +54,7 @@ def measured() -> list[Panel]:
             "The newest result of each step: operations a second as fio counted them, what type and size promise for it, how they compare, and the mean latency. "
             "burstwatch-exporter measure says in words what to make of it.",
             labels={
-                "instance": ("host", Look(wrapped=True)),
+                "instance": ("host", Look(width=HOST_WIDTH)),
                 "device": ("device", Look()),
                 "profile": ("profile", Look(wrapped=True)),
                 "step": ("step", Look(wrapped=True)),
@@ -65,12 +65,12 @@ def measured() -> list[Panel]:
                 "share": (f"{ops} / {promised}", Look(unit="percentunit")),
                 "latency": (f"max {by} ({one(m.FIO_MEAN)})", Look(unit="s")),
             },
-            sort="share", steps=PLAIN, width=14,
+            sort="share", steps=PLAIN, width=16,
         ),
         graph(
             "Age of the results",
             "A disk changes: a result of last month says little. The timer measures once a day.",
-            kind=KIND, unit="s", width=10, height=9, steps=((None, GREEN), (STALE_S, ORANGE)),
+            kind=KIND, unit="s", width=8, height=9, steps=((None, GREEN), (STALE_S, ORANGE)),
             targets=[
                 series("age", one(m.FIO_AGE), f"{DISK} {{{{profile}}}}"),
             ],

@@ -22,8 +22,10 @@ TAG = "burstwatch"
 FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"
 RESOURCE_BOARD = "burstwatch-resource"
 COLUMNS = 24
-#: A column with an id of AWS's, in pixels.
-ID_WIDTH = 180
+#: A column with the widest id of a volume (``vol-`` and 17 times ``4``), in pixels.
+ID_WIDTH = 200
+#: A column with an address and a port, in pixels.
+HOST_WIDTH = 160
 HOUR_S, MINUTE_S = 3_600.0, 60.0
 #: A bucket that does not drain has an infinite time left, which Grafana writes as so many years.
 NEVER: Mapping[str, object] = {
