@@ -18,9 +18,10 @@ import botocore
 import pytest
 from botocore.validate import ParamValidator
 
-from burstwatch.aws.listings import TOKENS
+from burstwatch.aws.listings import TOKENS, ListingReader
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
+from burstwatch.aws.pace import Pace
 from burstwatch.bucket import worst_time_to_empty
 from burstwatch.cli.main import run
 from burstwatch.config import Config
@@ -282,6 +283,22 @@ def test_a_kind_is_seen_by_scan_by_tag_and_by_shard(kind: Kind, cloud: Cloud) ->
     tagged = {one.id for one in described(kind, examples) if one.tags.get("Name") == "orders-db"}
     assert ids(tag_filter="Name=orders-db") == tagged != set()
     assert ids(tag_filter="Name=no such") == set()
+
+
+#: Fleets of volumes and instances are of many pages in other tests.
+@pytest.mark.parametrize(
+    "kind", [one for one in KINDS if one.inventory.service != "ec2"], ids=by_name
+)
+def test_every_page_of_a_kinds_inventory_is_read(kind: Kind, cloud: Cloud) -> None:
+    listing, (item, *_) = kind.inventory, examples_of(kind).ITEMS
+    assert listing.page_size is not None
+    cloud.aws.regions["us-east-1"].items[listing.service, listing.operation] = [item] * (
+        2 * listing.page_size + 1
+    )
+    reader = ListingReader(clients=cloud.clients, pace=Pace(), deadline=cloud.never())
+    items, is_whole = reader.read(listing, Scope())
+    assert (len(items), is_whole) == (2 * listing.page_size + 1, True)
+    assert reader.calls == 3
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)

@@ -15,6 +15,7 @@ from burstwatch.aws.names import (
     ALARMED,
     NAMESPACE,
     SEVERITY_METRIC,
+    foreign_of,
     resource_dimensions,
 )
 from burstwatch.aws.session import AWS_ERRORS, Clients, CutError, describe_error
@@ -67,12 +68,13 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
             if severity is None:
                 continue  # no name that we give
             dimensions = {d["Name"]: d["Value"] for d in item.get("Dimensions", ())}
+            resource_id = dimensions.get("ResourceId", "")
             since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
             alarms.append(
                 Alarm(
                     name=item["AlarmName"],
                     kind=dimensions.get("Kind", ""),
-                    resource_id=dimensions.get("ResourceId", ""),
+                    resource_id=resource_id.removeprefix(f"{foreign_of(item['AlarmName'])}/"),
                     severity=severity,
                     state=item["StateValue"],
                     state_since=since.timestamp(),
@@ -100,7 +102,7 @@ def alarm_request(
         "OKActions": actions,
         "Namespace": NAMESPACE,
         "MetricName": SEVERITY_METRIC,
-        "Dimensions": resource_dimensions(config, *subject),
+        "Dimensions": resource_dimensions(config, *subject, foreign=foreign_of(name)),
         "Statistic": "Maximum",
         "Period": ALARM_PERIOD_S,
         "EvaluationPeriods": 1,

@@ -158,7 +158,7 @@ class _Step:
         return "the alarm is deleted"
 
     def _publish(self, severity: int, *stamps: float) -> str:
-        dimensions = resource_dimensions(self.config, *self.subject)
+        dimensions = resource_dimensions(self.config, *self.subject, foreign="")
         self.clients("cloudwatch").put_metric_data(
             Namespace=NAMESPACE,
             MetricData=[datum(SEVERITY_METRIC, dimensions, at, float(severity)) for at in stamps],

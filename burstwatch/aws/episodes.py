@@ -7,7 +7,7 @@ from dataclasses import replace
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
 from burstwatch.aws.metrics import read_metrics
-from burstwatch.aws.names import DRILL, MASS, parse_alarm_name
+from burstwatch.aws.names import DRILL, MASS, foreign_of, parse_alarm_name
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
 from burstwatch.formatting import DAY, MINUTE
 from burstwatch.history.cadence import MINUTES_KEPT
@@ -79,10 +79,11 @@ def _measure(
 
 def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:
     """The episodes whose alarms are there now, in the order in which they began."""
-    by_resource: dict[tuple[str, str], list[Alarm]] = {}
+    by_resource: dict[tuple[str, str, str], list[Alarm]] = {}
     for alarm in alarms:
         if alarm.kind not in {"", MASS, DRILL}:
-            by_resource.setdefault((alarm.kind, alarm.resource_id), []).append(alarm)
+            of = foreign_of(alarm.name), alarm.kind, alarm.resource_id
+            by_resource.setdefault(of, []).append(alarm)
     found = []
     for some in by_resource.values():
         unit, name = parse_alarm_name(some[0].name)

@@ -78,7 +78,9 @@ class ListingReader:
         while self.pace.take_page(
             listing.service, deadline=self.deadline, throttled=self.clients.throttled
         ):
-            page = next(pages)
+            page = next(pages, None)
+            if page is None:  # EFS repeats the request's own token on its last page
+                return
             yield page
             if not any(page.get(token) for token in TOKENS):
                 return

@@ -44,13 +44,18 @@ def alarm_prefixes(deployment: str) -> tuple[str, str]:
     return alarm_prefix(deployment), f"{EVERY_ALARM}{deployment}{FOREIGN}"
 
 
+def foreign_name(unit: Unit) -> str:
+    """``<account>.<region>``: a unit that is not the home unit, in names of alarms and ids in metrics."""
+    return f"{unit.account}.{unit.region}"
+
+
 def unit_prefix(deployment: str, unit: Unit, home: Unit) -> str:
     """What the names of one unit's alarms begin with: ``burstwatch/<deployment>[@<account>.<region>]/``.
 
     All alarms are kept at home. CloudWatch finds alarms only by the beginning of their names, and a
     sweep must not read those of every other unit. The shorter it is, the sooner a subject says which volume.
     """
-    foreign = "" if unit == home else f"{FOREIGN}{unit.account}.{unit.region}"
+    foreign = "" if unit == home else f"{FOREIGN}{foreign_name(unit)}"
     return f"{EVERY_ALARM}{deployment}{foreign}/"
 
 
@@ -63,10 +68,15 @@ def alarm_name(prefix: str, name: str, resource_id: str, severity: Verdict) -> s
     return "/".join([f"{prefix}{plain}" if plain else prefix[:-1], resource_id, severity])
 
 
+def foreign_of(alarm: str) -> str:
+    """The ``foreign_name`` of an alarm's unit, by the alarm's name or its prefix. Empty for the home unit."""
+    return alarm.split("/")[1].partition(FOREIGN)[2]
+
+
 def parse_alarm_name(name: str) -> tuple[str, str]:
     """The unit and the resource's name in an alarm's name; the unit is empty for the home unit."""
-    _, deployment, *names = name.split("/")
-    account, _, region = deployment.partition(FOREIGN)[2].partition(".")
+    names = name.split("/")[2:]
+    account, _, region = foreign_of(name).partition(".")
     return f"{account}/{region}" if region else "", names[0] if len(names) == len(WITH_NAME) else ""
 
 
@@ -75,12 +85,20 @@ def mass_name(shard: Shard) -> str:
     return "many_at_once" if shard.is_whole else f"many_at_once-{shard.number}-of-{shard.count}"
 
 
-def resource_dimensions(config: Config, kind: str, resource_id: str) -> list[dict[str, str]]:
+def resource_dimensions(
+    config: Config, kind: str, resource_id: str, *, foreign: str
+) -> list[dict[str, str]]:
     """The dimensions of everything that a deployment publishes about one resource.
 
-    Two deployments may watch the same resource, each with settings of its own.
+    Two deployments may watch the same resource, each with settings of its own. Two units may have
+    resources with the same id, such as databases. So an id of another unit begins with its
+    ``foreign_name``; ``foreign`` is empty for the home unit.
     """
-    values = {"Deployment": config.deployment, "Kind": kind, "ResourceId": resource_id}
+    values = {
+        "Deployment": config.deployment,
+        "Kind": kind,
+        "ResourceId": f"{foreign}/{resource_id}" if foreign else resource_id,
+    }
     return [{"Name": name, "Value": value} for name, value in values.items()]
 
 

@@ -78,9 +78,10 @@ def sweep(
         spent = float(found.metrics_requested)
         problems += publish_of_unit(publisher, found, config, SPENT_METRIC, spent)
     reader = home.until(deadline.plus(READ_ALARMS_S))
-    there = list_alarms(reader, found, config, is_home=clients is home)
+    is_home = clients is home
+    there = list_alarms(reader, found, config, is_home=is_home)
     close = partial(close_episode, clients, found, deadline=deadline.plus(READ_ALARMS_S))
-    alarms = reconcile(publisher, found, there, config, close=close, now=now)
+    alarms = reconcile(publisher, found, there, config, is_home=is_home, close=close, now=now)
     problems += alarms.problems
     # A sweep that could not see everything, or could not make an alarm, is not complete,
     # and its silence must alarm.

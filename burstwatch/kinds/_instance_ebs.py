@@ -25,8 +25,10 @@ from burstwatch.sources import Figure, Source
 METRICS_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html",
     read="2026-04",
-    note="the balances are published for some *.4xlarge and smaller",
+    note="the balances are published for some *.4xlarge and smaller, and with basic monitoring only: every five minutes",
 )
+#: Of an EC2 instance. Its datapoints need not be on five-minute marks.
+BASIC_PERIOD_S = 300.0
 #: How long a full bucket sustains the maximum.
 FULL_LASTS = Figure(value=1800.0, unit="s", source=OPTIMIZED_PAGE)
 LARGEST_PUBLISHED = Figure(value=4, unit="xlarge", source=METRICS_PAGE)

@@ -12,6 +12,7 @@ from burstwatch.kinds._ec2 import (
     types_in,
 )
 from burstwatch.kinds._instance_ebs import (
+    BASIC_PERIOD_S,
     BYTE_BALANCE,
     IO_BALANCE,
     NO_RATE,
@@ -50,6 +51,7 @@ def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
         reports_when_idle=True,
         # What was before its last start is no sign of now, and its silence no late data.
         history_from_s=started_s,
+        published_every_s=BASIC_PERIOD_S,
         facts={"type": instance_type, "instance_type": instance_type},
     )
     return buckets_of(resource, instance_type, found[TYPES].get(instance_type))

@@ -24,11 +24,15 @@ TYPES = "instance_types"
 
 
 def _instance_type(item: Item) -> str:
-    """The EC2 type below a class such as ``db.m5.large``; empty for what has no size."""
+    """The EC2 type below a class such as ``db.m5.large``; empty where there is none of that name.
+
+    Serverless classes have no size. Classes with extra memory, such as ``db.r5.2xlarge.tpc2.mem8x``,
+    run on a larger type, and AWS does not say on which.
+    """
     if item["Engine"].startswith((_rds.DOCDB, _rds.NEPTUNE)):
         return ""
     name = str(item["DBInstanceClass"]).removeprefix("db.")
-    return name if "." in name else ""
+    return name if name.count(".") == 1 else ""
 
 
 def _types(found: Mapping[str, Sequence[Item]]) -> set[str]:

@@ -18,6 +18,8 @@ import { dashboardName, sweepTimeout } from './props.ts';
 const EVENT_AGE = Duration.seconds(60);
 /** As many as EventBridge takes. */
 const TARGETS_OF_A_RULE = 5;
+/** CDK moves statements to managed policies where a role has many, and splits none. With the longest role names, so many accounts fit into one. */
+const ACCOUNTS_PER_STATEMENT = 50;
 
 interface HandOver {
   readonly retryAttempts: number;
@@ -165,13 +167,14 @@ export class Sweeps extends Construct {
   }
 
   private allow(role: Role, props: FunctionsProps): void {
-    const accounts = new Set(props.units.flatMap((unit) => (unit.account ? [unit.account] : [])));
-    if (accounts.size > 0) {
+    const accounts = [...new Set(props.units.flatMap((unit) => (unit.account ? [unit.account] : [])))];
+    for (let first = 0; first < accounts.length; first += ACCOUNTS_PER_STATEMENT) {
+      const some = accounts.slice(first, first + ACCOUNTS_PER_STATEMENT);
       role.addToPolicy(
         new PolicyStatement({
-          sid: 'ReadMemberAccounts',
+          sid: `ReadMemberAccounts${first || ''}`,
           actions: ['sts:AssumeRole'],
-          resources: [...accounts].map((account) => memberRoleArn(this, account, props.memberRole)),
+          resources: some.map((account) => memberRoleArn(this, account, props.memberRole)),
         }),
       );
     }

@@ -331,6 +331,26 @@ test('the sweep may assume the member roles that it is told of, by name and once
   assert.ok(!plain.some((statement) => list(statement.Action).includes('sts:AssumeRole')), 'none without a member');
 });
 
+test('three hundred member accounts with role names of the longest kind fit into policies that IAM takes', () => {
+  const accounts = Array.from({ length: 300 }, (_, number) => String(222222222222 + number));
+  const { template: made } = synthesise({
+    units: accounts.map((account) => `${account}/us-east-1`).join(','), externalId: 'watch-me', fanOut: 'queue', memberRole: 'r'.repeat(64),
+  });
+  // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html (2026-11): without white space
+  const sizes = (type: string) => Object.values(made.findResources(type)).map((policy) => JSON.stringify(policy.Properties.PolicyDocument).length);
+  const managed = sizes('AWS::IAM::ManagedPolicy');
+  assert.ok(Math.max(...managed) <= 6_144, `${managed}`);
+  assert.ok(Math.max(...sizes('AWS::IAM::Policy')) <= 10_240);
+  const documents = [...Object.values(made.findResources('AWS::IAM::Policy')), ...Object.values(made.findResources('AWS::IAM::ManagedPolicy'))];
+  const assumed = documents
+    .flatMap((policy) => policy.Properties.PolicyDocument.Statement)
+    .filter((statement: any) => list(statement.Action).includes('sts:AssumeRole'))
+    .flatMap((statement: any) => list(statement.Resource).map(flat));
+  assert.deepEqual(new Set(assumed), new Set(accounts.map((account) => `arn:aws:iam::${account}:role/${'r'.repeat(64)}`)));
+  assert.ok(managed.length <= 10, 'as many as a role may have');
+  assert.ok(Object.keys(made.toJSON().Resources).length <= 500);
+});
+
 test('units of other accounts need the external id that their role asks for', () => {
   assert.throws(() => synthesise({ units: 'eu-west-1,222222222222/us-east-1' }), /externalId is empty and units has 222222222222\/us-east-1/);
   synthesise({ units: 'eu-west-1' });

@@ -64,6 +64,23 @@ def test_an_instance_that_spends_its_balance_is_projected_and_called_an_estimate
     assert assessment.projection.binding == "instance_iops"
 
 
+@pytest.mark.parametrize("offset_s", [0, 60, 120, 240])
+def test_datapoints_of_five_minutes_are_so_long_wherever_they_begin(
+    cloud: Cloud, offset_s: int
+) -> None:
+    instance = cloud.aws.add_instance("m5.large")
+    balances(cloud, instance, io=20, io_per_5min=100 / 6, iops=18_750)
+    for points in cloud.aws.regions["us-east-1"].metrics.values():
+        moved = {at + offset_s: value for at, value in points.items()}
+        points.clear()
+        points.update(moved)
+    cloud.clock.now += offset_s + 299 - cloud.clock.now % 300  # the newest ended 299 s ago
+    _, assessment = take_look(cloud).assessments[instance]
+    assert assessment.verdict in {"critical", "exhausted"}
+    assert assessment.projection.demand is not None
+    assert assessment.projection.demand.likely == pytest.approx(18_750, rel=0.01)
+
+
 def test_the_worse_of_the_two_buckets_is_the_instances(cloud: Cloud) -> None:
     instance = cloud.aws.add_instance("m5.large")
     balances(cloud, instance, io=90, byte=0.0)

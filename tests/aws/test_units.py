@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 
+from burstwatch.aws.alarms import read_alarms
+from burstwatch.aws.episodes import open_episodes
 from burstwatch.aws.fleet import fleet_metrics
 from burstwatch.aws.sweep import Sweep
 from burstwatch.aws.units import Units, UnitSpec, connect, parse_unit
 from burstwatch.kinds import find_kinds
 from tests.aws.test_lambda import Context, load
 from tests.aws.test_sweep import CONFIG, Disk, alarms
-from tests.conftest import Cloud
+from tests.conftest import NOW, Cloud
+from tests.kinds._rds import instance
 
 MEMBER = "222222222222"
 ROLE = f"arn:aws:iam::{MEMBER}:role/burstwatch-member"
@@ -46,6 +49,52 @@ def test_a_member_account_is_read_through_its_role_and_alarmed_at_home(cloud: Cl
         f"burstwatch/burstwatch@{MEMBER}.us-east-1/db/{disk.id}/critical"
     ]
     assert heartbeats(cloud) == {f"{MEMBER}/us-east-1"}
+
+
+def put_minute(cloud: Cloud, region: str, at: float, *, percent: float, iops: float) -> None:
+    """A minute of the database orders-db of a region."""
+    for name, value in {
+        "BurstBalance": percent,
+        "ReadIOPS": iops / 2,
+        "WriteIOPS": iops / 2,
+        "ReadThroughput": iops * 8_192,
+        "WriteThroughput": iops * 8_192,
+    }.items():
+        of_it = {"DBInstanceIdentifier": "orders-db"}
+        cloud.aws.put("AWS/RDS", name, of_it, at, value, region=region)
+
+
+def test_resources_of_one_id_in_two_units_have_alarms_and_episodes_of_their_own(
+    cloud: Cloud,
+) -> None:
+    regions = ("us-east-1", "eu-west-1")
+    for region in regions:
+        database = instance("orders-db", "postgres", storage_type="gp2")
+        cloud.aws.add_item("rds", "DescribeDBInstances", database, region=region)
+        for minute in range(60, 0, -1):
+            percent = 40 if minute > 6 else 20 + 3.0 * minute
+            put_minute(cloud, region, NOW - 60 * minute, percent=percent, iops=3_000)
+    units = Units(home=cloud.clients, connect=connect)
+
+    def sweep_both() -> None:
+        for region in regions:
+            assert sweep_unit(cloud, units, UnitSpec(region=region)).completed
+        cloud.aws.evaluate_alarms()
+
+    sweep_both()
+    at_home = "burstwatch/burstwatch/orders-db/critical"
+    foreign = "burstwatch/burstwatch@123456789012.eu-west-1/orders-db/critical"
+    assert alarms(cloud) == {at_home: "ALARM", foreign: "ALARM"}
+    episodes = open_episodes(read_alarms(cloud.clients, "burstwatch/"))
+    assert {(one.unit, one.resource_id) for one in episodes} == {
+        ("", "orders-db"), ("123456789012/eu-west-1", "orders-db"),
+    }  # fmt: skip
+    for _ in range(90):
+        put_minute(cloud, "us-east-1", cloud.clock.now, percent=90, iops=0)
+        put_minute(cloud, "eu-west-1", cloud.clock.now, percent=0, iops=300)
+        cloud.clock.now += 60
+    sweep_both()
+    assert alarms(cloud) == {at_home: "OK", foreign: "ALARM"}
 
 
 def test_the_role_is_assumed_again_before_its_credentials_end(cloud: Cloud) -> None:

@@ -83,6 +83,10 @@ class Modelled:
         items = [one for one in items if matches(one, params.get("Filters", ()))]
         first = int(params.get(self.token, "0"))
         page: dict[str, Any] = {self.result: items[first : first + size]}
+        shape = self.operation.output_shape
+        repeats_it = self.token != self.next_token and shape and self.token in shape.members
+        if repeats_it and self.token in params:
+            page[self.token] = params[self.token]  # as EFS does
         if first + size < len(items):
             page[self.next_token] = str(first + size)
         return page

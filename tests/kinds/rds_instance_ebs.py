@@ -21,6 +21,7 @@ ITEMS: list[dict[str, Any]] = [
     instance("rds-ebs-steady", "mysql", instance_class="db.m5.4xlarge"),
     instance("rds-ebs-old", "mysql", instance_class="db.m3.medium"),
     instance("rds-ebs-serverless", "aurora-postgresql", instance_class="db.serverless"),
+    instance("rds-ebs-memory", "oracle-ee", instance_class="db.r5.2xlarge.tpc2.mem8x"),
     instance("rds-ebs-documents", "docdb", instance_class="db.m5.large"),
 ]
 FOUND: dict[str, dict[str, dict[str, Any]]] = EC2_FOUND
