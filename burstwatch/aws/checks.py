@@ -107,8 +107,8 @@ def read_points(
             if one["StatusCode"] not in {"Complete", "PartialData"}:
                 msg = f"GetMetricData: {name}: {one['StatusCode']}"
                 raise AwsError(msg)
-            times += [at.timestamp() for at in one["Timestamps"]]
-            values += one["Values"]
+            times += [at.timestamp() for at in one.get("Timestamps", ())]
+            values += one.get("Values", ())
     return times, values
 
 

@@ -97,8 +97,9 @@ def _read_batch(
             if result["Id"] not in by_id:
                 continue
             status[result["Id"]] = result.get("StatusCode", "without a status")
-            times = [time.timestamp() for time in result["Timestamps"]]
-            found[result["Id"]].update(zip(times, result["Values"], strict=True))
+            # AWS's model requires neither list, so an empty one may be left out.
+            times = [time.timestamp() for time in result.get("Timestamps", ())]
+            found[result["Id"]].update(zip(times, result.get("Values", ()), strict=True))
         if not page.get("NextToken"):
             break
         if page["NextToken"] == request.get("NextToken"):

@@ -115,9 +115,9 @@ class CloudWatch:
         try:
             for page in self.client.get_paginator("get_metric_data").paginate(**asked):
                 for one in page["MetricDataResults"]:
-                    times = (at.timestamp() for at in one["Timestamps"])
+                    times = (at.timestamp() for at in one.get("Timestamps", ()))
                     line = points.setdefault((one["Id"], one["Label"]), [])
-                    line += zip(times, one["Values"], strict=True)
+                    line += zip(times, one.get("Values", ()), strict=True)
         except Exception as error:  # whatever it is, the panel shows it
             msg = f"CloudWatch: {type(error).__name__}: {error}"
             raise LookError(msg) from error

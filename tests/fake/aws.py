@@ -301,10 +301,17 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
                 {
                     "Id": query_id,
                     "Label": label,
-                    "Timestamps": [times[one] for one in shown],
-                    "Values": [values[one] for one in shown],
                     "StatusCode": "PartialData" if left else status,
                 }
+                # AWS's model requires neither list: an empty one is left out here.
+                | (
+                    {
+                        "Timestamps": [times[one] for one in shown],
+                        "Values": [values[one] for one in shown],
+                    }
+                    if shown
+                    else {}
+                )
             )
         return {"MetricDataResults": rows, "NextToken": str(skip + size) if more else None}
 
