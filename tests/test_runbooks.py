@@ -9,6 +9,8 @@ import botocore.session
 import pytest
 
 from burstwatch.cli.main import build_parser
+from burstwatch.config import Config
+from burstwatch.forecast.judge import RELAPSE_S
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.message import RUNBOOK_BY_KIND, runbook_of
@@ -93,14 +95,23 @@ def test_every_runbook_says_what_it_means_where_to_look_and_what_to_do() -> None
         assert commands(text) or "burstwatch-exporter" in text, path.name
 
 
-def test_every_runbook_for_aws_sets_the_region_and_the_profile_before_its_first_command() -> None:
+NOTE = "# Write your own profile (leave it out with other credentials) and the region of the alarm."
+
+
+def test_every_runbook_for_aws_asks_for_region_and_profile_before_its_first_command() -> None:
     for path in RUNBOOKS:
         text = "\n".join(blocks(path.read_text()))
         uses_account = re.search(
             r"^(?:\w+=\$\()?(?:aws|burstwatch (?!whatif)) ?", text, re.MULTILINE
         )
         if uses_account and not path.stem.startswith("host-"):
-            assert text.startswith("export AWS_PROFILE="), path.name
+            assert text.startswith(f"{NOTE}\nexport AWS_PROFILE="), path.name
+
+
+def test_the_runbook_of_a_critical_alarm_says_when_it_ends_with_the_defaults_numbers() -> None:
+    text = " ".join((FOLDER / f"{RUNBOOK_BY_KIND}.md").read_text().split())
+    assert f"no danger for {Config().hold_s / 60:g} minutes (`hold_s`)" in text
+    assert f"can stay on for {RELAPSE_S / 60:g} minutes, or for the lead if that is longer" in text
 
 
 @pytest.mark.parametrize("verdict", ["watch", "warning", "critical", "exhausted"])

@@ -20,8 +20,9 @@ MEMBER = "222222222222"
 ALARM = "burstwatch-burstwatch-unit-failed"
 CREDENTIALS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
 EVERY_S, PATIENCE_S = 20.0, 720.0
-#: Not the deployment's own name, whose heartbeat another test waits to miss.
-CONFIG = Config(deployment="units")
+NAME = "denied"
+#: Not the deployment's own name, whose heartbeat another test waits to miss, and not its volumes.
+CONFIG = Config(deployment="units", tag_filter=f"Name={NAME}")
 
 
 @dataclass(kw_only=True)
@@ -53,7 +54,10 @@ def play_denied(cloud: LocalCloud, region: str, function: str) -> Denied:
         return at_home, math.inf
 
     units = Units(home=home, connect=connect)
-    made = home("ec2").create_volume(AvailabilityZone=f"{region}b", Size=100, VolumeType="gp2")
+    tags = [{"ResourceType": "volume", "Tags": [{"Key": "Name", "Value": NAME}]}]
+    made = home("ec2").create_volume(
+        AvailabilityZone=f"{region}b", Size=100, VolumeType="gp2", TagSpecifications=tags
+    )
 
     def sweep(spec: UnitSpec) -> Sweep:
         return units.sweep(
