@@ -112,14 +112,8 @@ def reconcile(
     problems += check_topics(home, config) if created else []
     rewritten, failed_words = rewrite_alarms(home, found, plan, lasting, config)
     problems += failed_words
-    closed: list[Episode] = []
-    for resource_id, alarms_over in plan.over.items():
-        try:
-            closed.append(close(resource_id, alarms_over))
-        except Exception as error:  # noqa: BLE001 - what is wrong with one must not keep the others' alarms
-            closed.append(of_alarms(alarms_over, unit=str(found.unit), closed_s=found.at))
-            part = f"end of the episode of {resource_id}"
-            problems.append(Problem(part=part, error=describe_error(error)))
+    closed, failed_ends = close_episodes(found, plan, close)
+    problems += failed_ends
     told = events(found, plan, created, rewritten, closed, config)
     problems += publish_events(home, found, told, config)
     problems += delete_alarms(home, plan.delete)
@@ -131,6 +125,21 @@ def reconcile(
         problems=tuple(problems),
         is_complete=not failed,
     )
+
+
+def close_episodes(
+    found: Look, plan: AlarmPlan, close: Callable[[str, Sequence[Alarm]], Episode]
+) -> tuple[list[Episode], list[Problem]]:
+    """Describe the episodes that are over. Returns all of them, and what failed."""
+    closed, problems = [], list[Problem]()
+    for resource_id, over in plan.over.items():
+        try:
+            closed.append(close(resource_id, over))
+        except Exception as error:  # noqa: BLE001 - what is wrong with one must not keep the others' alarms
+            closed.append(of_alarms(over, unit=str(found.unit), closed_s=found.at))
+            part = f"end of the episode of {resource_id}"
+            problems.append(Problem(part=part, error=describe_error(error)))
+    return closed, problems
 
 
 def rewrite_alarms(

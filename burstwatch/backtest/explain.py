@@ -153,6 +153,8 @@ def _truth(story: Story, page: Moment) -> str:
     if page.t_s + (page.time_to_empty_s or 0.0) < story.end_s:
         return "never ran dry after"
     last = f", with {story.balance[-1][1]:.0%} left" if story.balance else ""
+    if story.end_s <= page.t_s:  # datapoints are late, so a page can be later than the newest
+        return f"the recording ends before that{last}"
     return f"the recording ends {span(story.end_s - page.t_s)} later{last}"
 
 

@@ -178,7 +178,7 @@ class Judge:
                 f"empty within {span(_slow_s(history))} at the mean of the last {span(SLOW_MEAN_S)}"
             )
         found = self._hazard(history, horizon_s)
-        why = f"{found:.1%} likely to be empty within {span(horizon_s)}, the limit for that is {self.threshold:.1%}"
+        why = f"the probability to be empty within {span(horizon_s)} is {found:.1%}; alarms begin at {self.threshold:.1%}"
         past = look_at_past(history, horizon_s)
         if not past.moments:
             return why

@@ -7,6 +7,7 @@ from math import inf
 from burstwatch.forecast.whatif import check_balance, how_long
 from burstwatch.history.observations import Resource, State
 from burstwatch.history.points import NO_LIMIT
+from burstwatch.kinds._disk import IOPS, MIB_S
 from burstwatch.kinds.base import BY_HAND, LARGEST, Kind
 
 
@@ -104,7 +105,9 @@ def _of_bucket(
     lasts = how_long(
         bucket, level=ratio * bucket.capacity, spend=spend, rate_unit=resource.rate_unit
     )
-    is_mib = resource.rate_unit == "MiB/s"
+    is_mib = resource.rate_unit == MIB_S
+    if resource.rate_unit == IOPS:  # of a kind with a bucket of each
+        unit = "io"
     return KindAnswer(
         **{**lasts, "capacity": bucket.capacity / size},
         baseline=bucket.refill / size,

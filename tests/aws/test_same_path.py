@@ -85,7 +85,7 @@ def put(cloud: Cloud, rows: list[Sample], size: int, volume_type: str = "gp2") -
 @pytest.mark.parametrize(
     ("story", "size", "worst", "said"),
     [
-        (recorded, 100, "critical", "likely to be empty"),
+        (recorded, 100, "critical", "the probability to be empty within "),
         (recorded, 400, "warning", "was warning "),
         (bursts, 100, "warning", "similar moments of the last week"),
     ],
@@ -142,6 +142,18 @@ def test_a_volume_of_the_account_is_explained_from_its_own_metrics(
     assert out.startswith(f"{volume_id}: gp2 100 GiB, 12.0 h")
     assert "would page at " in out
     assert page.read_text().count("<polyline") > 2
+
+
+def test_a_story_of_the_account_ends_now_however_late_its_datapoints_are(cloud: Cloud) -> None:
+    rows = recorded(100)
+    page_s = next(one.t_s for one in replay(rows, 100, delay_s=300.0) if one.assessment == "critical")  # fmt: skip
+    volume_id = put(cloud, [one for one in rows if one.t_s < page_s], 100)
+    cloud.clock.now = page_s + 60
+    code, out, err = burstwatch(cloud, "explain", volume_id, "--hours", "6", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["pages"]
+    assert found["last"]["t_s"] <= cloud.clock.now
 
 
 def test_a_volume_of_the_account_is_scored_from_its_own_metrics(cloud: Cloud) -> None:

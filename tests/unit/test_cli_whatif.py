@@ -178,6 +178,19 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(args: str, named: str) -> N
     assert named in err
 
 
+@pytest.mark.parametrize(
+    ("load", "unit", "baseline"),
+    [("--iops 50000 --mib-s 200", "io", 2_000), ("--mib-s 200", "MiB", 30.5)],
+)
+def test_of_a_file_server_the_bucket_that_is_empty_first_is_told_in_its_own_unit(
+    load: str, unit: str, baseline: float
+) -> None:
+    server = "--kind fsx_file_server --throughput-capacity 32 --json"
+    code, out, _ = burstwatch("whatif", *server.split(), *load.split())
+    found = json.loads(out)
+    assert (code, found["unit"], found["baseline"]) == (0, unit, pytest.approx(baseline, rel=0.01))
+
+
 def test_an_unknown_command_is_named() -> None:
     code, _, err = burstwatch("whatis")
     assert code == 2

@@ -62,6 +62,14 @@ def test_a_recording_that_ends_before_the_bucket_does_is_not_called_a_page_for_n
     assert "the recording ends" not in explain(str(drain), *GP2)[1]
 
 
+def test_a_page_that_is_later_than_the_newest_row_says_so(drain: Path) -> None:
+    lines = drain.read_text().splitlines(keepends=True)
+    drain.write_text("".join(lines[:132]))
+    _, out, _ = explain(str(drain), *GP2, "--delay-s", "300")
+    (page,) = [line for line in out.splitlines() if line.startswith("would page at")]
+    assert re.search(r"; the recording ends before that, with \d+% left$", page)
+
+
 def test_a_recording_that_ends_in_danger_says_when_its_bucket_is_empty(drain: Path) -> None:
     heading, *rows = drain.read_text().splitlines()
     began_s = 1_763_971_200  # 2025-11-24 08:00Z

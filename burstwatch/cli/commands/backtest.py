@@ -152,6 +152,12 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
         _refuse(args, ("rho",), f"{path} is a recording, which has a load of its own")
         yield job(trial=_of_file(path, args, terminal))
     if args.from_account:
+        if not args.series:
+            _refuse(
+                args,
+                ("type", "size_gib", "rho", "spec", "only"),
+                "a resource of the account has a type, a size and a load of its own",
+            )
         clients = make_clients(args, terminal.env)
         from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
 
@@ -177,7 +183,7 @@ def _refuse(args: Namespace, names: Sequence[str], why: str) -> None:
     """Refuse an argument that would be ignored."""
     for name in names:
         if getattr(args, name):
-            msg = f"--{name} would be ignored: {why}"
+            msg = f"--{name.replace('_', '-')} would be ignored: {why}"
             raise ValueError(msg)
 
 

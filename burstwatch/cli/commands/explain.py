@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from statistics import fmean
 
@@ -56,15 +57,16 @@ def run(args: Namespace, terminal: Terminal) -> int:
             if getattr(args, name) is not None:
                 msg = f"--{name} is for a resource of the account, and not for a file"
                 raise ValueError(msg)
-        seen = read_recorded(args, command="explain", terminal=terminal)
+        seen, until_s = read_recorded(args, command="explain", terminal=terminal), inf
     else:
-        seen = _from_account(args, terminal)
+        seen, until_s = _from_account(args, terminal), terminal.clock()
     story = Story(
         name=seen.name,
         resource=seen.resource,
         samples=seen.samples,
         points=seen.points,
-        moments=list(seen.play(config).moments()),
+        # Datapoints that are late are seen after their end, but never later than now.
+        moments=[one for one in seen.play(config).moments() if one.t_s <= until_s],
         period_s=seen.period_s,
         delay_s=seen.delay_s,
     )
@@ -137,8 +139,9 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     if not 0 < hours <= MOST_HOURS:
         msg = f"hours is {hours:g}, allowed is above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
         raise ValueError(msg)
-    if args.type is not None or args.size_gib is not None or args.period_s is not None or args.spec:
-        msg = f"there is no file {args.series!r}, and the type, size and period of a resource come from the account"
+    own = (args.type, args.size_gib, args.period_s, args.spec or None, args.only or None)
+    if own != (None,) * len(own):
+        msg = f"there is no file {args.series!r}, and the type, size, period and series of a resource come from the account"
         raise ValueError(msg)
     check_times(None, args.delay_s)
     try:
