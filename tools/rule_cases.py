@@ -158,7 +158,7 @@ CASES_BY_NAME = {
         text="A t3.small at full load: a warning two hours before its CPU credits end, and another when it is held back.",
         loads=[load(600, 100)],
         minutes=560,
-        others=lambda: replay_cpu("t3.small", [(2_060, 0.1), (400, 2.0), (100, 0.05)], level=0.9, skipped=2_000),
+        others=lambda: replay_cpu("t3.small", [(4_060, 0.1), (400, 2.0), (100, 0.05)], level=0.9, skipped=4_000),
         expected=[
             *_fires("BurstwatchCpuCreditsRunOut", (60, 0), (290, 0), (330, 1), (550, 0)),
             *_fires("BurstwatchCpuHeldBack", (400, 0), (450, 1), (550, 0)),

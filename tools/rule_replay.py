@@ -19,6 +19,7 @@ from burstwatch.bucket import level_after, time_to_empty
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.points import LevelPoint
 from burstwatch.kinds._cpu import cpu_spec
+from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.cpu import TICKS, CpuSource
 from burstwatch_exporter.ebs_stats import parse_stats
@@ -176,8 +177,7 @@ def replay_cpu(
             instance_type,
             spec,
             roots=Roots(procfs=root, sysfs=root, udev=root),
-            boot=lambda: at,
-            wall=lambda: START_S + at,
+            clock=Clock(boot=lambda: at, awake=lambda: at, wall=lambda: START_S + at),
             slot_s=MINUTE_S,
         )
         for minute, vcpus in enumerate(v for minutes, v in loads for _ in range(minutes)):

@@ -157,9 +157,11 @@ class Schedule:
             self.pasts[resource.key] = (fingerprint(resource), now, past)
         documented = resource.is_documented
         wait = wait_s(assessment, own, is_documented=documented, blind=blind, is_near=near)
-        if assessment.verdict != "ok":  # which waits until its worst case could reach the margin
+        # What is "ok" waits until its worst case could reach the margin.
+        if assessment.verdict != "ok" and seen is not None and seen.newest is not None:
             # Nothing new is published sooner.
-            wait = max(wait, resource.published_every_s - own.sweep_period_s / 2)
+            next_s = seen.newest.end_s + (seen.cadence_s or resource.published_every_s)
+            wait = max(wait, next_s - now - own.sweep_period_s / 2)
         if judged.failed and now >= late_at:
             wait = SOONEST_S - own.sweep_period_s / 2  # it may be too late already
         self.known[resource.key] = LastLook(

@@ -5,6 +5,12 @@ volume: one bucket is charged what the CPUs did, one AWS's allowance more. Witho
 known, any balance is possible when the host starts. The interval narrows where a bucket must be
 full or empty.
 
+A host does not see its mode either. In Standard mode an instance without credits gets what it
+earns. In Unlimited mode it spends surplus credits, up to what it earns in a day, and what it earns
+pays these back first: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-performance-instances-unlimited-mode-concepts.html
+(2026-11). So there is an account for each mode, and the interval holds both, until the CPUs have
+done more than Standard mode allows.
+
 Time that the hypervisor takes away (``steal``) while the CPUs get just what they earn shows an
 instance in Standard mode without credits. An instance in Unlimited mode is never held back:
 for it, the end is when surplus credits begin.
@@ -12,8 +18,7 @@ for it, the end is when surplus credits begin.
 
 import math
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burstwatch import bucket as tb
 from burstwatch.ebs.volumes import Charge
@@ -23,6 +28,7 @@ from burstwatch.history.points import Range
 from burstwatch.kinds._cpu import ALLOWANCE, CpuSpec
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter import metrics as m
+from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.ledger import AT_BASELINE, CONTRADICTION
 from burstwatch_exporter.recent_demand import RecentDemand
@@ -34,6 +40,10 @@ from burstwatch_exporter.sources import Attempt
 TICKS = 100.0
 #: Steal above this share of the baseline is more than other guests' noise.
 STOLEN = 0.1
+#: An instance that slept for longer was stopped (hibernated) meanwhile: T2 then loses its credits.
+ASLEEP_S = 60.0
+#: Who spent so much more of a bucket than there was is not in Standard mode.
+OVERDRAWN = 0.01
 #: The order of the first fields of a line of /proc/stat; the guest's are in user and nice already.
 FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 SPENT = ("user", "nice", "system", "irq", "softirq")
@@ -75,17 +85,18 @@ class CpuSource:
         spec: CpuSpec,
         *,
         roots: Roots,
-        boot: Callable[[], float],
-        wall: Callable[[], float],
+        clock: Clock,
         slot_s: float,
     ) -> None:
-        """``boot`` gives seconds since the start, ``slot_s`` is how often it is read at the most."""
+        """``slot_s`` is how often it is read at the most."""
         self._type, self._spec, self._bucket = instance_type, spec, spec.bucket
-        self._roots, self._boot, self._wall, self._slot_s = roots, boot, wall, slot_s
+        self._roots, self._clock, self._slot_s = roots, clock, slot_s
         self._lock = threading.Lock()
-        self._interval = iv.unknown(self._bucket)
+        # Levels of the account in Unlimited mode are kept with what may be owed added: from 0 to twice the capacity.
+        self._owing = replace(self._bucket, capacity=2 * self._bucket.capacity)
+        self._forget()
         # Since the start is as good as since any other instant.
-        self._at, self._times = 0.0, CpuTimes(used_s=0.0, stolen_s=0.0)
+        self._at, self._asleep_s, self._times = 0.0, 0.0, CpuTimes(used_s=0.0, stolen_s=0.0)
         self._recent: RecentDemand | None = None
         self._stolen_rate = 0.0
 
@@ -95,13 +106,23 @@ class CpuSource:
         with self._lock:  # two scrapes may come at once
             self._read(page, attempt)
 
+    def _forget(self) -> None:
+        """Take any balance for possible, in both modes."""
+        self._standard, self._unlimited = iv.unknown(self._bucket), iv.unknown(self._owing)
+        self._is_unlimited = False
+
     def _read(self, page: Page, attempt: Attempt) -> None:
-        at = self._boot()
+        at, boot = self._clock.awake(), self._clock.boot()
         times = parse_stat((self._roots.procfs / "stat").read_text(encoding="ascii"))
         if times.used_s < self._times.used_s:
             attempt.problems.append("the counters of /proc/stat went back, so nothing is known")
-            self._interval, self._recent = iv.unknown(self._bucket), None
-            self._at, self._times = at, times
+            self._forget()
+            self._recent, self._at, self._times = None, at, times
+        if boot - at > self._asleep_s + ASLEEP_S:  # nothing was earned, and the rest may be lost
+            self._standard, self._unlimited = (
+                iv.Interval(low=0.0, high=one.high) for one in (self._standard, self._unlimited)
+            )
+        self._asleep_s = boot - at
         self._move_on(at, times)
         self._add(page, times)
 
@@ -111,13 +132,39 @@ class CpuSource:
             return
         used = times.used_s - self._times.used_s
         charge = Charge(least=used, nominal=used, most=used * ALLOWANCE.value)
-        self._interval = iv.after_seen(self._bucket, self._interval, seconds=seconds, charge=charge)
+        bucket, most = self._bucket, self._standard.high + self._bucket.refill * seconds
+        self._is_unlimited |= charge.least > most + OVERDRAWN * bucket.capacity
+        self._standard = iv.after_seen(bucket, self._standard, seconds=seconds, charge=charge)
+        self._unlimited = self._after_seen_unlimited(seconds, charge)
         self._stolen_rate = (times.stolen_s - self._times.stolen_s) / seconds
         if self._recent is None:
             self._recent = RecentDemand(at=at, slot_s=self._slot_s)
         else:
             self._recent.note(at, charge)
         self._at, self._times = at, times
+
+    def _after_seen_unlimited(self, seconds: float, charge: Charge) -> iv.Interval:
+        found = iv.after_seen(self._owing, self._unlimited, seconds=seconds, charge=charge)
+        if self._recent is not None:
+            return found
+        # Since the start is a long time: most is left if all was spent first. What cannot be owed is paid in money.
+        busy_s = min(seconds, charge.least / self._spec.vcpus)
+        spent = charge.least - self._bucket.refill * busy_s
+        high = max(0.0, self._unlimited.high - spent) + self._bucket.refill * (seconds - busy_s)
+        return replace(found, high=min(self._owing.capacity, max(found.high, high)))
+
+    def _interval(self) -> iv.Interval:
+        """What is left in either mode; what is owed counts as nothing left."""
+        owed, standard, unlimited = self._bucket.capacity, self._standard, self._unlimited
+        low, high = max(0.0, unlimited.low - owed), max(0.0, unlimited.high - owed)
+        if self._is_unlimited:
+            likely = unlimited.likely
+            return iv.Interval(
+                low=low, high=high, likely=None if likely is None else max(0.0, likely - owed)
+            )
+        high = max(high, standard.high)
+        is_known = high - low <= iv.NARROW * self._bucket.capacity
+        return iv.Interval(low=low, high=high, likely=standard.likely if is_known else None)
 
     @property
     def is_held_back(self) -> bool:
@@ -135,7 +182,8 @@ class CpuSource:
         page.add(m.CPU_REFILL, labels, bucket.refill)
         page.add(m.CPU_BURST, labels, float(self._spec.vcpus))
         page.add(m.CPU_HELD_BACK, labels, self.is_held_back)
-        low, high, likely = self._interval.low, self._interval.high, self._interval.likely
+        found = self._interval()
+        low, high, likely = found.low, found.high, found.likely
         if self.is_held_back and low <= CONTRADICTION * bucket.capacity:
             likely = 0.0
         for bound, level in (("low", low), ("likely", likely), ("high", high)):
@@ -147,17 +195,17 @@ class CpuSource:
         demand = expected(
             self._recent.lately(limit=float(self._spec.vcpus)), burst=float(self._spec.vcpus)
         )
-        found = project_level(
+        projected = project_level(
             bucket,
             Range(low=low, likely=high if likely is None else likely, high=high),
             demand,
-            at=self._wall(),
+            at=self._clock.wall(),
             data_age_s=0.0,
             worst_level=low,
             held_at_zero=likely == 0.0 and self.is_held_back,
         )
-        never = found.high_s == math.inf and found.low_s == math.inf
-        if found.low_s is not None:
-            page.add(m.CPU_EXHAUSTION, (*labels, "low"), found.low_s)
-        if found.time_to_empty_s is not None and (likely is not None or never):
-            page.add(m.CPU_EXHAUSTION, (*labels, "likely"), found.time_to_empty_s)
+        never = projected.high_s == math.inf and projected.low_s == math.inf
+        if projected.low_s is not None:
+            page.add(m.CPU_EXHAUSTION, (*labels, "low"), projected.low_s)
+        if projected.time_to_empty_s is not None and (likely is not None or never):
+            page.add(m.CPU_EXHAUSTION, (*labels, "likely"), projected.time_to_empty_s)

@@ -152,8 +152,7 @@ class Exporter:
                 self.instance_type,
                 cpu_spec(self.instance_type),
                 roots=self._options.roots,
-                boot=self._clock.boot,
-                wall=self._clock.wall,
+                clock=self._clock,
                 slot_s=self._options.sample_period_s,
             )
             return [source]

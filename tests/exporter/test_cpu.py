@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from burstwatch import bucket as tb
 from burstwatch.kinds._cpu import cpu_spec
+from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cpu import CpuSource, CpuTimes, parse_stat
 from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.metrics import METRICS
@@ -22,10 +23,14 @@ NOTHING = Snapshot(views=(), stacked=(), mounts=())
 
 
 class Machine:
-    """An instance that is served what its credits allow, and whose kernel counts it."""
+    """An instance that is served what its credits allow, and whose kernel counts it.
 
-    def __init__(self, folder: Path, *, level: float) -> None:
-        self.level, self.at = level, 0.0
+    In Unlimited mode it is served everything. A level below 0 is owed, and what cannot be owed is paid.
+    """
+
+    def __init__(self, folder: Path, *, level: float, is_unlimited: bool = False) -> None:
+        self.level, self.at, self.asleep_s = level, 0.0, 0.0
+        self._is_unlimited = is_unlimited
         self.used = self.stolen = 0.0
         self._folder = folder
         self.problems: list[str] = []
@@ -33,14 +38,23 @@ class Machine:
             "t3.micro",
             SPEC,
             roots=Roots(procfs=folder, sysfs=folder, udev=folder),
-            boot=lambda: self.at,
-            wall=lambda: 1_790_000_000.0 + self.at,
+            clock=Clock(
+                boot=lambda: self.at + self.asleep_s,
+                awake=lambda: self.at,
+                wall=lambda: 1_790_000_000.0 + self.at + self.asleep_s,
+            ),
             slot_s=STEP_S,
         )
 
     def work(self, seconds: float, vcpus: float) -> None:
         """Ask for so much for a while; what an empty bucket does not serve is stolen."""
         bucket = SPEC.bucket
+        if self._is_unlimited:
+            level = self.level + (bucket.refill - vcpus) * seconds
+            self.level = min(bucket.capacity, max(-bucket.capacity, level))
+            self.at += seconds
+            self.used += vcpus * seconds
+            return
         has_s = min(seconds, tb.time_to_empty(bucket, level=self.level, demand=vcpus))
         used = vcpus * has_s + min(vcpus, bucket.refill) * (seconds - has_s)
         self.level = tb.level_after(bucket, level=self.level, demand=vcpus, seconds=seconds)
@@ -81,24 +95,35 @@ def test_counters_that_are_not_there_are_named(text: str) -> None:
 
 
 @given(
-    full=st.floats(0, 1),
+    full=st.floats(-1, 1),
+    is_unlimited=st.booleans(),
+    since_start=st.lists(st.tuples(st.floats(15, 400_000), st.floats(0, 2)), max_size=4),
     loads=st.lists(st.tuples(st.floats(15, 7_200), st.floats(0, 2)), min_size=1, max_size=20),
 )
 def test_the_true_balance_is_never_outside_the_interval(
-    tmp_path_factory: pytest.TempPathFactory, full: float, loads: list[tuple[float, float]]
+    tmp_path_factory: pytest.TempPathFactory,
+    full: float,
+    is_unlimited: bool,  # noqa: FBT001 - hypothesis passes it by name
+    since_start: list[tuple[float, float]],
+    loads: list[tuple[float, float]],
 ) -> None:
-    machine = Machine(tmp_path_factory.mktemp("proc"), level=full * SPEC.bucket.capacity)
+    """Also if the exporter starts long after the host, and in the mode that the host cannot see."""
+    level = (full if is_unlimited else abs(full)) * SPEC.bucket.capacity
+    machine = Machine(tmp_path_factory.mktemp("proc"), level=level, is_unlimited=is_unlimited)
+    for seconds, vcpus in since_start:
+        machine.work(seconds, vcpus)
     for seconds, vcpus in loads:
         machine.work(seconds, vcpus)
         found = machine.read()
-        true = machine.level / SPEC.bucket.capacity
+        true = max(0.0, machine.level) / SPEC.bucket.capacity
         assert found["credit_balance_ratio", "low"] <= true + 1e-3
         assert found["credit_balance_ratio", "high"] >= true - 1e-3
 
 
-def test_an_instance_that_rested_for_a_day_is_full_and_its_end_is_known(tmp_path: Path) -> None:
+def test_an_instance_that_rested_for_two_days_is_full_and_its_end_is_known(tmp_path: Path) -> None:
+    """One day pays back what may be owed, and the next fills the bucket."""
     machine = Machine(tmp_path, level=0.0)
-    machine.work(86_400, 0.0)
+    machine.work(2 * 86_400, 0.0)
     machine.read()
     machine.work(STEP_S, 1.2)
     machine.work(STEP_S, 1.2)
@@ -129,9 +154,47 @@ def test_an_instance_that_works_at_its_baseline_and_asks_for_no_more_is_not(tmp_
     assert found["time_to_exhaustion_seconds", "worst"] < math.inf
 
 
+def test_what_an_instance_in_unlimited_mode_owes_is_not_taken_for_credits(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, level=0.0, is_unlimited=True)
+    machine.work(12 * 3_600, 2.0)
+    machine.read()
+    machine.work(12 * 3_600, 0.0)
+    found = machine.read()
+    assert machine.level < 0
+    assert found["credit_balance_ratio", "low"] == 0
+    assert found["credit_balance_ratio", "high"] == 0
+    assert found["credit_balance_ratio", "likely"] == 0
+
+
+def test_after_a_stop_with_hibernation_the_credits_may_be_lost_and_none_came_in(
+    tmp_path: Path,
+) -> None:
+    machine = Machine(tmp_path, level=SPEC.bucket.capacity)
+    machine.work(2 * 86_400, 0.0)
+    assert machine.read()["credit_balance_ratio", "low"] > 0.99
+    machine.work(86_400, 0.5)  # empty
+    assert machine.read()["credit_balance_ratio", "high"] == pytest.approx(0, abs=1e-3)
+    machine.work(STEP_S, 0.0)
+    machine.asleep_s += 86_400
+    found = machine.read()
+    assert found["credit_balance_ratio", "low"] == 0
+    assert found["credit_balance_ratio", "high"] < 0.01
+
+
+def test_a_full_bucket_may_be_lost_in_a_stop_with_hibernation(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, level=SPEC.bucket.capacity)
+    machine.work(2 * 86_400, 0.0)
+    machine.read()
+    machine.asleep_s += 3_600
+    machine.work(STEP_S, 0.0)
+    found = machine.read()
+    assert found["credit_balance_ratio", "low"] < 0.01
+    assert found["credit_balance_ratio", "high"] == 1
+
+
 def test_counters_that_go_back_are_named_and_everything_is_possible_again(tmp_path: Path) -> None:
     machine = Machine(tmp_path, level=SPEC.bucket.capacity)
-    machine.work(86_400, 0.0)
+    machine.work(2 * 86_400, 0.0)
     machine.work(600, 0.5)
     assert machine.read()["credit_balance_ratio", "low"] > 0.5
     machine.used, machine.at = 1.0, machine.at + STEP_S
