@@ -9,7 +9,7 @@ Paths are strings here, and not ``Path``: a thousand volumes are ten thousand fi
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,6 +140,7 @@ def _appeared(record: str) -> float | None:
 
 def _stacked(root: str, names: list[str], disks: Mapping[str, Disk]) -> Iterator[Stacked]:
     under: dict[str, tuple[str, ...]] = {}
+    whole = {part: name for name in names if name not in disks for part in _partitions(root, name)}
     for name in disks:
         under[name] = (name,)
         for part in _partitions(root, name):
@@ -148,12 +149,18 @@ def _stacked(root: str, names: list[str], disks: Mapping[str, Disk]) -> Iterator
     for name in names:
         if name in disks:
             continue
-        bottom = _bottom(root, name, under)
+        bottom = _bottom(root, name, under, whole)
         if bottom:
             label = _text(f"{root}/{name}/dm/name") or _text(f"{root}/{name}/md/level")
             yield Stacked(name=name, label=label or name, disks=bottom)
             for part in _partitions(root, name):
                 yield Stacked(name=part, label=part, disks=bottom)
+
+
+def device_of(source: str, stacked: Iterable[Stacked]) -> str:
+    """The kernel's name of a mount's source: ``nvme1n1`` of /dev/nvme1n1, ``dm-2`` of /dev/mapper/home."""
+    name = source.rpartition("/")[2]
+    return next((one.name for one in stacked if one.label == name), name)
 
 
 def _partitions(root: str, name: str) -> list[str]:
@@ -162,15 +169,21 @@ def _partitions(root: str, name: str) -> list[str]:
     return [one for one in inside if os.path.exists(f"{root}/{name}/{one}/partition")]
 
 
-def _bottom(root: str, name: str, under: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The disks below a device, each once; what is found is kept in ``under``."""
+def _bottom(
+    root: str, name: str, under: dict[str, tuple[str, ...]], whole: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The disks below a device, each once; what is found is kept in ``under``.
+
+    ``whole`` has the devices of partitions that are not of a disk, such as ``md0`` of ``md0p1``.
+    """
+    name = whole.get(name, name)
     if name not in under:
         under[name] = ()  # a circle would end here
         try:
             slaves = sorted(os.listdir(f"{root}/{name}/slaves"))
         except OSError:
             slaves = []
-        below = [disk for slave in slaves for disk in _bottom(root, slave, under)]
+        below = [disk for slave in slaves for disk in _bottom(root, slave, under, whole)]
         under[name] = tuple(dict.fromkeys(below))
     return under[name]
 

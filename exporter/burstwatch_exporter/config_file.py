@@ -149,7 +149,14 @@ def _host(file: _File, problems: list[str]) -> HostConfig:
     for name, entry in (file.devices or {}).items():
         device = convert(entry, _Device, f"devices.{name}", problems) or _Device()
         devices[name] = device.volume_id
-        volumes[device.volume_id or f"device:{name}"] = _given(device, f"devices.{name}", problems)
+        key = device.volume_id or f"device:{name}"
+        if key in volumes and device == _Device(volume_id=device.volume_id):
+            continue  # volumes describes it
+        if key in volumes:
+            problems.append(
+                f"devices.{name} and volumes.{key} both describe the volume, allowed is one of them"
+            )
+        volumes[key] = _given(device, f"devices.{name}", problems)
     types = {
         name: convert(entry, _Limits, f"instance_types.{name}", problems)
         for name, entry in (file.instance_types or {}).items()

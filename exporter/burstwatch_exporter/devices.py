@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from burstwatch_exporter.blocks import Blocks, read_blocks
+from burstwatch_exporter.blocks import Blocks, device_of, read_blocks
 from burstwatch_exporter.mounts import Mount, read_mounts
 from burstwatch_exporter.settings import Roots
 from burstwatch_exporter.sources import Sources
@@ -52,7 +52,7 @@ def _on_volumes(
     found: list[tuple[Mount, str]] = []
     for mount in mounts:
         # btrfs has device numbers of its own, but names its device.
-        name = names.get(mount.devno) or mount.source.rpartition("/")[2]
+        name = names.get(mount.devno) or device_of(mount.source, blocks.stacked.values())
         if name in blocks.disks or name in blocks.stacked:
             found.append((mount, name))
     return found

@@ -39,7 +39,8 @@ def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
     """
     mounts: list[Mount] = []
     problems: list[str] = []
-    for line in read_mountinfo(procfs).splitlines():
+    # The kernel escapes a newline, and no other character that Python would split at.
+    for line in read_mountinfo(procfs).removesuffix("\n").split("\n"):
         before, separator, after = line.partition(" - ")
         head, tail = before.split(" "), after.split(" ")
         if not separator or len(head) < LEAST_BEFORE or len(tail) < LEAST_AFTER:

@@ -41,7 +41,11 @@ class NvmeSource:
             OSError: if the helper is not there.
         """
         until, why = time.monotonic() + ALL_S, ""
-        disks = [view.disk for view in snapshot.views if view.disk.name.startswith("nvme")]
+        disks = [
+            view.disk
+            for view in snapshot.views
+            if view.disk.name.startswith("nvme") and (view.spec is None or view.spec.is_of_ebs)
+        ]
         # Those that the time was too short for come first next time.
         for disk in sorted(disks, key=lambda one: self._asked.get(one.name, 0.0)):
             now = time.monotonic()

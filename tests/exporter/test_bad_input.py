@@ -255,6 +255,25 @@ def test_a_date_and_a_time_are_read_with_a_zone_or_without(text: str, tmp_path: 
     assert found.created_s == datetime(2026, 11, 21, tzinfo=UTC).timestamp()
 
 
+def test_a_device_may_name_its_volume_beside_the_volumes_own_entry(tmp_path: Path) -> None:
+    path, volume = tmp_path / "config.yml", "vol-0fffffffffffffff1"
+    path.write_text(
+        f"volumes: {{{volume}: {{type: st1}}}}\ndevices: {{xvdf: {{volume_id: {volume}}}}}"
+    )
+    found = read_config_file(path)
+    assert found.devices == {"xvdf": volume}
+    known = found.of(volume)
+    assert known is not None
+    assert known.volume_type == "st1"
+    path.write_text(
+        f"volumes: {{{volume}: {{type: st1}}}}\ndevices: {{xvdf: {{volume_id: {volume}, type: gp2}}}}"
+    )
+    with pytest.raises(
+        ValueError, match=f"devices.xvdf and volumes.{volume} both describe the volume, allowed"
+    ):
+        read_config_file(path)
+
+
 def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
     path = tmp_path / "config.yml"
     path.write_text("volumes: {a: {type: gp9}, b: {size_gib: x}}\nfoo: 1\n")

@@ -48,6 +48,17 @@ def test_tmpfs_is_no_volume(host: Planted) -> None:
     assert "is on tmpfs of tmpfs, which is no volume of this host" in refused(host)
 
 
+def test_a_btrfs_of_several_devices_is_refused_and_one_of_one_is_measured(host: Planted) -> None:
+    mounts = host.root / "proc" / "1" / "mountinfo"
+    mounts.write_text(f"27 1 0:2 / {host.data} rw - btrfs /dev/{DISK} rw\n")
+    devices = host.root / "sys" / "fs" / "btrfs" / "0a1b" / "devices"
+    for name in (DISK, "nvme2n1"):
+        (devices / name).mkdir(parents=True)
+    assert "is on a btrfs of several devices (nvme1n1, nvme2n1), allowed is one" in refused(host)
+    (devices / "nvme2n1").rmdir()
+    assert host.measure(path=fio(host, f'cp {GOOD} "$out"')) == 0
+
+
 def test_a_volume_of_which_nobody_says_the_type_has_no_price(host: Planted) -> None:
     host.config(volumes={})
     assert f"the type of {VOLUME} is not known" in refused(host)

@@ -224,6 +224,20 @@ def test_statistics_of_each_volume_join_by_its_id_and_one_that_fails_hides_no_ot
     assert (checked.returncode, checked.stderr) == (0, b"")
 
 
+def test_an_instance_store_that_the_configuration_names_is_not_asked(tmp_path: Path) -> None:
+    tree = yaml.safe_load((TREES / "nitro.yml").read_text())
+    plant(tree["files"], tmp_path)
+    config = tmp_path / "config.yml"
+    config.write_text("devices: {nvme3n1: {type: instance-store}}")
+    more = {"nvme.socket": str(tmp_path / "nvme.sock"), "config.file": str(config)}
+    exporter = make_exporter(parse_options(flags(tmp_path, **more), {}), Hands().clock)
+    asked = [f"nvme{number}n1" for number in range(6) if number != 3]
+    with helping(tmp_path / "nvme.sock", Disks(**dict.fromkeys(asked, a_page()))):
+        exporter.scrape("")
+    assert "nvme3n1" in {view.disk.name for view in exporter.host.observe().views}
+    assert exporter.sources.outcomes["nvme"].problems == ()
+
+
 @pytest.mark.slow
 def test_disks_after_one_that_is_slow_are_asked_at_the_next_scrape(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -23,8 +23,9 @@ from burstwatch_exporter.diskstats import parse_diskstats
 from burstwatch_exporter.exposition import Page, encode
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.mounts import read_mounts
+from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
-from tools.pages import TREES, flags, page, plant
+from tools.pages import TREES, Hands, flags, page, plant
 
 HOSTS = sorted(TREES.glob("*.yml"))
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
@@ -59,6 +60,36 @@ def values(tree: str, name: str, **labels: str) -> list[float]:
 def test_a_raid_and_its_partition_lie_on_both_volumes() -> None:
     assert len(values("raid0", "device_volume_info", device="md0p1")) == 2
     assert len(values("raid0", "mount_info", mountpoint="/data")) == 2
+
+
+def test_lvm_on_a_partition_of_a_raid_and_btrfs_on_lvm_lie_on_both_volumes(tmp_path: Path) -> None:
+    """Also where a mount point has characters that Python takes for ends of lines."""
+    tree = yaml.safe_load((TREES / "raid0.yml").read_text())
+    files = tree["files"]
+    files["proc/1/mountinfo"] += (
+        "32 26 253:0 / /db\u2028\x0c rw shared:14 - ext4 /dev/mapper/vg-data rw\n"
+        "33 26 0:50 / /home rw shared:15 - btrfs /dev/mapper/vg-data rw\n"
+    )
+    files["proc/diskstats"] += (
+        " 253 0 dm-0 180000 0 2880000 0 80010 0 1280100 0 0 0 0 0 0 0 0 0 0\n"
+    )
+    files |= {
+        "sys/block/dm-0/dm/name": "vg-data\n",
+        "sys/block/dm-0/size": "1677721600\n",
+        "sys/block/dm-0/slaves/md0p1": "",
+    }
+    plant(files, tmp_path)
+    exporter = make_exporter(parse_options(flags(tmp_path), {}), Hands().clock)
+    families = list(parse_text(exporter.scrape("")[1].decode()))
+    mounted = [
+        (sample.labels["mountpoint"], sample.labels["device"])
+        for family in families
+        for sample in family.samples
+        if sample.name == "burstwatch_mount_info" and sample.labels["device"] == "dm-0"
+    ]
+    assert len(mounted) == 4  # two volumes for each
+    assert {point for point, _ in mounted if point == "/home"}
+    assert exporter.sources.outcomes["mounts"].problems == ()
 
 
 def test_encryption_over_lvm_is_resolved_to_the_volumes_at_the_bottom() -> None:

@@ -5,6 +5,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from burstwatch_exporter.blocks import device_of
 from burstwatch_exporter.diskstats import parse_diskstats
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import Roots
@@ -60,8 +61,15 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
     devno = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
     fstype, source = _mounted(found, roots)
     name = next((one for one, number in stats.devnos.items() if number == devno), None)
-    if name is None:  # btrfs has numbers of its own, but names its device
-        name = source.rpartition("/")[2] if fstype == "btrfs" else None
+    if fstype == "btrfs":  # it has numbers of its own, but names its device
+        name = device_of(source, snapshot.stacked)
+        devices = _btrfs_devices(name, roots)
+        if len(devices) > 1:
+            msg = (
+                f"directory {directory} is on a btrfs of several devices ({', '.join(devices)}), "
+                "allowed is one: btrfs itself chooses which of them it writes to"
+            )
+            raise ValueError(msg)
     by_name = {view.disk.name: view for view in snapshot.views}
     under = {one.name: one.disks for one in snapshot.stacked} | {one: (one,) for one in by_name}
     views = tuple(by_name[disk] for disk in under.get(name or "", ()) if disk in by_name)
@@ -79,6 +87,15 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
         views=views,
         stripe=read_stripe(roots.sysfs, name),
     )
+
+
+def _btrfs_devices(name: str, roots: Roots) -> list[str]:
+    """The devices of the btrfs that a device belongs to; none where the kernel does not tell."""
+    for folder in (roots.sysfs / "fs" / "btrfs").glob("*/devices"):
+        names = sorted(one.name for one in folder.iterdir())
+        if name in names:
+            return names
+    return []
 
 
 def _mounted(directory: Path, roots: Roots) -> tuple[str, str]:
