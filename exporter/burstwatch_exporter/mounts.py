@@ -40,7 +40,7 @@ def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
     mounts: list[Mount] = []
     problems: list[str] = []
     # The kernel escapes a newline, and no other character that Python would split at.
-    for line in read_mountinfo(procfs).removesuffix("\n").split("\n"):
+    for line in filter(None, read_mountinfo(procfs).split("\n")):
         before, separator, after = line.partition(" - ")
         head, tail = before.split(" "), after.split(" ")
         if not separator or len(head) < LEAST_BEFORE or len(tail) < LEAST_AFTER:
