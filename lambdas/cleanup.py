@@ -39,8 +39,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
             reason = "; ".join(f"{problem.part}: {problem.error}" for problem in problems)
         else:
             old = event.get("OldResourceProperties", {})
-            # In shorter periods the heartbeats that there are would be too far apart.
-            is_same = old.get("PeriodSeconds") == asked["PeriodSeconds"]
+            # A deployment of another name has no heartbeats yet. In shorter periods those that there are would be too far apart.
+            is_same = all(old.get(key) == asked.get(key) for key in ("Deployment", "PeriodSeconds"))
             before = old.get("Units", []) if is_same else []
             new = {*asked["Units"]} - {*before}
             begin(deployment, new, float(asked["PeriodSeconds"]), int(asked["Periods"]))

@@ -34,6 +34,7 @@ export class Cleanup extends Construct {
       serviceTimeout: settle.plus(Duration.minutes(4)),
       // The last sweep may still run when its rule is gone: wait it out, then look once more.
       properties: {
+        Deployment: props.deployment,
         SettleSeconds: settle.toSeconds(),
         PeriodSeconds: props.schedule.toSeconds(),
         Periods: HEARTBEATS,

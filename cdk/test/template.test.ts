@@ -103,7 +103,7 @@ test('a sweep may take ten seconds less than its period, and 110 at most', () =>
     made.hasResourceProperties('AWS::Lambda::Function', { Handler: 'lambdas.sweep.handler', Timeout: seconds });
     made.hasResourceProperties('AWS::CloudWatch::Alarm', { MetricName: 'Duration', Threshold: 800 * seconds });
     // The last sweep is waited out before its alarms are deleted.
-    made.hasResourceProperties('Custom::BurstwatchAlarms', { SettleSeconds: seconds, ServiceTimeout: `${seconds + 240}` });
+    made.hasResourceProperties('Custom::BurstwatchAlarms', { Deployment: 'burstwatch', SettleSeconds: seconds, ServiceTimeout: `${seconds + 240}` });
     made.hasResourceProperties('AWS::Lambda::Function', { Handler: 'lambdas.cleanup.handler', Timeout: seconds + 180 });
   }
 });

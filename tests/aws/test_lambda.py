@@ -265,6 +265,7 @@ def deletion(request_type: str = "Delete") -> dict[str, Any]:
         "LogicalResourceId": "Alarms",
         "PhysicalResourceId": "alarms",
         "ResourceProperties": {
+            "Deployment": "burstwatch",
             "SettleSeconds": "0",
             "PeriodSeconds": "60",
             "Periods": "5",
@@ -349,8 +350,12 @@ def test_a_new_unit_has_heartbeats_before_its_first_sweep_and_one_that_runs_gets
     assert heartbeats(cloud) == {"x/eu-north-1": five}
     cloud.aws.regions["us-east-1"].metrics.clear()
     slower = {**old, "PeriodSeconds": "3600"}
-    function.handler({**event, "RequestType": "Update", "OldResourceProperties": slower}, Context())
-    assert heartbeats(cloud) == {"123456789012/us-east-1": five, "222222222222/eu-west-1": five}
+    renamed = {**old, "Deployment": "before"}
+    for changed in (slower, renamed):
+        cloud.aws.regions["us-east-1"].metrics.clear()
+        update = {**event, "RequestType": "Update", "OldResourceProperties": changed}
+        function.handler(update, Context())
+        assert heartbeats(cloud) == {"123456789012/us-east-1": five, "222222222222/eu-west-1": five}
     assert {one["Status"] for one in answers} == {"SUCCESS"}
 
 
