@@ -49,7 +49,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     ``batchItemFailures``, and costs no other.
     """
     if "digest" in event:
-        return _digest(str(event["digest"]))
+        return _digest(str(event["digest"]), event.get("fixed_usd_a_month"))
     if "drill" in event:
         answer = take_step(event["drill"], units.home, config, now=time.time())
         logger.info("drill", asked=event["drill"], answer=answer)
@@ -58,9 +58,11 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     return swept
 
 
-def _digest(log_group: str) -> dict[str, Any]:
+def _digest(log_group: str, fixed_usd_a_month: float | None) -> dict[str, Any]:
     """Send the digest of the week, from the log of the sweeps. Raises what AWS refuses."""
-    message = make_digest(units.home, log_group, config, now=time.time())
+    message = make_digest(
+        units.home, log_group, config, fixed_usd_a_month=fixed_usd_a_month, now=time.time()
+    )
     send_digest(units.home, message, config)
     logger.info("digest sent", title=message.title)
     return {"title": message.title}

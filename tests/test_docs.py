@@ -13,6 +13,7 @@ from burstwatch.backtest.replay import Played, volume
 from burstwatch.cli.catalog import catalog, member_role
 from burstwatch.cli.main import run
 from burstwatch.config import Config
+from burstwatch.forecast.hazard import threshold_for
 from burstwatch.forecast.policy import assess
 from tests.unit.test_policy import rows_of
 from tests.unit.test_projection import steady
@@ -88,6 +89,13 @@ def test_the_level_that_the_readme_says_a_full_burst_is_acted_on_is_the_one_that
         f"five minutes late. burstwatch pages when CloudWatch shows about {acted_on:.0f} %"
         in " ".join(README.split())
     )
+
+
+def test_the_probability_from_which_the_docs_say_that_burstwatch_pages_is_the_defaults() -> None:
+    share = f"{100 * threshold_for(Config().needless_per_week):.0f} %"
+    assert f"Condition 2: the probability of this is at least {share}" in README
+    glossary = (ROOT / "docs" / "glossary.md").read_text()
+    assert f"the limit of `needless_per_week` ({share} by default)" in glossary
 
 
 def test_every_target_of_make_that_the_docs_name_exists() -> None:

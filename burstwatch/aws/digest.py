@@ -17,8 +17,18 @@ from burstwatch.polling.queries import Query
 LASTS_S = 7.0 * DAY
 
 
-def make_digest(clients: Clients, log_group: str, config: Config, *, now: float) -> Message:
+def make_digest(
+    clients: Clients,
+    log_group: str,
+    config: Config,
+    *,
+    fixed_usd_a_month: float | None = None,
+    now: float,
+) -> Message:
     """The digest of the last seven days.
+
+    ``fixed_usd_a_month`` is what the deployment costs without requests for metrics. If it is not known, the
+    digest has the cost of a deployment with one function.
 
     Raises:
         AwsError: if the log cannot be read.
@@ -34,7 +44,9 @@ def make_digest(clients: Clients, log_group: str, config: Config, *, now: float)
     answers = read_metrics(
         clients, [requested], start_s=since_s, end_s=now, period_s=HOUR, deadline=NEVER
     )
-    usd_a_month = sum(line.usd for line in deployment_lines(config))
+    usd_a_month = fixed_usd_a_month
+    if usd_a_month is None:
+        usd_a_month = sum(line.usd for line in deployment_lines(config))
     series = answers.series.get(requested.key)
     return digest_message(
         read_episodes(clients, log_group, since_s=since_s),
@@ -44,6 +56,7 @@ def make_digest(clients: Clients, log_group: str, config: Config, *, now: float)
         if series
         else None,
         fixed_usd=usd_a_month * LASTS_S / MONTH_S,
+        is_of_one_function=fixed_usd_a_month is None,
         links=config.links,
         at=now,
     )

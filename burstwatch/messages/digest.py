@@ -21,14 +21,16 @@ def digest_message(
     lasts_s: float,
     requests_usd: float | None,
     fixed_usd: float,
+    is_of_one_function: bool,
     links: Links,
     at: float,
 ) -> Message:
     """The digest of the closed ``episodes`` of the last ``lasts_s`` before ``at``.
 
     ``requests_usd`` is the list price of what was asked for, None where it is not known, and
-    ``fixed_usd`` that of the deployment itself.
+    ``fixed_usd`` that of the deployment itself, or of one with one function.
     """
+    deployed = "a deployment with one function" if is_of_one_function else "the deployment"
     days = f"{lasts_s / DAY:.0f} days"
     empty = [one for one in episodes if one.was_empty]
     changes = _changes(episodes)
@@ -44,7 +46,7 @@ def digest_message(
             f"Time at zero: {span(sum(one.at_zero_s or 0.0 for one in episodes))} in all",
             f"Needless pages: {sum(map(is_needless, episodes))} (never under {NEEDLESS_ABOVE:.0%})",
             f"Near misses: {sum(map(is_near_miss, episodes))} (under {NEAR_MISS_BELOW:.0%}, never empty)",
-            f"Cost of watching: {asked} for metric requests, {fixed_usd:.2f} USD for the deployment (list prices)",
+            f"Cost of watching: {asked} for metric requests, {fixed_usd:.2f} USD for {deployed} (list prices)",
         ),
         links=links_of("", links, at=at),
         keywords=("digest",),

@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnKey } from 'aws-cdk-lib/aws-kms';
+import type { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
 import { partsOf } from './parts.ts';
 import type { ResolvedProps } from './props.ts';
@@ -20,9 +21,10 @@ export interface Line {
   readonly usd: number;
 }
 
-/** What the deployment costs a month whatever the fleet. Requests for metrics come on top. */
-export function fixedLines(stack: Stack, props: ResolvedProps): Line[] {
-  const resources = stack.node.findAll();
+/** What a deployment below `scope` costs a month whatever the fleet. Requests for metrics come on top. */
+export function fixedLines(scope: Construct, props: ResolvedProps): Line[] {
+  const stack = Stack.of(scope);
+  const resources = scope.node.findAll();
   const count = (type: new (...args: never[]) => unknown) => resources.filter((child) => child instanceof type).length;
   const parts = partsOf(props).length;
   const sweeps = (MINUTES_PER_MONTH / props.schedule.toMinutes()) * parts;
@@ -52,10 +54,15 @@ export function fixedLines(stack: Stack, props: ResolvedProps): Line[] {
   return lines;
 }
 
+/** All lines together. */
+export function fixedUsd(scope: Construct, props: ResolvedProps): number {
+  return fixedLines(scope, props).reduce((sum, { usd }) => sum + usd, 0);
+}
+
 /** The same in words. */
-export function estimateFixedCost(stack: Stack, props: ResolvedProps): string {
-  const lines = fixedLines(stack, props);
-  const total = lines.reduce((sum, { usd }) => sum + usd, 0);
+export function estimateFixedCost(scope: Construct, props: ResolvedProps): string {
+  const lines = fixedLines(scope, props);
+  const total = fixedUsd(scope, props);
   const floor = props.floor
     ? ` The floor alarm is billed per volume: ${usdOf('alarm_metric').toFixed(2)} USD a volume-month on top.`
     : '';

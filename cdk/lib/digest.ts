@@ -1,9 +1,10 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Lazy } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import { fixedUsd } from './cost.ts';
 import { acknowledgeKey, acknowledgeReads, type FunctionsProps, makeFooting, makeFunction } from './functions.ts';
 import type { Sweeps } from './sweeps.ts';
 
@@ -32,10 +33,12 @@ export class Digest extends Construct {
     );
     acknowledgeKey(footing.role);
     acknowledgeReads(footing.role, ['cloudwatch:GetMetricData']);
+    // Known when everything else is there.
+    const cost = Lazy.number({ produce: () => Math.round(100 * fixedUsd(scope, props)) / 100 });
     new Rule(this, 'Rule', {
       description: `burstwatch ${props.deployment}: the digest of the week`,
       schedule: Schedule.cron({ weekDay: 'MON', hour: '7', minute: '0' }),
-      targets: [new LambdaFunction(fn, { event: RuleTargetInput.fromObject({ digest: logGroup.logGroupName }), retryAttempts: 1 })],
+      targets: [new LambdaFunction(fn, { event: RuleTargetInput.fromObject({ digest: logGroup.logGroupName, fixed_usd_a_month: cost }), retryAttempts: 1 })],
     });
   }
 }

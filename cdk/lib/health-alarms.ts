@@ -85,8 +85,8 @@ export class HealthAlarms extends Construct {
       datapoints: 1,
       missing: TreatMissingData.IGNORE,
       topic: notice,
-      means: 'At least one resource has no burst credits left. It runs at its baseline, or costs more.',
-        ok: 'no volume is empty.',
+      means: 'At least one resource has no burst credits left. It runs at its baseline.',
+        ok: 'no resource is empty.',
         now: 'find the alarm of the resource. `burstwatch scan` lists the fleet.',
     });
     add('volumes-critical', {
@@ -98,7 +98,7 @@ export class HealthAlarms extends Construct {
       missing: TreatMissingData.IGNORE,
       topic: notice,
       means: 'Ten or more resources are critical at once.',
-        ok: 'fewer than ten volumes run dry.',
+        ok: 'fewer than ten resources are critical.',
         now: 'look for one cause: a deployment, a backup or a shared job.',
     });
     // By unit and shard: the heartbeats of the others must not hide that one has stopped.
@@ -122,7 +122,7 @@ export class HealthAlarms extends Construct {
       metric: new MathExpression({
         expression: '100 * unknown / IF(seen > 0, seen, 1)',
         usingMetrics: { unknown: fleet('ResourcesUnknown', Stats.SUM), seen: fleet('ResourcesSeen', Stats.SUM) },
-        label: 'unknown volumes, percent',
+        label: 'unknown resources, percent',
         period,
       }),
       threshold: 20,
@@ -173,9 +173,9 @@ export class HealthAlarms extends Construct {
       threshold: 1,
       periods: 5,
       topic: notice,
-      means: 'The budget for metric requests is used up. Volumes near danger are asked for first; the rest are not watched.',
+      means: 'The budget for metric requests is used up. Resources near danger are asked for first; the rest are not watched.',
         ok: 'the budget is enough again.',
-        now: 'raise budget_usd_per_month, or watch fewer volumes.',
+        now: 'raise budget_usd_per_month, or watch fewer resources.',
     });
     for (const { id: own, function: fn } of sweepers) {
       add('function-errors', {

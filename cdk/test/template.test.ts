@@ -372,10 +372,13 @@ test('the digest is off by itself, and on it may read its own log and publish to
   const weekly = (made: Template) =>
     Object.values(made.findResources('AWS::Events::Rule')).filter((rule) => rule.Properties.ScheduleExpression.startsWith('cron'));
   assert.equal(weekly(synthesise().template).length, 0);
-  const { template: made } = synthesise({ digest: true });
+  const { stack, props, template: made } = synthesise({ digest: true, shards: 4 });
   const [rule] = weekly(made);
   assert.equal(rule?.Properties.ScheduleExpression, 'cron(0 7 ? * MON *)');
-  assert.ok(rule?.Properties.Targets[0].InputTransformer ?? rule?.Properties.Targets[0].Input);
+  const event = JSON.parse(flat(rule?.Properties.Targets[0].Input));
+  const usd = Number(/about ([\d.]+) USD/.exec(estimateFixedCost(stack, props))?.[1]);
+  assert.ok(usd > 10, 'four functions');
+  assert.ok(Math.abs(event.fixed_usd_a_month - usd) < 0.02, `${event.fixed_usd_a_month} and ${usd}`);
   const statements = Object.values(made.findResources('AWS::IAM::Policy')).flatMap((one) => one.Properties.PolicyDocument.Statement);
   for (const action of ['logs:FilterLogEvents', 'sns:Publish']) {
     const found = statements.filter((one) => [one.Action].flat().includes(action));

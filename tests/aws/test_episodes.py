@@ -197,6 +197,10 @@ def test_the_digest_of_a_week_names_what_happened_what_it_cost_and_what_would_he
     assert function.handler({"digest": LOG}, Context()) == {"title": out.splitlines()[0]}
     (sent,) = [one for one in cloud.aws.published if one["TopicArn"] == NOTICE]
     assert sent["Email"] == out
+    assert "USD for a deployment with one function (list prices)" in out
+    function.handler({"digest": LOG, "fixed_usd_a_month": 60.0}, Context())
+    *_, sent = [one for one in cloud.aws.published if one["TopicArn"] == NOTICE]
+    assert ", 14.00 USD for the deployment (list prices)" in sent["Email"]
     assert json.loads(sent["Message"])["metadata"]["eventType"] == "burstwatch.digest"
 
 
@@ -234,7 +238,7 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
     ]
     message = digest_message(
         [*some, an_episode(resource_id="vol-9", at_zero_s=900.0)],
-        deployment="test", lasts_s=7 * 86_400.0, requests_usd=None, fixed_usd=2.5,
+        deployment="test", lasts_s=7 * 86_400.0, requests_usd=None, fixed_usd=2.5, is_of_one_function=False,
         links=Links(dashboard="https://x/{resource_id}", runbooks="https://y"), at=NOW,
     )  # fmt: skip
     assert message.links == ()  # a dashboard of one resource is none for all

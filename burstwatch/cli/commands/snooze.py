@@ -46,6 +46,6 @@ def run(args: Namespace, terminal: Terminal) -> int:
     put_tag(clients, kind, thing, SNOOZE_TAG, snooze.value)
     name = f"{printable(thing.name)} {thing.id}" if thing.name else thing.id
     until = clock_time(snooze.until_s, now=now)
-    text = f"{name} is snoozed until {until}. The next sweep after {span(INVENTORY_S)} sees it."
+    text = f"{name} is snoozed until {until}. It takes effect within {span(INVENTORY_S)}."
     print(text, file=terminal.stdout)
     return 0
