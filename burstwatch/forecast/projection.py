@@ -88,14 +88,14 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
             reason = f"the newest datapoint is {age:.0f} s old, although AWS publishes this metric without load too"
             return _unknown(now, reason, age=age)
         if observation.unit_is_fresh:
-            reason = f"no datapoint for {age:.0f} s while others of the unit have some: no I/O"
+            reason = f"no datapoint for {age:.0f} s although data is not late: no I/O"
             late_s = max_data_age_s + (
                 FINE_S if is_fine(last.start_s) else observation.unit_period_s
             )
             ended = level_at_end(bucket, last, STILL)
             found = _idle(bucket, ended, reason, now=now, age=age, late_s=late_s)
             return replace(found, data_age_s=age)
-        reason = f"the newest datapoint is {age:.0f} s old and nothing else in the unit is fresh"
+        reason = f"the newest datapoint is {age:.0f} s old, and no other data shows whether it is late"
         return _unknown(now, reason, age=age)
     demand = demand_now(history, limit=resource.limit.rate)
     held_back = history.newest_binding()
@@ -149,7 +149,7 @@ def _without_levels(
     if history is not None and history.has_demand():
         return _unknown(now, "there is I/O, but AWS published no balance")
     if observation.unit_is_fresh:
-        reason = "no datapoint while others of the unit have some: no I/O"
+        reason = "no datapoint although data is not late: no I/O"
         anything = Range(low=0.0, likely=0.0, high=bucket.capacity)
         silent_s, late_s = observation.looked_back_s, max_data_age_s + observation.unit_period_s
         return _idle(bucket, anything, reason, now=now, age=silent_s, late_s=late_s)

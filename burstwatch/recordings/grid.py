@@ -6,11 +6,12 @@ worse one.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from burstwatch.formatting import recorded_time
+from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import PERCENT, Kind, from_percent
 from burstwatch.recordings.matching import Matched
 from burstwatch.recordings.samples import Sample, at_period
@@ -22,6 +23,8 @@ MINUTE_S = 60.0
 COARSE_S = 300.0
 #: A longer hole in which nothing has a row is unknown. In a shorter one nothing was counted: no I/O.
 LONGEST_SILENCE_S = 3_600.0
+#: Some tools round a balance to whole percents.
+ROUNDED = 0.01
 #: A metric that is absent for most of the time says nothing of the period that it is in.
 MOSTLY = 0.5
 #: Ten years of minutes.
@@ -68,11 +71,6 @@ def to_grid(
         msg = f"{name}: the rows span {count:.0f} periods of {step_s:g} s, at most {MOST_SAMPLES} are played"
         raise ValueError(msg)
     rows: dict[float, dict[str, float]] = {at: {} for at in places.values()}
-    if contents.gaps_are_silence:
-        silent = list(_silent(list(rows), step_s))
-        rows |= {at: {} for at in silent}
-        if silent:
-            notes.append(f"{len(silent)} periods without a row are taken as no I/O")
     contradicted: dict[str, int] = Counter()
     for metric, some in points.items():
         worse = _worse(metric, matched, kind)
@@ -80,26 +78,54 @@ def to_grid(
             row = rows[places[at]]
             contradicted[metric] += row.get(metric, value) != value
             row[metric] = worse(row[metric], value) if metric in row else value
+    contradictions = [
+        f"{metric} has two values for the same time in {count} places, and the worse one is used: two resources in one file?"
+        for metric, count in contradicted.items()
+        if count
+    ]
+    if contents.gaps_are_silence:
+        silent, spent = _silent(rows, step_s, matched.resource, kind)
+        rows |= {at: {} for at in silent}
+        if silent:
+            notes.append(f"{len(silent)} periods without a row are taken as no I/O")
+        if spent:
+            contradictions.append(
+                f"the balance falls over {spent} periods without a row, which is not possible without I/O; they are taken as unknown"
+            )
     samples = [Sample(t_s=at, values=values) for at, values in sorted(rows.items())]
     wide, widest_s = at_period(
         samples, step_s, widest_s, kind=kind, level_statistic=matched.resource.statistic
     )
-    contradictions = tuple(
-        f"{metric} has two values for the same time in {count} places, and the worse one is used: two resources in one file?"
-        for metric, count in contradicted.items()
-        if count
-    )
     return Grid(
-        samples=list(wide), period_s=widest_s, notes=tuple(notes), contradictions=contradictions
+        samples=list(wide),
+        period_s=widest_s,
+        notes=tuple(notes),
+        contradictions=tuple(contradictions),
     )
 
 
-def _silent(times: Sequence[float], step_s: float) -> Iterator[float]:
-    """The periods between the rows in which CloudWatch had no datapoint, for so long at most."""
-    for before, after in pairwise(times):
+def _silent(
+    rows: Mapping[float, Mapping[str, float]], step_s: float, resource: Resource, kind: Kind
+) -> tuple[list[float], int]:
+    """The periods between the rows in which CloudWatch had no datapoint, for so long at most.
+
+    Without I/O a balance does not fall. The second value counts the periods of gaps over which it fell
+    by more than the rows beside them can spend.
+    """
+    silent, spent, bucket = list[float](), 0, resource.bucket
+    beside = 0.0 if bucket is None else 2 * step_s * (bucket.burst - bucket.refill)
+    most = ROUNDED + (beside / bucket.capacity if bucket else 0.0)
+    for before, after in pairwise(sorted(rows)):
         missed = round((after - before) / step_s) - 1
-        if missed * step_s <= LONGEST_SILENCE_S:
-            yield from (before + (n + 1) * step_s for n in range(missed))
+        if not 0 < missed * step_s <= LONGEST_SILENCE_S:
+            continue
+        levels = [rows[at].get(resource.level_metric) for at in (before, after)]
+        ratios = [kind.to_ratio(resource, one) for one in levels if one is not None]
+        if len(ratios) == len(levels) and ratios[0] - ratios[1] > most:
+            spent += missed
+        else:
+            silent += [before + (n + 1) * step_s for n in range(missed)]
+    return silent, spent
 
 
 def _worse(metric: str, matched: Matched, kind: Kind) -> Callable[[float, float], float]:

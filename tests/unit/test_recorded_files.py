@@ -197,6 +197,23 @@ def test_hours_without_a_datapoint_are_unknown_and_not_idle(tmp_path: Path) -> N
     assert "taken as no I/O" not in said
 
 
+@pytest.mark.parametrize(("last", "spent"), [(90, 0), (20, 10)])
+def test_a_balance_does_not_fall_in_silence(last: int, spent: int, tmp_path: Path) -> None:
+    at = [*range(1_790_000_000, 1_790_003_000, 300), *range(1_790_006_000, 1_790_009_000, 300)]
+    points = [
+        {"Timestamp": t, "Minimum": 90 if t < 1_790_003_000 else last, "Unit": "Percent"}
+        for t in at
+    ]
+    path = tmp_path / "gap.json"
+    path.write_text(json.dumps({"Label": "BurstBalance", "Datapoints": points}))
+    code, out, err = burstwatch("replay", str(path), *GP2, "--json")
+    assert code == 0
+    assert ("10 periods without a row are taken as no I/O" in err) is (spent == 0)
+    assert (f"doubtful: the balance falls over {spent} periods without a row" in err) is (spent > 0)
+    states = [json.loads(line)["state"] for line in out.splitlines()]
+    assert ("idle" in states[12:20]) is (spent == 0)
+
+
 def rows_of(lines: Iterable[str], *, head: str = "Time,BurstBalance,VolumeReadOps") -> str:
     return "\n".join([head, *lines, ""])
 
