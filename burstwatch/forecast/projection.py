@@ -95,7 +95,9 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
             ended = level_at_end(bucket, last, STILL)
             found = _idle(bucket, ended, reason, now=now, age=age, late_s=late_s)
             return replace(found, data_age_s=age)
-        reason = f"the newest datapoint is {age:.0f} s old, and no other data shows whether it is late"
+        reason = (
+            f"the newest datapoint is {age:.0f} s old, and no other data shows whether it is late"
+        )
         return _unknown(now, reason, age=age)
     demand = demand_now(history, limit=resource.limit.rate)
     held_back = history.newest_binding()
