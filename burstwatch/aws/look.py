@@ -7,6 +7,7 @@ from functools import partial
 from burstwatch.aws.listings import Listed
 from burstwatch.aws.memory import Memory, Stock
 from burstwatch.aws.metrics import BUDGET_USED
+from burstwatch.aws.names import metric_id
 from burstwatch.aws.reading import Reader, ask
 from burstwatch.aws.session import Clients, Deadline
 from burstwatch.config import Config
@@ -42,11 +43,12 @@ class Look:
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
     at one before whose resource waits to be asked again. Of a unit in shards it is a look at
-    ``shard``.
+    ``shard``. ``foreign`` is the ``foreign_name`` of the unit, empty for the home unit.
     """
 
     unit: Unit
     at: float
+    foreign: str = ""
     shard: Shard = WHOLE
     assessments: Mapping[str, Assessed] = field(default_factory=dict)
     buckets: tuple[Assessed, ...] = ()
@@ -66,7 +68,13 @@ class Look:
         """Describe one of them in words."""
         resource, assessment = self.assessments[resource_id]
         background = self.backgrounds.get(resource_id, Background())
-        return make_brief(resource, assessment, self.kinds[resource.kind], background)
+        return make_brief(
+            resource,
+            assessment,
+            self.kinds[resource.kind],
+            background,
+            metric_id=metric_id(resource.kind, resource_id, self.foreign),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ import re
 
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
+from burstwatch.kinds import find_kinds
 from burstwatch.polling.unit import Unit
 from burstwatch.shards import Shard
 
@@ -85,19 +86,28 @@ def mass_name(shard: Shard) -> str:
     return "many_at_once" if shard.is_whole else f"many_at_once-{shard.number}-of-{shard.count}"
 
 
+def metric_id(kind: str, resource_id: str, foreign: str) -> str:
+    """The id of a resource in metrics: in another unit, a name that people gave begins with its ``foreign_name``.
+
+    Two units may have databases of the same name. Ids that AWS gives, such as ``vol-...``, are unique.
+    """
+    known = find_kinds().get(kind)
+    has_name = known is not None and known.inventory.has_names
+    return f"{foreign}/{resource_id}" if foreign and has_name else resource_id
+
+
 def resource_dimensions(
     config: Config, kind: str, resource_id: str, *, foreign: str
 ) -> list[dict[str, str]]:
     """The dimensions of everything that a deployment publishes about one resource.
 
-    Two deployments may watch the same resource, each with settings of its own. Two units may have
-    resources with the same id, such as databases. So an id of another unit begins with its
-    ``foreign_name``; ``foreign`` is empty for the home unit.
+    Two deployments may watch the same resource, each with settings of its own. ``foreign`` is the
+    ``foreign_name`` of the resource's unit, empty for the home unit.
     """
     values = {
         "Deployment": config.deployment,
         "Kind": kind,
-        "ResourceId": f"{foreign}/{resource_id}" if foreign else resource_id,
+        "ResourceId": metric_id(kind, resource_id, foreign),
     }
     return [{"Name": name, "Value": value} for name, value in values.items()]
 

@@ -31,11 +31,9 @@ DATA_PER_CALL = 1000
 
 
 def publish_severities(
-    clients: Clients, found: Look, plan: AlarmPlan, config: Config, *, foreign: str
+    clients: Clients, found: Look, plan: AlarmPlan, config: Config
 ) -> list[Problem]:
     """The metrics of every resource that an alarm is about, stamped with the sweep's start.
-
-    ``foreign`` is the ``foreign_name`` of the unit, or empty for the home unit.
 
     Each is billed by the hour in which it is published, so of the others there is none.
 
@@ -48,7 +46,7 @@ def publish_severities(
     severities: list[dict[str, Any]] = []
     ranges: list[dict[str, Any]] = []
     for (kind, resource_id), number in plan.severities.items():
-        of_it = resource_dimensions(config, kind, resource_id, foreign=foreign)
+        of_it = resource_dimensions(config, kind, resource_id, foreign=found.foreign)
         times = [found.at, found.at - ALARM_PERIOD_S] if resource_id in new else [found.at]
         severities += [datum(SEVERITY_METRIC, of_it, at, float(number), "None") for at in times]
         entry = found.assessments.get(resource_id)

@@ -16,8 +16,6 @@ from burstwatch.aws.look import Look
 from burstwatch.aws.names import (
     MASS,
     alarm_name,
-    foreign_name,
-    foreign_of,
     mass_name,
     part_name,
     unit_prefix,
@@ -76,25 +74,20 @@ def reconcile(
     there: Listed | Problem,
     config: Config,
     *,
-    is_home: bool,
     close: Callable[[str, Sequence[Alarm]], Episode],
     now: float,
 ) -> Reconciled:
     """Rewrite alarms and publish the severities, then create alarms, send events and delete what is over.
 
-    ``is_home`` is whether the unit is reached by home's own clients. ``close`` describes the
-    episode of a resource by its alarms, which are all over.
+    ``close`` describes the episode of a resource by its alarms, which are all over.
     """
-    alarms: Sequence[Alarm] = ()
-    foreign = "" if is_home else foreign_name(found.unit)
-    if not isinstance(there, Problem):
-        alarms, foreign = there.alarms, foreign_of(there.prefix)
+    alarms = () if isinstance(there, Problem) else there.alarms
     plan = plan_alarms(found, alarms, config, now=now)
     # What goes to OK now must not repeat the danger. All other words can wait until somebody is paged.
     over = [one for one in plan.rewrite if one[1].over_s is not None]
     lasting = [one for one in plan.rewrite if one[1].over_s is None]
     _, problems = rewrite_alarms(home, found, plan, over, config)
-    unpublished = publish_severities(home, found, plan, config, foreign=foreign)
+    unpublished = publish_severities(home, found, plan, config)
     problems += unpublished
     if plan.postponed:
         reason = f"{plan.postponed} alarms wait for the next sweep: this sweep made as many as one sweep may"

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from burstwatch.aws.budget import SPENT_METRIC, open_budget
 from burstwatch.aws.episodes import close_episode
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
-from burstwatch.aws.names import HEARTBEAT_METRIC
+from burstwatch.aws.names import HEARTBEAT_METRIC, foreign_name, foreign_of
 from burstwatch.aws.publish import publish_of_unit
 from burstwatch.aws.reconcile import list_alarms, reconcile
 from burstwatch.aws.session import Clients, Deadline
@@ -78,10 +78,13 @@ def sweep(
         spent = float(found.metrics_requested)
         problems += publish_of_unit(publisher, found, config, SPENT_METRIC, spent)
     reader = home.until(deadline.plus(READ_ALARMS_S))
-    is_home = clients is home
-    there = list_alarms(reader, found, config, is_home=is_home)
+    there = list_alarms(reader, found, config, is_home=clients is home)
+    foreign = "" if clients is home else foreign_name(unit)
+    if not isinstance(there, Problem):
+        foreign = foreign_of(there.prefix)  # a role can lead to the home unit as well
+    found = replace(found, foreign=foreign)
     close = partial(close_episode, clients, found, deadline=deadline.plus(READ_ALARMS_S))
-    alarms = reconcile(publisher, found, there, config, is_home=is_home, close=close, now=now)
+    alarms = reconcile(publisher, found, there, config, close=close, now=now)
     problems += alarms.problems
     # A sweep that could not see everything, or could not make an alarm, is not complete,
     # and its silence must alarm.

@@ -24,6 +24,7 @@ CONSOLE = "rds/home?region={region}#database:id={id};is-cluster=false"
 
 DATABASES = Listing(
     service="rds",
+    has_names=True,
     operation="DescribeDBInstances",
     items="DBInstances[]",
     identify=identified_by("DBInstanceIdentifier", tags_field="TagList"),

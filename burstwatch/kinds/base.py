@@ -111,7 +111,8 @@ class Listing:
     call for a scope; an API without filters takes none. ``ids_per_call`` is how many ids of
     a scope one call takes. ``page_size`` is what is asked for, and AWS refuses more than the
     operation allows; None is for an operation without pages. ``iam_prefix`` is for a service whose permissions have
-    another name, ``tags`` for an API that lists things without their tags.
+    another name, ``tags`` for an API that lists things without their tags. ``has_names`` is for things whose ids people
+    choose: those of two regions can be the same.
     """
 
     service: str
@@ -123,6 +124,7 @@ class Listing:
     page_size: int | None
     iam_prefix: str = ""
     tags: TagListing | None = None
+    has_names: bool = False
 
     @property
     def iam_action(self) -> str:

@@ -104,6 +104,7 @@ KIND = Kind(
     part="nodes",
     inventory=Listing(
         service="elasticache",
+        has_names=True,
         operation="DescribeCacheClusters",
         items="CacheClusters[]",
         identify=identify,

@@ -24,11 +24,12 @@ class Brief:
 
     ``name`` is a tag, somebody's free text, and is shown only as the rendering allows.
     ``headline`` says what happens and when, to the ``credit_name``. A phrase that is empty does not apply.
-    ``console`` and ``graph`` are addresses in AWS's console. ``numbers`` are for
+    ``metric_id`` is the resource's id in our metrics. ``console`` and ``graph`` are addresses in AWS's console. ``numbers`` are for
     programs; what is not known or never comes is absent.
     """
 
     resource_id: str
+    metric_id: str
     kind: str
     unit: str
     name: str
@@ -51,12 +52,18 @@ class Brief:
 
 
 def make_brief(
-    resource: Resource, assessment: Assessment, kind: Kind, background: Background
+    resource: Resource,
+    assessment: Assessment,
+    kind: Kind,
+    background: Background,
+    *,
+    metric_id: str = "",
 ) -> Brief:
-    """The brief of one assessment."""
+    """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
     projection = assessment.projection
     return Brief(
         resource_id=resource.id,
+        metric_id=metric_id or resource.id,
         kind=resource.kind,
         unit=resource.unit,
         name=resource.name,

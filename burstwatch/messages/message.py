@@ -276,7 +276,7 @@ def links_of(
     section = f"#{brief.kind}" if brief and runbook == RUNBOOK_BY_KIND else ""
     found = {
         "Runbook": f"{links.runbook(runbook)}{section}" if runbook else "",
-        "Dashboard": links.dashboard_of(brief.resource_id if brief else "", at),
+        "Dashboard": links.dashboard_of(brief.metric_id if brief else "", at),
         "Console": brief.console if brief else "",
         "Graph": brief.graph if brief else "",
     }

@@ -33,7 +33,8 @@ NO_VOLUME = "/^(?!vol-).+/"
 #: What a graph says that has nothing to show for this kind.
 OF_ANOTHER_KIND = "no data: this resource has other credits"
 #: ``i-0123456789abcdef0`` of ``i-0123456789abcdef0.cpu``, as in burstwatch.shards.thing_id.
-THING = "/^([^.]+)/"
+#: In another unit, a name begins with that unit: ``222222222222.eu-west-1/orders-db.cpu``.
+THING = r"/^(?:\d{12}\.[^/]+\/)?([^.]+)/"
 
 
 def build() -> dm.Dashboard:

@@ -28,6 +28,7 @@ ODD = st.one_of(
 )  # fmt: skip
 BRIEF = Brief(
     resource_id="vol-0123456789abcdef0",
+    metric_id="vol-0123456789abcdef0",
     kind="ebs_volume",
     unit="123456789012/eu-central-1",
     name="orders-db",
