@@ -95,7 +95,9 @@ def test_every_runbook_says_what_it_means_where_to_look_and_what_to_do() -> None
         assert commands(text) or "burstwatch-exporter" in text, path.name
 
 
-NOTE = "# Write your own profile (leave it out with other credentials) and the region of the alarm."
+NOTE = (
+    "# Write your own profile, or delete AWS_PROFILE=... if you use none. Write the region of the "
+)
 
 
 def test_every_runbook_for_aws_asks_for_region_and_profile_before_its_first_command() -> None:
@@ -105,7 +107,9 @@ def test_every_runbook_for_aws_asks_for_region_and_profile_before_its_first_comm
             r"^(?:\w+=\$\()?(?:aws|burstwatch (?!whatif)) ?", text, re.MULTILINE
         )
         if uses_account and not path.stem.startswith("host-"):
-            assert text.startswith(f"{NOTE}\nexport AWS_PROFILE="), path.name
+            assert re.match(
+                rf"{re.escape(NOTE)}(resource|deployment)\.\nexport AWS_PROFILE=", text
+            ), path.name
 
 
 def test_the_runbook_of_a_critical_alarm_says_when_it_ends_with_the_defaults_numbers() -> None:

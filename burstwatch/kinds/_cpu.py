@@ -36,9 +36,15 @@ DOUBT_PAGE = Source(
     read="2023-06",
     note="a t2.nano spends 72 credits in 67 minutes there, 12 % faster than one vCPU can",
 )
+STANDARD_PAGE = Source(
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-performance-instances-standard-mode-concepts.html",
+    read="2026-11",
+)
 HOURS_KEPT = Figure(value=24, unit="h", source=CREDITS_PAGE)
 #: The worst case takes credits to be spent this much faster than the vCPUs can.
 ALLOWANCE = Figure(value=1.15, unit="", source=DOUBT_PAGE)
+#: Credits of a T2 in Standard mode at its launch, for each vCPU. They come on top of what it can save up.
+LAUNCHED = Figure(value=30, unit="", source=STANDARD_PAGE)
 CREDIT_S = 60.0
 HOUR_S, HOURS_A_MONTH = 3_600.0, 730.0
 #: Metrics of CPU credits come every five minutes, even with detailed monitoring.

@@ -21,6 +21,8 @@ from burstwatch.history.past import Past
 from burstwatch.history.points import LevelPoint
 
 SOONEST_S = 60.0
+#: With such a lead (CPU credits, EFS) a page may come some minutes later.
+LONG_LEAD_S = 3_600.0
 #: An estimated worst case is no reason to look away: what is well is looked at this often.
 ESTIMATED_S = 300.0
 LATEST_S = 3600.0
@@ -158,10 +160,11 @@ class Schedule:
         documented = resource.is_documented
         wait = wait_s(assessment, own, is_documented=documented, blind=blind, is_near=near)
         # What is "ok" waits until its worst case could reach the margin.
-        if assessment.verdict != "ok" and seen is not None and seen.newest is not None:
-            # Nothing new is published sooner.
-            next_s = seen.newest.end_s + (seen.cadence_s or resource.published_every_s)
-            wait = max(wait, next_s - now - own.sweep_period_s / 2)
+        if assessment.verdict != "ok" and resource.published_every_s > FINE_S:
+            # Nothing new is published sooner. Where the lead is long, some minutes do not matter, and each look has a price.
+            is_urgent = own.lead_s < LONG_LEAD_S and seen is not None and seen.newest is not None
+            newest_s = seen.newest.end_s if is_urgent and seen and seen.newest else now
+            wait = max(wait, newest_s + resource.published_every_s - now - own.sweep_period_s / 2)
         if judged.failed and now >= late_at:
             wait = SOONEST_S - own.sweep_period_s / 2  # it may be too late already
         self.known[resource.key] = LastLook(

@@ -159,8 +159,10 @@ def _stacked(root: str, names: list[str], disks: Mapping[str, Disk]) -> Iterator
 
 def device_of(source: str, stacked: Iterable[Stacked]) -> str:
     """The kernel's name of a mount's source: ``nvme1n1`` of /dev/nvme1n1, ``dm-2`` of /dev/mapper/home."""
-    name = source.rpartition("/")[2]
-    return next((one.name for one in stacked if one.label == name), name)
+    mapped = source.removeprefix("/dev/mapper/")
+    if mapped == source:
+        return source.rpartition("/")[2]
+    return next((one.name for one in stacked if one.label == mapped), mapped)
 
 
 def _partitions(root: str, name: str) -> list[str]:

@@ -146,16 +146,17 @@ def _host(file: _File, problems: list[str]) -> HostConfig:
         volume = convert(entry, _Volume, f"volumes.{name}", problems)
         volumes[name] = _given(volume or _Volume(), f"volumes.{name}", problems)
     devices: dict[str, str] = {}
+    described = {name: f"volumes.{name}" for name in volumes}
     for name, entry in (file.devices or {}).items():
         device = convert(entry, _Device, f"devices.{name}", problems) or _Device()
         devices[name] = device.volume_id
+        if device.volume_id and device == _Device(volume_id=device.volume_id):
+            continue  # volumes describes it, or nothing does
         key = device.volume_id or f"device:{name}"
-        if key in volumes and device == _Device(volume_id=device.volume_id):
-            continue  # volumes describes it
-        if key in volumes:
-            problems.append(
-                f"devices.{name} and volumes.{key} both describe the volume, allowed is one of them"
-            )
+        if key in described:
+            both = f"devices.{name} and {described[key]}"
+            problems.append(f"{both} both describe {key}, allowed is one of them")
+        described[key] = f"devices.{name}"
         volumes[key] = _given(device, f"devices.{name}", problems)
     types = {
         name: convert(entry, _Limits, f"instance_types.{name}", problems)

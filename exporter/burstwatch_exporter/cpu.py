@@ -25,7 +25,7 @@ from burstwatch.ebs.volumes import Charge
 from burstwatch.forecast.demand import expected
 from burstwatch.forecast.projection import project_level
 from burstwatch.history.points import Range
-from burstwatch.kinds._cpu import ALLOWANCE, CpuSpec
+from burstwatch.kinds._cpu import ALLOWANCE, CREDIT_S, LAUNCHED, CpuSpec
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.clock import Clock
@@ -109,7 +109,7 @@ class CpuSource:
     def _forget(self) -> None:
         """Take any balance for possible, in both modes."""
         self._standard, self._unlimited = iv.unknown(self._bucket), iv.unknown(self._owing)
-        self._is_unlimited = False
+        self._beyond = 0.0
 
     def _read(self, page: Page, attempt: Attempt) -> None:
         at, boot = self._clock.awake(), self._clock.boot()
@@ -118,12 +118,13 @@ class CpuSource:
             attempt.problems.append("the counters of /proc/stat went back, so nothing is known")
             self._forget()
             self._recent, self._at, self._times = None, at, times
-        if boot - at > self._asleep_s + ASLEEP_S:  # nothing was earned, and the rest may be lost
+        was_stopped = boot - at > self._asleep_s + ASLEEP_S
+        self._asleep_s = boot - at
+        self._move_on(at, times)
+        if was_stopped:  # at any time since the last reading: what was earned before may be lost
             self._standard, self._unlimited = (
                 iv.Interval(low=0.0, high=one.high) for one in (self._standard, self._unlimited)
             )
-        self._asleep_s = boot - at
-        self._move_on(at, times)
         self._add(page, times)
 
     def _move_on(self, at: float, times: CpuTimes) -> None:
@@ -132,8 +133,8 @@ class CpuSource:
             return
         used = times.used_s - self._times.used_s
         charge = Charge(least=used, nominal=used, most=used * ALLOWANCE.value)
-        bucket, most = self._bucket, self._standard.high + self._bucket.refill * seconds
-        self._is_unlimited |= charge.least > most + OVERDRAWN * bucket.capacity
+        bucket, earned = self._bucket, AT_BASELINE[1] * self._bucket.refill * seconds
+        self._beyond += max(0.0, charge.least - self._standard.high - earned)
         self._standard = iv.after_seen(bucket, self._standard, seconds=seconds, charge=charge)
         self._unlimited = self._after_seen_unlimited(seconds, charge)
         self._stolen_rate = (times.stolen_s - self._times.stolen_s) / seconds
@@ -145,13 +146,19 @@ class CpuSource:
 
     def _after_seen_unlimited(self, seconds: float, charge: Charge) -> iv.Interval:
         found = iv.after_seen(self._owing, self._unlimited, seconds=seconds, charge=charge)
-        if self._recent is not None:
-            return found
-        # Since the start is a long time: most is left if all was spent first. What cannot be owed is paid in money.
+        # Most is left if all was spent first: what cannot be owed is paid in money.
         busy_s = min(seconds, charge.least / self._spec.vcpus)
         spent = charge.least - self._bucket.refill * busy_s
         high = max(0.0, self._unlimited.high - spent) + self._bucket.refill * (seconds - busy_s)
         return replace(found, high=min(self._owing.capacity, max(found.high, high)))
+
+    @property
+    def _is_unlimited(self) -> bool:
+        """Whether the CPUs have done more than Standard mode allows, with the credits that a T2 has at its launch."""
+        launched = (
+            LAUNCHED.value * CREDIT_S * self._spec.vcpus if self._spec.family == "t2" else 0.0
+        )
+        return self._beyond > OVERDRAWN * self._bucket.capacity + launched
 
     def _interval(self) -> iv.Interval:
         """What is left in either mode; what is owed counts as nothing left."""

@@ -26,9 +26,9 @@ def read_mountinfo(procfs: Path) -> str:
         OSError: if neither can be read.
     """
     try:
-        return (procfs / "1" / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+        return (procfs / "1" / "mountinfo").read_bytes().decode("utf-8", "surrogateescape")
     except OSError:  # another's, with /proc hidden
-        return (procfs / "self" / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+        return (procfs / "self" / "mountinfo").read_bytes().decode("utf-8", "surrogateescape")
 
 
 def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
@@ -39,7 +39,7 @@ def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
     """
     mounts: list[Mount] = []
     problems: list[str] = []
-    # The kernel escapes a newline, and no other character that Python would split at.
+    # The kernel escapes a newline, and no other character at which Python would split.
     for line in filter(None, read_mountinfo(procfs).split("\n")):
         before, separator, after = line.partition(" - ")
         head, tail = before.split(" "), after.split(" ")

@@ -81,6 +81,34 @@ def test_datapoints_of_five_minutes_are_so_long_wherever_they_begin(
     assert assessment.projection.demand.likely == pytest.approx(18_750, rel=0.01)
 
 
+def test_a_volume_in_watch_with_io_at_every_fifth_minute_only_is_asked_at_each_sweep(
+    cloud: Cloud,
+) -> None:
+    """AWS publishes its metrics each minute: a burst may begin in any of them."""
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("c5.xlarge"))
+    memory, asked, verdicts = Memory(), [], set()
+
+    def put(at: float) -> None:
+        values = {"BurstBalance": 20.0, "VolumeReadOps": 300.0, "VolumeWriteOps": 0.0}
+        values |= {"VolumeReadBytes": 300 * 4_096.0, "VolumeWriteBytes": 0.0}
+        for name, value in values.items():
+            cloud.aws.put("AWS/EBS", name, {"VolumeId": volume}, at, value)
+
+    mark = NOW - NOW % 300
+    for back in range(1, 25):
+        put(mark - 300 * back)
+    for _ in range(10):
+        if mark + 60 <= cloud.clock.now:
+            put(mark)
+            mark += 300
+        found = take_look(cloud, memory)
+        verdicts.add(found.assessments[volume][1].verdict)
+        asked.append(found.metrics_requested)
+        cloud.clock.now += 60
+    assert verdicts == {"watch"}
+    assert all(asked), asked
+
+
 def test_the_worse_of_the_two_buckets_is_the_instances(cloud: Cloud) -> None:
     instance = cloud.aws.add_instance("m5.large")
     balances(cloud, instance, io=90, byte=0.0)

@@ -269,9 +269,17 @@ def test_a_device_may_name_its_volume_beside_the_volumes_own_entry(tmp_path: Pat
         f"volumes: {{{volume}: {{type: st1}}}}\ndevices: {{xvdf: {{volume_id: {volume}, type: gp2}}}}"
     )
     with pytest.raises(
-        ValueError, match=f"devices.xvdf and volumes.{volume} both describe the volume, allowed"
+        ValueError, match=f"devices.xvdf and volumes.{volume} both describe {volume}, allowed"
     ):
         read_config_file(path)
+    entry = f"{{volume_id: {volume}, type: gp2}}"
+    path.write_text(f"devices: {{xvdf: {entry}, xvdg: {entry}}}")
+    with pytest.raises(ValueError, match=r"devices\.xvdg and devices\.xvdf both describe"):
+        read_config_file(path)
+    path.write_text(f"volumes: {{'*': {{type: gp2}}}}\ndevices: {{xvdf: {{volume_id: {volume}}}}}")
+    known = read_config_file(path).of(volume)
+    assert known is not None
+    assert known.volume_type == "gp2"
 
 
 def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:

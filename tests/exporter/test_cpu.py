@@ -98,7 +98,7 @@ def test_counters_that_are_not_there_are_named(text: str) -> None:
     full=st.floats(-1, 1),
     is_unlimited=st.booleans(),
     since_start=st.lists(st.tuples(st.floats(15, 400_000), st.floats(0, 2)), max_size=4),
-    loads=st.lists(st.tuples(st.floats(15, 7_200), st.floats(0, 2)), min_size=1, max_size=20),
+    loads=st.lists(st.tuples(st.floats(15, 200_000), st.floats(0, 2)), min_size=1, max_size=20),
 )
 def test_the_true_balance_is_never_outside_the_interval(
     tmp_path_factory: pytest.TempPathFactory,
@@ -156,10 +156,10 @@ def test_an_instance_that_works_at_its_baseline_and_asks_for_no_more_is_not(tmp_
 
 def test_what_an_instance_in_unlimited_mode_owes_is_not_taken_for_credits(tmp_path: Path) -> None:
     machine = Machine(tmp_path, level=0.0, is_unlimited=True)
-    machine.work(12 * 3_600, 2.0)
-    machine.read()
-    machine.work(12 * 3_600, 0.0)
-    found = machine.read()
+    for vcpus in (2.0, 0.0):
+        for _ in range(12 * 240):
+            machine.work(STEP_S, vcpus)
+            found = machine.read()
     assert machine.level < 0
     assert found["credit_balance_ratio", "low"] == 0
     assert found["credit_balance_ratio", "high"] == 0
@@ -190,6 +190,48 @@ def test_a_full_bucket_may_be_lost_in_a_stop_with_hibernation(tmp_path: Path) ->
     found = machine.read()
     assert found["credit_balance_ratio", "low"] < 0.01
     assert found["credit_balance_ratio", "high"] == 1
+
+
+def test_a_host_that_was_stopped_before_the_exporter_began_may_have_lost_its_credits(
+    tmp_path: Path,
+) -> None:
+    machine = Machine(tmp_path, level=SPEC.bucket.capacity)
+    machine.work(2 * 86_400, 0.0)
+    machine.asleep_s += 3_600
+    machine.work(60, 0.0)
+    found = machine.read()
+    assert found["credit_balance_ratio", "low"] == 0
+    assert ("credit_balance_ratio", "likely") not in found
+
+
+@pytest.mark.parametrize(("name", "is_sure"), [("t2.nano", False), ("t3.nano", True)])
+def test_launch_credits_of_a_t2_are_no_sign_of_unlimited_mode(
+    tmp_path: Path, name: str, *, is_sure: bool
+) -> None:
+    """A T2 spends them beside those that it earns."""
+    spec = cpu_spec(name)
+    now = [0.0]
+    clock = Clock(boot=lambda: now[0], awake=lambda: now[0], wall=lambda: 1_790_000_000.0 + now[0])
+    roots = Roots(procfs=tmp_path, sysfs=tmp_path, udev=tmp_path)
+    source = CpuSource(name, spec, roots=roots, clock=clock, slot_s=STEP_S)
+    beyond_s = (
+        spec.bucket.capacity + 0.9 * 1_800
+    )  # a full bucket, and most of the launch credits of a vCPU
+    for used in (0.0, beyond_s + 0.99 * spec.baseline * 10_000):
+        (tmp_path / "stat").write_text(f"cpu  {used * 100:.0f} 0 0 0 0 0 0 0 0 0\n")
+        source.add_to(Page(METRICS), NOTHING, Attempt())
+        now[0] += 10_000
+    (tmp_path / "stat").write_text(f"cpu  {used * 100:.0f} 0 0 0 0 0 0 0 0 0\n")
+    page = Page(METRICS)
+    source.add_to(page, NOTHING, Attempt())
+    found = {
+        sample.labels["bound"]: sample.value
+        for family in page.families()
+        for sample in family.samples
+        if sample.name == "burstwatch_cpu_credit_balance_ratio"
+    }
+    # Surplus credits that are owed are paid back before anything is left.
+    assert (found["high"] == 0) is is_sure
 
 
 def test_counters_that_go_back_are_named_and_everything_is_possible_again(tmp_path: Path) -> None:

@@ -46,6 +46,6 @@ def run(args: Namespace, terminal: Terminal) -> int:
     put_tag(clients, kind, thing, SNOOZE_TAG, snooze.value)
     name = f"{printable(thing.name)} {thing.id}" if thing.name else thing.id
     until = clock_time(snooze.until_s, now=now)
-    text = f"{name} is snoozed until {until}. It takes effect within {span(INVENTORY_S)}."
+    text = f"{name} is snoozed until {until}. Sweeps see it after at most {span(INVENTORY_S)}, or at the next sweep if that is later."
     print(text, file=terminal.stdout)
     return 0
