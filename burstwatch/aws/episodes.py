@@ -9,10 +9,11 @@ from burstwatch.aws.look import Look
 from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.names import DRILL, MASS, foreign_of, parse_alarm_name
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
+from burstwatch.forecast.policy import SEVERITY
 from burstwatch.formatting import DAY, MINUTE
 from burstwatch.history.cadence import MINUTES_KEPT
 from burstwatch.history.observations import Resource
-from burstwatch.kinds.base import Kind
+from burstwatch.kinds.base import Kind, from_percent
 from burstwatch.messages.console import console_link
 from burstwatch.messages.episode import (
     Episode,
@@ -40,6 +41,12 @@ def close_episode(
     if not buckets:
         return episode
     kind = found.kinds[buckets[0].kind]
+    reaches = min(SEVERITY[one.highest_verdict] for one in buckets)
+    is_gone = kind.to_ratio is not from_percent and any(one.bucket is None for one in buckets)
+    if is_gone or reaches < SEVERITY[episode.severity]:
+        # It has other credits now, or none: their values say nothing of what there was.
+        console = console_link(kind, buckets[0])
+        return replace(episode, name=buckets[0].name, console=console)
     queries = {resource.key: level_query(kind, resource) for resource in buckets}
     answers = read_metrics(
         clients.until(deadline),

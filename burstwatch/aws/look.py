@@ -1,5 +1,6 @@
 """One look at one unit: inventory, what is due, its metrics, an assessment of each."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,9 +19,10 @@ from burstwatch.history.observations import Limit, Observation, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.brief import Brief, make_brief
+from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.order import bystanders, in_turn, witnesses
 from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
-from burstwatch.polling.sampling import Task
+from burstwatch.polling.sampling import PASTS_PER_LOOK, Task
 from burstwatch.polling.schedule import Judged
 from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import WHOLE, Shard
@@ -37,7 +39,8 @@ class Look:
     ``buckets`` are all of them, where a resource has several; ``backgrounds`` tell of those
     that are not well what led up to it, by id. ``kinds`` are those looked at, by name; for the
     ``incomplete`` ones the inventory was not read in full, for the ``unsettled`` ones not often
-    enough for what it lacks to be gone. ``is_blind`` is whether asking failed for half or more of
+    enough for what it lacks to be gone. ``guessed`` are ids judged without the days before, which were
+    not read yet. ``is_blind`` is whether asking failed for half or more of
     those that could be spent from: neither silence nor a budget that is used up is a failure. ``quiet`` says by
     id why no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
@@ -57,6 +60,7 @@ class Look:
     problems: tuple[Problem, ...] = ()
     incomplete: frozenset[str] = frozenset()
     unsettled: frozenset[str] = frozenset()
+    guessed: frozenset[str] = frozenset()
     is_blind: bool = False
     quiet: Mapping[str, str] = field(default_factory=dict)
     excluded: int = 0
@@ -143,6 +147,10 @@ def look(
             schedule=memory,
             now=now,
             demand_horizon_s=demand_horizon_s,
+            # Whoever asks once gets all of it.
+            pasts=Allowance(
+                len(part.resources) if demand_horizon_s == math.inf else PASTS_PER_LOOK
+            ),
         )
         near_to_come = sum(later.near for later in turns[turn + 1 :])
         looked.append(_look_at(part, task, reader, memory, unit, near_to_come=near_to_come))
@@ -229,6 +237,9 @@ def _merged(
         # Two kinds may ask the same of AWS, and be refused it in the same words.
         problems=tuple(dict.fromkeys(problems)),
         incomplete=incomplete,
+        guessed=frozenset(
+            resource.id for resource, _ in buckets.values() if memory.is_guess(resource, reader.now)
+        ),
         unsettled=frozenset(p.kind.name for p in parts if not memory.is_settled(p.kind)),
         is_blind=0 < len(asked) <= failed / BLIND_SHARE,
         quiet={one: why for part in parts for one, why in part.quiet.items()},

@@ -14,8 +14,9 @@ from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
 from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED, DRILL, MASS, part_name
 from burstwatch.config import Config
-from burstwatch.forecast.policy import SEVERITY
-from burstwatch.history.observations import Verdict
+from burstwatch.forecast.judge import BACK_RATIO
+from burstwatch.forecast.policy import SEVERITY, Assessment
+from burstwatch.history.observations import Resource, Verdict
 from burstwatch.messages.message import NAMED_IN_MASS
 from burstwatch.messages.timeline import Timeline, merge_timelines
 from burstwatch.polling.ranking import urgency
@@ -27,6 +28,8 @@ QUIET_S = 2.0 * ALARM_PERIOD_S
 MOST_NEW_ALARMS = 50
 #: Of so many alarms a sweep changes the text. The others keep theirs, which changes no state.
 MOST_REWRITTEN = 20
+#: The demand after a change is known when so much of it was seen.
+SEEN_ANEW_S = 900.0
 #: Of a shard, fewer are not one.
 FEWEST_IN_MASS = 5.0
 #: An alarm of what one inventory lacks ends after so long, where no others can confirm it.
@@ -124,6 +127,9 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         if assessment.verdict == "unknown":
             continue
         severity = SEVERITY[assessment.verdict]
+        if _is_unsure(resource, assessment, found, config):
+            raised_to = [SEVERITY[alarm.severity] for alarm in there if alarm.state != "OK"]
+            severity = max(severity, *raised_to, 0)
         if severity >= SEVERITY["warning"] or there:
             draft.severities[resource.kind, resource.id] = severity
         reached = next((one for one in ALARMED if severity >= SEVERITY[one]), None)
@@ -155,6 +161,23 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         postponed=max(0, len(draft.create) - most_new),
         announced=frozenset(found.assessments) if _is_any_raised(mass_there) else frozenset(raised),
     )
+
+
+def _is_unsure(resource: Resource, assessment: Assessment, found: Look, config: Config) -> bool:
+    """Whether too little is known of what can be spent from to lower its alarm; a higher one may begin.
+
+    After a change of size or type, and after a start, nothing before counts. The demand must be seen anew, and a bucket that
+    is nearly empty has as long as any other to show no danger.
+    """
+    if resource.bucket is None or not resource.can_spend:
+        return False
+    if resource.id in found.guessed:
+        return True
+    if resource.history_from_s is None:
+        return False
+    age_s, level = found.at - resource.history_from_s, assessment.projection.level
+    is_low = level is None or level.likely < BACK_RATIO
+    return age_s < SEEN_ANEW_S or (is_low and age_s < config.hold_s)
 
 
 def _plan_orphans(

@@ -33,6 +33,8 @@ from burstwatch.polling.unit import Problem
 AT_ONCE = 4
 #: So many resources that are not due are asked too when nothing due has fresh data.
 WITNESSES = 10
+#: Each that is silent is asked for its traffic, which costs four metrics. Of so many at the most.
+MOST_SILENT = 100
 
 _Result = TypeVar("_Result")
 
@@ -198,7 +200,7 @@ def _only_they_are_silent(
     A silent volume with traffic is one whose level does not arrive.
     """
     asked = [sample.resource for batch in silent for sample in batch.samples]
-    if not bystanders or len(asked) > WITNESSES:
+    if not bystanders or len(asked) > MOST_SILENT:
         return False
     others = bystanders[:WITNESSES]
     queries = [query for one in asked for query in demand_queries(task.kind, one)]

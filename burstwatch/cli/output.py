@@ -11,8 +11,8 @@ from burstwatch.recordings.reading import STDIN
 
 
 def to_json(value: object) -> str:
-    """One line of JSON. A dataclass is an object, and "never" is null."""
-    return json.dumps(_plain(value), allow_nan=False, ensure_ascii=False)
+    """One line of JSON in ASCII, for names may have characters that a terminal obeys. A dataclass is an object, and "never" is null."""
+    return json.dumps(_plain(value), allow_nan=False)
 
 
 #: What standard input is read from: `burstwatch explain - < FILE` reads FILE.

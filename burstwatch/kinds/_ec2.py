@@ -11,6 +11,8 @@ FILTER_VALUES = 200
 #: AWS used to take 5 to 1,000 and returned 1,000 if more were asked for (aws-sdk-java 1.11,
 #: ``DescribeVolumesRequest``). The documentation of 2026-11 states no limit.
 PAGE_SIZE = 1_000
+#: What is attached so long before a start was attached at an earlier one.
+FIRST_START_S = 60.0
 #: The states of an instance in which it does I/O.
 RUNNING = frozenset({"running", "stopping", "shutting-down"})
 
@@ -71,6 +73,21 @@ def is_running(instance: Item) -> bool:
 def started_at(instance: Item) -> float | None:
     """When an instance was last started, in seconds since the epoch, where that is known."""
     return instance["LaunchTime"].timestamp() if "LaunchTime" in instance else None
+
+
+def is_restarted(instance: Item) -> bool:
+    """Whether it ran before its last start: then something was attached to it earlier."""
+    started_s = started_at(instance)
+    attached = [
+        one["Attachment"]["AttachTime"].timestamp()
+        for one in instance.get("NetworkInterfaces", ())
+        if "AttachTime" in one.get("Attachment", {})
+    ] + [
+        one["Ebs"]["AttachTime"].timestamp()
+        for one in instance.get("BlockDeviceMappings", ())
+        if "AttachTime" in one.get("Ebs", {})
+    ]
+    return started_s is not None and any(at < started_s - FIRST_START_S for at in attached)
 
 
 def limits_of(instance_type: Item) -> InstanceLimits | None:

@@ -19,6 +19,7 @@ from burstwatch.kinds._ec2 import (
     PAGE_SIZE,
     TAGGING,
     filtered_by,
+    is_restarted,
     is_running,
     started_at,
 )
@@ -111,8 +112,9 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         kind=KIND,
         metric=_cpu.SURPLUS if is_unlimited else _cpu.BALANCE,
         is_unlimited=is_unlimited,
-        # T2 begins with launch credits, and an Unlimited one owes nothing yet.
-        starts_empty=not is_unlimited and family != "t2",
+        # T2 begins with launch credits, and an Unlimited one owes nothing yet. The others keep what they have for
+        # seven days after a stop, so a start without credits is only normal if it is the first.
+        starts_empty=not is_unlimited and family != "t2" and not is_restarted(thing.item),
         usd_vcpu_h=SURPLUS_USD[family] if is_priced else None,
     )
     mode = UNLIMITED if is_unlimited else STANDARD

@@ -25,7 +25,8 @@ class Brief:
     ``name`` is a tag, somebody's free text, and is shown only as the rendering allows.
     ``headline`` says what happens and when, to the ``credit_name``. A phrase that is empty does not apply.
     ``metric_id`` is the resource's id in our metrics. ``console`` and ``graph`` are addresses in AWS's console. ``numbers`` are for
-    programs; what is not known or never comes is absent.
+    programs; what is not known or never comes is absent. ``over`` says why nothing is in danger any more, if the credits
+    did not come back.
     """
 
     resource_id: str
@@ -49,6 +50,13 @@ class Brief:
     console: str
     graph: str
     numbers: Mapping[str, str]
+    over: str = ""
+
+
+def _over(resource: Resource) -> str:
+    if resource.bucket is None:
+        return f"has no {resource.credit_name} any more"
+    return "" if resource.can_spend else "not in use any more"
 
 
 def make_brief(
@@ -62,6 +70,7 @@ def make_brief(
     """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
     projection = assessment.projection
     return Brief(
+        over=_over(resource),
         resource_id=resource.id,
         metric_id=metric_id or resource.id,
         kind=resource.kind,

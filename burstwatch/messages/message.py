@@ -101,7 +101,7 @@ def over_message(
     elif brief.verdict == "warning":
         title = f"{who(brief)}: no longer critical ({clock}), still a warning"
     else:
-        title = f"{who(brief)}: {brief.credit_name} recovered ({clock})"
+        title = f"{who(brief)}: {brief.over or f'{brief.credit_name} recovered'} ({clock})"
     level = "" if lowest_ratio is None else f"never under {lowest_ratio:.0%}"
     if timeline.empty_s is not None:
         level = f"first empty at {clock_time(timeline.empty_s, now=at)}"

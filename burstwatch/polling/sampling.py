@@ -132,6 +132,9 @@ class Batch:
         # A full bucket has nothing to fear that the days before could tell.
         wanting = [one.resource for one, seen in observed if not is_full(seen)]
         pasts, new = yield from self._pasts(wanting)
+        for resource in wanting:
+            if resource.key not in new:
+                task.schedule.want_past(resource, task.now)
         settled, busy = [], []
         for sample, bare in observed:
             past = pasts.get(sample.resource.key)

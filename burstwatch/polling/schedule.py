@@ -37,6 +37,8 @@ UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
 #: So long the days before are kept before they are asked for again: what came since is within
 #: the hours that every judgement of a near resource sees anyway (``hazard.RECENT_S``).
 PAST_KEPT_S = 2.5 * 3600.0
+#: What is judged without the days before lowers no alarm for so long. They come at one of the next looks, if at all.
+GUESSED_S = 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,6 +107,7 @@ class Schedule:
 
     known: dict[str, LastLook] = field(default_factory=dict)
     pasts: dict[str, tuple[object, float, Past | None]] = field(default_factory=dict)
+    past_wanted: dict[str, float] = field(default_factory=dict)
     newest_s: dict[str, float] = field(default_factory=dict)
     fine: set[str] = field(default_factory=set)
 
@@ -157,6 +160,8 @@ class Schedule:
                 self.fine.add(resource.kind)
         for past in judged.past:
             self.pasts[resource.key] = (fingerprint(resource), now, past)
+        if not near:
+            self.past_wanted.pop(resource.key, None)
         documented = resource.is_documented
         wait = wait_s(assessment, own, is_documented=documented, blind=blind, is_near=near)
         # What is "ok" waits until its worst case could reach the margin.
@@ -190,6 +195,18 @@ class Schedule:
         kept = self.pasts.get(resource.key)
         return kept is None or kept[0] != fingerprint(resource) or now - kept[1] >= PAST_KEPT_S
 
+    def want_past(self, resource: Resource, now: float) -> None:
+        """Note that the days before are wanted and not there yet."""
+        if resource.key not in self.pasts:
+            self.past_wanted.setdefault(resource.key, now)
+
+    def is_guess(self, resource: Resource, now: float) -> bool:
+        """Whether it was judged without the days before, which are still to be asked for."""
+        wanted_s = self.past_wanted.get(resource.key)
+        return (
+            wanted_s is not None and now - wanted_s < GUESSED_S and resource.key not in self.pasts
+        )
+
     def past_of(self, resource: Resource) -> Past | None:
         """The days before, as far as they are remembered."""
         kept = self.pasts.get(resource.key)
@@ -198,6 +215,7 @@ class Schedule:
     def forget_all_but(self, keys: set[str]) -> None:
         """Drop what the inventory no longer has."""
         self.pasts = {key: value for key, value in self.pasts.items() if key in keys}
+        self.past_wanted = {key: at for key, at in self.past_wanted.items() if key in keys}
         self.known = {key: value for key, value in self.known.items() if key in keys}
 
 

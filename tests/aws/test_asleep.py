@@ -88,6 +88,14 @@ def test_an_idle_volume_among_busy_ones_without_a_bucket_is_idle_and_not_unknown
     assert fleet_metrics(swept)["ResourcesUnknown"] == 0
 
 
+def test_a_dozen_idle_volumes_among_busy_ones_without_a_bucket_are_idle(cloud: Cloud) -> None:
+    disks = [Disk(cloud, percent=100) for _ in range(11)]
+    disk, root = silent_beside_gp3(cloud, percent=100)
+    cloud.aws.put("AWS/EBS", "VolumeReadOps", {"VolumeId": root}, cloud.clock.now - 120, 30.0)
+    found = run_sweep(cloud).found.assessments
+    assert {found[one.id][1].projection.state for one in [*disks, disk]} == {"idle"}
+
+
 def test_a_volume_with_traffic_whose_balance_does_not_arrive_is_unknown_beside_busy_others(
     cloud: Cloud,
 ) -> None:

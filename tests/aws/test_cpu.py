@@ -1,19 +1,28 @@
 """CPU credits through a look at the strict fake: new instances, modes, and how often they are asked for."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from burstwatch.aws.alarms import Alarm
+from burstwatch.aws.episodes import close_episode
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.bucket import level_after
 from burstwatch.config import Config
+from burstwatch.forecast.policy import assess
+from burstwatch.history.background import Background
 from burstwatch.history.history import SERVED_TOO_MUCH
+from burstwatch.history.observations import Observation
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._cpu import cpu_spec
+from burstwatch.messages.brief import make_brief
+from burstwatch.messages.digest import is_needless
+from burstwatch.messages.timeline import Timeline
 from tests.conftest import NOW, Cloud
+from tests.kinds.ec2_instance_cpu import FOUND, ITEMS
 
 KIND = find_kinds()["ec2_instance_cpu"]
 ID = "i-0aaaaaaaaaaaaaa01"
@@ -53,6 +62,63 @@ def see(cloud: Cloud, memory: Memory | None = None) -> Look:
 
 def verdict(cloud: Cloud) -> str:
     return see(cloud).assessments[CPU][1].verdict
+
+
+@pytest.mark.parametrize(
+    ("attached_s", "starts_empty"), [(-86_400, False), (5, True), (None, True)]
+)
+def test_only_the_first_start_of_a_t3_begins_without_credits(
+    attached_s: float | None, *, starts_empty: bool
+) -> None:
+    """Over a stop it keeps what it has, also if that is nothing."""
+    item = dict(ITEMS[0])
+    if attached_s is not None:
+        at = item["LaunchTime"] + timedelta(seconds=attached_s)
+        item["BlockDeviceMappings"] = [{"DeviceName": "/dev/xvda", "Ebs": {"AttachTime": at}}]
+        item["NetworkInterfaces"] = [{"Attachment": {"AttachTime": at}}]
+    thing = replace(KIND.inventory.identify(item), unit="123456789012/us-east-1")
+    (resource,) = KIND.describe(thing, FOUND, NOW)
+    assert resource.starts_empty is starts_empty
+
+
+@pytest.mark.parametrize(
+    ("change", "over"),
+    [
+        ({}, ""),
+        ({"in_use": False}, "not in use any more"),
+        ({"bucket": None}, "has no CPU credits any more"),
+    ],
+)
+def test_credits_that_did_not_come_back_are_not_called_recovered(
+    change: dict[str, Any], over: str
+) -> None:
+    thing = replace(KIND.inventory.identify(ITEMS[0]), unit="123456789012/us-east-1")
+    (resource,) = KIND.describe(thing, FOUND, NOW)
+    resource = replace(resource, **change)
+    assessment = assess(Observation(resource=resource, at=NOW), Config())
+    assert make_brief(resource, assessment, KIND, Background()).over == over
+
+
+def test_an_episode_that_ended_in_unlimited_mode_is_not_measured_by_what_is_owed(
+    cloud: Cloud,
+) -> None:
+    """Surplus credits of 0 would say that it was never under 100 percent."""
+    (item,) = [one for one in ITEMS if one["InstanceId"] == "i-0aaaaaaaaaaaaaa02"]
+    thing = replace(KIND.inventory.identify(item), unit=str(cloud.unit))
+    (resource,) = KIND.describe(thing, FOUND, NOW)
+    alarm = Alarm(
+        name=f"burstwatch/burstwatch/{resource.id}/critical", kind=KIND.name, resource_id=resource.id,
+        severity="critical", state="OK", state_since=NOW - 600, is_enabled=True,
+        timeline=Timeline(opened_s=NOW - 7_200, paged_s=NOW - 7_000, empty_s=NOW - 3_600),
+    )  # fmt: skip
+    cloud.aws.put("AWS/EC2", "CPUSurplusCreditBalance", {"InstanceId": thing.id}, NOW - 600, 0.0)
+    seen = Observation(resource=resource, at=NOW)
+    found = Look(
+        unit=cloud.unit, at=NOW, kinds={KIND.name: KIND}, buckets=((resource, assess(seen, Config())),)
+    )  # fmt: skip
+    episode = close_episode(cloud.clients, found, resource.id, [alarm], cloud.never())
+    assert (episode.lowest_ratio, episode.empty_s) == (None, NOW - 3_600)
+    assert not is_needless(episode)
 
 
 def test_a_new_t3_without_credits_is_no_incident(cloud: Cloud) -> None:

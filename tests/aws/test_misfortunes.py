@@ -1,13 +1,23 @@
 """What goes wrong in an account: each has a result that can be seen, and costs no other its page."""
 
 import json
+import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
+from burstwatch.aws.alarms import Alarm
+from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
-from tests.aws.test_sweep import EVENTS, TOPIC, Disk, alarms, run_sweep
-from tests.conftest import Cloud
+from burstwatch.aws.plan import plan_alarms
+from burstwatch.forecast.policy import SEVERITY
+from burstwatch.kinds import find_kinds
+from burstwatch.messages.timeline import Timeline
+from burstwatch.polling.sampling import PASTS_PER_LOOK
+from tests.aws.test_look import drain, take_look
+from tests.aws.test_sweep import CONFIG, EVENTS, TOPIC, Disk, alarms, run_sweep
+from tests.conftest import NOW, Cloud
 
 EVIL = [
     "quotes \" and ' and \\ backslash",
@@ -29,6 +39,61 @@ def hot(cloud: Cloud, *, name: str | None = None) -> Disk:
     for _ in range(5):
         disk.minute(iops=3_000)
     return disk
+
+
+@pytest.mark.parametrize("after", [2, 6])
+def test_a_volume_that_is_changed_while_it_drains_is_not_called_recovered(
+    cloud: Cloud, after: int
+) -> None:
+    """A runbook advises the change. It empties no danger until its datapoints have shown that."""
+    disk, memory, states = hot(cloud), Memory(), set()
+    for minute in range(20):
+        if minute == after:
+            cloud.aws.regions["us-east-1"].modifications[disk.id] = {
+                "VolumeId": disk.id, "ModificationState": "optimizing",
+                "OriginalVolumeType": "gp2", "OriginalSize": 100,
+                "TargetVolumeType": "gp3", "TargetSize": 100,
+                "StartTime": datetime.fromtimestamp(cloud.clock.now, tz=UTC),
+            }  # fmt: skip
+            cloud.aws.regions["us-east-1"].volumes[disk.id]["VolumeType"] = "gp3"
+        disk.minute(iops=2_000)
+        run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+        states |= set(alarms(cloud).values()) if minute else set()
+    assert alarms(cloud)
+    assert states == {"ALARM"}
+
+
+def test_what_is_judged_before_its_past_was_read_ends_no_alarm(cloud: Cloud) -> None:
+    """A function that begins anew reads the days before of ten volumes a look."""
+    for number in range(12):
+        drain(cloud, hot(cloud, name=f"db-{number}").id, to_percent=11, per_minute=0, iops=300)
+    memory = Memory()
+    first = take_look(cloud, schedule=memory)
+    cloud.clock.now += 300
+    second = take_look(cloud, schedule=memory)
+    assert len(first.guessed) == 12 - PASTS_PER_LOOK
+    assert second.guessed == set()
+    (guess, *_) = first.guessed
+    resource, assessment = first.assessments[guess]
+    well = replace(assessment, verdict="ok")
+    there = [
+        Alarm(
+            name=f"burstwatch/burstwatch/{guess}/critical", kind="ebs_volume", resource_id=guess,
+            severity="critical", state="ALARM", state_since=NOW - 600, is_enabled=True,
+            timeline=Timeline(opened_s=NOW - 600),
+        )
+    ]  # fmt: skip
+    for guessed, severity in ((first.guessed, SEVERITY["critical"]), (frozenset[str](), 0)):
+        found = replace(first, assessments={guess: (resource, well)}, guessed=guessed)
+        plan = plan_alarms(found, there, CONFIG, now=cloud.clock.now)
+        assert plan.severities["ebs_volume", guess] == severity
+    kinds = find_kinds("ebs_volume").values()
+    everything = look(
+        cloud.unit, kinds, cloud.clients, CONFIG, Memory(), now=cloud.clock.now, deadline=cloud.never(),
+        demand_horizon_s=math.inf,
+    )  # fmt: skip
+    assert everything.guessed == set()
 
 
 @pytest.mark.parametrize("name", EVIL)

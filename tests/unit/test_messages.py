@@ -122,6 +122,11 @@ def test_the_subject_of_an_alarm_shows_the_volume_in_its_first_eighty_characters
     ("verdict", "brief", "title"),
     [
         ("ok", BRIEF, "orders-db: burst credits recovered (14:14Z)"),
+        (
+            "ok",
+            replace(BRIEF, over="not in use any more"),
+            "orders-db: not in use any more (14:14Z)",
+        ),
         ("warning", BRIEF, "orders-db: no longer critical (14:14Z), still a warning"),
         ("gone", None, "vol-0123456789abcdef0: deleted or no longer watched (14:14Z)"),
     ],
