@@ -62,7 +62,17 @@ def record(
         max(cadence_s(levels or [samples[0].t_s]), resource.published_every_s),
         kind=kind,
         level_statistic=resource.statistic,
+        # A datapoint is of as long as AWS publishes one for.
+        end_s=max(
+            [
+                samples[-1].t_s + period_s,
+                *(start + resource.published_every_s for start in levels[-1:]),
+            ]
+        ),
     )
+    if not wide:
+        msg = f"{resource_id} has datapoints of {samples[-1].t_s + period_s - samples[0].t_s:.0f} s only, needed is one period of {step_s:g} s"
+        raise AwsError(msg)
     return Recorded(
         name=resource_id,
         kind=kind,

@@ -66,11 +66,12 @@ def at_period(
     *,
     kind: Kind = KIND,
     level_statistic: Statistic = "Minimum",
+    end_s: float | None = None,
 ) -> tuple[Sequence[Sample], float]:
     """Samples over ``period_s``, or as they are where they are that coarse already.
 
     As CloudWatch does it: a period has a datapoint if any part of it has. The last one is
-    left out where the recording ends within it.
+    left out where the recording ends within it: at ``end_s``, or a step after its last row.
 
     Raises:
         ValueError: if the one period is no multiple of the other.
@@ -89,7 +90,7 @@ def at_period(
         values = wide.setdefault(sample.t_s // period_s * period_s, {})
         for name, value in sample.values.items():
             values.setdefault(name, []).append(value)
-    end_s = samples[-1].t_s + step_s
+    end_s = samples[-1].t_s + step_s if end_s is None else end_s
     return [
         Sample(t_s=start, values={name: merge[name](some) for name, some in values.items()})
         for start, values in wide.items()

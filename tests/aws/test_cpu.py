@@ -1,5 +1,7 @@
 """CPU credits through a look at the strict fake: new instances, modes, and how often they are asked for."""
 
+import io
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,6 +13,7 @@ from burstwatch.aws.episodes import close_episode
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.bucket import level_after
+from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.history.background import Background
@@ -97,6 +100,26 @@ def test_credits_that_did_not_come_back_are_not_called_recovered(
     resource = replace(resource, **change)
     assessment = assess(Observation(resource=resource, at=NOW), Config())
     assert make_brief(resource, assessment, KIND, Background()).over == over
+
+
+@pytest.mark.parametrize(
+    ("metrics", "code", "said"),
+    [
+        (("CPUCreditBalance", "CPUCreditUsage"), 0, "t3.micro, 5 min in periods of 300 s"),
+        (("CPUCreditUsage",), 2, "has datapoints of 60 s only, needed is one period of 300 s"),
+        ((), 2, "CloudWatch has no datapoint of"),
+    ],
+)
+def test_an_instance_with_one_datapoint_or_none_is_explained_or_named(
+    metrics: tuple[str, ...], code: int, said: str, cloud: Cloud
+) -> None:
+    start(cloud, "t3.micro", hours_ago=0.3)
+    for metric in metrics:
+        cloud.aws.put("AWS/EC2", metric, {"InstanceId": ID}, NOW - NOW % 300 - 600, 0.1)
+    out, err = io.StringIO(), io.StringIO()
+    found = run(["explain", CPU], stdout=out, stderr=err, env=dict(os.environ), clock=cloud.clock)
+    assert (found, err.getvalue().count("\n")) == (code, 1 if code else 0)
+    assert said in out.getvalue() + err.getvalue()
 
 
 def test_an_episode_that_ended_in_unlimited_mode_is_not_measured_by_what_is_owed(
