@@ -26,7 +26,7 @@ from burstwatch.shards import shards_of
 QUIET_S = 2.0 * ALARM_PERIOD_S
 #: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
 MOST_NEW_ALARMS = 50
-#: Of so many alarms a sweep changes the text. The others keep theirs, which changes no state.
+#: Of so many alarms a sweep changes the text. Those that end wait for it, the others keep theirs.
 MOST_REWRITTEN = 20
 #: The demand after a change is known when so much of it was seen.
 SEEN_ANEW_S = 900.0
@@ -95,6 +95,16 @@ class _Draft:
             elif alarm.timeline.over_s is None and alarm.state != "OK":
                 self.rewrite.append((alarm, replace(times, over_s=now)))
 
+    def postpone(self, most: int) -> None:
+        """Keep so many changes of text. An alarm whose end is not among them ends later: its OK would repeat the danger."""
+        # The text of many first, and what goes to OK now before what goes on.
+        self.rewrite.sort(key=lambda one: (one[1].over_s is None, one[0].kind != MASS))
+        for alarm, times in self.rewrite[most:]:
+            if times.over_s is not None:
+                key = alarm.kind, alarm.resource_id
+                self.severities[key] = max(self.severities.get(key, 0), SEVERITY[alarm.severity])
+        del self.rewrite[most:]
+
     def end(self, there: Iterable[Alarm], severity: int, now: float) -> None:
         """Delete of one resource's alarms what has been over for long enough."""
         there = tuple(there)
@@ -146,8 +156,7 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         draft.end(there, severity, now)
     _plan_orphans(draft, found, by_resource.values(), now=now)
     mass = _plan_mass(draft, found, mass_there, config, now=now)
-    # The text of many first, and what goes to OK now before what goes on.
-    draft.rewrite.sort(key=lambda one: (one[1].over_s is None, one[0].kind != MASS))
+    draft.postpone(max(1, MOST_REWRITTEN // found.shard.count))
     most_new = MOST_NEW_ALARMS // found.shard.count
     return AlarmPlan(
         there=alarms_there,
@@ -155,7 +164,7 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         mass=mass,
         crowd={one: tuple(ids) for one, ids in draft.crowd.items()},
         create=tuple(draft.create[:most_new]),
-        rewrite=tuple(draft.rewrite[: max(1, MOST_REWRITTEN // found.shard.count)]),
+        rewrite=tuple(draft.rewrite),
         delete=tuple(draft.delete),
         over=draft.over,
         postponed=max(0, len(draft.create) - most_new),

@@ -298,11 +298,15 @@ def test_the_words_of_many_are_changed_first_where_not_all_can_be(
             disk.minute(iops=3_000 if minute < 2 else 0)
         run_sweep(cloud, memory, config=config)
         cloud.aws.evaluate_alarms()
-    told = zip(cloud.aws.notifications, cloud.aws.descriptions, strict=True)
+    told = list(zip(cloud.aws.notifications, cloud.aws.descriptions, strict=True))
     (over,) = [
         text for (_, name, state), text in told if "many_at_once/critical" in name and state == "OK"
     ]
     assert over.startswith("Recovered: only few resources are critical now in ")
+    # No alarm ends before its text tells it.
+    ends = [text for (_, _, state), text in told if state == "OK"]
+    assert len(ends) >= 2
+    assert all("ecovered" in text.partition("\n")[0] for text in ends), ends
 
 
 def test_an_open_episode_has_the_name_and_the_unit_of_its_alarm() -> None:
