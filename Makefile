@@ -66,7 +66,7 @@ gen: setup ## write the generated files anew: catalog, dashboards, cases of the 
 	@$(BIN)/python -m tools.readme
 
 .PHONY: test
-test: setup .cache/localcloud.stamp .cache/grafana/look.js ## everything, in about twenty minutes
+test: setup .cache/localcloud.stamp .cache/grafana/look.js ## everything, in about fifteen minutes
 	@# The local cloud waits for the clock most of the time, so the rest runs beside it. If the inner loop fails, the local cloud is stopped.
 	@set -m; $(MAKE) test-cloud >.cache/test-cloud.log 2>&1 & cloud=$$!; set +m; failed=0; \
 	trap 'kill -INT -- -$$cloud; exit 130' INT TERM; \
