@@ -109,6 +109,28 @@ def start_demo(out: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+def start_until(
+    out: Path, is_up: Callable[[subprocess.Popen[str]], bool]
+) -> tuple[subprocess.Popen[str], int]:
+    """Start a demo, wait until it is up, and return it with its port.
+
+    Somebody may take a port between its choice and its use: then another is tried. Any other end fails at once.
+    """
+    for _ in range(3):
+        port = free_port()
+        process = start_demo(out, "--full", "--port", str(port))
+
+        def is_up_or_over(process: subprocess.Popen[str] = process) -> bool:
+            return process.poll() is not None or is_up(process)
+
+        eventually(is_up_or_over, seconds=600, what="the demo is up")
+        if process.poll() is None:
+            return process, port
+        _, errors = process.communicate()
+        assert "is taken" in errors, errors
+    pytest.fail("three ports were taken")
+
+
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_a_demo_that_is_stopped_leaves_nothing_running(
     tmp_path: Path, sign: signal.Signals
@@ -130,10 +152,8 @@ def test_a_demo_that_is_killed_takes_its_cloud_and_its_host_along(
     tmp_path: Path, program: Callable[[str], str]
 ) -> None:
     program("prometheus")
-    port = free_port()
-    process = start_demo(tmp_path, "--full", "--port", str(port))
 
-    def host_side() -> list[Path]:
+    def host_side(process: subprocess.Popen[str]) -> list[Path]:
         """The exporter and Prometheus that it has started."""
         found = []
         for status in Path("/proc").glob("[0-9]*/stat"):
@@ -144,8 +164,8 @@ def test_a_demo_that_is_killed_takes_its_cloud_and_its_host_along(
                     found.append(status.parent)
         return found
 
-    eventually(lambda: len(host_side()) == 2, seconds=600, what="the host is scraped")
-    theirs = host_side()
+    process, port = start_until(tmp_path, lambda process: len(host_side(process)) == 2)
+    theirs = host_side(process)
     process.kill()
     process.communicate()
 
