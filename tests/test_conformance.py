@@ -285,6 +285,14 @@ def test_a_kind_is_seen_by_scan_by_tag_and_by_shard(kind: Kind, cloud: Cloud) ->
     assert ids(tag_filter="Name=no such") == set()
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+def test_a_kind_says_whether_people_choose_its_ids(kind: Kind) -> None:
+    """Two regions may have databases of one name: their metrics must differ. Ids such as vol-0123 are AWS's."""
+    ids = {kind.inventory.identify(item).id for item in examples_of(kind).ITEMS}
+    are_of_aws = {bool(re.fullmatch(r"(vol|i|fs|fsvol)-[0-9a-f]{8,17}", one)) for one in ids}
+    assert are_of_aws == {not kind.inventory.has_names}
+
+
 #: Fleets of volumes and instances are of many pages in other tests.
 @pytest.mark.parametrize(
     "kind", [one for one in KINDS if one.inventory.service != "ec2"], ids=by_name
