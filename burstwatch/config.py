@@ -172,7 +172,7 @@ class Config:
     )
     mass_from: float = declare(
         20.0,
-        "from this many resources in danger at once, one alarm covers them all and no new single alarms are made",
+        "from this many resources that come into danger within ten minutes, one alarm covers them all; what comes into danger later has its own",
         low=2,
         high=50,
         unit=" of resources",

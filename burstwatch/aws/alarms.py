@@ -6,13 +6,16 @@ alarm, of the severity reached: *warning* to the topic ``notice``, *critical* to
 What is wanted of the alarms is decided in ``plan.py``; here it is asked and carried out.
 """
 
-from collections.abc import Iterable
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     ALARMED,
+    MASS,
     NAMESPACE,
     SEVERITY_METRIC,
     foreign_of,
@@ -31,11 +34,21 @@ DELETE_BATCH = 100
 ALARMS_PER_PAGE = 100
 #: What CloudWatch says of the alarm that is to be deleted and is not there.
 GONE = "ResourceNotFound"
+#: A resource's fingerprint in a tag: 30 bits of its id.
+FINGERPRINT_LENGTH = 5
+#: A tag's value has at most 256 characters, and an alarm at most 50 tags, of which others may need some.
+#: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_Tag.html (2026-11)
+MEMBERS_PER_TAG = 256 // FINGERPRINT_LENGTH
+MOST_TAGS = 40
+TAG = "burstwatch:stands-for-"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alarm:
-    """An alarm of ours as CloudWatch has it now. ``is_enabled`` is whether it tells anybody."""
+    """An alarm of ours as CloudWatch has it now. ``is_enabled`` is whether it tells anybody.
+
+    ``members`` are the fingerprints of the resources that a mass alarm stands for.
+    """
 
     name: str
     kind: str
@@ -45,6 +58,8 @@ class Alarm:
     state_since: float
     is_enabled: bool
     timeline: Timeline
+    arn: str = ""
+    members: frozenset[str] = frozenset()
 
 
 def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
@@ -70,10 +85,11 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
             dimensions = {d["Name"]: d["Value"] for d in item.get("Dimensions", ())}
             resource_id = dimensions.get("ResourceId", "")
             since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
+            kind, arn = dimensions.get("Kind", ""), item["AlarmArn"]
             alarms.append(
                 Alarm(
                     name=item["AlarmName"],
-                    kind=dimensions.get("Kind", ""),
+                    kind=kind,
                     resource_id=resource_id.removeprefix(f"{foreign_of(item['AlarmName'])}/"),
                     severity=severity,
                     state=item["StateValue"],
@@ -83,9 +99,64 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
                         item.get("AlarmDescription", ""),
                         made_at=item["AlarmConfigurationUpdatedTimestamp"].timestamp(),
                     ),
+                    arn=arn,
+                    members=read_tagged(clients, arn) if kind == MASS else frozenset(),
                 )
             )
     return alarms
+
+
+def read_tagged(clients: Clients, arn: str) -> frozenset[str]:
+    """Ask for the fingerprints in the tags of an alarm.
+
+    Raises:
+        one of AWS_ERRORS.
+    """
+    answer = clients("cloudwatch").list_tags_for_resource(ResourceARN=arn)
+    if "Tags" not in answer:
+        raise CutError(operation="ListTagsForResource")
+    return read_members({tag["Key"]: tag["Value"] for tag in answer["Tags"]})
+
+
+def write_members(
+    clients: Clients, name: str, arn: str, members: Iterable[str], *, before: Iterable[str]
+) -> list[Problem]:
+    """Keep fingerprints in the tags of an alarm, in place of those ``before``. Returns what failed."""
+    tags = tags_of(members, before=before)
+    try:
+        clients("cloudwatch").tag_resource(
+            ResourceARN=arn, Tags=[{"Key": key, "Value": value} for key, value in tags.items()]
+        )
+    except AWS_ERRORS as error:
+        return [Problem(part=f"tags of {name}", error=describe_error(error))]
+    return []
+
+
+def fingerprint(resource_id: str) -> str:
+    """Thirty bits that stand for an id in a tag."""
+    digest = sha256(resource_id.encode()).digest()
+    return urlsafe_b64encode(digest).decode()[:FINGERPRINT_LENGTH]
+
+
+def tags_of(members: Iterable[str], *, before: Iterable[str]) -> dict[str, str]:
+    """The tags that keep these members; ``before`` were kept before. Beyond two thousand, the others have none."""
+    fingerprints = sorted(members)[: MOST_TAGS * MEMBERS_PER_TAG]
+    count = max(len(fingerprints), len(frozenset(before)))
+    starts = range(0, max(1, count), MEMBERS_PER_TAG)
+    return {
+        f"{TAG}{number:02}": "".join(fingerprints[start : start + MEMBERS_PER_TAG])
+        for number, start in enumerate(starts[:MOST_TAGS], start=1)
+    }
+
+
+def read_members(tags: Mapping[str, str]) -> frozenset[str]:
+    """The members in the tags of a mass alarm."""
+    text = [value for key, value in tags.items() if key.startswith(TAG)]
+    return frozenset(
+        value[start : start + FINGERPRINT_LENGTH]
+        for value in text
+        for start in range(0, len(value), FINGERPRINT_LENGTH)
+    )
 
 
 def alarm_request(
@@ -112,20 +183,6 @@ def alarm_request(
         # A gap in our own metric says nothing about the disk: hold the state.
         "TreatMissingData": "ignore",
     }
-
-
-def check_topics(clients: Clients, config: Config) -> list[Problem]:
-    """The topics that alarms go to and that are not there: CloudWatch itself says nothing of it."""
-    problems = []
-    for name in ("page", "notice"):
-        arn = getattr(config, f"{name}_topic_arn")
-        if not arn:
-            continue
-        try:
-            clients("sns").get_topic_attributes(TopicArn=arn)
-        except AWS_ERRORS as error:
-            problems.append(Problem(part=f"topic {name}", error=describe_error(error)))
-    return problems
 
 
 def delete_alarms(clients: Clients, names: Iterable[str]) -> list[Problem]:

@@ -8,11 +8,17 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias
 
 from burstwatch.aws.deployment import Deployment, count_subscribers
-from burstwatch.aws.names import HEARTBEAT_METRIC, HEARTBEATS_MISSED, NAMESPACE
+from burstwatch.aws.names import (
+    HEARTBEAT_METRIC,
+    HEARTBEATS_MISSED,
+    NAMESPACE,
+    alarm_prefixes,
+)
 from burstwatch.aws.session import AwsError, Clients
+from burstwatch.aws.unheard import METRICS, read_mutes, standby_name
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import usd_of
-from burstwatch.formatting import span
+from burstwatch.formatting import first_of, span
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
 #: CloudWatch needs these to send a message through an encrypted topic.
@@ -221,6 +227,50 @@ def topics(patient: Patient) -> Iterator[Finding]:
         )
 
 
+def silenced(patient: Patient) -> Iterator[Finding]:
+    """Whether the deployment's alarms tell somebody: none disabled, none muted, and those of the stack there."""
+    deployment = patient.config.deployment
+    prefixes = (*alarm_prefixes(deployment), f"burstwatch-{deployment}-")
+    paginator = patient.clients("cloudwatch").get_paginator("describe_alarms")
+    alarms = {
+        alarm["AlarmName"]: alarm
+        for prefix in prefixes
+        for page in paginator.paginate(AlarmNamePrefix=prefix)
+        for alarm in page["MetricAlarms"]
+    }
+    disabled = [name for name, alarm in alarms.items() if not alarm.get("ActionsEnabled", True)]
+    yield Finding(
+        check="alarms with disabled actions",
+        state="failed" if disabled else "ok",
+        detail=first_of(disabled) if disabled else "none",
+        do="aws cloudwatch enable-alarm-actions --alarm-names ..., or snooze the resource"
+        if disabled
+        else "",
+    )
+    muted = [
+        f"{name} (rule {rule})"
+        for rule, names in read_mutes(patient.clients)
+        for name in names
+        if name.startswith(prefixes)
+    ]
+    yield Finding(
+        check="alarms that a mute rule mutes",
+        state="warning" if muted else "ok",
+        detail=first_of(muted) if muted else "none",
+        do="delete the mute rule, or take the alarms out of it" if muted else "",
+    )
+    for name in METRICS:
+        alarm = alarms.get(standby_name(deployment, name))
+        if alarm is None:
+            detail, todo = "the alarm is missing", "deploy it again"
+        elif alarm["StateValue"] == "ALARM":
+            detail = alarm.get("AlarmDescription", "").partition("\n")[0]
+            todo = f"see the runbook {name}"
+        else:
+            detail, todo = "nothing", ""
+        yield Finding(check=name, state="failed" if todo else "ok", detail=detail, do=todo)
+
+
 def keys(patient: Patient) -> Iterator[Finding]:
     """Whether CloudWatch may use the key of each topic. Where it may not, alarms are never delivered."""
     for name, output in TOPICS.items():
@@ -288,6 +338,7 @@ CHECKS: Mapping[str, Callable[[Patient], Iterable[Finding]]] = {
     "faults": faults,
     "dead letters": dead_letters,
     "topics": topics,
+    "silenced alarms": silenced,
     "keys": keys,
     "metric requests this month": cost,
 }

@@ -80,6 +80,8 @@ class Memory(Schedule):
     shard: Shard = WHOLE
     pace: Pace = field(init=False)
     budget: Budget | None = None
+    #: When somebody heard both topics, and no rule muted an alarm.
+    heard_at: float = -math.inf
     stocks: dict[str, Stock] = field(default_factory=dict)
     presences: dict[str, Presence] = field(default_factory=dict)
     #: The last inventory of each kind of which every call was answered, and when.

@@ -21,8 +21,12 @@ ALARMED: tuple[Verdict, ...] = ("critical", "warning")
 HEARTBEATS_MISSED = 5
 #: An alarm looks at one whole minute.
 ALARM_PERIOD_S = 60
-#: The kind of the alarm that stands for many resources, and its dimension with that name.
+#: The kind of an alarm that stands for many resources, and its dimension with that name.
 MASS = "mass"
+#: What such an alarm is named for: resources that came into danger together, or that have been empty for hours.
+MANY_AT_ONCE, LONG_EMPTY = "many_at_once", "long_empty"
+#: Divides a part from one of its groups of resources.
+GROUP = "#"
 #: The kind of the alarm of a fire drill.
 DRILL = "drill"
 #: Divides a deployment's name, which cannot have it, from a unit that is not the home unit.
@@ -81,9 +85,24 @@ def parse_alarm_name(name: str) -> tuple[str, str]:
     return f"{account}/{region}" if region else "", names[0] if len(names) == len(WITH_NAME) else ""
 
 
-def mass_name(shard: Shard) -> str:
-    """What stands for a resource's id in the name of the alarm for many. No id has its underscore."""
-    return "many_at_once" if shard.is_whole else f"many_at_once-{shard.number}-of-{shard.count}"
+def mass_name(shard: Shard, group: str = MANY_AT_ONCE) -> str:
+    """What stands for a resource's id in the name of the alarm for a group. No id has its underscore."""
+    return group if shard.is_whole else f"{group}-{shard.number}-of-{shard.count}"
+
+
+def mass_id(unit: Unit, shard: Shard, group: str, severity: Verdict) -> str:
+    """The id in metrics of a group of resources with a severity: each group has an alarm, which ends by itself."""
+    return f"{part_name(unit, shard)}{GROUP}{group}.{severity}"
+
+
+def part_of(mass: str) -> str:
+    """The name of the part in the id of a group."""
+    return mass.partition(GROUP)[0]
+
+
+def group_of(mass: str) -> str:
+    """The name of the group in its id."""
+    return mass.partition(GROUP)[2].partition(".")[0]
 
 
 def metric_id(kind: str, resource_id: str, foreign: str) -> str:
@@ -115,6 +134,11 @@ def resource_dimensions(
 def unit_dimensions(unit: Unit, shard: Shard, config: Config) -> list[dict[str, str]]:
     """The dimensions of what is published about one unit, or about one shard of it."""
     return part_dimensions(config.deployment, part_name(unit, shard))
+
+
+def deployment_dimensions(deployment: str) -> list[dict[str, str]]:
+    """The dimensions of what is published about a whole deployment."""
+    return [{"Name": "Deployment", "Value": deployment}]
 
 
 def part_dimensions(deployment: str, part: str) -> list[dict[str, str]]:

@@ -2,22 +2,22 @@
 
 Nothing is remembered between sweeps: what alarms there are is asked, not assumed. At its
 end an alarm is told what is less until it has been OK for two minutes, so that a pager
-sees the recovery, and only then is it deleted. From ``mass_from`` resources in danger at
-once there is one alarm for them all and no new one for each; none that exists is taken
-away for that, as its OK would be false.
+sees the recovery, and only then is it deleted. From ``mass_from`` resources that come into danger
+together there is one alarm for them all and no new one for each (``mass.py``); none that exists is
+taken away for that, as its OK would be false.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from burstwatch.aws.alarms import Alarm
+from burstwatch.aws.alarms import Alarm, fingerprint
 from burstwatch.aws.look import Look
-from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED, DRILL, MASS, part_name
+from burstwatch.aws.mass import RISE_S, Crowd, Group, Sight, plan_groups, severity_of
+from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED, DRILL, MASS, mass_id, part_name, part_of
 from burstwatch.config import Config
 from burstwatch.forecast.judge import BACK_RATIO
 from burstwatch.forecast.policy import SEVERITY, Assessment
 from burstwatch.history.observations import Resource, Verdict
-from burstwatch.messages.message import NAMED_IN_MASS
 from burstwatch.messages.timeline import Timeline, merge_timelines
 from burstwatch.polling.ranking import urgency
 from burstwatch.shards import shards_of
@@ -42,20 +42,19 @@ DRILL_LASTS_S = 3_600.0
 class AlarmPlan:
     """Pure: made by ``plan_alarms`` and then carried out.
 
-    ``severities`` are to be published by (kind, resource id), before ``mass`` and
-    ``create`` are made: severities that get a mass alarm, and resource ids with the
-    severity that each has reached. ``announced`` are those that already have an alarm.
-    ``crowd`` are the resources in danger by severity, the worst first. ``rewrite`` are alarms
+    ``severities`` are to be published by (kind, resource id), before the alarms of the new
+    ``groups`` and of ``create`` are made: resource ids with the severity that each has
+    reached. ``announced`` are those that already have an alarm. ``rewrite`` are alarms
     that are to tell what has happened since, before the severities are published: an OK must not
     repeat the danger. ``delete`` are names; ``over`` has the alarms of a resource that are
     all deleted now.
-    ``there`` are the alarms of each resource, by its id.
+    ``there`` are the alarms of each resource, by its id. ``groups`` are the resources that a mass
+    alarm stands for, by the id of the group in metrics.
     """
 
     there: Mapping[str, tuple[Alarm, ...]]
     severities: Mapping[tuple[str, str], int]
-    mass: tuple[Verdict, ...]
-    crowd: Mapping[Verdict, tuple[str, ...]]
+    groups: Mapping[str, Group]
     create: tuple[tuple[str, Verdict], ...]
     rewrite: tuple[tuple[Alarm, Timeline], ...]
     delete: tuple[str, ...]
@@ -63,16 +62,17 @@ class AlarmPlan:
     postponed: int
     announced: frozenset[str]
 
-    def named(self, severity: Verdict) -> tuple[str, ...]:
-        """Those whom the mass alarm of a severity names."""
-        return self.crowd[severity][:NAMED_IN_MASS]
+    @property
+    def new_groups(self) -> Mapping[str, Group]:
+        """The groups whose mass alarm is to be made, by id."""
+        return {key: group for key, group in self.groups.items() if group.state == "new"}
 
 
 @dataclass(kw_only=True)
 class _Draft:
     severities: dict[tuple[str, str], int] = field(default_factory=dict)
-    crowd: dict[Verdict, list[str]] = field(default_factory=lambda: {one: [] for one in ALARMED})
-    quiet: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(ALARMED, 0))
+    #: The severity of each resource that can be judged, by id, the worst first.
+    reached: dict[str, int] = field(default_factory=dict)
     create: list[tuple[str, Verdict]] = field(default_factory=list)
     rewrite: list[tuple[Alarm, Timeline]] = field(default_factory=list)
     delete: list[str] = field(default_factory=list)
@@ -123,13 +123,15 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
     others before it lacked it too.
     """
     by_resource: dict[str, list[Alarm]] = {}
-    own_mass = part_name(found.unit, found.shard)
+    part = part_name(found.unit, found.shard)
     for alarm in alarms:
         if _is_ours(alarm, found):
-            key = MASS if alarm.resource_id == own_mass else alarm.resource_id
-            by_resource.setdefault(key, []).append(alarm)
+            by_resource.setdefault(alarm.resource_id, []).append(alarm)
     alarms_there = {resource_id: tuple(some) for resource_id, some in by_resource.items()}
-    mass_there = by_resource.pop(MASS, [])
+    masses = [some for some in alarms_there.values() if some[0].kind == MASS]
+    mass_there = [alarm for some in masses for alarm in some if part_of(alarm.resource_id) == part]
+    for alarm in mass_there:
+        by_resource.pop(alarm.resource_id, None)
     draft, raised = _Draft(), list[str]()
     for resource, assessment in sorted(found.assessments.values(), key=urgency):
         there = by_resource.pop(resource.id, [])
@@ -138,38 +140,50 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
             continue
         severity = SEVERITY[assessment.verdict]
         if _is_unsure(resource, assessment, found, config):
-            raised_to = [SEVERITY[alarm.severity] for alarm in there if alarm.state != "OK"]
-            severity = max(severity, *raised_to, 0)
+            severity = max(severity, _told_of(resource, there, mass_there))
+        draft.reached[resource.id] = severity
         if severity >= SEVERITY["warning"] or there:
             draft.severities[resource.kind, resource.id] = severity
         reached = next((one for one in ALARMED if severity >= SEVERITY[one]), None)
         # In a maintenance window nothing new is said; what was said before stays true.
-        if reached is not None and resource.id in found.quiet:
-            draft.quiet[reached] += 1
-        elif reached is not None:
-            draft.crowd[reached].append(resource.id)
-            if reached not in {alarm.severity for alarm in there}:
-                draft.create.append((resource.id, reached))
+        is_told = reached in {alarm.severity for alarm in there}
+        if reached is not None and not is_told and resource.id not in found.quiet:
+            draft.create.append((resource.id, reached))
         # What becomes empty in a maintenance window is told when that ends.
         told = min(severity, SEVERITY["critical"]) if resource.id in found.quiet else severity
         draft.update(there, told, now)
         draft.end(there, severity, now)
     _plan_orphans(draft, found, by_resource.values(), now=now)
-    mass = _plan_mass(draft, found, mass_there, config, now=now)
+    groups = _plan_groups(draft, found, alarms_there, mass_there, config, now=now)
     draft.postpone(max(1, MOST_REWRITTEN // found.shard.count))
     most_new = MOST_NEW_ALARMS // found.shard.count
     return AlarmPlan(
         there=alarms_there,
         severities=draft.severities,
-        mass=mass,
-        crowd={one: tuple(ids) for one, ids in draft.crowd.items()},
+        groups=groups,
         create=tuple(draft.create[:most_new]),
         rewrite=tuple(draft.rewrite),
         delete=tuple(draft.delete),
         over=draft.over,
         postponed=max(0, len(draft.create) - most_new),
-        announced=frozenset(found.assessments) if _is_any_raised(mass_there) else frozenset(raised),
+        announced=frozenset(raised).union(*(_announced(group) for group in groups.values())),
     )
+
+
+def _announced(group: Group) -> tuple[str, ...]:
+    """The resources that a raised mass alarm stands for."""
+    is_raised = group.alarm is not None and group.alarm.state != "OK"
+    return group.resource_ids if is_raised else ()
+
+
+def _told_of(resource: Resource, there: Iterable[Alarm], mass_there: Iterable[Alarm]) -> int:
+    """The highest severity that an alarm tells of a resource now: its own, or one that stands for it."""
+    own = [alarm for alarm in there if alarm.state != "OK"]
+    print_of = fingerprint(resource.id)
+    standing = [
+        alarm for alarm in mass_there if alarm.timeline.over_s is None and print_of in alarm.members
+    ]
+    return max((SEVERITY[alarm.severity] for alarm in (*own, *standing)), default=0)
 
 
 def _is_unsure(resource: Resource, assessment: Assessment, found: Look, config: Config) -> bool:
@@ -209,51 +223,92 @@ def _plan_orphans(
             draft.end(some, 0, now)
 
 
-def _plan_mass(
-    draft: _Draft, found: Look, there: Iterable[Alarm], config: Config, *, now: float
-) -> tuple[Verdict, ...]:
-    """The mass alarms to make. It begins with ``mass_from`` resources and ends with half of them.
+def _plan_groups(
+    draft: _Draft,
+    found: Look,
+    there: Mapping[str, Sequence[Alarm]],
+    mass_there: Sequence[Alarm],
+    config: Config,
+    *,
+    now: float,
+) -> dict[str, Group]:
+    """The groups of resources with one alarm for them all, by id; what they stand for gets no alarm of its own.
 
-    Those that could be judged before and cannot be now may still be in danger: with them
-    it is held as it is. What AWS publishes nothing of holds nothing. Each shard of a unit
-    has its own, from its share of the number on.
+    Each shard of a unit has groups of its own, from its share of ``mass_from`` on. What AWS
+    publishes nothing of is not lost: it could never be judged.
     """
-    share = max(config.mass_from / found.shard.count, min(FEWEST_IN_MASS, config.mass_from))
-    known = {alarm.severity: alarm for alarm in there}
-    lost = sum(
-        a.verdict == "unknown" and r.bucket is not None and a.projection.is_published
-        for r, a in found.assessments.values()
+    groups = plan_groups(
+        {severity: _crowd(draft, there, severity) for severity in ALARMED},
+        mass_there,
+        Sight(
+            seen=frozenset(found.assessments),
+            lost=frozenset(
+                resource_id
+                for resource_id, (resource, assessment) in found.assessments.items()
+                if assessment.verdict == "unknown"
+                and resource.bucket is not None
+                and assessment.projection.is_published
+            ),
+            empty_since={
+                resource_id: background.empty_since_s
+                for resource_id, background in found.backgrounds.items()
+                if background.empty_since_s is not None
+            },
+            is_whole=not found.incomplete,
+        ),
+        least=max(config.mass_from / found.shard.count, min(FEWEST_IN_MASS, config.mass_from)),
+        # Who is in a group is written at the sweep after the one that begins it.
+        rise_s=max(RISE_S, 2 * config.sweep_period_s),
+        now=now,
     )
-    on: list[Verdict] = []
-    held: list[Verdict] = []
-    for severity in ALARMED:
-        count, alarm = len(draft.crowd[severity]), known.get(severity)
-        is_raised = alarm is not None and alarm.state != "OK"
-        # A window that opens makes nobody well, and begins nothing.
-        still = count + draft.quiet[severity]
-        if still >= share / 2 if is_raised else count >= share:
-            on.append(severity)
-        elif is_raised and (found.incomplete or still + lost >= share / 2):
-            held.append(severity)
-    lasting = {*on, *held}
-    draft.create = [one for one in draft.create if one[1] not in lasting]
-    if on or (known and not held):
-        severity_now = max((SEVERITY[one] for one in lasting), default=0)
-        draft.severities[MASS, part_name(found.unit, found.shard)] = severity_now
-        draft.update(tuple(known.values()), severity_now, now)
-        draft.end(known.values(), severity_now, now)
-    return tuple(one for one in on if one not in known)
+    by_id: dict[str, Group] = {}
+    for group in groups:
+        key = mass_id(found.unit, found.shard, group.name, group.severity)
+        key = group.alarm.resource_id if group.alarm is not None else key
+        by_id[key] = group
+        if group.state != "over":
+            told = {(resource_id, group.severity) for resource_id in group.resource_ids}
+            draft.create = [one for one in draft.create if one not in told]
+        if group.state != "held":
+            draft.severities[MASS, key] = severity_of(group)
+        if group.alarm is not None and group.state != "held":
+            draft.update([group.alarm], severity_of(group), now)
+            draft.end([group.alarm], severity_of(group), now)
+        if group.has_grown and group.alarm is not None:
+            draft.rewrite.append((group.alarm, group.alarm.timeline))
+    return by_id
+
+
+def _crowd(draft: _Draft, there: Mapping[str, Sequence[Alarm]], severity: Verdict) -> Crowd:
+    """The resources that have reached a severity, and what tells of them so far."""
+    own = {
+        resource_id: alarm
+        for resource_id, some in there.items()
+        for alarm in some
+        if alarm.severity == severity
+    }
+    return Crowd(
+        resource_ids=[
+            resource_id
+            for resource_id, reached in draft.reached.items()
+            if reached >= SEVERITY[severity]
+        ],
+        untold=[resource_id for resource_id, reached in draft.create if reached == severity],
+        told_at={
+            resource_id: alarm.timeline.paged_s or alarm.timeline.opened_s
+            for resource_id, alarm in own.items()
+        },
+    )
 
 
 def _is_ours(alarm: Alarm, found: Look) -> bool:
-    """Whether it is of this shard. The mass alarm of a shard that is no more is the first's."""
+    """Whether it is of this shard. The mass alarms of a shard that is no more are the first's."""
     shard = found.shard
     if alarm.kind != MASS:
         return shard.owns(alarm.resource_id)
     parts = {part_name(found.unit, one) for one in shards_of(shard.count)}
-    return alarm.resource_id == part_name(found.unit, shard) or (
-        shard.number == 1 and alarm.resource_id not in parts
-    )
+    part = part_of(alarm.resource_id)
+    return part == part_name(found.unit, shard) or (shard.number == 1 and part not in parts)
 
 
 def _is_any_raised(alarms: Iterable[Alarm]) -> bool:

@@ -13,7 +13,6 @@ from burstwatch.aws.names import (
     NAMESPACE,
     SEVERITY_METRIC,
     TIME_METRIC,
-    part_name,
     resource_dimensions,
     unit_dimensions,
 )
@@ -41,8 +40,7 @@ def publish_severities(
     datapoints behind it are older than that, and an alarm looks at whole minutes. One that
     found the lesser severity of that minute would begin with an OK to the pager.
     """
-    mass = part_name(found.unit, found.shard)
-    new = {resource_id for resource_id, _ in plan.create} | {mass for _ in plan.mass}
+    new = {resource_id for resource_id, _ in plan.create} | plan.new_groups.keys()
     severities: list[dict[str, Any]] = []
     ranges: list[dict[str, Any]] = []
     for (kind, resource_id), number in plan.severities.items():

@@ -1,28 +1,29 @@
 """Brings the alarms in line with the plan, in an order that is safe to interrupt."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from burstwatch.aws.alarms import (
     Alarm,
     alarm_request,
-    check_topics,
     delete_alarms,
     read_alarms,
+    write_members,
 )
 from burstwatch.aws.episodes import of_alarms
 from burstwatch.aws.look import Look
 from burstwatch.aws.names import (
     MASS,
     alarm_name,
+    group_of,
     mass_name,
-    part_name,
     unit_prefix,
 )
 from burstwatch.aws.plan import AlarmPlan, plan_alarms
 from burstwatch.aws.publish import publish_events, publish_severities
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, describe_error, is_throttled
+from burstwatch.aws.unheard import find_unheard, tell_unheard
 from burstwatch.aws.words import events, message_of_new, message_of_old
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
@@ -39,7 +40,8 @@ TRIES = 3
 class Reconciled:
     """The alarms that were made and deleted. ``announced`` are ids that had an alarm before.
 
-    ``is_complete`` is whether every metric was acknowledged and every planned alarm is there.
+    ``is_complete`` is whether every metric was acknowledged and every planned alarm is there,
+    ``is_heard`` whether the topics were asked about and somebody hears them.
     """
 
     created: tuple[tuple[str, Verdict], ...] = ()
@@ -48,6 +50,7 @@ class Reconciled:
     announced: frozenset[str]
     problems: tuple[Problem, ...]
     is_complete: bool
+    is_heard: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,11 +78,13 @@ def reconcile(
     config: Config,
     *,
     close: Callable[[str, Sequence[Alarm]], Episode],
+    is_hearing_due: bool,
     now: float,
 ) -> Reconciled:
     """Rewrite alarms and publish the severities, then create alarms, send events and delete what is over.
 
-    ``close`` describes the episode of a resource by its alarms, which are all over.
+    ``close`` describes the episode of a resource by its alarms, which are all over. ``is_hearing_due``
+    asks whether somebody hears the topics, which it also does when it has made an alarm.
     """
     alarms = () if isinstance(there, Problem) else there.alarms
     plan = plan_alarms(found, alarms, config, now=now)
@@ -101,8 +106,12 @@ def reconcile(
     if unpublished:
         return Reconciled(announced=plan.announced, problems=tuple(problems), is_complete=False)
     created, failed = create_alarms(home, found, plan, there.prefix, config)
-    problems += failed
-    problems += check_topics(home, config) if created else []
+    problems += failed.values()
+    problems += _keep_members(home, found, plan, created, there.prefix)
+    was_asked = bool(is_hearing_due or created)
+    unmade = _unmade(found, plan, failed, config)
+    unheard = find_unheard(home, there.alarms, unmade, config, asks_topics=was_asked)
+    problems += [*unheard.problems, *tell_unheard(home, unheard, config, now=now)]
     rewritten, failed_words = rewrite_alarms(home, found, plan, lasting, config)
     problems += failed_words
     closed, failed_ends = close_episodes(found, plan, close)
@@ -117,7 +126,18 @@ def reconcile(
         announced=plan.announced,
         problems=tuple(problems),
         is_complete=not failed,
+        is_heard=was_asked and not unheard.is_deaf,
     )
+
+
+def _unmade(
+    found: Look, plan: AlarmPlan, failed: Mapping[tuple[str, Verdict], Problem], config: Config
+) -> dict[tuple[str, Verdict], str]:
+    """A line for each alarm that could not be made: what it would have said first, and why not."""
+    return {
+        key: f"{message_of_new(found, plan, *key, config).title}. No alarm: {problem.error}"
+        for key, problem in failed.items()
+    }
 
 
 def close_episodes(
@@ -166,14 +186,15 @@ def rewrite_alarms(
 
 def create_alarms(
     clients: Clients, found: Look, plan: AlarmPlan, prefix: str, config: Config
-) -> tuple[list[tuple[str, Verdict]], list[Problem]]:
-    """Make the planned alarms, those of many first. Returns those made by id, and what failed.
+) -> tuple[list[tuple[str, Verdict]], dict[tuple[str, Verdict], Problem]]:
+    """Make the planned alarms, those of groups first. Returns those made by id, and why others could not be.
 
     CloudWatch takes three a second from the whole account: what it throttles is tried again.
     """
     made: list[tuple[str, Verdict]] = []
     failed: dict[tuple[str, Verdict], Problem] = {}
-    wanted = [*((MASS, one) for one in plan.mass), *plan.create]
+    of_groups = [(key, group.severity) for key, group in plan.new_groups.items()]
+    wanted = [*of_groups, *plan.create]
     for _ in range(TRIES):
         throttled = []
         for resource_id, severity in wanted:
@@ -188,16 +209,49 @@ def create_alarms(
                 made.append((resource_id, severity))
                 failed.pop((resource_id, severity), None)
         wanted = throttled
-    return made, list(failed.values())
+    return made, failed
+
+
+def _keep_members(
+    clients: Clients,
+    found: Look,
+    plan: AlarmPlan,
+    created: Sequence[tuple[str, Verdict]],
+    prefix: str,
+) -> Iterator[Problem]:
+    """Keep with each mass alarm which resources it stands for. Yields what failed."""
+    made = {key for key, _ in created}
+    for key, group in plan.groups.items():
+        if group.alarm is not None and group.has_changed:
+            alarm = group.alarm
+            yield from write_members(
+                clients, alarm.name, alarm.arn, group.members, before=alarm.members
+            )
+        if group.alarm is None and key in made:
+            name = _mass_alarm_name(found, key, group.severity, prefix)
+            try:
+                alarms = read_alarms(clients, name)  # only CloudWatch knows its ARN
+            except AWS_ERRORS as error:
+                yield Problem(part=f"tags of {name}", error=describe_error(error))
+                continue
+            for alarm in alarms:
+                if alarm.name == name:
+                    yield from write_members(
+                        clients, name, alarm.arn, group.members, before=alarm.members
+                    )
+
+
+def _mass_alarm_name(found: Look, key: str, severity: Verdict, prefix: str) -> str:
+    return alarm_name(prefix, "", mass_name(found.shard, group_of(key)), severity)
 
 
 def _request_for(
     found: Look, plan: AlarmPlan, resource_id: str, severity: Verdict, prefix: str, config: Config
 ) -> dict[str, Any]:
     message = message_of_new(found, plan, resource_id, severity, config)
-    if resource_id == MASS:
-        subject = (MASS, part_name(found.unit, found.shard))
-        name = alarm_name(prefix, "", mass_name(found.shard), severity)
+    if resource_id in plan.groups:
+        subject = (MASS, resource_id)
+        name = _mass_alarm_name(found, resource_id, severity, prefix)
     else:
         resource = found.assessments[resource_id][0]
         subject = (resource.kind, resource_id)

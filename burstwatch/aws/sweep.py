@@ -13,6 +13,7 @@ from burstwatch.aws.names import HEARTBEAT_METRIC, foreign_name, foreign_of
 from burstwatch.aws.publish import publish_of_unit
 from burstwatch.aws.reconcile import list_alarms, reconcile
 from burstwatch.aws.session import Clients, Deadline
+from burstwatch.aws.unheard import HEARING_S
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds.base import Kind
@@ -84,10 +85,11 @@ def sweep(
         foreign = foreign_of(there.prefix)  # a role can lead to the home unit as well
     found = replace(found, foreign=foreign)
     close = partial(close_episode, clients, found, deadline=deadline.plus(READ_ALARMS_S))
-    alarms = reconcile(publisher, found, there, config, close=close, now=now)
+    is_due = now - memory.heard_at >= HEARING_S
+    alarms = reconcile(publisher, found, there, config, close=close, is_hearing_due=is_due, now=now)
+    memory.heard_at = now if alarms.is_heard else memory.heard_at
     problems += alarms.problems
-    # A sweep that could not see everything, or could not make an alarm, is not complete,
-    # and its silence must alarm.
+    # A sweep that could not see everything, or make an alarm, is not complete, and its silence must alarm.
     completed = alarms.is_complete and not found.incomplete and not found.is_blind
     if completed:
         # Last: all before it was acknowledged.

@@ -5,12 +5,14 @@ from functools import partial
 
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
-from burstwatch.aws.names import MASS, where
+from burstwatch.aws.mass import Group
+from burstwatch.aws.names import LONG_EMPTY, MASS, where
 from burstwatch.aws.plan import AlarmPlan
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import (
+    NAMED_IN_MASS,
     Event,
     Message,
     danger_message,
@@ -26,7 +28,7 @@ def message_of_new(
 ) -> Message:
     """The message of an alarm that is made now."""
     there = plan.there.get(resource_id, ())
-    is_empty = _is_empty(found, resource_id)
+    is_empty = resource_id not in plan.groups and _is_empty(found, resource_id)
     is_worse = bool(there) and severity == "critical"
     event: Event = "empty" if is_empty else "escalated" if is_worse else "opened"
     now = Timeline(
@@ -35,8 +37,8 @@ def message_of_new(
         empty_s=found.at if is_empty else None,
     )
     timeline = merge_timelines([now, *(alarm.timeline for alarm in there)])
-    if resource_id == MASS:
-        return _of_mass(found, plan, severity, timeline, config)
+    if resource_id in plan.groups:
+        return _of_group(found, plan.groups[resource_id], timeline, config)
     return danger_message(found.brief(resource_id), timeline, config.links, event=event)
 
 
@@ -49,7 +51,7 @@ def message_of_old(
         if timeline.over_s is not None:
             place, unit = where(found.unit, found.shard), str(found.unit)
             return mass_over_message(place, unit, alarm.severity, timeline, links, at=found.at)
-        return _of_mass(found, plan, alarm.severity, timeline, config)
+        return _of_group(found, plan.groups[alarm.resource_id], timeline, config)
     if timeline.over_s is not None:
         return _over(found, alarm.resource_id, timeline, config)
     event: Event = "opened" if timeline.empty_s is None else "empty"
@@ -70,7 +72,8 @@ def events(
         if severity == "warning" and plan.there.get(resource_id):
             continue  # it is better than it was
         write = partial(message_of_new, found, plan, resource_id, severity, config)
-        yield "exhausted" if _is_empty(found, resource_id) else severity, write
+        is_empty = resource_id not in plan.groups and _is_empty(found, resource_id)
+        yield "exhausted" if is_empty else severity, write
     for alarm, timeline in rewritten:
         known = merge_timelines(
             [one.timeline for one in plan.there.get(alarm.resource_id, [alarm])]
@@ -116,18 +119,17 @@ def _over(
 
 
 def _is_empty(found: Look, resource_id: str) -> bool:
-    return resource_id != MASS and found.assessments[resource_id][1].verdict == "exhausted"
+    return found.assessments[resource_id][1].verdict == "exhausted"
 
 
-def _of_mass(
-    found: Look, plan: AlarmPlan, severity: Verdict, timeline: Timeline, config: Config
-) -> Message:
+def _of_group(found: Look, group: Group, timeline: Timeline, config: Config) -> Message:
     return mass_message(
-        [found.brief(one) for one in plan.named(severity)],
-        len(plan.crowd[severity]),
+        [found.brief(one) for one in group.resource_ids[:NAMED_IN_MASS]],
+        len(group.resource_ids),
         where=where(found.unit, found.shard),
         unit=str(found.unit),
-        severity=severity,
+        severity=group.severity,
+        is_long_empty=group.name.startswith(LONG_EMPTY),
         timeline=timeline,
         links=config.links,
         at=found.at,

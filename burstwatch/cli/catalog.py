@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from burstwatch.aws.names import HEARTBEATS_MISSED
+from burstwatch.aws.unheard import METRICS
 from burstwatch.config import ENV_PREFIX, SETTINGS, Config
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.watching_prices import PRICES
@@ -21,7 +22,11 @@ OWN_SERVICES = frozenset({"cloudwatch", "logs", "sns", "sts"})
 MEMBER_ROLE = "burstwatch-member"
 #: Reads that are not of one kind.
 METRIC_READS = ("cloudwatch:GetMetricData",)
-ALARM_READS = ("cloudwatch:DescribeAlarms",)
+ALARM_READS = (
+    "cloudwatch:DescribeAlarms",
+    "cloudwatch:ListAlarmMuteRules",
+    "cloudwatch:GetAlarmMuteRule",
+)
 
 
 def read_actions(kinds: Iterable[Kind]) -> list[str]:
@@ -78,6 +83,7 @@ def catalog() -> dict[str, Any]:
             for kind in kinds
         ],
         "fleet_metrics": list(FLEET_METRICS),
+        "standby_metrics": METRICS,
         "heartbeats_missed": HEARTBEATS_MISSED,
         "bill": {
             "fixed": {line.name: line.usd for line in deployment_lines(Config())},

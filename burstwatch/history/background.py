@@ -14,12 +14,16 @@ CAUSE_KEPT_S = 1_800.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Background:
-    """Mean ``rates`` by metric up to ``rates_at``, empty where not known, and since when it drains."""
+    """Mean ``rates`` by metric up to ``rates_at``, empty where not known, and since when it drains.
+
+    ``empty_since_s`` is since when the bucket has been empty, at the latest; None if it is not.
+    """
 
     rates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     rates_at: float | None = None
     since_s: float | None = None
     since_ratio: float | None = None
+    empty_since_s: float | None = None
 
 
 def make_background(history: History | None, rates: Mapping[str, float], at: float) -> Background:
@@ -28,7 +32,13 @@ def make_background(history: History | None, rates: Mapping[str, float], at: flo
     if history is None or history.newest_level() < 0:
         return Background(rates=rates, rates_at=rates_at)
     since_s, ratio = history.drain_began()
-    return Background(rates=rates, rates_at=rates_at, since_s=since_s, since_ratio=ratio)
+    return Background(
+        rates=rates,
+        rates_at=rates_at,
+        since_s=since_s,
+        since_ratio=ratio,
+        empty_since_s=history.empty_since(),
+    )
 
 
 def with_earlier(background: Background, earlier: Background | None, now: float) -> Background:

@@ -15,7 +15,7 @@ from burstwatch.bucket import Bucket
 from burstwatch.history.past import Past
 from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint, Statistic
 from burstwatch.history.spending import FIT_S, Rates, disagree
-from burstwatch.history.track import Track
+from burstwatch.history.track import EMPTY_RATIO, Track
 
 #: A balance that rose by less than this share of the bucket was not filling.
 NOISE_RATIO = 0.01
@@ -159,6 +159,18 @@ class History:
                 break
             slot -= 1
         return self.start_s + (top + 1) * self.period_s, self.levels[top]
+
+    def empty_since(self) -> float | None:
+        """When the newest datapoints without credits began, in seconds since the epoch.
+
+        None where the newest level is not empty. What is older than the history is not known, so it may be longer.
+        """
+        first = None
+        for slot in range(self.newest_level(), -1, -1):
+            if EMPTY_RATIO < self.levels[slot] < math.inf:
+                break
+            first = slot if self.levels[slot] < math.inf else first
+        return None if first is None else self.start_s + first * self.period_s
 
     def since_empty(self) -> int | None:
         """Slots since the bucket was last empty, while it is not yet back from that.

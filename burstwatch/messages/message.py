@@ -129,25 +129,29 @@ def over_message(
     )
 
 
-def mass_message(
+def mass_message(  # noqa: PLR0913 - all that is said of a group
     worst: Sequence[Brief],
     count: int,
     *,
     where: str,
     unit: str,
     severity: Verdict,
+    is_long_empty: bool,
     timeline: Timeline,
     links: Links,
     at: float,
 ) -> Message:
-    """Many resources in danger at once: how many, and the worst of them. One cause is likely."""
+    """Many resources in danger: how many, and the worst of them. One cause is likely if they came into it together."""
+    are = "have had no burst credits for hours" if is_long_empty else _ARE[severity]
+    first = "find the one cause (a deployment, a backup, a shared job) and stop it"
+    if is_long_empty:
+        first = "give those that somebody needs more, or tag the others burstwatch:watch=false"
     return Message(
         event="mass",
-        title=f"{count} resources {_ARE[severity]} in {where} ({clock_time(at, now=at)})",
-        actions=actions(["find the one cause (a deployment, a backup, a shared job) and stop it"]),
+        title=f"{count} resources {are} in {where} ({clock_time(at, now=at)})",
+        actions=actions([first]),
         facts=(
-            "Their burst credits are running out. At zero credits each falls to its baseline or costs more.",
-            "While this alarm lasts, no further resource gets an alarm of its own.",
+            "A resource that comes into danger later has an alarm of its own.",
             f"Some of the {count}, the worst first:",
             *(f"{label(brief)} ({brief.type}): {brief.headline}" for brief in worst),
         ),

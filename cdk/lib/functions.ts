@@ -3,6 +3,7 @@ import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws
 import { type Code, Function as LambdaFn, Runtime, RuntimeFamily } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import catalog from '../catalog.json' with { type: 'json' };
 import { MEMORY_MIB, NAMESPACE, PYTHON, type ResolvedProps } from './props.ts';
 import type { Topics } from './topics.ts';
 
@@ -114,9 +115,24 @@ export function deleteOwnAlarms(scope: Construct, deployment: string): PolicySta
   });
 }
 
+/** The alarms whose text the sweep writes, without the beginning of their names. */
+export const STANDBY = Object.keys(catalog.standby_metrics);
+
 /** Of the home unit, and of the others. */
 function alarmPrefixes(deployment: string): string[] {
   return [`burstwatch/${deployment}/`, `burstwatch/${deployment}@`];
+}
+
+/** The alarms that exist since the deployment and whose text the sweep writes. */
+export function standbyAlarms(scope: Construct, deployment: string): string[] {
+  return STANDBY.map((name) =>
+    Stack.of(scope).formatArn({
+      service: 'cloudwatch',
+      resource: 'alarm',
+      resourceName: `burstwatch-${deployment}-${name}`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    }),
+  );
 }
 
 export function ownAlarms(scope: Construct, deployment: string): string[] {

@@ -12,9 +12,6 @@ import type { Sweeps } from './sweeps.ts';
 import type { Topics } from './topics.ts';
 
 const MINUTE = Duration.minutes(1);
-/** So many periods in a row must be calm before an alarm on the fleet ends. */
-const CALM_PERIODS = 15;
-
 interface Watch {
   readonly metric: IMetric;
   readonly threshold: number;
@@ -77,30 +74,23 @@ export class HealthAlarms extends Construct {
       this.add(`burstwatch-${props.deployment}-${full}`, full, watch, runbookLine(watch.runbook ?? name, props));
     };
 
-    // These two say how the fleet is. Whoever must get up has been woken by an alarm of the volume, or of many.
-    add('volumes-exhausted', {
-      metric: fleet('ResourcesExhausted'),
-      threshold: 1,
-      periods: CALM_PERIODS,
-      datapoints: 1,
-      missing: TreatMissingData.IGNORE,
-      topic: notice,
-      means: 'At least one resource has no burst credits left. It runs at its baseline.',
-        ok: 'no resource is empty.',
-        now: 'find the alarm of the resource. `burstwatch scan` lists the fleet.',
-    });
-    add('volumes-critical', {
-      metric: fleet('ResourcesCritical', Stats.SUM),
-      threshold: 10,
-      // Two sweeps within one minute count everything twice, once.
-      periods: CALM_PERIODS,
-      datapoints: 2,
-      missing: TreatMissingData.IGNORE,
-      topic: notice,
-      means: 'Ten or more resources are critical at once.',
-        ok: 'fewer than ten resources are critical.',
-        now: 'look for one cause: a deployment, a backup or a shared job.',
-    });
+    // The sweep writes into these two who is concerned, and publishes their metric while somebody is.
+    for (const [name, topic, means] of [
+      ['not-paged', page, 'A resource is critical and its alarm could not be made, or nobody has subscribed to the topic notice.'],
+      ['not-heard', notice, 'An alarm was silenced or could not be made, or nobody has subscribed to the topic page.'],
+    ] as const) {
+      add(name, {
+        metric: fleet(catalog.standby_metrics[name]),
+        threshold: 1,
+        // Two sweeps need not begin in two minutes of the clock.
+        periods: 3,
+        datapoints: 1,
+        topic,
+        means,
+        ok: 'each alarm could be made again, and somebody hears it.',
+        now: name === 'not-paged' ? 'act on the resources named above, then make room for alarms.' : 'make somebody hear the alarms named above.',
+      });
+    }
     // By unit and shard: the heartbeats of the others must not hide that one has stopped.
     for (const part of partsOf(props)) {
       add('no-completed-sweep', {

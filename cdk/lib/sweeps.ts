@@ -10,7 +10,7 @@ import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
 import {
   PUBLISHING, publishOwnMetrics,
-  acknowledgeKey, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms,
+  acknowledgeKey, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms, standbyAlarms,
 } from './functions.ts';
 import { memberRoleArn, type Part, partEvent, partId, partName, partsOf } from './parts.ts';
 import { dashboardName, sweepTimeout } from './props.ts';
@@ -184,7 +184,7 @@ export class Sweeps extends Construct {
       new PolicyStatement({
         sid: 'MakeOurAlarms',
         actions: ['cloudwatch:PutMetricAlarm'],
-        resources: ownAlarms(this, props.deployment),
+        resources: [...ownAlarms(this, props.deployment), ...standbyAlarms(this, props.deployment)],
         // An alarm can stop or terminate an instance: ours may only send a message, and to our own topics.
         conditions: {
           'ForAllValues:StringEquals': {
@@ -196,8 +196,16 @@ export class Sweeps extends Construct {
     role.addToPolicy(deleteOwnAlarms(this, props.deployment));
     role.addToPolicy(
       new PolicyStatement({
-        sid: 'SeeThatTheTopicsAreThere',
-        actions: ['sns:GetTopicAttributes'],
+        // Which resources an alarm stands for is kept in its tags.
+        sid: 'KeepWhomAnAlarmStandsFor',
+        actions: ['cloudwatch:ListTagsForResource', 'cloudwatch:TagResource'],
+        resources: [...ownAlarms(this, props.deployment), ...standbyAlarms(this, props.deployment)],
+      }),
+    );
+    role.addToPolicy(
+      new PolicyStatement({
+        sid: 'SeeWhoHearsTheTopics',
+        actions: ['sns:ListSubscriptionsByTopic'],
         resources: [props.topics.page.topicArn, props.topics.notice.topicArn],
       }),
     );

@@ -125,16 +125,19 @@ test('on page are only alarms that no alarm of a volume stands for: nothing is w
     .filter(([, alarm]) => JSON.stringify(alarm.Properties.AlarmActions).includes('Page'))
     .map(([, alarm]) => alarm.Properties.AlarmName)
     .toSorted();
-  assert.deepEqual(onPage, ['no-completed-sweep', 'undelivered-events', 'undelivered-notice'].map((name) => `burstwatch-burstwatch-${name}`));
+  assert.deepEqual(onPage, ['no-completed-sweep', 'not-paged', 'undelivered-events', 'undelivered-notice'].map((name) => `burstwatch-burstwatch-${name}`));
 });
 
-test('an alarm on the fleet begins at once, ends after a quarter of an hour, and missing data ends nothing', () => {
-  for (const metric of ['ResourcesExhausted', 'ResourcesCritical']) {
+test('the two alarms that name what nobody hears begin at once, end when nothing is published, and the sweep may write only their text', () => {
+  for (const [name, metric] of Object.entries(catalog.standby_metrics)) {
     const [[, alarm]] = ofType('AWS::CloudWatch::Alarm').filter(([, one]) => one.Properties.MetricName === metric) as any;
-    const { DatapointsToAlarm: needed, EvaluationPeriods: periods, TreatMissingData: missing } = alarm.Properties;
-    assert.ok(needed <= 2 && periods >= 15, metric);
-    assert.equal(missing, 'ignore');
+    assert.equal(alarm.Properties.AlarmName, `burstwatch-burstwatch-${name}`);
+    assert.equal(alarm.Properties.DatapointsToAlarm, 1);
+    assert.equal(alarm.Properties.TreatMissingData, 'notBreaching');
   }
+  const all = ofType('AWS::IAM::Policy').flatMap(([, policy]) => statements(policy));
+  const put = all.find((statement) => list(statement.Action).includes('cloudwatch:PutMetricAlarm'));
+  assert.match(JSON.stringify(put.Resource), /alarm:burstwatch-burstwatch-not-paged"/);
 });
 
 test('alarms of the stack are outside the prefix of those that sweeps make', () => {
@@ -170,7 +173,7 @@ test('every fleet metric that an alarm or the dashboard names is one that the sw
   const body = JSON.stringify(dashboard.Properties.DashboardBody);
   const shown = [...body.matchAll(/\\"Burstwatch\\",\\"(\w+)\\",\\"Deployment/g)].map((match) => match[1]!);
   assert.ok(named.length >= 6 && shown.length >= 6);
-  for (const name of named) assert.ok(['SweepCompleted', ...catalog.fleet_metrics].includes(name), name);
+  for (const name of named) assert.ok(['SweepCompleted', ...Object.values(catalog.standby_metrics), ...catalog.fleet_metrics].includes(name), name);
   // A heartbeat is one of a unit: the deployment as a whole has none.
   for (const name of shown) assert.ok(catalog.fleet_metrics.includes(name), name);
 });

@@ -7,6 +7,7 @@ from typing import Any
 
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import part_dimensions
+from tests.aws.standby import deploy_standby
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import NOTICE, TOPIC, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud
@@ -33,6 +34,7 @@ def deploy(cloud: Cloud) -> None:
         aws.topic_keys[topic] = KEY
         aws.subscribe(topic, "oncall@example.org")
     aws.key_policies[KEY] = policy("kms:Decrypt", "kms:GenerateDataKey*")
+    deploy_standby(cloud)
     disk, memory = Disk(cloud, percent=90), Memory()
     for _ in range(12):
         disk.minute(iops=300)

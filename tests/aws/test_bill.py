@@ -20,7 +20,9 @@ CHARGED_AS = {
     "DescribeAlarms": "metrics_call",
     "PutMetricAlarm": "alarm_metric",
     "DeleteAlarms": "metrics_call",
-    "GetTopicAttributes": "",  # a million requests to SNS a month are free
+    # Once an hour, and when an alarm is made.
+    "ListAlarmMuteRules": "metrics_call",
+    "ListSubscriptionsByTopic": "",  # a million requests to SNS a month are free
     "Publish": "",
 }
 

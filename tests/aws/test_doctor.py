@@ -10,6 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from burstwatch.aws.checks import CHECKS, Finding, Patient
+from burstwatch.aws.unheard import standby_name
 from tests.aws.doctored import (
     FUNCTION,
     GOLDEN,
@@ -68,6 +69,10 @@ def test_the_json_has_no_account_ids(deployed: Cloud) -> None:
     assert "<account>" in out
 
 
+def alarm_of(cloud: Cloud, name: str) -> dict[str, Any]:
+    return cloud.aws.regions["us-east-1"].alarms[standby_name("burstwatch", name)]
+
+
 def _quiet(cloud: Cloud) -> None:
     cloud.clock.now += 10 * 60
 
@@ -95,6 +100,17 @@ BREAKS: dict[str, tuple[Callable[[Cloud], Any], str]] = {
     "topic page": (lambda c: c.aws.subscriptions[TOPIC].clear(), "failed"),
     "topic notice": (
         lambda c: c.aws.subscribe(NOTICE, "b@example.org", is_confirmed=False), "warning"
+    ),
+    "alarms with disabled actions": (
+        lambda c: alarm_of(c, "not-heard").update(ActionsEnabled=False), "failed"
+    ),
+    "alarms that a mute rule mutes": (
+        lambda c: c.aws.mutes.update(friday=["burstwatch-burstwatch-not-paged"]), "warning"
+    ),
+    "not-paged": (lambda c: alarm_of(c, "not-paged").update(StateValue="ALARM"), "failed"),
+    "not-heard": (
+        lambda c: c.aws.regions["us-east-1"].alarms.pop(standby_name("burstwatch", "not-heard")),
+        "failed",
     ),
     "key of page": (
         lambda c: c.aws.key_policies.update({KEY: policy("kms:Decrypt")}), "failed"

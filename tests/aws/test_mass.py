@@ -57,7 +57,7 @@ def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_ea
     draining(cloud, 24, percent=20)
     made = run_sweep(cloud)
     cloud.aws.evaluate_alarms()
-    assert made.created == (("mass", "critical"),)
+    assert made.created == (("123456789012/us-east-1#many_at_once.critical", "critical"),)
     assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
     assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/many_at_once/critical", "ALARM")]
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()

@@ -11,10 +11,12 @@ from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.plan import plan_alarms
+from burstwatch.aws.unheard import METRICS
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.timeline import Timeline
 from burstwatch.polling.sampling import PASTS_PER_LOOK
+from tests.aws.standby import deploy_standby
 from tests.aws.test_look import drain, take_look
 from tests.aws.test_sweep import CONFIG, EVENTS, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
@@ -125,10 +127,11 @@ def test_a_tag_breaks_no_message(cloud: Cloud, name: str) -> None:
 
 
 def test_a_deleted_topic_is_named_when_an_alarm_is_made_for_it(cloud: Cloud) -> None:
+    deploy_standby(cloud)
     cloud.aws.deleted_topics = {TOPIC, EVENTS}
     disk = hot(cloud)
     swept = run_sweep(cloud)
-    assert len(alarms(cloud)) == 1
+    assert f"burstwatch/burstwatch/db/{disk.id}/critical" in alarms(cloud)
     parts = {problem.part: problem.error for problem in swept.problems}
     assert parts.keys() == {"topic page", f"event opened of {disk.id}"}
     assert all("NotFound" in error for error in parts.values())
@@ -145,13 +148,14 @@ def test_a_denied_key_costs_the_event_and_not_the_page(cloud: Cloud) -> None:
 
 
 def test_at_the_quota_of_alarms_the_rest_is_named_and_the_heartbeat_stops(cloud: Cloud) -> None:
-    cloud.aws.most_alarms = 1
+    deploy_standby(cloud)
+    cloud.aws.most_alarms = len(alarms(cloud)) + 1
     first, second = hot(cloud), Disk(cloud, percent=40)
     cloud.clock.now -= 300
     for _ in range(5):
         second.minute(iops=3_000)
     swept = run_sweep(cloud)
-    assert len(alarms(cloud)) == 1
+    assert len(alarms(cloud)) == cloud.aws.most_alarms
     assert not swept.completed
     (problem,) = swept.problems
     assert "LimitExceeded" in problem.error
@@ -159,7 +163,7 @@ def test_at_the_quota_of_alarms_the_rest_is_named_and_the_heartbeat_stops(cloud:
     cloud.aws.most_alarms = None
     cloud.clock.now += 60
     assert run_sweep(cloud).completed
-    assert len(alarms(cloud)) == 2
+    assert len(alarms(cloud)) == 2 + len(METRICS)
 
 
 def test_a_volume_deleted_between_two_calls_is_no_failure_and_its_alarm_ends(cloud: Cloud) -> None:

@@ -43,6 +43,7 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
     ``functions`` are Lambda's, each of an event; ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota of those;
+    ``mutes`` are the mute rules that are active, with the names of the alarms that each mutes;
     ``quotas`` are those of calls and datapoints, where a test wants them. ``calls`` are kept unless that is
     switched off, ``counted`` and ``billed_metrics`` always.
     """
@@ -72,6 +73,7 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
     roles: dict[str, str] = field(default_factory=dict)
     caller: str = ""
     most_alarms: int | None = None
+    mutes: dict[str, list[str]] = field(default_factory=dict)
     quotas: Quotas | None = None
     instance_types: dict[str, dict[str, Any]] = field(default_factory=dict)
     calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
@@ -398,7 +400,7 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
                 region.ranges[key][at] = some["Minimum"], some["Maximum"]
         return {}
 
-    def _PutMetricAlarm(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+    def _PutMetricAlarm(self, params: dict[str, Any], region: Region, name: str) -> dict[str, Any]:
         if len(params.get("AlarmDescription", "")) > 1_024:
             raise WireError("ValidationError", "AlarmDescription is longer than 1024")
         before = region.alarms.get(params["AlarmName"], {})
@@ -407,6 +409,7 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
         now = datetime.fromtimestamp(self.clock(), tz=UTC)
         region.alarms[params["AlarmName"]] = {
             **params,
+            "AlarmArn": f"arn:aws:cloudwatch:{name}:{ACCOUNT}:alarm:{params['AlarmName']}",
             "StateValue": before.get("StateValue", "INSUFFICIENT_DATA"),
             "StateUpdatedTimestamp": before.get("StateUpdatedTimestamp", now),
             "StateTransitionedTimestamp": before.get("StateTransitionedTimestamp", now),
@@ -435,12 +438,25 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
             raise WireError("ResourceNotFound", f"no alarm {missing[0]}", 404)
         for name in names:
             region.alarms.pop(name, None)  # another call may have been here meanwhile
+            region.alarm_tags.pop(name, None)
         return {}
+
+    def _ListAlarmMuteRules(self, _p: Any, _r: Region, name: str) -> dict[str, Any]:
+        arn = f"arn:aws:cloudwatch:{name}:{ACCOUNT}:alarm-mute-rule"
+        return {
+            "AlarmMuteRuleSummaries": [
+                {"AlarmMuteRuleArn": f"{arn}:{rule}", "Status": "ACTIVE"} for rule in self.mutes
+            ]
+        }
+
+    def _GetAlarmMuteRule(self, params: dict[str, Any], _r: Region, _n: str) -> dict[str, Any]:
+        rule = params["AlarmMuteRuleName"]
+        return {"Name": rule, "MuteTargets": {"AlarmNames": self.mutes[rule]}}
 
     # Alarms, evaluated when a test says so: once a minute in AWS
 
     def evaluate_alarms(self, region: str = "us-east-1") -> None:
-        """Evaluate every alarm on its last period, with missing data ignored."""
+        """Evaluate every alarm on its last period. Missing data is ignored, unless the alarm says that it does not breach."""
         state = self.regions[region]
         now = self.clock()
         for alarm in state.alarms.values():
@@ -454,6 +470,8 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
                     for ends in (now, now - alarm["Period"])
                 )), [],
             )  # fmt: skip
+            if not recent and alarm.get("TreatMissingData") == "notBreaching":
+                recent = [0.0]
             if not recent:
                 continue
             value = "ALARM" if max(recent) >= alarm["Threshold"] else "OK"
@@ -461,7 +479,8 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
                 alarm["StateValue"] = value
                 alarm["StateTransitionedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
                 actions = alarm["AlarmActions"] if value == "ALARM" else alarm["OKActions"]
-                for topic in actions:
+                is_muted = any(alarm["AlarmName"] in names for names in self.mutes.values())
+                for topic in actions if alarm.get("ActionsEnabled", True) and not is_muted else ():
                     self.notify(topic, alarm["AlarmName"], value, alarm.get("AlarmDescription", ""))
             alarm["StateUpdatedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
 

@@ -41,7 +41,7 @@ class Messaging:
         self.notifications.append((topic, alarm, state))
         self.descriptions.append(text)
         inner = json.dumps({"AlarmName": alarm, "NewStateValue": state, "AlarmDescription": text})
-        for endpoint in self.subscriptions[topic].values():
+        for endpoint in self.subscriptions.get(topic, {}).values():
             name = endpoint.removeprefix(QUEUE_ARN)
             if name in self.queues and not self.denied_keys:
                 self.queues[name].append(json.dumps({"Type": "Notification", "Message": inner}))
@@ -86,7 +86,8 @@ class Messaging:
 
     def _ListSubscriptionsByTopic(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
         self._check_topic(params["TopicArn"])
-        found = self.subscriptions[params["TopicArn"]]
+        mailbox = {f"{params['TopicArn']}:0": "somebody@example.org"}
+        found = self.subscriptions.get(params["TopicArn"], mailbox)
         return {
             "Subscriptions": [
                 {"SubscriptionArn": arn, "Endpoint": endpoint, "Protocol": "sqs"}

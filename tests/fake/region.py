@@ -25,6 +25,7 @@ class Region:
     herd: Herd | None = None
     mixed: Mixed | None = None
     alarms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    alarm_tags: dict[str, dict[str, str]] = field(default_factory=dict)
     #: What is listed by the service's model alone, by service and operation.
     items: dict[tuple[str, str], list[dict[str, Any]]] = field(
         default_factory=lambda: defaultdict(list)

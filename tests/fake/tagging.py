@@ -7,6 +7,8 @@ from tests.fake.modelled import Modelled, member
 from tests.fake.region import Region
 from tests.fake.wire import WireError
 
+ALARM, MOST_TAGS = ":alarm:", 50
+
 
 class Tagged:
     """The calls that change tags. No listed item is changed in place: a test may share it."""
@@ -30,12 +32,20 @@ class Tagged:
         return {"Return": True}
 
     def _AddTagsToResource(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        if ALARM in _named(params):
+            return _tag_alarm(region, _named(params), params["Tags"])
         return _put(region, _named(params), params["Tags"])
 
     def _RemoveTagsFromResource(
         self, params: dict[str, Any], region: Region, _n: str
     ) -> dict[str, Any]:
         return _listed(region, _named(params), dict.fromkeys(params["TagKeys"]))
+
+    def _ListTagsForResource(
+        self, params: dict[str, Any], region: Region, _n: str
+    ) -> dict[str, Any]:
+        tags = region.alarm_tags.get(_alarm(region, params["ResourceARN"]), {})
+        return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
 
     _TagResource, _UntagResource = _AddTagsToResource, _RemoveTagsFromResource
 
@@ -44,6 +54,24 @@ def _named(params: Mapping[str, Any]) -> str:
     """The id or ARN of the thing: the argument that is not about tags."""
     (name,) = (value for key, value in params.items() if not key.startswith("Tag"))
     return str(name)
+
+
+def _alarm(region: Region, arn: str) -> str:
+    """The name of the alarm with this ARN."""
+    name = arn.partition(ALARM)[2]
+    if name not in region.alarms:
+        raise WireError("ResourceNotFoundException", f"no alarm {name!r}", 404)
+    return name
+
+
+def _tag_alarm(region: Region, arn: str, tags: list[dict[str, str]]) -> dict[str, Any]:
+    known = region.alarm_tags.setdefault(_alarm(region, arn), {})
+    for tag in tags:
+        _check(tag)
+        known[tag["Key"]] = tag["Value"]
+    if len(known) > MOST_TAGS:
+        raise WireError("ValidationError", f"an alarm has at most {MOST_TAGS} tags")
+    return {}
 
 
 def _put(region: Region, name: str, tags: list[dict[str, str]]) -> dict[str, Any]:

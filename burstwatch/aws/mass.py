@@ -1,0 +1,212 @@
+"""Groups resources that one mass alarm stands for: those that came into danger together, and those that have been empty for hours.
+
+The tags of a mass alarm say which resources it stands for, so no sweep has to remember it. A
+resource that comes into danger later is in no group: it is paged by its own name, however many
+others are in danger.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from burstwatch.aws.alarms import Alarm, fingerprint
+from burstwatch.aws.names import ALARMED, LONG_EMPTY, MANY_AT_ONCE, group_of
+from burstwatch.forecast.policy import SEVERITY
+from burstwatch.history.observations import Verdict
+
+#: What comes into danger within so long of the first has risen together with it.
+RISE_S = 600.0
+#: What has been empty for so long is nothing new, and counts in no rise.
+LONG_EMPTY_S = 3 * 3_600.0
+#: ``new``: its alarm is to be made. ``on``: enough of it is in danger. ``held``: too little of it can
+#: be judged to say so. ``over``: its alarm ends, and those that are left get alarms of their own.
+GroupState: TypeAlias = Literal["new", "on", "held", "over"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crowd:
+    """The resources of a look with one severity or a higher one, by what tells of them so far.
+
+    ``resource_ids`` are all of them, the worst first. ``untold`` have no alarm of this severity
+    of their own and are not in maintenance. ``told_at`` has when the alarms of the others were made, by id.
+    """
+
+    resource_ids: Sequence[str]
+    untold: Sequence[str]
+    told_at: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sight:
+    """What a look can say of the members of groups, other than that they are in danger.
+
+    ``lost`` could be judged before and cannot be now. ``empty_since`` has when buckets became empty, by id.
+    ``is_whole`` is whether everything was listed: only then does a member that is not there no longer exist.
+    """
+
+    seen: frozenset[str]
+    lost: frozenset[str]
+    empty_since: Mapping[str, float]
+    is_whole: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Resources that one mass alarm stands for.
+
+    ``resource_ids`` are those of them that are in danger now, the worst first. ``members`` are the
+    fingerprints of all. ``alarm`` is None for a new group.
+    """
+
+    name: str
+    severity: Verdict
+    resource_ids: tuple[str, ...]
+    members: frozenset[str]
+    state: GroupState
+    alarm: Alarm | None = None
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether its alarm's tags do not say who is in it."""
+        return self.alarm is not None and self.alarm.members != self.members
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether its alarm's text does not count all that are in it."""
+        known = frozenset() if self.alarm is None else self.alarm.members
+        return self.state == "on" and bool(known) and bool(self.members - known)
+
+
+def plan_groups(
+    danger: Mapping[Verdict, Crowd],
+    alarms: Iterable[Alarm],
+    sight: Sight,
+    *,
+    least: float,
+    rise_s: float,
+    now: float,
+) -> list[Group]:
+    """The groups that go on, and the new ones: from ``least`` resources that came into danger within ``rise_s``.
+
+    ``alarms`` are the mass alarms that there are. A group ends when less than half of ``least``
+    of its resources are in danger, or may be.
+    """
+    groups: list[Group] = []
+    by_severity: dict[Verdict, list[Alarm]] = {severity: [] for severity in ALARMED}
+    for alarm in alarms:
+        by_severity[alarm.severity].append(alarm)
+    for severity in ALARMED:
+        groups += _plan_severity(
+            severity,
+            danger[severity],
+            by_severity[severity],
+            sight,
+            least=least,
+            rise_s=rise_s,
+            now=now,
+        )
+    return groups
+
+
+def _plan_severity(
+    severity: Verdict,
+    danger: Crowd,
+    alarms: Sequence[Alarm],
+    sight: Sight,
+    *,
+    least: float,
+    rise_s: float,
+    now: float,
+) -> list[Group]:
+    untold = list(danger.untold)
+    for alarm in alarms:
+        if alarm.timeline.over_s is None:
+            untold = [one for one in untold if fingerprint(one) not in alarm.members]
+    old = [
+        resource_id
+        for resource_id in untold
+        if severity == "critical" and _is_long_empty(resource_id, sight, now)
+    ]
+    fresh = [resource_id for resource_id in untold if resource_id not in set(old)]
+    groups = []
+    for alarm in alarms:
+        joining: list[str] = []
+        is_rising = now - alarm.timeline.opened_s <= rise_s
+        if alarm.timeline.over_s is None and group_of(alarm.resource_id).startswith(LONG_EMPTY):
+            joining, old = old, []
+        elif alarm.timeline.over_s is None and is_rising:
+            joining, fresh = fresh, []
+        group = _going_on(alarm, danger, joining, sight, least=least, is_rising=is_rising)
+        if group.state == "over":  # those have no other alarm
+            fresh += joining
+        groups.append(group)
+    taken = {group.name for group in groups}
+    risen = [
+        resource_id
+        for resource_id in danger.resource_ids
+        if now - danger.told_at.get(resource_id, now - rise_s - 1) <= rise_s
+    ]
+    for name, members, others in ((LONG_EMPTY, old, []), (MANY_AT_ONCE, fresh, risen)):
+        if members and len(members) + len(others) >= least:
+            ids = {*members, *others}
+            groups.append(
+                Group(
+                    name=_free_name(name, taken),
+                    severity=severity,
+                    resource_ids=tuple(one for one in danger.resource_ids if one in ids),
+                    members=frozenset(map(fingerprint, ids)),
+                    state="new",
+                )
+            )
+    return groups
+
+
+def _going_on(
+    alarm: Alarm,
+    danger: Crowd,
+    joining: Iterable[str],
+    sight: Sight,
+    *,
+    least: float,
+    is_rising: bool,
+) -> Group:
+    """The group of an alarm that is there, with those that are joining it."""
+    members = alarm.members | {fingerprint(resource_id) for resource_id in joining}
+    present = tuple(one for one in danger.resource_ids if fingerprint(one) in members)
+    lost = {one for one in map(fingerprint, sight.lost) if one in members}
+    if not sight.is_whole:
+        lost |= members - {fingerprint(resource_id) for resource_id in sight.seen}
+    state: GroupState = "over"
+    if alarm.timeline.over_s is None and len(present) >= least / 2:
+        state = "on"
+    elif alarm.timeline.over_s is None and len(present) + len(lost) >= least / 2:
+        state = "held"
+    elif alarm.timeline.over_s is None and is_rising and not alarm.members:
+        state = "held"  # the sweep that made it was stopped before it wrote whom it stands for
+    return Group(
+        name=group_of(alarm.resource_id),
+        severity=alarm.severity,
+        resource_ids=present,
+        # What is well again leaves: if it comes into danger once more, that is news.
+        members=frozenset(map(fingerprint, present)) | lost,
+        state=state,
+        alarm=alarm,
+    )
+
+
+def _is_long_empty(resource_id: str, sight: Sight, now: float) -> bool:
+    since_s = sight.empty_since.get(resource_id)
+    return since_s is not None and now - since_s >= LONG_EMPTY_S
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """The name, or the first ``name_2``, ``name_3`` ... that no group has."""
+    number = 1
+    while (free := name if number == 1 else f"{name}_{number}") in taken:
+        number += 1
+    return free
+
+
+def severity_of(group: Group) -> int:
+    """The severity to publish for a group; 0 ends its alarm."""
+    return 0 if group.state == "over" else SEVERITY[group.severity]

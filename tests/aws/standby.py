@@ -1,0 +1,36 @@
+"""The alarms that exist since the deployment, as the stack makes them."""
+
+from burstwatch.aws.names import NAMESPACE, deployment_dimensions
+from burstwatch.aws.unheard import METRICS, NOT_PAGED, standby_name
+from tests.aws.test_sweep import NOTICE, TOPIC
+from tests.conftest import Cloud
+
+
+def deploy_standby(cloud: Cloud, *, deployment: str = "burstwatch") -> None:
+    for name, metric in METRICS.items():
+        topic = TOPIC if name == NOT_PAGED else NOTICE
+        cloud.clients("cloudwatch").put_metric_alarm(
+            AlarmName=standby_name(deployment, name),
+            AlarmDescription=f"ALARM: {name}\nNow: do something\nOK: all is well\nRunbook: there",
+            ActionsEnabled=True,
+            AlarmActions=[topic],
+            OKActions=[topic],
+            Namespace=NAMESPACE,
+            MetricName=metric,
+            Dimensions=deployment_dimensions(deployment),
+            Statistic="Maximum",
+            Period=60,
+            EvaluationPeriods=1,
+            DatapointsToAlarm=1,
+            Threshold=1.0,
+            ComparisonOperator="GreaterThanOrEqualToThreshold",
+            TreatMissingData="notBreaching",
+        )
+    cloud.aws.evaluate_alarms()
+    cloud.aws.notifications.clear()
+
+
+def text_of(cloud: Cloud, name: str, *, deployment: str = "burstwatch") -> str:
+    """The description of one of them."""
+    alarm = cloud.aws.regions["us-east-1"].alarms[standby_name(deployment, name)]
+    return str(alarm["AlarmDescription"])

@@ -1,0 +1,145 @@
+"""Which resources a mass alarm stands for: what rose together, what has been empty for hours, and nobody else."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch.aws.alarms import MEMBERS_PER_TAG, MOST_TAGS, fingerprint, read_members, tags_of
+from burstwatch.aws.memory import Memory
+from burstwatch.messages.message import NAMED_IN_MASS
+from tests.aws.chronic import play
+from tests.aws.test_mass import PREFIX, a_minute, draining, with_mass
+from tests.aws.test_sweep import NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.conftest import NOW, Cloud
+
+IDS = st.frozensets(st.text(min_size=1, max_size=8), max_size=300)
+
+
+@given(members=IDS, before=IDS)
+def test_tags_say_again_who_was_written_into_them_and_nothing_of_who_was_there_before(
+    members: frozenset[str], before: frozenset[str]
+) -> None:
+    wanted, old = frozenset(map(fingerprint, members)), frozenset(map(fingerprint, before))
+    kept = tags_of(old, before=())
+    kept |= tags_of(wanted, before=old)
+    assert read_members(kept) == wanted
+    assert all(len(value) <= 256 for value in kept.values())
+
+
+def test_beyond_what_tags_can_hold_members_are_left_out_and_none_is_made_up() -> None:
+    many = frozenset(fingerprint(f"vol-{number}") for number in range(4_000))
+    tags = tags_of(many, before=())
+    assert len(tags) == MOST_TAGS
+    assert read_members(tags) < many
+    assert len(read_members(tags)) == MOST_TAGS * MEMBERS_PER_TAG
+
+
+def empty_for_hours(cloud: Cloud, count: int) -> list[Disk]:
+    disks = []
+    for _ in range(count):
+        disk = Disk(cloud, percent=0)
+        for back in range(61, 300):
+            disk._put(NOW - 60 * back, 0, iops=300)
+        disks.append(disk)
+    return disks
+
+
+def sweep_minutes(
+    cloud: Cloud, disks: list[Disk], minutes: int, *, mass_from: float, memory: Memory | None = None
+) -> None:
+    for _ in range(minutes):
+        a_minute(cloud, disks, iops=3_000)
+        run_sweep(cloud, memory or Memory(), config=with_mass(mass_from))
+        cloud.aws.evaluate_alarms()
+
+
+def test_a_volume_that_rises_ten_minutes_after_the_others_is_paged_by_its_name(
+    cloud: Cloud,
+) -> None:
+    empty, late = draining(cloud, 6, percent=0), Disk(cloud, percent=100)
+    sweep_minutes(cloud, [*empty, late], 16, mass_from=5, memory=Memory())
+    pages = [name for topic, name, state in cloud.aws.notifications if topic == TOPIC]
+    assert pages == [f"{PREFIX}/many_at_once/critical", f"{PREFIX}/db/{late.id}/critical"]
+
+
+def test_what_rises_within_the_same_minutes_joins_and_is_counted_in_the_text(cloud: Cloud) -> None:
+    soon, later = draining(cloud, 5, percent=20), draining(cloud, 2, percent=20)
+    for disk in later:
+        del cloud.aws.regions["us-east-1"].volumes[disk.id]["Attachments"][:]
+    run_sweep(cloud, config=with_mass(5))
+    for disk in later:
+        listed = cloud.aws.regions["us-east-1"].volumes[soon[0].id]["Attachments"]
+        volume = cloud.aws.regions["us-east-1"].volumes[disk.id]
+        volume["Attachments"] = [{**listed[0], "VolumeId": disk.id}]
+    sweep_minutes(cloud, [*soon, *later], 1, mass_from=5)
+    assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
+    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    assert alarm["AlarmDescription"].startswith("7 resources are critical in ")
+
+
+def test_a_second_rise_gets_a_mass_alarm_of_its_own(cloud: Cloud) -> None:
+    first = draining(cloud, 6, percent=0)
+    second = [Disk(cloud, percent=100) for _ in range(6)]
+    sweep_minutes(cloud, [*first, *second], 17, mass_from=5, memory=Memory())
+    raised = {name for name, state in alarms(cloud).items() if state == "ALARM"}
+    assert raised >= {f"{PREFIX}/many_at_once/critical", f"{PREFIX}/many_at_once_2/critical"}
+    assert not any("/db/" in name for name in raised if name.endswith("critical"))
+
+
+def test_what_has_been_empty_for_hours_has_an_alarm_apart_and_hides_no_burn_of_today(
+    cloud: Cloud,
+) -> None:
+    empty_for_hours(cloud, 6)
+    burning = draining(cloud, 1, percent=20)[0]
+    run_sweep(cloud, config=with_mass(5))
+    assert set(alarms(cloud)) == {
+        f"{PREFIX}/long_empty/critical",
+        f"{PREFIX}/db/{burning.id}/critical",
+    }
+    text = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/long_empty/critical"]
+    assert text["AlarmDescription"].startswith("6 resources have had no burst credits for hours in")
+
+
+@pytest.mark.slow
+def test_a_volume_of_a_mass_that_recovers_and_burns_again_is_paged_by_its_name(
+    cloud: Cloud,
+) -> None:
+    stay, back = draining(cloud, 6, percent=0), draining(cloud, 1, percent=20)[0]
+    memory, config = Memory(), replace(with_mass(5), hold_s=600.0)
+    for minute in range(100):
+        at = cloud.clock.now
+        a_minute(cloud, stay, iops=3_000)
+        cloud.clock.now = at
+        back.minute(iops=50 if minute < 60 else 3_000)
+        run_sweep(cloud, memory, config=config)
+        cloud.aws.evaluate_alarms()
+    pages = [name for topic, name, state in cloud.aws.notifications if topic == TOPIC]
+    assert pages == [f"{PREFIX}/many_at_once/critical", f"{PREFIX}/db/{back.id}/critical"]
+    assert {state for _, _, state in cloud.aws.notifications} == {"ALARM"}
+
+
+def test_a_sweep_that_may_not_read_who_is_in_a_mass_makes_no_second_one(cloud: Cloud) -> None:
+    disks = draining(cloud, 6, percent=20)
+    sweep_minutes(cloud, disks, 1, mass_from=5)
+    cloud.aws.denied = {"ListTagsForResource"}
+    cloud.clock.now += 60
+    swept = run_sweep(cloud, config=with_mass(5))
+    assert not swept.completed
+    assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
+
+
+def test_no_rise_is_larger_than_the_worst_of_it_that_are_named(cloud: Cloud) -> None:
+    draining(cloud, 12, percent=70)
+    run_sweep(cloud, config=with_mass(5))
+    cloud.aws.evaluate_alarms()
+    assert cloud.aws.notifications == [(NOTICE, f"{PREFIX}/many_at_once/warning", "ALARM")]
+    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    assert alarm["AlarmDescription"].count("vol-") <= NAMED_IN_MASS
+
+
+@pytest.mark.slow
+def test_every_burn_beside_a_fleet_that_stays_empty_is_paged_by_name_in_time() -> None:
+    for seed in (5, 7):  # 20 empty in 16 shards, and 60 in 4
+        assert play(seed).wrong == []

@@ -1,0 +1,147 @@
+"""What nobody would hear is told by name, through alarms that exist since the deployment."""
+
+from collections.abc import Callable
+
+import pytest
+
+from burstwatch.aws.memory import Memory
+from burstwatch.aws.unheard import METRICS, NOT_HEARD, NOT_PAGED, standby_name
+from tests.aws.standby import deploy_standby, text_of
+from tests.aws.test_sweep import NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.conftest import Cloud
+
+
+def burn(disk: Disk, minutes: int) -> None:
+    for _ in range(minutes):
+        disk.minute(iops=3_000)
+
+
+def sweep_and_evaluate(cloud: Cloud, memory: Memory) -> list[tuple[str, str, str]]:
+    """One sweep, and what CloudWatch tells after it."""
+    told = len(cloud.aws.notifications)
+    run_sweep(cloud, memory)
+    cloud.aws.evaluate_alarms()
+    return cloud.aws.notifications[told:]
+
+
+def critical_disk(cloud: Cloud, name: str) -> Disk:
+    disk = Disk(cloud, percent=40)
+    for tag in cloud.aws.regions["us-east-1"].volumes[disk.id]["Tags"]:
+        tag["Value"] = name
+    for back in range(6):
+        disk._put(cloud.clock.now - 60 * (back + 1), 20 + 5 * back, iops=3_000)
+    disk.percent = 20
+    return disk
+
+
+def test_a_full_quota_of_alarms_pages_each_resource_by_its_name(cloud: Cloud) -> None:
+    deploy_standby(cloud)
+    cloud.aws.most_alarms = len(alarms(cloud))
+    orders, memory = critical_disk(cloud, "orders"), Memory()
+    assert sweep_and_evaluate(cloud, memory) == [
+        (TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")
+    ]
+    assert text_of(cloud, NOT_PAGED).startswith("orders: burst credits end in ")
+    assert "LimitExceeded" in text_of(cloud, NOT_PAGED).splitlines()[0]
+    assert orders.id not in str(cloud.aws.notifications)  # an alarm of its own could not be made
+
+
+def test_a_further_resource_is_named_although_the_first_one_is_still_without_an_alarm(
+    cloud: Cloud,
+) -> None:
+    deploy_standby(cloud)
+    cloud.aws.most_alarms = len(alarms(cloud))
+    first, memory = critical_disk(cloud, "orders"), Memory()
+    sweep_and_evaluate(cloud, memory)
+    second = critical_disk(cloud, "billing")
+    told = []
+    for _ in range(5):
+        at = cloud.clock.now
+        for disk in (first, second):
+            cloud.clock.now = at
+            disk.minute(iops=3_000)
+        told += sweep_and_evaluate(cloud, memory)
+    assert [state for _, _, state in told] == ["OK", "ALARM"]
+    first_lines = [line.split(":")[0] for line in text_of(cloud, NOT_PAGED).splitlines()[:2]]
+    assert sorted(first_lines) == ["billing", "orders"]
+
+
+def test_the_alarm_resolves_when_there_is_room_again_and_the_resource_has_its_own(
+    cloud: Cloud,
+) -> None:
+    deploy_standby(cloud)
+    cloud.aws.most_alarms = len(alarms(cloud))
+    disk, memory = critical_disk(cloud, "orders"), Memory()
+    sweep_and_evaluate(cloud, memory)
+    cloud.aws.most_alarms = None
+    told = []
+    for _ in range(4):
+        disk.minute(iops=3_000)
+        told += sweep_and_evaluate(cloud, memory)
+    own = f"burstwatch/burstwatch/orders/{disk.id}/critical"
+    assert set(told) == {
+        (TOPIC, own, "ALARM"),
+        (TOPIC, standby_name("burstwatch", NOT_PAGED), "OK"),
+    }
+
+
+def disable(cloud: Cloud, name: str) -> None:
+    cloud.aws.regions["us-east-1"].alarms[name]["ActionsEnabled"] = False
+
+
+def mute(cloud: Cloud, name: str) -> None:
+    cloud.aws.mutes["quiet-friday"] = [name]
+
+
+def leave(cloud: Cloud, _name: str) -> None:
+    cloud.aws.subscriptions[TOPIC].clear()
+
+
+@pytest.mark.parametrize(
+    ("silence", "says"),
+    [
+        (disable, "its actions are disabled"),
+        (mute, "the mute rule quiet-friday mutes it"),
+        (leave, "topic page: it has no confirmed subscription"),
+    ],
+)
+def test_what_silences_a_page_is_told_on_the_other_topic(
+    cloud: Cloud, silence: Callable[[Cloud, str], None], says: str
+) -> None:
+    deploy_standby(cloud)
+    disk = critical_disk(cloud, "orders")
+    sweep_and_evaluate(cloud, Memory())
+    own = f"burstwatch/burstwatch/orders/{disk.id}/critical"
+    silence(cloud, own)
+    disk.minute(iops=3_000)
+    told = sweep_and_evaluate(cloud, Memory())
+    assert told == [(NOTICE, standby_name("burstwatch", NOT_HEARD), "ALARM")]
+    (line, *_) = text_of(cloud, NOT_HEARD).splitlines()
+    assert says in line
+    assert own in line or "topic page" in line
+
+
+def test_a_topic_notice_without_subscribers_is_told_on_the_topic_page(cloud: Cloud) -> None:
+    deploy_standby(cloud)
+    cloud.aws.subscriptions[NOTICE].clear()
+    told = sweep_and_evaluate(cloud, Memory())
+    assert told == [(TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")]
+    assert text_of(cloud, NOT_PAGED).startswith("topic notice: it has no confirmed subscription")
+
+
+def test_where_all_is_heard_nothing_is_asked_for_an_hour(cloud: Cloud) -> None:
+    deploy_standby(cloud)
+    memory = Memory()
+    for _ in range(59):
+        sweep_and_evaluate(cloud, memory)
+        cloud.clock.now += 60
+    assert cloud.aws.counted["ListSubscriptionsByTopic"] == 2
+    assert cloud.aws.counted["ListAlarmMuteRules"] == 1
+    assert cloud.aws.counted["PutMetricAlarm"] == len(METRICS)  # as they were deployed
+
+
+def test_a_deployment_without_these_alarms_says_which_one_is_missing(cloud: Cloud) -> None:
+    cloud.aws.most_alarms = 0
+    critical_disk(cloud, "orders")
+    problems = {problem.part for problem in run_sweep(cloud).problems}
+    assert f"alarm {standby_name('burstwatch', NOT_PAGED)}" in problems
