@@ -1,10 +1,16 @@
 """Numbers as people read them. Machine output never comes through here."""
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+#: A name is shown with so many characters.
+NAME_LENGTH = 32
+#: Letters that are written from right to left, and would turn the words around them.
+RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 SPARKS = "▁▂▃▄▅▆▇█"
 
 
@@ -75,3 +81,19 @@ def table(
         for row in [headings, *rows]
     ]
     return "\n".join(lines)
+
+
+def plain_name(name: str, length: int = NAME_LENGTH) -> str:
+    """A tag is somebody's free text: one short line of printable characters.
+
+    What is written from right to left gets a frame of its own.
+    """
+    text = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    if any(unicodedata.bidirectional(c) in RIGHT_TO_LEFT for c in text):
+        return f"{ISOLATE}{cut(text, length - 2)}{END_ISOLATE}"
+    return cut(text, length)
+
+
+def cut(text: str, length: int) -> str:
+    """At most ``length`` characters, with an ellipsis where something is left out."""
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -4,7 +4,10 @@ import re
 
 import pytest
 
+from burstwatch.kinds import find_kinds
 from tools.golden import CASES, golden_path, messages
+
+UNIT = "123456789012/us-east-1"
 
 
 @pytest.mark.parametrize(
@@ -36,11 +39,29 @@ def test_a_message_begins_with_the_resource_the_time_and_the_first_action(name: 
     plain = [text for text in texts if text and not text.startswith("{")]
     assert plain
     for text in plain:
-        begin = text[:100]
-        title, action = begin.split("\n", 1)
+        title, where, action = text.replace("\n\n", "\n").split("\n", 3)[:3]
         assert re.match(r"\S+: |\d+ resources ", title), title
         assert re.search(r"\d\d:\d\dZ", title) or name == "drill", title
-        assert "Now: " in action, begin
+        assert where.startswith("Where: ")
+        assert UNIT in where, where
+        assert action.startswith("Now: ")
+        assert text.index("Now: ") < 200
+
+
+@pytest.mark.parametrize("name", find_kinds())
+def test_a_page_of_each_kind_says_which_thing_of_which_type_where(name: str) -> None:
+    """In its first four lines, before anything that is true of every incident."""
+    pages = re.findall(
+        r"^==== ALARM to .*\n((?:.+\n){4})", golden_path(name).read_text(), re.MULTILINE
+    )
+    assert pages
+    for page in pages:
+        _, where, *_ = page.split("\n")
+        thing, kind_of, place = re.fullmatch(r"Where: (\S+) \((.+?)\), (.+)", where).groups()  # type: ignore[union-attr]
+        assert thing
+        assert kind_of
+        assert place.endswith(UNIT)
+        assert "/dev/" in place or name != "ebs_volume"
 
 
 @pytest.mark.parametrize(

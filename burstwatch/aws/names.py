@@ -1,6 +1,7 @@
 """The names that AWS keeps for us: of metrics, of their dimensions and of alarms."""
 
 import re
+import unicodedata
 
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
@@ -33,8 +34,8 @@ DRILL = "drill"
 FOREIGN = "@"
 #: What comes after the deployment in the name of an alarm whose resource has a name.
 WITH_NAME = ("name", "resource-id", "severity")
-#: A resource's name is cut at so many characters in an alarm's name.
-NAME_LENGTH = 32
+#: A resource's name is cut at so many characters and bytes in an alarm's name.
+NAME_LENGTH, NAME_BYTES = 32, 64
 #: What the names of all alarms of all deployments begin with.
 EVERY_ALARM = "burstwatch/"
 
@@ -67,10 +68,28 @@ def unit_prefix(deployment: str, unit: Unit, home: Unit) -> str:
 def alarm_name(prefix: str, name: str, resource_id: str, severity: Verdict) -> str:
     """``burstwatch/<deployment>/<name>/<resource-id>/<severity>``: the subject of an e-mail begins so.
 
-    ``name`` is somebody's free text. Letters, digits, dots, hyphens and underscores are kept.
+    ``name`` is somebody's free text, of any script. CloudWatch takes UTF-8 without control characters.
     """
-    plain = re.sub(r"[^A-Za-z0-9._]+", "-", name)[:NAME_LENGTH].strip("-")
+    plain = plain_part(name)
     return "/".join([f"{prefix}{plain}" if plain else prefix[:-1], resource_id, severity])
+
+
+def plain_part(name: str) -> str:
+    """The letters, digits, dots, underscores and symbols of a name, with a hyphen for whatever else is between them."""
+    kept = "".join(
+        letter if letter in "._" or _is_kept(letter) else "-"
+        for letter in unicodedata.normalize("NFC", name)
+    )
+    short = re.sub("-+", "-", kept).strip("-")[:NAME_LENGTH]
+    # A receiver may count bytes, of which a letter can have four.
+    return short.encode()[:NAME_BYTES].decode(errors="ignore").strip("-")
+
+
+def _is_kept(letter: str) -> bool:
+    """Whether it is a letter, a mark, a digit or a symbol such as an emoji; not a sign of ASCII, or one that nobody sees."""
+    if letter.isascii():
+        return letter.isalnum()
+    return unicodedata.category(letter)[0] in "LMN" or unicodedata.category(letter) == "So"
 
 
 def foreign_of(alarm: str) -> str:

@@ -17,8 +17,8 @@ from burstwatch.aws.names import NAMESPACE, alarm_prefixes, deployment_dimension
 from burstwatch.aws.publish import datum
 from burstwatch.aws.session import AWS_ERRORS, Clients, CutError, describe_error
 from burstwatch.config import Config
+from burstwatch.formatting import cut
 from burstwatch.history.observations import Verdict
-from burstwatch.messages.message import cut
 from burstwatch.messages.text import DESCRIPTION_LENGTH
 from burstwatch.polling.unit import Problem
 

@@ -14,6 +14,7 @@ from burstwatch.ebs.volumes import (
     volume_spec,
 )
 from burstwatch.fixes import Fix
+from burstwatch.formatting import plain_name
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, Statistic
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, rate_facts, totals_of
@@ -99,7 +100,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         in_use_since_s=started_at(instance),
         parents=(instance_id,) if instance_id else (),
         rate_unit=RATE_UNITS[spec.unit],
-        place=f"{attachment.get('Device') or 'attached'} of {instance_id}" if instance_id else "",
+        place=_place(attachment, instance),
         facts={
             "type": f"{spec.volume_type} {spec.size_gib:g} GiB",
             "volume_type": spec.volume_type,
@@ -119,6 +120,17 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
             is_changing=change.get("ModificationState") in UNSETTLED,
         ),
     )
+
+
+def _place(attachment: Item, instance: Item) -> str:
+    """The device and the host, by the name that people gave it where it has one."""
+    instance_id = attachment.get("InstanceId", "")
+    if not instance_id:
+        return ""
+    tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
+    name = plain_name(tags.get("Name", ""))
+    host = f"{name} ({instance_id})" if name else instance_id
+    return f"{attachment.get('Device') or 'attached'} of {host}"
 
 
 def spent(

@@ -5,7 +5,8 @@ https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html (2026-1
 
 import json
 
-from burstwatch.messages.message import Message, cut
+from burstwatch.formatting import cut
+from burstwatch.messages.message import Message
 
 #: The chat client cuts longer ones off.
 TITLE_LENGTH = 250
@@ -18,7 +19,7 @@ def chat_message(message: Message) -> str:
     """The message for chat clients and for programs."""
     title = cut(_defused(message.title), TITLE_LENGTH)
     links = [f"{name}: {address}" for name, address in message.links]
-    now, *then = map(_defused, message.actions)
+    where, now, *then = map(_defused, [message.where, *message.actions])
     return json.dumps(
         {
             "version": "1.0",
@@ -27,7 +28,7 @@ def chat_message(message: Message) -> str:
                 "textType": "client-markdown",
                 "title": title,
                 "description": cut(
-                    "\n".join([now, *map(_defused, message.facts), *links]),
+                    "\n".join([*filter(None, [where]), now, *map(_defused, message.facts), *links]),
                     CHAT_LENGTH,
                 ),
                 "nextSteps": then,

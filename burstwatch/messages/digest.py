@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from burstwatch.config import Links
-from burstwatch.formatting import DAY, span
+from burstwatch.formatting import DAY, plain_name, span
 from burstwatch.messages.episode import Episode
-from burstwatch.messages.message import Message, actions, links_of, plain_name
+from burstwatch.messages.message import Message, actions, links_of
 
 #: A page was needless by our own count where the bucket was never empty nor under this share.
 NEEDLESS_ABOVE = 0.2

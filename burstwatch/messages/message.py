@@ -5,14 +5,13 @@ e-mail of it, ``chat.py`` the JSON for chat clients and programs.
 """
 
 import json
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from burstwatch.config import Links
-from burstwatch.formatting import clock_time, span
+from burstwatch.formatting import clock_time, cut, plain_name, span
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.timeline import Timeline
@@ -23,29 +22,27 @@ Event: TypeAlias = Literal[
 ]
 #: It has a section for each kind, with the name of the kind as its heading.
 RUNBOOK_BY_KIND = "resource-critical"
-NAME_LENGTH = 32
 #: With a longer one the first action would not be in the first 100 characters.
 TITLE_NAME_LENGTH = 23
 #: So many of the worst are named where one message stands for many.
 NAMED_IN_MASS = 10
-#: Letters that are written from right to left, and would turn the words around them.
-RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 #: What is said of many with an alarm of a severity.
 _ARE: Mapping[Verdict, str] = {"warning": "have a warning", "critical": "are critical"}
-ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One message, the most important first.
 
-    ``title`` says which resource, what and when. ``actions`` begins with what to do now.
+    ``title`` says which resource, what and when, and ``where`` is the line below it: host, device,
+    volume, type, account and region. ``actions`` begins with what to do now.
     ``facts`` are lines. ``links`` are pairs of a label and an address. ``thread`` keeps the
     messages of one resource together. ``context`` is for programs.
     """
 
     event: Event
     title: str
+    where: str = ""
     actions: tuple[str, ...]
     facts: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...]
@@ -63,13 +60,13 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
     return Message(
         event=event,
         title=f"{who(brief)}: {what}",
+        where=_where(brief),
         actions=actions([fix.text for fix in brief.fixes]),
         facts=_lines(
             ("Effect now" if is_empty else "At zero credits", brief.at_zero),
             ("Load" if is_empty else "Cause", brief.cause),
             ("Credits", brief.credits),
             ("Run out", brief.between),
-            ("Where", _where(brief)),
             ("Data", brief.data),
             *(("Note", caveat) for caveat in brief.caveats),
             ("Snooze", _snooze(brief)),
@@ -111,13 +108,13 @@ def over_message(
     return Message(
         event="recovered" if brief else "gone",
         title=title,
+        where=_where(brief) if brief else f"Where: {resource_id}, {unit}",
         actions=actions(
             ["see its warning alarm" if brief and brief.verdict == "warning" else "nothing to do"]
         ),
         facts=_lines(
             ("Alarm", _lasted(timeline, at)),
             ("Credits", "; ".join(filter(None, (level, now)))),
-            ("Where", _where(brief) if brief else f"{resource_id}, {unit}"),
             ("Data", brief.data if brief else ""),
         ),
         timeline=timeline,
@@ -149,6 +146,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     return Message(
         event="mass",
         title=f"{count} resources {are} in {where} ({clock_time(at, now=at)})",
+        where=f"{_where(worst[0])}, and others" if worst else f"Where: {where}",
         actions=actions([first]),
         facts=(
             "A resource that comes into danger later has an alarm of its own.",
@@ -171,6 +169,7 @@ def mass_over_message(
     return Message(
         event="mass",
         title=f"Recovered: only few resources {_ARE[severity]} now in {where} ({clock_time(at, now=at)})",
+        where=f"Where: {where}",
         actions=actions(["look at the resources that still have an alarm of their own"]),
         facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,
@@ -186,6 +185,7 @@ def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at
     return Message(
         event="drill",
         title=f"{drill_id}: a drill, nothing is wrong",
+        where=f"Where: {unit}, deployment {deployment}",
         actions=actions(["nothing to do"]),
         facts=(
             f"This drill shows that alarms and messages of the deployment {deployment!r} reach you.",
@@ -213,22 +213,6 @@ def label(brief: Brief) -> str:
     """Name tag and id."""
     name = plain_name(brief.name)
     return f"{name} {brief.resource_id}" if name else brief.resource_id
-
-
-def plain_name(name: str, length: int = NAME_LENGTH) -> str:
-    """A tag is somebody's free text: one short line of printable characters.
-
-    What is written from right to left gets a frame of its own.
-    """
-    text = " ".join("".join(c if c.isprintable() else " " for c in name).split())
-    if any(unicodedata.bidirectional(c) in RIGHT_TO_LEFT for c in text):
-        return f"{ISOLATE}{cut(text, length - 2)}{END_ISOLATE}"
-    return cut(text, length)
-
-
-def cut(text: str, length: int) -> str:
-    """At most ``length`` characters, with an ellipsis where something is left out."""
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def machine_context(brief: Brief) -> dict[str, str]:
@@ -265,7 +249,8 @@ def _lasted(timeline: Timeline, at: float) -> str:
 
 
 def _where(brief: Brief) -> str:
-    return f"{brief.resource_id} ({brief.type}), {brief.place}"
+    """Host, device, volume, type, account and region."""
+    return f"Where: {brief.resource_id} ({brief.type}), {brief.place}"
 
 
 def _snooze(brief: Brief) -> str:

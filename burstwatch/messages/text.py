@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
-from burstwatch.messages.message import Message, cut
+from burstwatch.formatting import cut
+from burstwatch.messages.message import Message
 
 #: CloudWatch's limit for a description, in characters.
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
 DESCRIPTION_LENGTH = 1024
+#: A longer title would leave no room for the place.
+TITLE_LENGTH = 250
 #: A subject is ASCII and shorter than 100 characters.
 #: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html (2026-11)
 SUBJECT_LENGTH = 99
@@ -15,14 +18,16 @@ SUBJECT_LENGTH = 99
 def description(message: Message) -> str:
     """The description of an alarm: short lines, most important first.
 
-    A line that does not fit is left out whole, the least important first. The times of the
-    episode stay, and the links unless they leave too little room for the words.
+    A line that does not fit is left out whole, the least important first. The title, the place and the
+    times of the episode stay, and the links unless they leave too little room for the words.
     """
     timeline = message.timeline.lines() if message.timeline else []
     links = [f"{name}: {address}" for name, address in message.links]
     while links and len("\n".join([*timeline, *links])) > DESCRIPTION_LENGTH // 2:
         links.pop()
-    lines = [message.title, *message.actions, *message.facts]
+    head = cut(message.title, TITLE_LENGTH)
+    lines = [f"{head}\n{message.where}" if message.where else head]
+    lines += [*message.actions, *message.facts]
     return _fit(lines, [*timeline, *links], DESCRIPTION_LENGTH)
 
 
@@ -39,7 +44,8 @@ def email(message: Message) -> str:
     """The text of an e-mail."""
     links = [f"{name}: {address}" for name, address in message.links]
     times = message.timeline.lines() if message.timeline else []
-    parts = [[message.title], message.actions, [*message.facts, *times], links]
+    head = [message.title, *filter(None, [message.where])]
+    parts = [head, message.actions, [*message.facts, *times], links]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 

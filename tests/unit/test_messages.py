@@ -2,16 +2,18 @@
 
 import json
 import re
+import unicodedata
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.aws.names import alarm_name, alarm_prefixes, unit_prefix
+from burstwatch.aws.names import alarm_name, alarm_prefixes, parse_alarm_name, unit_prefix
 from burstwatch.config import Config, Links
 from burstwatch.fixes import Fix
-from burstwatch.formatting import clock_time
+from burstwatch.formatting import clock_time, plain_name
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.chat import chat_message
 from burstwatch.messages.message import Event, danger_message, over_message
@@ -76,8 +78,8 @@ def test_a_message_of_any_tag_keeps_every_limit(
     # CloudWatch takes 1,024 characters, and ends a line of ours where we end it.
     assert len(text) <= 1_024
     assert text.split("\n")[0] == message.title
-    assert text.split("\n")[1].startswith("Now: reduce the load")
-    assert "Now: reduce the load" in text[:100]
+    assert text.split("\n")[1] == f"Where: {BRIEF.resource_id} ({BRIEF.type}), {BRIEF.place}"
+    assert text.index("Now: reduce the load") < 200
     assert read_timeline(text, made_at=0.0) == TIMES
     assert not re.search("[\u0000-\u0009\u000b-\u001f\u007f\u202a-\u202e]", text)
     # SNS takes ASCII of fewer than 100 characters for a subject.
@@ -89,7 +91,7 @@ def test_a_message_of_any_tag_keeps_every_limit(
     assert "\n" not in chat["content"]["title"]
     assert not set("<>`*~") & set(chat["content"]["title"])
     assert chat["metadata"]["threadId"] == "123456789012/eu-central-1/vol-0123456789abcdef0"
-    assert email(message).startswith(f"{message.title}\n\nNow: reduce the load")
+    assert email(message).startswith(f"{message.title}\n{message.where}\n\nNow: reduce the load")
 
 
 @given(name=ODD, region=st.sampled_from(["eu-central-1", "ap-southeast-2"]))
@@ -103,11 +105,83 @@ def test_the_name_of_an_alarm_is_short_plain_and_its_own(name: str, region: str)
         prefix = unit_prefix("d" * 32, unit, home)
         assert prefix.startswith(alarm_prefixes("d" * 32))
         found = alarm_name(prefix, name, "vol-0123456789abcdef0", "critical")
-        assert re.fullmatch(r"[A-Za-z0-9._/@-]{1,255}", found)
+        # CloudWatch takes 255 characters without control characters; others count bytes.
+        assert len(found.encode()) <= 255
+        assert not any(unicodedata.category(letter)[0] in "CZ" for letter in found)
+        assert found.isprintable()
         assert found.endswith("/vol-0123456789abcdef0/critical")
         assert "//" not in found
         names.add(found)
     assert len(names) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("データベース", "データベース"),
+        ("emoji 🚀 db", "emoji-🚀-db"),
+        ("orders \u2013 prod", "orders-prod"),
+        ("база данных", "база-данных"),
+        ("قاعدة البيانات", "قاعدة-البيانات"),
+        ("डेटाबेस", "डेटाबेस"),
+        ("Größe_1.de", "Größe_1.de"),
+        ("a/b/critical", "a-b-critical"),
+        ("tab\tnl\nname\u202e\u200b", "tab-nl-name"),
+        ("x" * 256, "x" * 32),
+        ("🔥" * 40, "🔥" * 16),
+        ("\u2013\u2014\u2026", ""),
+    ],
+)
+def test_a_name_in_any_script_stays_in_the_name_of_the_alarm(name: str, kept: str) -> None:
+    alarm = alarm_name("burstwatch/burstwatch/", name, "vol-0123456789abcdef0", "critical")
+    first = f"burstwatch/burstwatch/{kept}/" if kept else "burstwatch/burstwatch/"
+    assert alarm == f"{first}vol-0123456789abcdef0/critical"
+    assert parse_alarm_name(alarm) == ("", kept)
+
+
+#: Letters of every width, written in either direction, and what nobody sees.
+LETTERS = "abcXYZ019 -_./äß漢字データあआبג🚀é\u200b\u202e\n\t<>`"
+DEVICES = ("/dev/sdf", "/dev/xvdba", "/dev/nvme26n1", "attached")
+
+
+def any_text(random: Random, longest: int) -> str:
+    return "".join(random.choices(LETTERS, k=random.randrange(longest)))
+
+
+def test_every_message_says_in_its_first_four_lines_which_host_device_volume_type_account_and_region() -> (
+    None
+):
+    random = Random(20261126)  # noqa: S311 - the same messages each time
+    for _ in range(10_000):
+        host = f"i-{random.getrandbits(68):017x}"
+        # As the kind of volumes names a host that people have named.
+        named = f"{plain_name(any_text(random, 256))} ({host})" if random.random() < 0.5 else host
+        unit = f"{random.randrange(10**12):012}/{random.choice(['us-east-1', 'ap-southeast-2'])}"
+        device = random.choice(DEVICES)
+        volume = f"vol-{random.getrandbits(68):017x}"
+        brief = replace(
+            BRIEF,
+            resource_id=volume,
+            unit=unit,
+            name=any_text(random, 256),
+            verdict=random.choice(["warning", "critical", "exhausted"]),
+            type=random.choice(["gp2 100 GiB", "st1 16384 GiB", "sc1 500 GiB"]),
+            place=f"{device} of {named} in {unit}",
+            cause="c" * random.randrange(300),
+            at_zero="z" * random.randrange(300),
+            fixes=BRIEF.fixes * random.randrange(3),
+            caveats=tuple(any_text(random, 200) for _ in range(random.randrange(3))),
+        )
+        links = Links(dashboard=f"https://x/{'d' * random.randrange(900)}", runbooks="https://w/r")
+        event: Event = random.choice(["opened", "escalated", "empty"])
+        told = danger_message(brief, TIMES, links, event=event)
+        over = over_message(brief, volume, unit, TIMES, links, at=NOW)
+        for message in (told, over):
+            text = description(message)
+            first = "\n".join(text.split("\n")[:4])
+            assert len(text) <= 1_024
+            assert all(word in first for word in (host, device, volume, brief.type, unit)), text
+            assert not any(word in text.split("\n")[0] for word in ("\u202e", "\u200b"))
 
 
 def test_the_subject_of_an_alarm_shows_the_volume_in_its_first_eighty_characters() -> None:
