@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 #: Rates this close together, relative to their size, differ by rounding alone.
 ROUNDING = 1e-9
+DAY_S = 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +53,15 @@ class Bucket:
     def can_drain(self) -> bool:
         """Whether any demand at all can empty this bucket."""
         return self.burst > self.refill
+
+
+def unsized_bucket(lasts_s: float, *, capacity: float = 1.0) -> Bucket:
+    """A bucket of which only the level is known: ``lasts_s`` is the least time that a full one is taken to last.
+
+    What comes in is taken to fill it in a day. A capacity of 1 stands for a level that is a share.
+    """
+    refill = capacity / DAY_S
+    return Bucket(capacity=capacity, refill=refill, burst=refill + capacity / lasts_s)
 
 
 def clamp_level(bucket: Bucket, level: float) -> float:

@@ -11,7 +11,7 @@ from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 from burstwatch.formatting import DAY, HOUR
 from burstwatch.messages.digest import digest_message
 from burstwatch.messages.message import Message
-from burstwatch.polling.bill import deployment_lines
+from burstwatch.polling.bill import RARE_METRICS, deployment_lines
 from burstwatch.polling.queries import Query
 
 LASTS_S = 7.0 * DAY
@@ -34,15 +34,10 @@ def make_digest(
         AwsError: if the log cannot be read.
     """
     since_s = now - LASTS_S
-    requested = Query(
-        namespace=NAMESPACE,
-        metric=SPENT_METRIC,
-        dimensions=(("Deployment", config.deployment),),
-        resource_id=config.deployment,
-        statistic="Sum",
-    )
+    requested = _query(config, SPENT_METRIC, "Sum")
+    not_watched = _query(config, *RARE_METRICS, "Maximum")
     answers = read_metrics(
-        clients, [requested], start_s=since_s, end_s=now, period_s=HOUR, deadline=NEVER
+        clients, [requested, not_watched], start_s=since_s, end_s=now, period_s=HOUR, deadline=NEVER
     )
     usd_a_month = fixed_usd_a_month
     if usd_a_month is None:
@@ -55,10 +50,21 @@ def make_digest(
         requests_usd=usd_of("metric_request", sum(value for _, value in series))
         if series
         else None,
+        not_watched=max((value for _, value in answers.series.get(not_watched.key, ())), default=0),
         fixed_usd=usd_a_month * LASTS_S / MONTH_S,
         is_of_one_function=fixed_usd_a_month is None,
         links=config.links,
         at=now,
+    )
+
+
+def _query(config: Config, metric: str, statistic: str) -> Query:
+    return Query(
+        namespace=NAMESPACE,
+        metric=metric,
+        dimensions=(("Deployment", config.deployment),),
+        resource_id=config.deployment,
+        statistic=statistic,
     )
 
 

@@ -48,6 +48,9 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         "CallsThrottled": result.throttled,
         "Problems": len(result.problems),
     }
+    not_watched = sum(assessment.verdict == "not_watched" for assessment in assessments)
+    if not_watched:  # each metric has a price by the hour, and most fleets have none of these
+        numbers["ResourcesNotWatched"] = not_watched
     if known_ages:
         numbers["DataAge"] = max(known_ages)
     if times:
@@ -62,7 +65,10 @@ def other_counts(found: Look) -> Mapping[str, int]:
         "asked": found.evaluated,
         "excluded": found.excluded,
         "in_maintenance": len(found.quiet),
-        "unpublished": sum(not a.projection.is_published for a in assessments),
+        "unpublished": sum(
+            a.verdict == "unknown" and not a.projection.is_published for a in assessments
+        ),
+        "not_watched": sum(a.verdict == "not_watched" for a in assessments),
     }
 
 

@@ -15,6 +15,7 @@ from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, document, picture,
 #: Colours that people who see fewer colours tell apart, too (Okabe and Ito), the calm ones first.
 COLORS = {
     "unknown": "#767676",
+    "not_watched": "#767676",
     "ok": "#009e73",
     "watch": "#0072b2",
     "warning": "#e69f00",

@@ -93,7 +93,7 @@ class Board:
         tags = ", ".join(f"{name}={value}" for name, value in resource.tags.items())
         caveats = "\n".join(resource.caveats)
         brief = make_brief(resource, assessment, find_kinds()[resource.kind], Background())
-        is_well = assessment.verdict in {"ok", "unknown"}
+        is_well = assessment.verdict in {"ok", "unknown", "not_watched"}
         helps = "" if is_well else "\n".join(fix.text for fix in brief.fixes)
         parts = [
             f"{printable(resource.name) or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",

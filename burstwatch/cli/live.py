@@ -24,6 +24,7 @@ STYLES = {
     "critical": "bold red",
     "exhausted": "bold magenta",
     "unknown": "dim",
+    "not_watched": "dim",
 }
 REDRAWN_S = 1.0
 

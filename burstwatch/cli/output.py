@@ -25,6 +25,7 @@ COLORS = {
     "critical": "1;31",
     "exhausted": "1;35",
     "unknown": "90",
+    "not_watched": "90",
 }
 
 
@@ -34,7 +35,7 @@ def painter(stdout: TextIO, env: Mapping[str, str]) -> Callable[[str], str]:
         return lambda cell: cell
 
     def paint(cell: str) -> str:
-        code = COLORS.get(cell.partition(",")[0].strip())
+        code = COLORS.get(cell.partition(",")[0].strip().replace(" ", "_"))
         return f"\033[{code}m{cell}\033[0m" if code else cell
 
     return paint

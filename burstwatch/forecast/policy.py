@@ -1,4 +1,4 @@
-"""Observations into an ``Assessment``: ok, watch, warning, critical, exhausted, unknown.
+"""Observations into an ``Assessment``: ok, watch, warning, critical, exhausted, unknown, not watched.
 
 A pure function of (resource, history, now): hysteresis and episodes are computed from
 the history at each call, and nothing has to be remembered between two of them.
@@ -30,8 +30,16 @@ from burstwatch.history.history import History
 from burstwatch.history.observations import Observation, Verdict
 from burstwatch.history.track import starting_s
 
-#: Published as the metric ``Severity``. Unknown is never published: it has no number.
-SEVERITY: dict[Verdict, int] = {"ok": 0, "watch": 1, "warning": 2, "critical": 3, "exhausted": 4}
+#: Published as the metric ``Severity``. Unknown is never published: it has no number. What cannot
+#: be watched has one, which ends the alarms of the time before.
+SEVERITY: dict[Verdict, int] = {
+    "not_watched": 0,
+    "ok": 0,
+    "watch": 1,
+    "warning": 2,
+    "critical": 3,
+    "exhausted": 4,
+}
 #: The verdicts for which somebody is woken.
 PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})
 
@@ -78,6 +86,12 @@ def _unless_new(found: Assessment, observation: Observation) -> Assessment:
 
 
 def _assess(observation: Observation, config: Config, model: Model) -> Assessment:
+    not_watched = observation.resource.not_watched
+    if not_watched:
+        projection = Projection(
+            state="unknown", reason=not_watched, at=observation.at, is_published=False
+        )
+        return Assessment(verdict="not_watched", reason=not_watched, projection=projection)
     projection = project(observation, max_data_age_s=config.max_data_age_s)
     if projection.state in {"unknown", "exhausted"}:
         verdict: Verdict = "unknown" if projection.state == "unknown" else "exhausted"

@@ -24,6 +24,8 @@ STARTING_S = 900.0
 HELD_AT_ZERO = 0.97
 #: Rates from here on are told as whole numbers.
 WHOLE_FROM = 10.0
+#: Where neither the size of a bucket nor what comes in is known.
+BY_SLOPE = "judged by the balance alone, and the time left by its slope: the size of this bucket is not known"
 STILL = Range(low=0.0, likely=0.0, high=0.0)
 
 
@@ -105,6 +107,8 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     projection = _active(
         bucket, last, demand, now=now, age=age, binding=binding, unit=resource.spend_unit
     )
+    if not resource.is_sized:
+        return replace(projection, reason=BY_SLOPE)
     oddity = history.oddity()
     if oddity:
         return replace(projection, reason=f"{projection.reason} ({oddity})")

@@ -21,7 +21,7 @@ from burstwatch.history.track import EMPTY_RATIO, starting_s
 DISK_LEAD_S = 900.0
 
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]
-Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown"]
+Verdict = Literal["ok", "watch", "warning", "critical", "exhausted", "unknown", "not_watched"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,8 +43,11 @@ class Resource:
     thing's id alone. ``parents`` are the ids of what it is attached to.
 
     Bucket: ``bucket`` is None where there are no credits to run out of, with the reason in
-    ``no_bucket_reason``. ``is_documented`` is False where AWS does not publish the bucket's
-    size: the worst case is then an estimate. ``limit`` is the smaller of its own and its
+    ``no_bucket_reason``; or where there are some that cannot be watched, with the reason in
+    ``not_watched``. One of the two is given: what cannot be watched is never *ok*.
+    ``is_documented`` is False where AWS does not publish the bucket's
+    size: the worst case is then an estimate. Where ``is_sized`` is False nobody knows even what
+    comes in, and only the balance and its slope are judged. ``limit`` is the smaller of its own and its
     parents' limits. ``highest_verdict`` caps the verdict: what only costs money at zero
     never pages. ``history_from_s`` cuts off what belongs to an earlier size or type.
     ``starts_empty`` says that it has no credits when it is started, which is no incident.
@@ -70,7 +73,9 @@ class Resource:
     unit: str
     bucket: Bucket | None
     no_bucket_reason: str = ""
+    not_watched: str = ""
     is_documented: bool = True
+    is_sized: bool = True
     limit: Limit
     highest_verdict: Verdict = "exhausted"
     statistic: Statistic = "Minimum"
@@ -112,6 +117,11 @@ class Resource:
     def can_spend(self) -> bool:
         """Whether it has credits, and something that could spend them now."""
         return self.bucket is not None and self.in_use
+
+    @property
+    def is_share_known(self) -> bool:
+        """Whether its level is a share of the bucket: of an unsized one in credits it is not."""
+        return self.is_sized or self.bucket is None or self.bucket.capacity == 1.0
 
     @property
     def key(self) -> str:

@@ -4,13 +4,15 @@ AWS counts a credit as one vCPU for a minute. Here a bucket holds vCPU-seconds, 
 rates are in vCPUs: a ``t3.medium`` earns 0.4 of its 2 vCPUs, which is a baseline of 20 %.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from burstwatch.bucket import Bucket
+from burstwatch.bucket import DAY_S, Bucket, unsized_bucket
 from burstwatch.fixes import Fix, Takes
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource, Verdict
+from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._spent import charged_by
 from burstwatch.kinds.base import (
     PERCENT,
@@ -59,6 +61,8 @@ COSTS_MONEY: Verdict = "warning"
 LIMITS = {"cpu": "its vCPUs"}
 DEMAND_METRICS = (DemandMetric(name=USAGE),)
 
+#: Every family with CPU credits so far.
+_T_FAMILY = re.compile(r"t\d")
 #: vCPUs and the credits that all of them earn in an hour, by family and size.
 EARNED: dict[str, dict[str, tuple[int, float]]] = {
     "t2": {
@@ -130,13 +134,20 @@ def least_lead_s(spec: CpuSpec) -> float:
     return min(LEAD_S, bucket.capacity / (bucket.burst - bucket.refill) / 2)
 
 
+def plain_type(instance_type: str) -> tuple[str, str]:
+    """The family and the size of a type such as ``t3.medium``, ``db.t3.medium`` or ``cache.t3.medium``."""
+    plain = instance_type.removeprefix("db.").removeprefix("cache.")
+    family, _, size = plain.partition(".")
+    return family, size
+
+
 def cpu_spec(instance_type: str) -> CpuSpec:
-    """The credits of an instance type such as ``t3.medium``, ``db.t3.medium`` or ``cache.t3.medium``.
+    """The credits of an instance type.
 
     Raises:
         ValueError: for a type that is not in AWS's table.
     """
-    family, _, size = instance_type.removeprefix("db.").removeprefix("cache.").partition(".")
+    family, size = plain_type(instance_type)
     known = EARNED.get(family, {}).get(size)
     if known is None:
         families, sizes = ", ".join(EARNED), ", ".join(EARNED["t3"])
@@ -148,10 +159,24 @@ def cpu_spec(instance_type: str) -> CpuSpec:
     return CpuSpec(family=family, size=size, vcpus=vcpus, earned_h=earned)
 
 
-def is_burstable(instance_type: str) -> bool:
-    """Whether a type is one of those with CPU credits."""
-    family = instance_type.removeprefix("db.").removeprefix("cache.").partition(".")[0]
-    return family in EARNED
+def is_burstable(instance_type: str, described: Item | None = None) -> bool:
+    """Whether a type has CPU credits: as AWS has ``described`` it, else by its family, t and a digit."""
+    if described is not None and "BurstablePerformanceSupported" in described:
+        return bool(described["BurstablePerformanceSupported"])
+    return _T_FAMILY.match(plain_type(instance_type)[0]) is not None
+
+
+def _is_known(instance_type: str) -> bool:
+    family, size = plain_type(instance_type)
+    return size in EARNED.get(family, {})
+
+
+def _vcpus_of_size(size: str) -> int:
+    """The vCPUs of a size as of every T family since T3; more do no harm where only a slope is judged."""
+    multiple = size.partition("xlarge")[0]
+    if "xlarge" not in size:
+        return 2
+    return 4 * int(multiple) if multiple.isdigit() else 4
 
 
 def share(vcpus: float, of: int) -> str:
@@ -171,19 +196,18 @@ def resource_of(
 ) -> Resource:
     """The credits of one instance, with ``metric`` as its level.
 
-    Raises:
-        ValueError: for a type that is not in AWS's table.
+    Of a type that is not in AWS's table only the balance is judged. What such a one owes in
+    Unlimited mode cannot be: how much may be owed is not known.
     """
-    spec = cpu_spec(instance.type)
-    return Resource(
+    resource = Resource(
         kind=kind.name,
         id=kind.resource_id(thing.id),
         level_metric=metric,
         name=thing.name,
         tags=thing.tags,
         unit=thing.unit,
-        bucket=spec.bucket,
-        limit=Limit(rate=float(spec.vcpus), binding="cpu"),
+        bucket=None,
+        limit=Limit(rate=0.0, binding="cpu"),
         highest_verdict=COSTS_MONEY if is_unlimited else "exhausted",
         # No page says of which instant in its five minutes a balance is.
         statistic="Average",
@@ -193,18 +217,46 @@ def resource_of(
         published_every_s=PERIOD_S,
         reports_when_idle=True,
         history_from_s=instance.since_s,
-        least_lead_s=least_lead_s(spec),
+        least_lead_s=LEAD_S,
         credit_name="free CPU credits" if is_unlimited else "CPU credits",
         spend_unit=VCPU,
         rate_unit=VCPU,
+        facts={"type": instance.type, "instance_type": instance.type},
+    )
+    if not _is_known(instance.type):
+        return _unsized(resource, instance.type)
+    spec = cpu_spec(instance.type)
+    return replace(
+        resource,
+        bucket=spec.bucket,
+        limit=Limit(rate=float(spec.vcpus), binding="cpu"),
+        least_lead_s=least_lead_s(spec),
         facts={
-            "type": instance.type,
-            "instance_type": instance.type,
+            **resource.facts,
             "baseline": f"{spec.baseline:g}",
             "burst": f"{spec.vcpus:g}",
         },
         spec={"type": instance.type},
         detail=Detail(spec=spec, usd_vcpu_h=usd_vcpu_h),
+    )
+
+
+def _unsized(resource: Resource, instance_type: str) -> Resource:
+    """The credits of a type without figures."""
+    why = f"no figures of CPU credits are known here of type {instance_type}"
+    if resource.level_metric == SURPLUS:
+        return replace(resource, not_watched=f"{why}, and how much it may owe in Unlimited mode")
+    vcpus = _vcpus_of_size(plain_type(instance_type)[1])
+    # More than any instance of this size can save up.
+    capacity = vcpus * HOURS_KEPT.value * HOUR_S
+    bucket = unsized_bucket(DAY_S, capacity=capacity)
+    return replace(
+        resource,
+        bucket=bucket,
+        limit=Limit(rate=bucket.burst, binding="cpu"),
+        is_documented=False,
+        is_sized=False,
+        caveats=(why,),
     )
 
 
@@ -219,12 +271,19 @@ def to_ratio(resource: Resource, value: float) -> float:
     return max(0.0, 1.0 - ratio) if resource.level_metric == SURPLUS else min(1.0, ratio)
 
 
-spent = charged_by(USAGE, CREDIT_S)
+_charged = charged_by(USAGE, CREDIT_S)
+
+
+def spent(
+    resource: Resource, totals: Totals, start_s: float, period_s: float
+) -> DemandPoint | None:
+    """The credits that AWS has charged; of a type without figures the slope of the balance tells."""
+    return _charged(resource, totals, start_s, period_s) if resource.is_sized else None
 
 
 def cause(resource: Resource, rates: Rates) -> Cause | None:
     """The CPU load of the last minutes, in words."""
-    if USAGE not in rates or not resource.limit.rate:
+    if USAGE not in rates or not resource.limit.rate or not resource.is_sized:
         return None
     vcpus = rates[USAGE] * CREDIT_S
     return Cause(text=f"CPU at {share(vcpus, round(resource.limit.rate))}", rate=vcpus)
@@ -269,11 +328,17 @@ def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
 def example_of(
     help_text: str, item: Callable[[Mapping[str, str]], tuple[Item, Found]], **more: str
 ) -> Example:
-    """The description by hand of an instance type with CPU credits."""
+    """The description by hand of an instance type with CPU credits, which must be in AWS's table."""
+
+    def listed(spec: Mapping[str, str]) -> tuple[Item, Found]:
+        if is_burstable(spec["type"]):
+            cpu_spec(spec["type"])
+        return item(spec)
+
     return Example(
         spec={"type": help_text, **more},
         load={"cpu_percent": "the load in percent of all vCPUs"},
-        item=item,
+        item=listed,
         totals=totals,
         unit="credit",
         unit_size=CREDIT_S,

@@ -39,6 +39,8 @@ def estimated_spent(
     def spent(
         resource: Resource, totals: Totals, start_s: float, period_s: float
     ) -> DemandPoint | None:
+        if not resource.is_sized:
+            return None  # what comes in is not known: the slope of the balance tells
         is_bytes = resource.rate_unit == MIB_S
         of_bytes = traffic.read_bytes, traffic.write_bytes
         of_ops = traffic.read_ops, traffic.write_ops

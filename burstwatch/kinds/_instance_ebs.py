@@ -47,7 +47,7 @@ NO_RATE = Limit(rate=0.0, binding=NO_LIMIT)
 
 
 def buckets_of(resource: Resource, instance_type: str, spec: Item | None) -> tuple[Resource, ...]:
-    """The two buckets of an instance of a type, or the one reason why it has none.
+    """The two buckets of an instance of a type, or the one reason why it has none or cannot be watched.
 
     Raises:
         ValueError: if the type's numbers are not known: then nothing can be said of it.
@@ -58,7 +58,10 @@ def buckets_of(resource: Resource, instance_type: str, spec: Item | None) -> tup
     info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     reason = _no_bucket_reason(instance_type, spec, info)
     if reason:
-        return (_with_bucket(resource, IO_BALANCE, "io", 0.0, 0.0, reason),)
+        return (_without_bucket(resource, no_bucket_reason=reason),)
+    if _is_larger_than_published(instance_type):
+        reason = f"AWS publishes no balance for sizes above {LARGEST_PUBLISHED.value:g}xlarge"
+        return (_without_bucket(resource, not_watched=reason),)
     rates: tuple[tuple[str, CreditUnit, float, float], ...] = (
         (IO_BALANCE, "io", float(info["BaselineIops"]), float(info["MaximumIops"])),
         (
@@ -78,7 +81,7 @@ def buckets_of(resource: Resource, instance_type: str, spec: Item | None) -> tup
 
 
 def _no_bucket_reason(instance_type: str, spec: Item, info: Item) -> str:
-    """Why an instance of this type has no balance, decided from the type alone."""
+    """Why an instance of this type does not burst, decided from the type alone."""
     if spec.get("Hypervisor") != "nitro" or not info:
         return f"{instance_type} is not of the types that burst"
     pairs = (
@@ -87,11 +90,29 @@ def _no_bucket_reason(instance_type: str, spec: Item, info: Item) -> str:
     )
     if all(info[baseline] >= info[maximum] for baseline, maximum in pairs):
         return f"{instance_type} sustains its maximum"
+    return ""
+
+
+def _is_larger_than_published(instance_type: str) -> bool:
     size = instance_type.rpartition(".")[2]
     multiple = size.partition("xlarge")[0]
-    if size.startswith("metal") or (multiple.isdigit() and int(multiple) > LARGEST_PUBLISHED.value):
-        return f"AWS publishes no balance for sizes above {LARGEST_PUBLISHED.value:g}xlarge"
-    return ""
+    return size.startswith("metal") or (
+        multiple.isdigit() and int(multiple) > LARGEST_PUBLISHED.value
+    )
+
+
+def _without_bucket(
+    resource: Resource, *, no_bucket_reason: str = "", not_watched: str = ""
+) -> Resource:
+    return replace(
+        resource,
+        level_metric=IO_BALANCE,
+        no_bucket_reason=no_bucket_reason,
+        not_watched=not_watched,
+        is_documented=False,
+        rate_unit=RATE_UNITS["io"],
+        statistic="Average",
+    )
 
 
 def _with_bucket(
@@ -100,17 +121,15 @@ def _with_bucket(
     of: CreditUnit,
     baseline: float,
     maximum: float,
-    no_bucket_reason: str = "",
 ) -> Resource:
     binding: Binding = "instance_iops" if of == "io" else "instance_throughput"
     bucket = Bucket(
-        capacity=(maximum - baseline) * FULL_LASTS.value or 1.0, refill=baseline, burst=maximum
+        capacity=(maximum - baseline) * FULL_LASTS.value, refill=baseline, burst=maximum
     )
     return replace(
         resource,
         level_metric=metric,
-        bucket=None if no_bucket_reason else bucket,
-        no_bucket_reason=no_bucket_reason,
+        bucket=bucket,
         is_documented=False,
         limit=Limit(rate=maximum, binding=binding),
         rate_unit=RATE_UNITS[of],

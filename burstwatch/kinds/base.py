@@ -282,7 +282,7 @@ class Kind:
     ) -> tuple[Fix, ...]:
         """The soonest fixes when ``level`` credits are left at ``demand`` credits a second: less load, or a change."""
         bucket, unit = resource.bucket, resource.rate_unit
-        if bucket is None:
+        if bucket is None or not resource.is_sized:
             return ()
         less = less_load(bucket, level=level, demand=demand, unit=unit)
         return soonest([less, *self.fixes(resource, demand, rates)])

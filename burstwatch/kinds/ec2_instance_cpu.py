@@ -15,23 +15,22 @@ from burstwatch.fixes import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
 from burstwatch.kinds._ec2 import (
+    INSTANCE_TYPES,
     INSTANCES,
     PAGE_SIZE,
     TAGGING,
-    filtered_by,
     is_restarted,
     is_running,
     started_at,
+    types_in,
 )
 from burstwatch.kinds.base import (
-    Arguments,
     Found,
     Item,
     Kind,
     Listing,
     Lookup,
     Rates,
-    Scope,
     Thing,
     identified_by,
 )
@@ -69,18 +68,10 @@ T3_USD: dict[str, Figure] = {
         "2xlarge": 0.3341,
     }.items()
 }
-MODES = "credit_specifications"
+MODES, TYPES = "credit_specifications", "instance_types"
 STANDARD, UNLIMITED = "standard", "unlimited"
 
 
-def _arguments(scope: Scope) -> Arguments:
-    """The filters of instances, with that of the families that have credits."""
-    found = filtered_by("instance-id")(scope)
-    types = {"Name": "instance-type", "Values": [f"{family}.*" for family in _cpu.EARNED]}
-    return {"Filters": [*found.get("Filters", ()), types]}
-
-
-BURSTABLE = replace(INSTANCES, arguments=_arguments)
 #: Without ids it has those that are or were Unlimited; any other is in Standard mode.
 CREDIT_SPECIFICATIONS = Listing(
     service="ec2",
@@ -92,13 +83,9 @@ CREDIT_SPECIFICATIONS = Listing(
 
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
-    """The credits of one instance; none for a type without credits.
-
-    Raises:
-        ValueError: for a T type that is not in AWS's table.
-    """
+    """The credits of one instance; none for a type without credits."""
     instance_type = thing.item["InstanceType"]
-    if not _cpu.is_burstable(instance_type):
+    if not _cpu.is_burstable(instance_type, found[TYPES].get(instance_type)):
         return
     family = instance_type.partition(".")[0]
     is_unlimited = found[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
@@ -115,10 +102,10 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         # T2 begins with launch credits, and an Unlimited one owes nothing yet. The others keep what they have for
         # seven days after a stop, so a start without credits is only normal if it is the first.
         starts_empty=not is_unlimited and family != "t2" and not is_restarted(thing.item),
-        usd_vcpu_h=SURPLUS_USD[family] if is_priced else None,
+        usd_vcpu_h=SURPLUS_USD.get(family) if is_priced else None,
     )
     mode = UNLIMITED if is_unlimited else STANDARD
-    yield replace(one, spec={**one.spec, "mode": mode})
+    yield replace(one, spec={**one.spec, "mode": mode} if one.spec else {})
 
 
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
@@ -153,7 +140,7 @@ def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
         msg = f"mode must be {STANDARD} or {UNLIMITED}, got {mode!r}"
         raise ValueError(msg)
     item = {"InstanceId": "i-example", "InstanceType": spec["type"]}
-    return item, {MODES: {"i-example": {"CpuCredits": mode}}}
+    return item, {TYPES: {}, MODES: {"i-example": {"CpuCredits": mode}}}
 
 
 KIND = Kind(
@@ -161,9 +148,13 @@ KIND = Kind(
     namespace="AWS/EC2",
     dimensions=("InstanceId",),
     part="cpu",
-    inventory=BURSTABLE,
+    inventory=INSTANCES,
     tagging=TAGGING,
-    lookups=(Lookup(name=MODES, listing=CREDIT_SPECIFICATIONS, is_needed=True),),
+    lookups=(
+        # Which types have credits.
+        Lookup(name=TYPES, listing=INSTANCE_TYPES, wanted=types_in("inventory")),
+        Lookup(name=MODES, listing=CREDIT_SPECIFICATIONS, is_needed=True),
+    ),
     level_metrics=(_cpu.BALANCE, _cpu.SURPLUS),
     demand_metrics=_cpu.DEMAND_METRICS,
     describe=describe,

@@ -46,11 +46,7 @@ TAGS = Listing(
 
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
-    """The credits of each node of a cluster; none for a type without credits.
-
-    Raises:
-        ValueError: for a T type that is not in AWS's table.
-    """
+    """The credits of each node of a cluster; none for a type without credits."""
     item = thing.item
     node_type = item["CacheNodeType"]
     if not _cpu.is_burstable(node_type):
@@ -71,7 +67,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         one = replace(one, id=f"{thing.id}.{node_id}", dimensions=(thing.id, node_id))
         if node_type.startswith(WITHOUT_BALANCE):
             reason = f"AWS publishes no balance of {node_type}"
-            one = replace(one, bucket=None, no_bucket_reason=reason)
+            one = replace(one, bucket=None, not_watched=reason)
         yield one
 
 

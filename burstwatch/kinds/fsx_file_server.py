@@ -6,8 +6,9 @@ minutes and full again after 29, so this is close. The times are still called es
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from burstwatch.bucket import Bucket
+from burstwatch.bucket import Bucket, unsized_bucket
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.fixes import Fix
 from burstwatch.formatting import number
@@ -34,69 +35,82 @@ OTHERS = frozenset({"ONTAP", "OPENZFS"})
 
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
-    """The two buckets of one file server, or why it has none.
-
-    Raises:
-        ValueError: for a throughput capacity that is not in AWS's table.
-    """
+    """The two buckets of one file server, or why it has none or cannot be watched."""
     item = thing.item
     kind_of = item["FileSystemType"]
     if kind_of in OTHERS:
-        reason = f"what a file server of {kind_of} sustains is not known here"
-        yield _resource(thing, item, THROUGHPUT, (0.0, 0.0), MIB_S, reason)
+        yield from _unsized(thing, f"what a file server of {kind_of} sustains is not known here")
     if kind_of != _fsx.WINDOWS:
         return
     capacity = item["WindowsConfiguration"]["ThroughputCapacity"]
-    reason = ""
+    base = _base(thing)
     if capacity > LARGEST:
         reason = f"{capacity:g} MB/s of throughput capacity do not burst"
+        yield replace(base, no_bucket_reason=reason)
     elif capacity < SMALLEST:
         reason = f"AWS publishes no balance under {SMALLEST} MB/s of throughput capacity"
+        yield replace(base, not_watched=reason)
     elif capacity not in RATES:
-        allowed = ", ".join(map(str, RATES))
-        msg = f"a throughput capacity of {capacity} MB/s is unknown, allowed are {allowed}"
-        raise ValueError(msg)
-    baseline, burst, base_iops, burst_iops = RATES.get(capacity, (0.0, 0.0, 0.0, 0.0))
-    mib = MIB_PER_MB
-    yield _resource(thing, item, THROUGHPUT, (baseline * mib, burst * mib), MIB_S, reason)
-    if not reason:
-        yield _resource(thing, item, OPERATIONS, (base_iops, burst_iops), IOPS)
+        yield from _unsized(
+            thing, f"what {capacity:g} MB/s of throughput capacity sustain is not known here"
+        )
+    else:
+        baseline, burst, base_iops, burst_iops = RATES[capacity]
+        yield _sized(base, THROUGHPUT, baseline * MIB_PER_MB, burst * MIB_PER_MB, MIB_S)
+        yield _sized(base, OPERATIONS, base_iops, burst_iops, IOPS)
 
 
-def _resource(
-    thing: Thing,
-    item: Item,
-    metric: str,
-    rates: tuple[float, float],
-    unit: str,
-    reason: str = "",
-) -> Resource:
-    baseline, burst = rates
+def _base(thing: Thing) -> Resource:
+    """A file server without its buckets."""
+    item = thing.item
     capacity_mb_s = item.get("WindowsConfiguration", {}).get("ThroughputCapacity")
-    spec = {} if capacity_mb_s is None else {"throughput_capacity": f"{capacity_mb_s}"}
-    bucket = None
-    if not reason:
-        capacity = FULL_LASTS.value * (burst - baseline)
-        bucket = Bucket(capacity=capacity, refill=baseline, burst=burst)
     return Resource(
         kind=KIND.name,
         id=thing.id,
-        level_metric=metric,
+        level_metric=THROUGHPUT,
         name=thing.name,
         tags=thing.tags,
         unit=thing.unit,
-        bucket=bucket,
-        no_bucket_reason=reason,
+        bucket=None,
         is_documented=False,
-        limit=Limit(rate=burst, binding="throughput" if unit == MIB_S else "iops"),
+        limit=Limit(rate=0.0, binding="throughput"),
         statistic="Average",
         in_use=_fsx.is_running(item),
         reports_when_idle=True,
         published_every_s=PERIOD_S,
-        rate_unit=unit,
-        facts={"type": f"FSx {item['FileSystemType']}", **rate_facts(baseline, burst)},
-        spec=spec,
+        rate_unit=MIB_S,
+        facts={"type": f"FSx {item['FileSystemType']}"},
+        spec={} if capacity_mb_s is None else {"throughput_capacity": f"{capacity_mb_s}"},
     )
+
+
+def _sized(base: Resource, metric: str, baseline: float, burst: float, unit: str) -> Resource:
+    capacity = FULL_LASTS.value * (burst - baseline)
+    return replace(
+        base,
+        level_metric=metric,
+        bucket=Bucket(capacity=capacity, refill=baseline, burst=burst),
+        limit=Limit(rate=burst, binding="throughput" if unit == MIB_S else "iops"),
+        rate_unit=unit,
+        facts={**base.facts, **rate_facts(baseline, burst)},
+    )
+
+
+def _unsized(thing: Thing, why: str) -> Iterator[Resource]:
+    """The two buckets of a server of which only the balances are known."""
+    base = _base(thing)
+    for metric, unit in ((THROUGHPUT, MIB_S), (OPERATIONS, IOPS)):
+        bucket = unsized_bucket(FULL_LASTS.value)
+        yield replace(
+            base,
+            level_metric=metric,
+            bucket=bucket,
+            is_sized=False,
+            limit=Limit(rate=bucket.burst, binding="throughput" if unit == MIB_S else "iops"),
+            rate_unit=unit,
+            spec={},
+            caveats=(why,),
+        )
 
 
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
@@ -109,12 +123,15 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
 
 
 def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+    capacity = round(float_in(spec, "throughput_capacity"))
+    if SMALLEST <= capacity <= LARGEST and capacity not in RATES:
+        allowed = ", ".join(map(str, RATES))
+        msg = f"a throughput capacity of {capacity} MB/s is unknown, allowed are {allowed}"
+        raise ValueError(msg)
     listed = {
         "FileSystemId": "fs-example",
         "FileSystemType": _fsx.WINDOWS,
-        "WindowsConfiguration": {
-            "ThroughputCapacity": round(float_in(spec, "throughput_capacity"))
-        },
+        "WindowsConfiguration": {"ThroughputCapacity": capacity},
     }
     return listed, {}
 

@@ -17,6 +17,9 @@ from burstwatch.history.points import AT_LIMIT
 from burstwatch.kinds.base import Kind, Rates
 from burstwatch.messages.console import console_link, graph_link
 
+#: Of a bucket whose size and baseline are not known.
+AT_ZERO_UNKNOWN = "falls to its baseline, which is not known here"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Brief:
@@ -54,6 +57,8 @@ class Brief:
 
 
 def _over(resource: Resource) -> str:
+    if resource.not_watched:
+        return "cannot be watched any more"
     if resource.bucket is None:
         return f"has no {resource.credit_name} any more"
     return "" if resource.can_spend else "not in use any more"
@@ -82,10 +87,10 @@ def make_brief(
         headline=_headline(projection, resource.credit_name),
         credit_name=resource.credit_name,
         between=_between(projection),
-        at_zero=kind.at_zero(resource),
+        at_zero=kind.at_zero(resource) if resource.is_sized else AT_ZERO_UNKNOWN,
         fixes=_fixes(resource, projection, kind, background.rates),
         cause=_cause(resource, projection, kind, background.rates),
-        credits=_credits(projection, background),
+        credits=_credits(projection, background) if resource.is_share_known else "",
         place=_place(resource),
         data=_data(projection),
         caveats=resource.caveats,

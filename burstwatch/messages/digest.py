@@ -14,12 +14,13 @@ NEAR_MISS_BELOW = 0.1
 MOST_CHANGES = 3
 
 
-def digest_message(
+def digest_message(  # noqa: PLR0913 - all that is counted in a week
     episodes: Sequence[Episode],
     *,
     deployment: str,
     lasts_s: float,
     requests_usd: float | None,
+    not_watched: float,
     fixed_usd: float,
     is_of_one_function: bool,
     links: Links,
@@ -46,6 +47,11 @@ def digest_message(
             f"Time at zero: {span(sum(one.at_zero_s or 0.0 for one in episodes))} in all",
             f"Needless pages: {sum(map(is_needless, episodes))} (never under {NEEDLESS_ABOVE:.0%})",
             f"Near misses: {sum(map(is_near_miss, episodes))} (under {NEAR_MISS_BELOW:.0%}, never empty)",
+            *(
+                [f"Not watched: {not_watched:.0f} resources, `burstwatch scan` says why"]
+                if not_watched
+                else []
+            ),
             f"Cost of watching: {asked} for metric requests, {fixed_usd:.2f} USD for {deployed} (list prices)",
         ),
         links=links_of("", links, at=at),

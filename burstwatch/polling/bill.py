@@ -26,6 +26,8 @@ FLEET_METRICS = (
     "CallsThrottled",
     "Problems",
 )
+#: What it publishes where there is any: each is paid by the hour.
+RARE_METRICS = ("ResourcesNotWatched",)
 #: What the template of a deployment with one function has, and what a sweep of it takes.
 ALARM_METRICS, KEYS = 17, 1
 SWEEP_S, LOG_KIB = 2.0, 4.0

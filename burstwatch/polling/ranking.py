@@ -10,7 +10,15 @@ from burstwatch.history.observations import Resource, Verdict
 
 #: What is not known comes after what must be acted on, and before all else: a bucket that
 #: nobody sees must not be told by the other one, which is only a warning.
-WORST_FIRST: tuple[Verdict, ...] = ("exhausted", "critical", "unknown", "warning", "watch", "ok")
+WORST_FIRST: tuple[Verdict, ...] = (
+    "exhausted",
+    "critical",
+    "unknown",
+    "warning",
+    "watch",
+    "not_watched",
+    "ok",
+)
 
 Assessed = tuple[Resource, Assessment]
 

@@ -263,6 +263,8 @@ def _late_at(assessment: Assessment, config: Config, now: float) -> float:
 
 def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented: bool) -> float:
     projection = assessment.projection
+    if assessment.verdict == "not_watched":
+        return LATEST_S
     if not projection.is_published and not is_documented:
         # AWS may be late with it, and may never publish it.
         return min(LATEST_S, ESTIMATED_S * max(1, blind - MOST_LATE_LOOKS))

@@ -207,19 +207,29 @@ def _history() -> list[Panel]:
     ]  # fmt: skip
 
 
+#: How much of the fleet is judged, by the name of the line.
+COVERAGE = {
+    "seen": "ResourcesSeen",
+    "unknown": "ResourcesUnknown",
+    "not_watched": "ResourcesNotWatched",
+}
+COVERAGE_LOOKS = {
+    "seen": Look(color=BLUE),
+    "unknown": Look(color=RED),
+    "not_watched": Look(color=ORANGE),
+}
+
+
 def _monitor() -> list[Panel]:
     # A period without a sweep has asked for nothing.
     per_month = f"FILL(requested, 0) / PERIOD(requested) * {MONTH_S} * {METRIC_REQUEST.value:.5f}"
     return [
         graph(
             "Coverage",
-            "How many resources the sweeps see, and how many of them they cannot judge.",
+            "How many resources the sweeps see, how many of them they cannot judge now, and how many can never be watched, because AWS publishes nothing of them.",
             kind=KIND, unit="short", width=8,
-            targets=[
-                _fleet("seen", "ResourcesSeen"),
-                _fleet("unknown", "ResourcesUnknown"),
-            ],
-            looks={"seen": Look(color=BLUE), "unknown": Look(color=RED)},
+            targets=[_fleet(name, metric_name) for name, metric_name in COVERAGE.items()],
+            looks=COVERAGE_LOOKS,
         ),
         graph(
             "Age of the newest data",

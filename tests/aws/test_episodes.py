@@ -238,7 +238,7 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
     ]
     message = digest_message(
         [*some, an_episode(resource_id="vol-9", at_zero_s=900.0)],
-        deployment="test", lasts_s=7 * 86_400.0, requests_usd=None, fixed_usd=2.5, is_of_one_function=False,
+        deployment="test", lasts_s=7 * 86_400.0, requests_usd=None, not_watched=3, fixed_usd=2.5, is_of_one_function=False,
         links=Links(dashboard="https://x/{resource_id}", runbooks="https://y"), at=NOW,
     )  # fmt: skip
     assert message.links == ()  # a dashboard of one resource is none for all
@@ -247,6 +247,7 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
         "vol-3 (vol-3, 1 in danger): change 3",
         "vol-2 (vol-2, 1 in danger): change 2",
     ]
+    assert "Not watched: 3 resources, `burstwatch scan` says why" in message.facts
     assert (
         "Cost of watching: not known for metric requests, 2.50 USD for the deployment (list prices)"
         in message.facts

@@ -106,7 +106,7 @@ def test_a_tag_breaks_no_message(cloud: Cloud, name: str) -> None:
     text = alarm["AlarmDescription"]
     assert len(text) <= 1_024
     assert disk.id in text
-    assert "Now: " in text[:100]
+    assert text.index("Now: ") < 200
     printable = text.replace("\n", " ")
     assert printable.isprintable() or set(text) & {"\u2068", "\u2069"}
     assert "\u202e" not in text
@@ -121,7 +121,7 @@ def test_a_tag_breaks_no_message(cloud: Cloud, name: str) -> None:
     )
     assert event["Subject"].isascii()
     assert len(event["Subject"]) < 100
-    assert alarm["AlarmName"].isascii()
+    assert alarm["AlarmName"].isprintable()
     assert len(content["title"]) <= 250
     assert "\n" not in content["title"]
 

@@ -1,6 +1,7 @@
 """The state and the operations of the fake, with AWS's limits and scripted faults."""
 
 import json
+import re
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -115,6 +116,7 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
         self.instance_types[name] = {
             "InstanceType": name,
             "Hypervisor": hypervisor,
+            "BurstablePerformanceSupported": re.match(r"t\d", name) is not None,
             "EbsInfo": {
                 "EbsOptimizedInfo": {
                     "BaselineIops": baseline_iops or iops,

@@ -34,16 +34,24 @@ ITEMS: list[dict[str, Any]] = [
     _instance(30, "t3a.large"),
     _instance(31, "t4g.large"),
     {**_instance(32, "t3.large"), "State": {"Code": 80, "Name": "stopped"}},
+    # Types without figures: one that AWS describes, one that it does not, and one that does not burst.
+    _instance(33, "t8i.medium"),
+    _instance(34, "t9.xlarge"),
+    _instance(35, "m5.large"),
 ]
 #: The second and the first t4g are in Unlimited mode; the last was once.
 FOUND: dict[str, dict[str, dict[str, Any]]] = {
+    "instance_types": {
+        name: {"InstanceType": name, "BurstablePerformanceSupported": name != "m5.large"}
+        for name in ("t8i.medium", "t3.medium", "m5.large")
+    },
     "credit_specifications": {
         f"i-0aaaaaaaaaaaaaa{number:02d}": {
             "InstanceId": f"i-0aaaaaaaaaaaaaa{number:02d}",
             "CpuCredits": mode,
         }
         for number, mode in {2: "unlimited", 31: "unlimited", 30: "standard"}.items()
-    }
+    },
 }
 
 
@@ -69,6 +77,9 @@ BUCKETS: dict[str, tuple[float, float, float, float] | None] = {
     },
     "i-0aaaaaaaaaaaaaa30.cpu/CPUCreditBalance": _bucket(2, 36),
     "i-0aaaaaaaaaaaaaa31.cpu/CPUSurplusCreditBalance": _bucket(2, 36),
+    # All that so many vCPUs could earn in a day, of which a day's share comes in.
+    "i-0aaaaaaaaaaaaaa33.cpu/CPUCreditBalance": (2.0, 4.0, 172_800, 86_400),
+    "i-0aaaaaaaaaaaaaa34.cpu/CPUCreditBalance": (4.0, 8.0, 345_600, 86_400),
 }
 
 #: The share of the first bucket that values of its level metric stand for.

@@ -18,6 +18,7 @@ ITEMS: list[dict[str, Any]] = [
     file_system("fs-0bbbbbbbbbbbbbbb4", WindowsConfiguration={"ThroughputCapacity": 16}),
     file_system("fs-0bbbbbbbbbbbbbbb5", FileSystemType="ONTAP"),
     file_system("fs-0bbbbbbbbbbbbbbb6", FileSystemType="LUSTRE"),
+    file_system("fs-0bbbbbbbbbbbbbbb7", WindowsConfiguration={"ThroughputCapacity": 48}),
 ]
 FOUND: dict[str, dict[str, dict[str, Any]]] = {}
 
@@ -39,7 +40,19 @@ BUCKETS: dict[str, tuple[float, float, float, float] | None] = {
     ),
     "fs-0bbbbbbbbbbbbbbb3/FileServerDiskThroughputBalance": None,
     "fs-0bbbbbbbbbbbbbbb4/FileServerDiskThroughputBalance": None,
-    "fs-0bbbbbbbbbbbbbbb5/FileServerDiskThroughputBalance": None,
+    # What others sustain is not known here: a full bucket is taken to last half an hour, and to fill in a day.
+    "fs-0bbbbbbbbbbbbbbb5/FileServerDiskThroughputBalance": (
+        1 / 86_400,
+        1 / 86_400 + 1 / 1_800,
+        1,
+        1_800,
+    ),
+    "fs-0bbbbbbbbbbbbbbb7/FileServerDiskIopsBalance": (
+        1 / 86_400,
+        1 / 86_400 + 1 / 1_800,
+        1,
+        1_800,
+    ),
 }
 
 #: The share of the first bucket that values of its level metric stand for.

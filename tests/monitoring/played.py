@@ -27,6 +27,9 @@ BEFORE_S, MINUTES = 3 * 3600.0, 8
 CONFIG = Config(page_topic_arn="arn:aws:sns:us-east-1:123456789012:page", lead_s=1800)
 
 
+LARGE = "c7i-flex.16xlarge"
+
+
 def board(name: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
     return found
@@ -36,6 +39,11 @@ def play(cloud: Cloud) -> list[Volume]:
     cloud.aws.add_instance_type(
         SMALL, iops=18_750, mb_s=593.75, baseline_iops=3_600, baseline_mb_s=81.25
     )
+    # One that is too large for AWS to publish a balance of.
+    cloud.aws.add_instance_type(
+        LARGE, iops=80_000, mb_s=2_500.0, baseline_iops=40_000, baseline_mb_s=1_250.0
+    )
+    cloud.aws.add_instance(LARGE)
     calm, drain = load_for(10_800, iops=200), load_for(10_800, iops=3_000)
     volumes = []
     for name, loads in (("calm", [calm, calm]), ("draining", [load_for(9_900, iops=200), drain])):

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.bill import FLEET_METRICS
+from burstwatch.polling.bill import FLEET_METRICS, RARE_METRICS
 from burstwatch.polling.cost import RESOURCE_METRICS
 from burstwatch.shards import thing_id
 from burstwatch_exporter.metrics import METRICS
@@ -163,7 +163,7 @@ def test_a_metric_that_is_shown_is_one_that_is_published(panel: dict[str, Any]) 
         assert found <= EXPORTED, found - EXPORTED
         for namespace, metric in named(target):
             if namespace == "Burstwatch":
-                assert metric in {*FLEET_METRICS, *OF_RESOURCES}, metric
+                assert metric in {*FLEET_METRICS, *RARE_METRICS, *OF_RESOURCES}, metric
             else:
                 assert metric in AWS[namespace], metric
 

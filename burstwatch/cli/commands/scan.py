@@ -129,7 +129,7 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
                 "reason": assessment.reason,
                 "state": assessment.projection.state,
                 "balance_ratio": assessment.projection.level.likely
-                if assessment.projection.level
+                if assessment.projection.level and resource.is_share_known
                 else None,
                 "time_to_empty_s": assessment.projection.time_to_empty_s,
                 "low_s": assessment.projection.low_s,
@@ -138,7 +138,9 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
                 "time_to_full_s": assessment.projection.time_to_full_s,
                 "data_age_s": assessment.projection.data_age_s,
                 "binding": assessment.projection.binding,
-                "limit_rate": resource.limit.rate,
+                "limit_rate": resource.limit.rate
+                if resource.is_sized and not resource.not_watched
+                else None,
                 "caveats": resource.caveats,
             }
         )
@@ -158,9 +160,11 @@ def _report(
             resource.id,
             resource.name[:24],
             resource.facts.get("type", resource.kind),
-            f"{assessment.verdict}{', silent' if (resource.unit, resource.id) in silent else ''}",
+            f"{assessment.verdict.replace('_', ' ')}{', silent' if (resource.unit, resource.id) in silent else ''}",
             assessment.projection.state,
-            f"{assessment.projection.level.likely:.0%}" if assessment.projection.level else "-",
+            f"{assessment.projection.level.likely:.0%}"
+            if assessment.projection.level and resource.is_share_known
+            else "-",
             span(assessment.projection.time_to_empty_s),
             span(assessment.projection.worst_s),
         )
@@ -174,9 +178,13 @@ def _report(
     notes += [
         f"{resource.id}: {assessment.reason}"
         for resource, assessment in entries
-        if assessment.verdict in {"warning", "critical"}
-        and assessment.projection.time_to_empty_s == math.inf
+        if assessment.verdict == "not_watched"
+        or (
+            assessment.verdict in {"warning", "critical"}
+            and assessment.projection.time_to_empty_s == math.inf
+        )
     ]
+    not_watched = sum(assessment.verdict == "not_watched" for _, assessment in entries)
     unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
     requested = sum(found.metrics_requested for found in looks)
     excluded = sum(found.excluded for found in looks)
@@ -184,5 +192,6 @@ def _report(
     asked = f"{requested} metrics requested"
     if not rows:
         return f"no resources{left_out}; {asked}"
-    count = f"{len(entries)} resources, {unknown} unknown{left_out}; {asked}"
+    unwatched = f", {not_watched} not watched" if not_watched else ""
+    count = f"{len(entries)} resources, {unknown} unknown{unwatched}{left_out}; {asked}"
     return "\n".join([table(headings, rows, paint=paint), *notes, count])
