@@ -145,6 +145,7 @@ def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
         unit=name,
         run=run,
         completed=result.completed,
+        not_listed=dict(result.found.unlisted),
         counts=other_counts(result.found),
         alarms_created=[f"{resource_id} {severity}" for resource_id, severity in result.created],
         alarms_deleted=result.deleted,

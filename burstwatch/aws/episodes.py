@@ -7,7 +7,7 @@ from dataclasses import replace
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
 from burstwatch.aws.metrics import read_metrics
-from burstwatch.aws.names import DRILL, MASS, foreign_of, parse_alarm_name
+from burstwatch.aws.names import DRILL, LISTING, MASS, foreign_of, parse_alarm_name
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.formatting import DAY, MINUTE
@@ -88,7 +88,7 @@ def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:
     """The episodes whose alarms are there now, in the order in which they began."""
     by_resource: dict[tuple[str, str, str], list[Alarm]] = {}
     for alarm in alarms:
-        if alarm.kind not in {"", MASS, DRILL}:
+        if alarm.kind not in {"", MASS, DRILL, LISTING}:
             of = foreign_of(alarm.name), alarm.kind, alarm.resource_id
             by_resource.setdefault(of, []).append(alarm)
     found = []

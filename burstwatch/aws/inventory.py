@@ -39,6 +39,11 @@ class Inventory:
     is_answered: bool
     calls: int
 
+    @property
+    def first_error(self) -> str:
+        """What the first call that failed was answered."""
+        return next((f"{one.part}: {one.error}" for one in self.problems), "no answer")
+
     def completed_by(self, before: "Inventory") -> "Inventory":
         """The same with what an earlier one knew of it, and of what was not listed this time.
 

@@ -29,6 +29,8 @@ from burstwatch.shards import WHOLE, Shard
 
 #: Where asking fails for so many of those that have a bucket, nobody is watching.
 BLIND_SHARE = 0.5
+#: How the reason begins where resources are known and their metrics cannot be read.
+CANNOT_BE_JUDGED = "cannot be judged"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +42,9 @@ class Look:
     that are not well what led up to it, by id. ``kinds`` are those looked at, by name; for the
     ``incomplete`` ones the inventory was not read in full, for the ``unsettled`` ones not often
     enough for what it lacks to be gone. ``guessed`` are ids judged without the days before, which were
-    not read yet. ``is_blind`` is whether asking failed for half or more of
-    those that could be spent from: neither silence nor a budget that is used up is a failure. ``quiet`` says by
+    not read yet. ``blind`` says by kind why nobody watches it: its resources cannot be listed or described, or asking failed for
+    half or more of those that could be spent from. Neither silence nor a budget that is used up is a failure. ``unlisted`` says
+    the same of kinds that could never be listed here. ``quiet`` says by
     id why no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
@@ -61,12 +64,18 @@ class Look:
     incomplete: frozenset[str] = frozenset()
     unsettled: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
-    is_blind: bool = False
+    blind: Mapping[str, str] = field(default_factory=dict)
+    unlisted: Mapping[str, str] = field(default_factory=dict)
     quiet: Mapping[str, str] = field(default_factory=dict)
     excluded: int = 0
     evaluated: int = 0
     metrics_requested: int = 0
     metrics_refused: int = 0
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether nobody watches a kind that was watched before, or any kind at all."""
+        return bool(self.blind) or (bool(self.kinds) and self.unlisted.keys() >= self.kinds.keys())
 
     def brief(self, resource_id: str) -> Brief:
         """Describe one of them in words."""
@@ -138,7 +147,7 @@ def look(
         pace=memory.pace,
         allowance=memory.allowance(now),
     )
-    looked: list[_KindLook] = []
+    looked: dict[str, _KindLook] = {}
     turns = in_turn(parts, config, now)
     for turn, part in enumerate(turns):
         task = Task(
@@ -153,7 +162,9 @@ def look(
             ),
         )
         near_to_come = sum(later.near for later in turns[turn + 1 :])
-        looked.append(_look_at(part, task, reader, memory, unit, near_to_come=near_to_come))
+        looked[part.kind.name] = _look_at(
+            part, task, reader, memory, unit, near_to_come=near_to_come
+        )
     return _merged(unit, parts, looked, reader, memory)
 
 
@@ -202,27 +213,26 @@ def _look_at(
 def _merged(
     unit: Unit,
     parts: Sequence[_Part],
-    looked: Sequence[_KindLook],
+    looked: Mapping[str, _KindLook],
     reader: Reader,
     memory: Memory,
 ) -> Look:
-    """The looks at all kinds as one."""
+    """The looks at all kinds, by name, as one."""
+    in_order = [looked[part.kind.name] for part in parts]
     stocks = [part.stock for part in parts]
     kinds = {part.kind.name: part.kind for part in parts}
     incomplete = frozenset(p.kind.name for p in parts if not p.stock.inventory.complete)
-    buckets = {key: entry for one in looked for key, entry in one.buckets.items()}
+    blind = {
+        part.kind.name: why
+        for part, kind_look in zip(parts, in_order, strict=True)
+        if (why := _why_blind(part, kind_look, memory))
+    }
+    buckets = {key: entry for one in in_order for key, entry in one.buckets.items()}
     if not incomplete:
         memory.forget_all_but(set(buckets))
-    asked = [key for key, (resource, _) in buckets.items() if resource.can_spend]
-    # What there was no budget for was not asked; that has an alarm of its own.
-    failed = sum(
-        known.failed and known.assessment.projection.reason != BUDGET_USED
-        for key in asked
-        if (known := memory.known.get(key)) is not None
-    )
     found = worst_of_each(buckets.values())
     problems = [problem for stock in stocks for problem in stock.problems]
-    problems += [problem for one in looked for problem in one.problems]
+    problems += [problem for one in in_order for problem in one.problems]
     return Look(
         unit=unit,
         at=reader.now,
@@ -241,14 +251,36 @@ def _merged(
             resource.id for resource, _ in buckets.values() if memory.is_guess(resource, reader.now)
         ),
         unsettled=frozenset(p.kind.name for p in parts if not memory.is_settled(p.kind)),
-        is_blind=0 < len(asked) <= failed / BLIND_SHARE,
+        blind=blind,
         quiet={one: why for part in parts for one, why in part.quiet.items()},
         excluded=sum(stock.watchlist.excluded + stock.inventory.excluded for stock in stocks),
-        evaluated=sum(one.evaluated for one in looked),
+        evaluated=sum(one.evaluated for one in in_order),
         metrics_requested=reader.allowance.taken,
-        metrics_refused=reader.allowance.refused + sum(one.refused_before for one in looked),
+        metrics_refused=reader.allowance.refused + sum(one.refused_before for one in in_order),
         shard=memory.shard,
     )
+
+
+def _why_blind(part: _Part, kind_look: _KindLook, memory: Memory) -> str:
+    """Why nobody watches a kind now, or nothing where somebody does."""
+    inventory = part.stock.inventory
+    asked = [key for key, (resource, _) in kind_look.buckets.items() if resource.can_spend]
+    if not inventory.complete and not asked:
+        return f"cannot be listed: {inventory.first_error}"
+    refused = 0 if inventory.is_answered else len(inventory.refused)
+    if refused and len(asked) + refused <= refused / BLIND_SHARE:
+        return f"cannot be described: {inventory.first_error}"
+    # What there was no budget for was not asked; that has an alarm of its own.
+    failed = [
+        known.assessment.projection.reason
+        for key in asked
+        if (known := memory.known.get(key)) is not None
+        and known.failed
+        and known.assessment.projection.reason != BUDGET_USED
+    ]
+    if asked and len(asked) <= len(failed) / BLIND_SHARE:
+        return f"{CANNOT_BE_JUDGED}: {failed[0]}"
+    return ""
 
 
 def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:

@@ -27,8 +27,6 @@ FEW_CALLS = 10
 INVENTORY_S = 300.0
 #: So many inventories in a row must lack what is gone.
 GONE_AFTER = 3
-#: So long an inventory stands in for what a later one could not read.
-WHOLE_KEPT_S = 2 * INVENTORY_S
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +82,12 @@ class Memory(Schedule):
     heard_at: float = -math.inf
     stocks: dict[str, Stock] = field(default_factory=dict)
     presences: dict[str, Presence] = field(default_factory=dict)
-    #: The last inventory of each kind of which every call was answered, and when.
-    _whole: dict[str, tuple[float, Inventory]] = field(default_factory=dict)
+    #: The kinds that could be listed here at some time; None where that is not known yet.
+    listed_before: frozenset[str] | None = None
+    #: Whether the stack watches the heartbeat, and so keeps which kinds could be listed.
+    has_heartbeat: bool = False
+    #: The last inventory of each kind of which every call was answered.
+    _whole: dict[str, Inventory] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pace = Pace(shards=self.shard.count)
@@ -134,11 +136,10 @@ class Memory(Schedule):
         if inventory.complete:
             inventory = self._presence(kind).confirmed(inventory)
         if inventory.is_answered:
-            self._whole[kind.name] = (now, inventory)
+            self._whole[kind.name] = inventory
         else:
-            at, before = self._whole.get(kind.name, (-math.inf, inventory))
-            if now - at < WHOLE_KEPT_S:
-                inventory = inventory.completed_by(before)
+            # What is there is judged on for as long as nobody can say that it is not.
+            inventory = inventory.completed_by(self._whole.get(kind.name, inventory))
         fresh = Stock(at=now, inventory=inventory, watchlist=make_watchlist(inventory.resources))
         # What is not whole, or has a part missing, is no ground to stand on.
         if inventory.calls > FEW_CALLS and inventory.complete and not inventory.problems:

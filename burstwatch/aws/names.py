@@ -16,6 +16,8 @@ TIME_METRIC = "TimeToExhaustion"
 LONGEST_S = 86_400.0
 SEVERITY_METRIC = "Severity"
 HEARTBEAT_METRIC = "SweepCompleted"
+#: The alarms on it, without the beginning of their names.
+HEARTBEAT_ALARM = "no-completed-sweep"
 #: The severities that have an alarm of their own, most urgent first.
 ALARMED: tuple[Verdict, ...] = ("critical", "warning")
 #: A heartbeat is missed when so many periods are without one.
@@ -30,6 +32,10 @@ MANY_AT_ONCE, LONG_EMPTY = "many_at_once", "long_empty"
 GROUP = "#"
 #: The kind of the alarm of a fire drill.
 DRILL = "drill"
+#: The kind of an alarm that tells of a kind of resources that could never be listed.
+LISTING = "listing"
+#: What such an alarm is named for.
+NOT_LISTED = "not_listed"
 #: Divides a deployment's name, which cannot have it, from a unit that is not the home unit.
 FOREIGN = "@"
 #: What comes after the deployment in the name of an alarm whose resource has a name.
@@ -112,6 +118,11 @@ def mass_name(shard: Shard, group: str = MANY_AT_ONCE) -> str:
 def mass_id(unit: Unit, shard: Shard, group: str, severity: Verdict) -> str:
     """The id in metrics of a group of resources with a severity: each group has an alarm, which ends by itself."""
     return f"{part_name(unit, shard)}{GROUP}{group}.{severity}"
+
+
+def listing_id(unit: Unit, kind: str) -> str:
+    """The id in metrics of a kind that could never be listed in a unit."""
+    return f"{unit}{GROUP}{kind}"
 
 
 def part_of(mass: str) -> str:

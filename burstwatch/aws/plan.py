@@ -13,7 +13,18 @@ from dataclasses import dataclass, field, replace
 from burstwatch.aws.alarms import Alarm, fingerprint
 from burstwatch.aws.look import Look
 from burstwatch.aws.mass import RISE_S, Crowd, Group, Sight, plan_groups, severity_of
-from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED, DRILL, MASS, mass_id, part_name, part_of
+from burstwatch.aws.names import (
+    ALARM_PERIOD_S,
+    ALARMED,
+    DRILL,
+    LISTING,
+    MASS,
+    group_of,
+    listing_id,
+    mass_id,
+    part_name,
+    part_of,
+)
 from burstwatch.config import Config
 from burstwatch.forecast.judge import BACK_RATIO
 from burstwatch.forecast.policy import SEVERITY, Assessment
@@ -111,7 +122,7 @@ class _Draft:
         over = [alarm for alarm in there if severity < SEVERITY[alarm.severity]]
         ended = [alarm.name for alarm in over if _is_over(alarm, now)]
         self.delete += ended
-        if there and len(ended) == len(there) and there[0].kind not in {MASS, DRILL}:
+        if there and len(ended) == len(there) and there[0].kind not in {MASS, DRILL, LISTING}:
             self.over[there[0].resource_id] = there
 
 
@@ -153,8 +164,11 @@ def plan_alarms(found: Look, alarms: Iterable[Alarm], config: Config, *, now: fl
         told = min(severity, SEVERITY["critical"]) if resource.id in found.quiet else severity
         draft.update(there, told, now)
         draft.end(there, severity, now)
-    _plan_orphans(draft, found, by_resource.values(), now=now)
+    listings = [some for some in by_resource.values() if some[0].kind == LISTING]
+    others = [some for some in by_resource.values() if some[0].kind != LISTING]
+    _plan_orphans(draft, found, others, now=now)
     groups = _plan_groups(draft, found, alarms_there, mass_there, config, now=now)
+    _plan_listings(draft, found, listings, now=now)
     draft.postpone(max(1, MOST_REWRITTEN // found.shard.count))
     most_new = MOST_NEW_ALARMS // found.shard.count
     return AlarmPlan(
@@ -221,6 +235,30 @@ def _plan_orphans(
             if kind != DRILL:  # its words are true at its end as well
                 draft.update(some, 0, now)
             draft.end(some, 0, now)
+
+
+def _plan_listings(
+    draft: _Draft, found: Look, there: Iterable[Sequence[Alarm]], *, now: float
+) -> None:
+    """An alarm for each kind that could never be listed, and the end of those of what can be listed now.
+
+    Its metric is not published once it is raised: with missing data it stays as it is. The first
+    shard tells it for all.
+    """
+    known = {some[0].resource_id: some for some in there}
+    for name in found.unlisted if found.shard.number == 1 else ():
+        key = listing_id(found.unit, name)
+        alarms = known.pop(key, ())
+        if not alarms:
+            draft.create.append((key, "warning"))
+        if not alarms or alarms[0].state != "ALARM":
+            draft.severities[LISTING, key] = SEVERITY["warning"]
+    for key, alarms in known.items():
+        name = group_of(key)
+        if name not in found.incomplete and name not in found.blind and name not in found.unlisted:
+            draft.severities[LISTING, key] = 0
+            draft.update(alarms, 0, now)
+            draft.end(alarms, 0, now)
 
 
 def _plan_groups(
@@ -304,6 +342,8 @@ def _crowd(draft: _Draft, there: Mapping[str, Sequence[Alarm]], severity: Verdic
 def _is_ours(alarm: Alarm, found: Look) -> bool:
     """Whether it is of this shard. The mass alarms of a shard that is no more are the first's."""
     shard = found.shard
+    if alarm.kind == LISTING:
+        return shard.number == 1
     if alarm.kind != MASS:
         return shard.owns(alarm.resource_id)
     parts = {part_name(found.unit, one) for one in shards_of(shard.count)}

@@ -14,7 +14,9 @@ from burstwatch.aws.alarms import (
 from burstwatch.aws.episodes import of_alarms
 from burstwatch.aws.look import Look
 from burstwatch.aws.names import (
+    LISTING,
     MASS,
+    NOT_LISTED,
     alarm_name,
     group_of,
     mass_name,
@@ -252,6 +254,9 @@ def _request_for(
     if resource_id in plan.groups:
         subject = (MASS, resource_id)
         name = _mass_alarm_name(found, resource_id, severity, prefix)
+    elif resource_id not in found.assessments:
+        subject = (LISTING, resource_id)
+        name = alarm_name(prefix, "", f"{NOT_LISTED}-{group_of(resource_id)}", severity)
     else:
         resource = found.assessments[resource_id][0]
         subject = (resource.kind, resource_id)

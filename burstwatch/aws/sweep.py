@@ -7,6 +7,7 @@ from functools import partial
 
 from burstwatch.aws.budget import SPENT_METRIC, open_budget
 from burstwatch.aws.episodes import close_episode
+from burstwatch.aws.listed_kinds import sort_out
 from burstwatch.aws.look import Look, look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import HEARTBEAT_METRIC, foreign_name, foreign_of
@@ -72,7 +73,8 @@ def sweep(
         opened, problems = open_budget(home.until(deadline), unit, memory.shard, config, now=now)
         memory.budget = memory.budget if memory.budget and problems else opened
     found = look(unit, kinds, clients, config, memory, now=now, deadline=deadline)
-    problems += found.problems
+    found, not_kept = sort_out(home.until(deadline), found, config, memory)
+    problems += [*found.problems, *not_kept]
     if memory.budget is not None:
         memory.budget.spend(found.metrics_requested)
         # The next function begins with what was asked for.

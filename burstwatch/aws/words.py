@@ -6,7 +6,7 @@ from functools import partial
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import Look
 from burstwatch.aws.mass import Group
-from burstwatch.aws.names import LONG_EMPTY, MASS, where
+from burstwatch.aws.names import LISTING, LONG_EMPTY, MASS, group_of, where
 from burstwatch.aws.plan import AlarmPlan
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
@@ -16,6 +16,7 @@ from burstwatch.messages.message import (
     Event,
     Message,
     danger_message,
+    listing_message,
     mass_message,
     mass_over_message,
     over_message,
@@ -28,7 +29,7 @@ def message_of_new(
 ) -> Message:
     """The message of an alarm that is made now."""
     there = plan.there.get(resource_id, ())
-    is_empty = resource_id not in plan.groups and _is_empty(found, resource_id)
+    is_empty = _is_empty(found, resource_id)
     is_worse = bool(there) and severity == "critical"
     event: Event = "empty" if is_empty else "escalated" if is_worse else "opened"
     now = Timeline(
@@ -39,6 +40,8 @@ def message_of_new(
     timeline = merge_timelines([now, *(alarm.timeline for alarm in there)])
     if resource_id in plan.groups:
         return _of_group(found, plan.groups[resource_id], timeline, config)
+    if resource_id not in found.assessments:
+        return _of_listing(found, resource_id, timeline, config)
     return danger_message(found.brief(resource_id), timeline, config.links, event=event)
 
 
@@ -52,6 +55,8 @@ def message_of_old(
             place, unit = where(found.unit, found.shard), str(found.unit)
             return mass_over_message(place, unit, alarm.severity, timeline, links, at=found.at)
         return _of_group(found, plan.groups[alarm.resource_id], timeline, config)
+    if alarm.kind == LISTING:
+        return _of_listing(found, alarm.resource_id, timeline, config)
     if timeline.over_s is not None:
         return _over(found, alarm.resource_id, timeline, config)
     event: Event = "opened" if timeline.empty_s is None else "empty"
@@ -72,8 +77,7 @@ def events(
         if severity == "warning" and plan.there.get(resource_id):
             continue  # it is better than it was
         write = partial(message_of_new, found, plan, resource_id, severity, config)
-        is_empty = resource_id not in plan.groups and _is_empty(found, resource_id)
-        yield "exhausted" if is_empty else severity, write
+        yield "exhausted" if _is_empty(found, resource_id) else severity, write
     for alarm, timeline in rewritten:
         known = merge_timelines(
             [one.timeline for one in plan.there.get(alarm.resource_id, [alarm])]
@@ -119,7 +123,15 @@ def _over(
 
 
 def _is_empty(found: Look, resource_id: str) -> bool:
-    return found.assessments[resource_id][1].verdict == "exhausted"
+    entry = found.assessments.get(resource_id)
+    return entry is not None and entry[1].verdict == "exhausted"
+
+
+def _of_listing(found: Look, key: str, timeline: Timeline, config: Config) -> Message:
+    name = group_of(key)
+    return listing_message(
+        name, found.unlisted.get(name, ""), str(found.unit), timeline, config.links, at=found.at
+    )
 
 
 def _of_group(found: Look, group: Group, timeline: Timeline, config: Config) -> Message:

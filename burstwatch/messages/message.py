@@ -180,6 +180,32 @@ def mass_over_message(
     )
 
 
+def listing_message(
+    kind: str, why: str, unit: str, timeline: Timeline, links: Links, *, at: float
+) -> Message:
+    """A kind of resources that could never be listed in a unit; without ``why`` it can be now."""
+    title = f"{kind}: not watched in {unit} ({clock_time(at, now=at)})"
+    steps = [
+        "allow the call to the function's role, or leave the kind out (settings kinds)",
+    ]
+    if not why:
+        title = f"{kind}: can be listed now in {unit} ({clock_time(at, now=at)})"
+        steps = ["nothing to do"]
+    return Message(
+        event="gone" if not why else "opened",
+        title=title,
+        where=f"Where: {kind}, {unit}",
+        actions=actions(steps),
+        facts=_lines(("Why", why), ("Others", "all other kinds are watched")) if why else (),
+        timeline=timeline,
+        links=links_of("parts-failed", links, at=at),
+        keywords=("warning", kind),
+        thread=f"{unit}/{kind}",
+        resources=(kind,),
+        context={"unit": unit, "kind": kind},
+    )
+
+
 def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at: float) -> Message:
     """A fire drill, in which nothing is wrong."""
     return Message(

@@ -82,12 +82,13 @@ export function acknowledgeKey(role: Role): void {
 }
 
 /** The alarms that sweeps make are named after volumes: only the beginning of the name is known. */
-export function acknowledgeOwnAlarms(role: Role, deployment: string): void {
+export function acknowledgeOwnAlarms(role: Role, deployment: string, more: readonly string[] = []): void {
   const stack = Stack.of(role);
   // cdk-nag prints what is not known before deployment as the pseudo parameter's name.
   const known = (value: string, name: string) => (Token.isUnresolved(value) ? `<AWS::${name}>` : value);
   const where = [known(stack.partition, 'Partition'), 'cloudwatch', known(stack.region, 'Region'), known(stack.account, 'AccountId')];
-  for (const prefix of alarmPrefixes(Token.isUnresolved(deployment) ? '<Deployment>' : deployment)) {
+  const named = Token.isUnresolved(deployment) ? '<Deployment>' : deployment;
+  for (const prefix of [...alarmPrefixes(named), ...more]) {
     Validations.of(role).acknowledge({
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${where.join(':')}:alarm:${prefix}*]`,
       reason: 'the alarms are named after volumes that are not known at deployment; all begin with this prefix',
@@ -133,6 +134,21 @@ export function standbyAlarms(scope: Construct, deployment: string): string[] {
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     }),
   );
+}
+
+/** The alarms on the heartbeats of all units and shards. */
+export function heartbeatAlarms(scope: Construct, deployment: string): string {
+  return Stack.of(scope).formatArn({
+    service: 'cloudwatch',
+    resource: 'alarm',
+    resourceName: `${heartbeatPrefix(deployment)}*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+}
+
+/** How the names of the alarms on heartbeats begin: what follows is a unit or a shard. */
+export function heartbeatPrefix(deployment: string): string {
+  return `burstwatch-${deployment}-no-completed-sweep`;
 }
 
 export function ownAlarms(scope: Construct, deployment: string): string[] {

@@ -10,7 +10,7 @@ import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
 import {
   PUBLISHING, publishOwnMetrics,
-  acknowledgeKey, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms, standbyAlarms,
+  acknowledgeKey, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms, standbyAlarms, heartbeatAlarms, heartbeatPrefix,
 } from './functions.ts';
 import { memberRoleArn, type Part, partEvent, partId, partName, partsOf } from './parts.ts';
 import { dashboardName, sweepTimeout } from './props.ts';
@@ -196,10 +196,12 @@ export class Sweeps extends Construct {
     role.addToPolicy(deleteOwnAlarms(this, props.deployment));
     role.addToPolicy(
       new PolicyStatement({
-        // Which resources an alarm stands for is kept in its tags.
+        // Which resources an alarm stands for is kept in its tags, and which kinds were listed in those of the heartbeat's.
         sid: 'KeepWhomAnAlarmStandsFor',
         actions: ['cloudwatch:ListTagsForResource', 'cloudwatch:TagResource'],
-        resources: [...ownAlarms(this, props.deployment), ...standbyAlarms(this, props.deployment)],
+        resources: [
+          ...ownAlarms(this, props.deployment), ...standbyAlarms(this, props.deployment), heartbeatAlarms(this, props.deployment),
+        ],
       }),
     );
     role.addToPolicy(
@@ -215,7 +217,7 @@ export class Sweeps extends Construct {
       ...catalog.read_actions,
       PUBLISHING,
     ]);
-    acknowledgeOwnAlarms(role, props.deployment);
+    acknowledgeOwnAlarms(role, props.deployment, [heartbeatPrefix(props.deployment)]);
     acknowledgeKey(role);
   }
 }

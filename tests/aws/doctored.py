@@ -50,6 +50,10 @@ def deploy(cloud: Cloud) -> None:
 def watch_heartbeat(cloud: Cloud, deployment: str, unit: str) -> None:
     cloud.clients("cloudwatch").put_metric_alarm(
         AlarmName=f"burstwatch-{deployment}-no-completed-sweep",
+        ActionsEnabled=True,
+        AlarmActions=[TOPIC],
+        OKActions=[TOPIC],
+        TreatMissingData="breaching",
         Namespace="Burstwatch",
         MetricName="SweepCompleted",
         Dimensions=part_dimensions(deployment, unit),

@@ -22,6 +22,9 @@ CHARGED_AS = {
     "DeleteAlarms": "metrics_call",
     # Once an hour, and when an alarm is made.
     "ListAlarmMuteRules": "metrics_call",
+    # Of mass alarms, and when a function starts.
+    "ListTagsForResource": "metrics_call",
+    "TagResource": "metrics_call",
     "ListSubscriptionsByTopic": "",  # a million requests to SNS a month are free
     "Publish": "",
 }
@@ -67,4 +70,4 @@ def test_alarms_are_read_a_hundred_at_a_time(cloud: Cloud) -> None:
     Disk(cloud, percent=50)
     run_sweep(cloud)
     asked = [call for _, name, call in cloud.aws.calls if name == "DescribeAlarms"]
-    assert [call["MaxRecords"] for call in asked] == [100]
+    assert {call["MaxRecords"] for call in asked} == {100}

@@ -12,7 +12,8 @@ from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import Deadline
 from burstwatch.aws.sweep import sweep
 from burstwatch.kinds import find_kinds
-from tests.aws.test_sweep import CONFIG, TOPIC, Disk, alarms, run_sweep
+from tests.aws.doctored import watch_heartbeat
+from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 
@@ -247,3 +248,122 @@ def test_a_call_home_that_hangs_is_not_waited_for_beyond_the_deadline(
             for problem in swept.problems
         )
     assert read_alarms(cloud.clients, "burstwatch/") == []
+
+
+# Blindness is judged for each kind
+
+#: What each kind lists first, and without which nothing of it is known.
+INVENTORIES = {name: kind.inventory.operation for name, kind in find_kinds().items()}
+
+
+def deployed(cloud: Cloud) -> str:
+    """The alarm on the heartbeat, as the stack makes it."""
+    watch_heartbeat(cloud, "burstwatch", str(cloud.unit))
+    return "burstwatch-burstwatch-no-completed-sweep"
+
+
+def told(cloud: Cloud, topic: str) -> list[tuple[str, str]]:
+    return [(name, state) for to, name, state in cloud.aws.notifications if to == topic]
+
+
+@pytest.mark.parametrize("kind", INVENTORIES)
+def test_a_kind_that_could_never_be_listed_is_told_once_and_stops_no_heartbeat_of_the_others(
+    cloud: Cloud, kind: str
+) -> None:
+    heartbeat = deployed(cloud)
+    cloud.aws.denied = {INVENTORIES[kind]}
+    hidden = {name for name, operation in INVENTORIES.items() if operation == INVENTORIES[kind]}
+    for _ in range(6):
+        swept = run_sweep(cloud, Memory())
+        assert swept.completed
+        assert not swept.problems
+        assert swept.found.unlisted.keys() == hidden
+        cloud.aws.evaluate_alarms()
+        cloud.clock.now += 60
+    expected = {f"burstwatch/burstwatch/not_listed-{name}/warning" for name in hidden}
+    own = [one for one in told(cloud, NOTICE) if "not_listed" in one[0]]
+    assert sorted(own) == [(name, "ALARM") for name in sorted(expected)]
+    assert told(cloud, TOPIC) == [(heartbeat, "OK")]
+    text = cloud.aws.regions["us-east-1"].alarms[min(expected)]["AlarmDescription"]
+    assert "AccessDenied" in text or "UnauthorizedOperation" in text
+    # It is allowed, and the notice ends.
+    cloud.aws.denied = set()
+    for _ in range(5):
+        assert run_sweep(cloud, Memory()).completed
+        cloud.aws.evaluate_alarms()
+        cloud.clock.now += 60
+    assert not any("not_listed" in name for name in alarms(cloud))
+    # What could be listed yesterday and cannot today is what pages.
+    cloud.aws.denied = {INVENTORIES[kind]}
+    assert not run_sweep(cloud, Memory()).completed
+
+
+@pytest.mark.parametrize("kind", INVENTORIES)
+def test_where_nobody_knows_what_could_be_listed_before_a_kind_that_cannot_be_is_blindness(
+    cloud: Cloud, kind: str
+) -> None:
+    cloud.aws.denied = {INVENTORIES[kind]}
+    swept = run_sweep(cloud, Memory())
+    assert not swept.completed
+    assert any(kind in problem.part for problem in swept.problems)
+
+
+def test_where_no_kind_could_ever_be_listed_there_is_no_heartbeat(cloud: Cloud) -> None:
+    deployed(cloud)
+    cloud.aws.denied = set(INVENTORIES.values())
+    assert not run_sweep(cloud, Memory()).completed
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation", "instance_type"),
+    [
+        ("ec2_instance_ebs", "DescribeInstanceTypes", "m5.large"),
+        ("ec2_instance_cpu", "DescribeInstanceCreditSpecifications", "t3.nano"),
+    ],
+)
+@pytest.mark.parametrize("others", [0, 3])
+def test_a_kind_whose_resources_cannot_be_described_is_blind_among_any_others(
+    cloud: Cloud, kind: str, operation: str, instance_type: str, others: int
+) -> None:
+    for _ in range(4):
+        cloud.aws.add_instance(instance_type)
+    for _ in range(others):
+        Disk(cloud, percent=100)
+    deployed(cloud)
+    run_sweep(cloud, Memory())
+    cloud.aws.denied = {operation}
+    swept = run_sweep(cloud, Memory())
+    assert not swept.completed
+    assert swept.found.blind.keys() == {kind}
+
+
+def test_one_kind_whose_metrics_fail_is_blind_however_many_others_are_seen(cloud: Cloud) -> None:
+    for _ in range(20):
+        Disk(cloud, percent=100)
+    host = cloud.aws.add_instance("t3.nano")
+    deployed(cloud)
+    cloud.aws.failing_series[host] = "InternalError"
+    swept = run_sweep(cloud, Memory())
+    assert swept.found.blind.keys() == {"ec2_instance_cpu"}
+    assert not swept.completed
+
+
+def test_the_last_whole_inventory_is_judged_and_paged_for_as_long_as_listing_fails(
+    cloud: Cloud,
+) -> None:
+    memory, disk = Memory(), Disk(cloud, percent=100)
+    run_sweep(cloud, memory)
+    cloud.aws.denied = {"DescribeVolumes", "DescribeInstances", "DescribeInstanceTypes"}
+    for minute in range(100):
+        disk.minute(iops=50 if minute < 70 else 3_000)
+        swept = run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+        assert not swept.completed
+    own = f"burstwatch/burstwatch/db/{disk.id}/critical"
+    assert told(cloud, TOPIC) == [(own, "ALARM")]
+
+
+def test_a_heartbeat_alarm_that_may_not_be_read_lets_nothing_pass_for_well(cloud: Cloud) -> None:
+    deployed(cloud)
+    cloud.aws.denied = {"DescribeFileSystems", "ListTagsForResource"}
+    assert not run_sweep(cloud, Memory()).completed

@@ -472,11 +472,19 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
                     for ends in (now, now - alarm["Period"])
                 )), [],
             )  # fmt: skip
-            if not recent and alarm.get("TreatMissingData") == "notBreaching":
+            missing = alarm.get("TreatMissingData")
+            if not recent and missing == "notBreaching":
                 recent = [0.0]
-            if not recent:
+            if alarm["ComparisonOperator"] == "LessThanThreshold":
+                # Of a heartbeat: in alarm where all of its periods have too few.
+                points = state.metrics.get(key, {})
+                length = alarm["Period"] * alarm["EvaluationPeriods"]
+                is_beating = any(now - length < at <= now for at in points)
+                value = "OK" if is_beating else "ALARM"
+            elif not recent:
                 continue
-            value = "ALARM" if max(recent) >= alarm["Threshold"] else "OK"
+            else:
+                value = "ALARM" if max(recent) >= alarm["Threshold"] else "OK"
             if value != alarm["StateValue"]:
                 alarm["StateValue"] = value
                 alarm["StateTransitionedTimestamp"] = datetime.fromtimestamp(now, tz=UTC)
