@@ -1,13 +1,13 @@
 """Starts LocalStack with our executor. Run by LocalStack's own interpreter.
 
-Nine repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
+Ten repairs for LocalStack 4.13.1 on Python 3.11: its KMS calls ``uuid5`` with bytes,
 which Python takes from 3.12 on; it looks for its Lambda executor by entry point, which
 would need a package of its own to be installed; it asks its metric store once for each
 period; it takes no expression in GetMetricData (both in ``metric_store``); an alarm that is
 updated forgets its state, which AWS leaves unchanged; its list of credit specifications never
 ends; an instance has run for as long as it exists here, where what is played for it begins a day
-before; the values of its filters have no wildcards, which AWS's have; and a service that it does not have, such as RDS, fails, where an account without any such
-resource lists none.
+before; the values of its filters have no wildcards, which AWS's have; a service that it does not have, such as RDS, fails, where an account without any such
+resource lists none; and it listens on every interface, whatever address it is told.
 """
 
 import os
@@ -18,12 +18,13 @@ import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from fnmatch import fnmatchcase
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from demo.localcloud.metric_store import read_statistic, with_expressions
 
 _uuid5 = uuid.uuid5
+LOOPBACK = "127.0.0.1"
 #: What an update leaves unchanged.
 STATE = ("StateValue", "StateReason", "StateUpdatedTimestamp", "StateTransitionedTimestamp")
 
@@ -98,6 +99,13 @@ def _launched_before(original: Callable[..., None]) -> Callable[..., None]:
     return __init__
 
 
+def _listen_on_loopback() -> None:
+    """Whoever reaches it can run code as this user: its credentials are no secret."""
+    from twisted.internet import endpoints  # noqa: PLC0415 - after the repair
+
+    endpoints.TCP4ServerEndpoint = partial(endpoints.TCP4ServerEndpoint, interface=LOOPBACK)
+
+
 def _end_with(parent: int) -> None:
     """Stop when whoever started us is gone, even if it was killed and could not say so."""
     while os.getppid() == parent:
@@ -128,6 +136,7 @@ def main() -> None:
     ServiceExceptionSerializer.create_exception_response = _with_empty_lists(
         ServiceExceptionSerializer.create_exception_response
     )
+    _listen_on_loopback()
     runtime_executor.get_runtime_executor = executor
     utils.instance_value_in_filter_values = _with_wildcards(utils.instance_value_in_filter_values)
     Instance.__init__ = _launched_before(Instance.__init__)

@@ -7,6 +7,7 @@ them too, and fire drills are held with it. They begin together and the tests aw
 
 import inspect
 import json
+import os
 import threading
 import time
 import urllib.error
@@ -29,6 +30,7 @@ from tests.local_cloud.episode import Episode, play_episode
 from tests.local_cloud.plain import Plain, play_plain
 from tests.local_cloud.queued import Queued, play_queued
 from tests.local_cloud.second import Second, play_second
+from tests.sockets import listening_below
 
 REGION = "eu-west-1"
 QUEUE_REGION = "ap-northeast-1"
@@ -49,11 +51,15 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Played:
-    """How the demo ended, its result, and every page as it was served before the end."""
+    """How the demo ended, its result, and every page as it was served before the end.
+
+    ``listening`` are the addresses that it and the local cloud listened on while it was kept.
+    """
 
     code: int
     result: dict[str, Any]
     pages: Future[Pages]
+    listening: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +109,7 @@ def demo(cloud: LocalCloud, pool: ThreadPoolExecutor, demo_out: Path) -> Future[
 def play_demo(cloud: LocalCloud, out: Path, pool: ThreadPoolExecutor) -> Played:
     """The demo, kept running until its pages were fetched."""
     seen_enough, ended = threading.Event(), threading.Event()
+    listening: set[str] = set()
 
     def fetch_all() -> Pages:
         try:
@@ -112,6 +119,7 @@ def play_demo(cloud: LocalCloud, out: Path, pool: ThreadPoolExecutor) -> Played:
             volumes = json.loads((out / "result.json").read_text())["volumes"]
             wiki = next(volume["id"] for volume in volumes if volume["name"] == "wiki")
             boards = ["fleet", f"volume?var-volume={wiki}", "resource", "host"]
+            listening.update(host for host, _ in listening_below(os.getpid()))
             paths = ["", *(f"d/burstwatch-{board}" for board in boards), "nowhere"]
             return {path: fetch(f"{address}{path}") for path in paths}
         finally:
@@ -124,7 +132,7 @@ def play_demo(cloud: LocalCloud, out: Path, pool: ThreadPoolExecutor) -> Played:
     finally:
         ended.set()
     result = json.loads((out / "result.json").read_text())
-    return Played(code=code, result=result, pages=pages)
+    return Played(code=code, result=result, pages=pages, listening=frozenset(listening))
 
 
 def remove_fleet(ec2: Any) -> None:

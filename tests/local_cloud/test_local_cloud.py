@@ -49,6 +49,11 @@ def test_the_demo_keeps_every_promise(demo: Future[Played], demo_out: Path) -> N
     assert {"http", "sqs:page", "sqs:events"} <= through
 
 
+def test_every_process_of_the_demo_listens_on_this_machine_alone(demo: Future[Played]) -> None:
+    """Its credentials are no secret, and the local cloud runs code for whoever reaches it."""
+    assert demo.result().listening == {"127.0.0.1"}
+
+
 def test_a_unit_that_denies_everything_is_counted_alarmed_and_named_and_the_other_works(
     denied_unit: Future[Denied],
 ) -> None:
