@@ -218,7 +218,7 @@ def _take_down(cloud: LocalCloud, stack: Stack, cloudwatch: Any) -> list[str]:  
     """Delete everything. Returns what was left behind."""
     say("deleting the stack and the alarms that its sweeps made")
     stack.destroy()
-    print(_burstwatch(cloud, "cleanup"), end="")
+    print(_burstwatch(cloud, "delete-alarms", "--yes"), end="")
     # Another deployment on the same cloud keeps its own.
     prefixes = (*alarm_prefixes(Config().deployment), f"burstwatch-{Config().deployment}-")
     names = [one["AlarmName"] for one in cloudwatch.describe_alarms()["MetricAlarms"]]

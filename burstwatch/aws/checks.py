@@ -145,32 +145,57 @@ def rules(patient: Patient) -> Iterator[Finding]:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Heartbeat:
+    """When a sweep of a part has last completed, None for not within a day; ``is_fresh`` is whether sweeps go on."""
+
+    age_s: float | None
+    is_fresh: bool
+
+
+def read_heartbeats(clients: Clients, deployment: str, *, now: float) -> dict[str, Heartbeat]:
+    """The heartbeats of the parts of a deployment. Which parts there are, the alarms on them say.
+
+    Raises:
+        one of AWS_ERRORS, AwsError: if one cannot be read.
+    """
+    paginator = clients("cloudwatch").get_paginator("describe_alarms")
+    found: dict[str, Heartbeat] = {}
+    for page in paginator.paginate(AlarmNamePrefix=f"burstwatch-{deployment}-"):
+        for alarm in page["MetricAlarms"]:
+            dimensions = {one["Name"]: one["Value"] for one in alarm["Dimensions"]}
+            # The prefix of one deployment may be the beginning of another's.
+            is_own = dimensions.get("Deployment") == deployment
+            if alarm.get("MetricName") != HEARTBEAT_METRIC or not is_own:
+                continue
+            times, _ = read_points(
+                clients,
+                (NAMESPACE, HEARTBEAT_METRIC),
+                dimensions,
+                "Sum",
+                start_s=now - DAY_S,
+                end_s=now,
+            )
+            age_s = now - times[-1] if times else None
+            late_s = HEARTBEATS_MISSED * alarm["Period"] + 60
+            is_fresh = age_s is not None and age_s <= late_s
+            found[dimensions["Unit"]] = Heartbeat(age_s=age_s, is_fresh=is_fresh)
+    return found
+
+
 def heartbeats(patient: Patient) -> Iterator[Finding]:
-    """When a sweep of each unit has last completed. Which units there are, the alarms on them say."""
-    deployment = patient.config.deployment
-    paginator = patient.clients("cloudwatch").get_paginator("describe_alarms")
-    watched = [
-        {one["Name"]: one["Value"] for one in alarm["Dimensions"]}
-        for page in paginator.paginate(AlarmNamePrefix=f"burstwatch-{deployment}-")
-        for alarm in page["MetricAlarms"]
-        if alarm.get("MetricName") == HEARTBEAT_METRIC
-    ]
-    # The prefix of one deployment may be the beginning of another's.
-    units = {one["Unit"] for one in watched if one["Deployment"] == deployment}
+    """When a sweep of each unit has last completed."""
+    units = read_heartbeats(patient.clients, patient.config.deployment, now=patient.now)
     if not units:
         todo = "deploy it again"
         detail = "no alarm watches the heartbeat"
         yield Finding(check="heartbeat", state="failed", detail=detail, do=todo)
-    late_s = HEARTBEATS_MISSED * patient.config.sweep_period_s + 60
-    for unit in sorted(units):
-        times, _ = patient.own(HEARTBEAT_METRIC, back_s=DAY_S, Unit=unit)
-        age_s = patient.now - times[-1] if times else None
-        is_late = age_s is None or age_s > late_s
+    for unit, heartbeat in sorted(units.items()):
         yield Finding(
             check=f"heartbeat {unit}",
-            state="failed" if is_late else "ok",
-            detail="none for a day" if age_s is None else f"{span(age_s)} ago",
-            do="see the runbook no-completed-sweep" if is_late else "",
+            state="ok" if heartbeat.is_fresh else "failed",
+            detail="none for a day" if heartbeat.age_s is None else f"{span(heartbeat.age_s)} ago",
+            do="" if heartbeat.is_fresh else "see the runbook no-completed-sweep",
         )
 
 

@@ -22,6 +22,8 @@ from burstwatch.history.observations import Verdict
 #: CloudWatch looks at an alarm once a minute, and may take one more to see a new datapoint.
 WAIT_S = 10.0 * ALARM_PERIOD_S
 POLL_S = 2.0
+#: An alarm that so many polls in a row do not find is gone.
+GONE_AFTER = 3
 #: Without these hops there is nothing to watch after them.
 NEEDED = frozenset({"metric", "alarm", "raised", "metric ends", "resolved"})
 
@@ -178,15 +180,22 @@ class Drill:
         return found
 
     def _await_state(self, name: str, state: str) -> str:
-        reported = self.clock()
+        reported, missing = self.clock(), 0
 
         def check() -> str:
-            nonlocal reported
+            nonlocal reported, missing
             if self.clock() - reported >= ALARM_PERIOD_S:
                 reported = self.clock()  # a datapoint a minute, as from a sweep
                 self._do("end" if state == "OK" else "begin")
             found = self.clients("cloudwatch").describe_alarms(AlarmNames=[name])
-            (alarm,) = found["MetricAlarms"] or [{"StateValue": "gone"}]
+            if not found["MetricAlarms"]:
+                missing += 1
+                if missing < GONE_AFTER:
+                    return ""
+                msg = f"{name} is gone: somebody deleted it while the drill went on"
+                raise HopError(msg)
+            missing = 0
+            (alarm,) = found["MetricAlarms"]
             return f"the alarm is {state}" if alarm["StateValue"] == state else ""
 
         return self._until(check, f"the alarm did not change to {state}")

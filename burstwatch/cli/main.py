@@ -23,13 +23,17 @@ OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 
 @dataclass(frozen=True, kw_only=True)
 class Terminal:
-    """The parts of the world that a command may touch: its streams, environment and clock."""
+    """The parts of the world that a command may touch: its streams, environment and clock.
+
+    ``ask`` puts a question to whoever sits there; None where nobody does.
+    """
 
     stdin: Callable[[], bytes]
     stdout: TextIO
     stderr: TextIO
     env: Mapping[str, str]
     clock: Callable[[], float]
+    ask: Callable[[str], str] | None = None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -50,7 +54,8 @@ def build_parser() -> argparse.ArgumentParser:
     for module in sorted(info.name for info in iter_modules(commands.__path__)):
         command = import_module(f"{commands.__name__}.{module}")
         text = (command.__doc__ or "").strip()
-        sub = subparsers.add_parser(module, help=text.partition("\n")[0], description=text)
+        name = module.replace("_", "-")
+        sub = subparsers.add_parser(name, help=text.partition("\n")[0], description=text)
         command.add_arguments(sub)
         sub.set_defaults(run=command.run)
     return parser
@@ -64,9 +69,10 @@ def run(
     env: Mapping[str, str],
     clock: Callable[[], float],
     stdin: Callable[[], bytes] = bytes,
+    ask: Callable[[str], str] | None = None,
 ) -> int:
     """The whole program, with its world as arguments. Returns the exit code."""
-    terminal = Terminal(stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock)
+    terminal = Terminal(stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock, ask=ask)
     try:
         parser = build_parser()
         parsed = parser.parse_args(args)
@@ -102,6 +108,7 @@ def main() -> NoReturn:
             stderr=sys.stderr,
             env=os.environ,
             clock=time.time,
+            ask=_ask if _is_terminal() else None,
         )
         sys.stdout.flush()
     except BrokenPipeError:  # `burstwatch ... | head` has seen enough
@@ -110,6 +117,15 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
+
+
+def _is_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _ask(question: str) -> str:
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
 
 
 def _read_stdin() -> bytes:

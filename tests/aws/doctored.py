@@ -6,8 +6,7 @@
 from typing import Any
 
 from burstwatch.aws.memory import Memory
-from burstwatch.aws.names import part_dimensions
-from tests.aws.standby import deploy_standby
+from tests.aws.standby import deploy_standby, watch_heartbeat
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import NOTICE, TOPIC, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud
@@ -45,24 +44,6 @@ def deploy(cloud: Cloud) -> None:
     measure(cloud, "MetricsRequested", 2_000.0)
     watch_heartbeat(cloud, "burstwatch", str(cloud.unit))
     put(cloud, "AWS/Lambda", "Errors", {"FunctionName": FUNCTION}, 0.0)
-
-
-def watch_heartbeat(cloud: Cloud, deployment: str, unit: str) -> None:
-    cloud.clients("cloudwatch").put_metric_alarm(
-        AlarmName=f"burstwatch-{deployment}-no-completed-sweep",
-        ActionsEnabled=True,
-        AlarmActions=[TOPIC],
-        OKActions=[TOPIC],
-        TreatMissingData="breaching",
-        Namespace="Burstwatch",
-        MetricName="SweepCompleted",
-        Dimensions=part_dimensions(deployment, unit),
-        Statistic="Sum",
-        Period=60,
-        EvaluationPeriods=5,
-        Threshold=1,
-        ComparisonOperator="LessThanThreshold",
-    )
 
 
 def policy(*actions: str) -> dict[str, Any]:

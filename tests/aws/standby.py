@@ -1,6 +1,6 @@
 """The alarms that exist since the deployment, as the stack makes them."""
 
-from burstwatch.aws.names import NAMESPACE, deployment_dimensions
+from burstwatch.aws.names import NAMESPACE, deployment_dimensions, part_dimensions
 from burstwatch.aws.unheard import METRICS, NOT_PAGED, standby_name
 from tests.aws.test_sweep import NOTICE, TOPIC
 from tests.conftest import Cloud
@@ -34,3 +34,21 @@ def text_of(cloud: Cloud, name: str, *, deployment: str = "burstwatch") -> str:
     """The description of one of them."""
     alarm = cloud.aws.regions["us-east-1"].alarms[standby_name(deployment, name)]
     return str(alarm["AlarmDescription"])
+
+
+def watch_heartbeat(cloud: Cloud, deployment: str, unit: str) -> None:
+    cloud.clients("cloudwatch").put_metric_alarm(
+        AlarmName=f"burstwatch-{deployment}-no-completed-sweep",
+        ActionsEnabled=True,
+        AlarmActions=[TOPIC],
+        OKActions=[TOPIC],
+        TreatMissingData="breaching",
+        Namespace="Burstwatch",
+        MetricName="SweepCompleted",
+        Dimensions=part_dimensions(deployment, unit),
+        Statistic="Sum",
+        Period=60,
+        EvaluationPeriods=5,
+        Threshold=1,
+        ComparisonOperator="LessThanThreshold",
+    )

@@ -12,7 +12,7 @@ from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import Deadline
 from burstwatch.aws.sweep import sweep
 from burstwatch.kinds import find_kinds
-from tests.aws.doctored import watch_heartbeat
+from tests.aws.standby import watch_heartbeat
 from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 

@@ -20,8 +20,8 @@ from tests.aws.doctored import (
     measure,
     policy,
     put,
-    watch_heartbeat,
 )
+from tests.aws.standby import watch_heartbeat
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_drill import deploy as deploy_function
 from tests.aws.test_drill import sleeper

@@ -99,6 +99,31 @@ def test_a_drill_tells_the_delay_of_every_hop_and_leaves_nothing(
     assert nothing_is_left(cloud)
 
 
+@pytest.mark.parametrize("waits_for", ["raised", "resolved"])
+def test_a_drill_whose_alarm_somebody_deletes_ends_at_its_next_polls_and_says_so(
+    cloud: Cloud, waits_for: str
+) -> None:
+    deploy(cloud)
+    cloud.aws.subscribe(TOPIC, "https://pager.example")
+    sleep, begun = sleeper(cloud), list[str]()
+
+    def sleep_and_delete(seconds: float) -> None:
+        sleep(seconds)
+        if begun[-1] == waits_for:
+            cloud.aws.regions["us-east-1"].alarms.clear()
+
+    made = Drill(
+        clients=cloud.clients, function=FUNCTION, severity="critical", drill_id="drill-1",
+        clock=cloud.clock, sleep=sleep_and_delete, begun=begun.append,
+    )  # fmt: skip
+    began = cloud.clock.now
+    hops = {hop.name: hop for hop in made.run()}
+    assert hops[waits_for].ok is False
+    assert "is gone: somebody deleted it" in hops[waits_for].detail
+    assert cloud.clock.now - began < 300
+    assert nothing_is_left(cloud)
+
+
 def test_everything_that_is_seen_of_it_says_that_it_is_a_drill(cloud: Cloud) -> None:
     drill(cloud)
     (request,) = (p for _, operation, p in cloud.aws.calls if operation == "PutMetricAlarm")
