@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 #: The year 68: the calendar that times are printed in begins soon before.
@@ -12,7 +13,24 @@ HIGHEST = 1e18
 MILLISECONDS_FROM = 1e11
 TIMES = "seconds or milliseconds since 1970, or ISO 8601 such as 2026-11-24T12:00:00Z"
 NUMBERS = f"a number from 0 to {HIGHEST:g}, or nothing"
-NOTHING = frozenset({"", "-", "null", "none", "nan", "undefined", "n/a"})
+NOTHING = frozenset(
+    {
+        "",
+        "-",
+        "--",
+        "null",
+        "<null>",
+        "(null)",
+        "nil",
+        "none",
+        "nan",
+        "undefined",
+        "n/a",
+        "na",
+        "#n/a",
+        "no data",
+    }
+)
 #: How Grafana shortens numbers and bytes.
 FACTORS = {
     "": 1.0,
@@ -91,6 +109,19 @@ def check_number(value: float) -> float:
     if not 0 <= value <= HIGHEST or 0 < value < 1 / HIGHEST:
         raise ValueError(value)
     return value
+
+
+def parse_points(pairs: Iterable[tuple[object, object]]) -> list[tuple[float, float]]:
+    """The times and values of a JSON document; null and NaN are no datapoint.
+
+    Raises:
+        ValueError: naming what is wrong, and what is allowed.
+    """
+    return [
+        parse_point(at, value)
+        for at, value in pairs
+        if value is not None and str(value).strip().lower() not in NOTHING
+    ]
 
 
 def parse_point(at: object, value: object) -> tuple[float, float]:

@@ -96,8 +96,13 @@ def to_grid(
     wide, widest_s = at_period(
         samples, step_s, widest_s, kind=kind, level_statistic=matched.resource.statistic
     )
+    unseen = _unseen(wide, widest_s, matched.resource, kind)
+    if unseen:
+        contradictions.append(
+            f"over {len(unseen)} periods without a balance it falls, or there is I/O, so it was not idle; they are taken as unknown"
+        )
     return Grid(
-        samples=list(wide),
+        samples=[sample for sample in wide if sample.t_s not in unseen],
         period_s=widest_s,
         notes=tuple(notes),
         contradictions=tuple(contradictions),
@@ -126,6 +131,37 @@ def _silent(
         else:
             silent += [before + (n + 1) * step_s for n in range(missed)]
     return silent, spent
+
+
+def _unseen(
+    samples: Sequence[Sample], step_s: float, resource: Resource, kind: Kind
+) -> frozenset[float]:
+    """The periods with a row and without a balance that were no silence.
+
+    The balance fell over them, by more than the rows beside them can spend; or they have a load of
+    their own, and nothing says what that did to the balance.
+    """
+    bucket, metric = resource.bucket, resource.level_metric
+    if bucket is None or not bucket.can_drain or not any(metric in one.values for one in samples):
+        return frozenset()
+    most = ROUNDED + 2 * step_s * (bucket.burst - bucket.refill) / bucket.capacity
+    unseen, run, before = set[float](), list[Sample](), None
+    for sample in [*samples, None]:
+        value = None if sample is None else sample.values.get(metric)
+        if sample is not None and value is None:
+            run.append(sample)
+            continue
+        ratio = None if value is None else kind.to_ratio(resource, value)
+        has_fallen = before is not None and ratio is not None and before - ratio > most
+        if has_fallen or any(_has_load(one, kind) for one in run):
+            unseen |= {one.t_s for one in run}
+        run, before = [], ratio
+    return frozenset(unseen)
+
+
+def _has_load(sample: Sample, kind: Kind) -> bool:
+    """Whether a row has any I/O. CloudWatch has a balance of each period that has."""
+    return any(sample.values.get(metric.name, 0.0) > 0 for metric in kind.demand_metrics)
 
 
 def _worse(metric: str, matched: Matched, kind: Kind) -> Callable[[float, float], float]:

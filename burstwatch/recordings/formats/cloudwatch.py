@@ -5,7 +5,7 @@ Neither is in time order, and both may say a time in ISO or in seconds.
 
 from typing import Any
 
-from burstwatch.recordings.cells import parse_point
+from burstwatch.recordings.cells import parse_points
 from burstwatch.recordings.series import Contents, Series
 
 #: How a datapoint names its values, the one that `burstwatch` asks for first.
@@ -44,11 +44,9 @@ def _statistics(document: dict[str, Any]) -> list[Series]:
         Series(
             names=(str(document.get("Label", "")),),
             statistic=statistic,
-            points=[
-                parse_point(point["Timestamp"], point[statistic])
-                for point in points
-                if statistic in point
-            ],
+            points=parse_points(
+                (point["Timestamp"], point[statistic]) for point in points if statistic in point
+            ),
         )
         for statistic in STATISTICS
         if any(statistic in point for point in points)
@@ -60,7 +58,7 @@ def _points(result: dict[str, Any]) -> list[tuple[float, float]]:
     if len(times) != len(values):
         msg = f"{result.get('Id')} has {len(times)} Timestamps and {len(values)} Values, allowed is a value for each"
         raise ValueError(msg)
-    return [parse_point(at, value) for at, value in zip(times, values, strict=True)]
+    return parse_points(zip(times, values, strict=True))
 
 
 def _cut_off(document: dict[str, Any]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ JSON (a list of ``schema`` and ``data``), and the answer of a query (``results``
 from collections.abc import Iterator
 from typing import Any
 
-from burstwatch.recordings.cells import parse_point
+from burstwatch.recordings.cells import parse_points
 from burstwatch.recordings.series import Contents, Series
 
 
@@ -56,11 +56,7 @@ def _series(fields: list[dict[str, Any]]) -> Iterator[Series]:
             continue
         yield Series(
             names=_names(field),
-            points=[
-                parse_point(at, value)
-                for at, value in zip(times, field["values"], strict=True)
-                if value is not None
-            ],
+            points=parse_points(zip(times, field["values"], strict=True)),
         )
 
 

@@ -2,11 +2,8 @@
 
 from typing import Any
 
-from burstwatch.recordings.cells import parse_point
+from burstwatch.recordings.cells import parse_points
 from burstwatch.recordings.series import Contents, Series
-
-#: How Prometheus writes a value that is none.
-NO_VALUE = "NaN"
 
 
 def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
@@ -34,7 +31,7 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
                     str(one["metric"].get("__name__", "")),
                     " ".join(v for k, v in one["metric"].items() if k != "__name__"),
                 ),
-                points=[parse_point(at, value) for at, value in one["values"] if value != NO_VALUE],
+                points=parse_points(one["values"]),
             )
             for one in data["result"]
         ],
