@@ -92,7 +92,7 @@ test-wheel: setup ## the built wheel, without extras, in an environment of its o
 	@mkdir -p .cache/wheel/docs && cp -r tests .cache/wheel/ && cp -r docs/published .cache/wheel/docs/
 	@cd .cache/wheel && PYTHONSAFEPATH=1 PYTHONPATH=. venv/bin/python -m pytest -q -c /dev/null -o markers=slow --rootdir . --noconftest -p no:cacheprovider --hypothesis-profile=ci tests/unit
 	@# without its extra it says which one
-	@{ .cache/wheel/venv/bin/burstwatch-exporter --help 2>&1 || true; } | grep -q "pip install 'burstwatch\[exporter\]'"
+	@{ .cache/wheel/venv/bin/burstwatch-exporter --help 2>&1 || true; } | grep -q "pip install 'burstwatch\[exporter\] @ file:"
 	@# as pipx installs it
 	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt "$$(ls .cache/wheel/*.whl)[exporter]"
 	@.cache/wheel/venv/bin/burstwatch-exporter --once --sample.period=0.2 | grep -q burstwatch_exporter_build_info
@@ -127,6 +127,11 @@ $(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
 .PHONY: test-real
 test-real: setup .cache/grafana/look.js $(JSII)/node_modules/.package-lock.json ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
 	@$(BIN)/pytest -q -n 2 --dist loadfile -m "real or slow"
+
+.PHONY: test-bare
+test-bare: setup .cache/localcloud.stamp .cache/grafana/look.js ## what differs where Prometheus, Chromium, fio and their like are missing
+	@$(BIN)/pytest -q tests/local_cloud/test_local_dashboards.py
+	@$(BIN)/pytest -q -m "not local_cloud and not slow" $$(grep -lr "program(\|find_program" tests --include='test_*.py' | grep -v local_cloud)
 
 .PHONY: test-cloud
 test-cloud: setup .cache/localcloud.stamp .cache/grafana/look.js ## the demo and the dead-man switch on the local cloud

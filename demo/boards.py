@@ -50,7 +50,7 @@ class Boards:
         """A dashboard's page, and its panels that failed or have nothing."""
         if name == "host" and self.host is None:
             message = "There is no Prometheus on this machine (Debian's package prometheus), so nobody scrapes the host."
-            return page("burstwatch / Host", f"<p>{message}</p>"), []
+            return page("burstwatch / Host", f"<p>{message}</p>", refresh_s=refresh_s), []
         board = json.loads(
             (ROOT / "monitoring" / "grafana" / f"burstwatch-{name}.json").read_text()
         )

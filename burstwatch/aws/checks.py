@@ -1,10 +1,13 @@
 """Checks of a deployment for the doctor: each is a function that reads, and yields findings."""
 
 import json
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from http import HTTPStatus
 from typing import Any, Literal, TypeAlias
 
 from burstwatch.aws.deployment import Deployment, count_subscribers
@@ -19,12 +22,15 @@ from burstwatch.aws.unheard import METRICS, read_mutes, standby_name
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.formatting import first_of, span
+from burstwatch.messages.message import RUNBOOK_BY_KIND
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
 #: CloudWatch needs these to send a message through an encrypted topic.
 #: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (2026-11)
 KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")
 CLOUDWATCH = "cloudwatch.amazonaws.com"
+#: How long the runbooks' server may take.
+LINK_S = 5.0
 AWS_OWN_KEY = "alias/aws/sns"
 TOPICS = {"page": "PageTopicArn", "notice": "NoticeTopicArn"}
 #: A healthy deployment has none of these in an hour. Each has a runbook.
@@ -296,6 +302,38 @@ def silenced(patient: Patient) -> Iterator[Finding]:
         yield Finding(check=name, state="failed" if todo else "ok", detail=detail, do=todo)
 
 
+def runbooks(patient: Patient) -> Iterator[Finding]:
+    """Whether the link in every page can be followed."""
+    address = patient.config.links.runbook(RUNBOOK_BY_KIND)
+    state: State = "ok"
+    detail = "the link answers"
+    try:
+        status = fetch_status(address)
+    except OSError as error:
+        state, detail = "unknown", f"{address} cannot be reached from here: {error}"
+    else:
+        if status != HTTPStatus.OK:
+            state, detail = "failed", f"{address} answers {status}"
+    todo = "set runbooks_url to a copy of monitoring/runbooks that on-call can open"
+    yield Finding(
+        check="link to the runbooks", state=state, detail=detail, do="" if state == "ok" else todo
+    )
+
+
+def fetch_status(address: str) -> int:
+    """The HTTP status of a page, after redirects.
+
+    Raises:
+        OSError: if nobody answers.
+    """
+    try:
+        # The pattern of the setting lets only https through.
+        with urllib.request.urlopen(address, timeout=LINK_S) as reply:  # noqa: S310
+            return int(reply.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
 def keys(patient: Patient) -> Iterator[Finding]:
     """Whether CloudWatch may use the key of each topic. Where it may not, alarms are never delivered."""
     for name, output in TOPICS.items():
@@ -364,6 +402,7 @@ CHECKS: Mapping[str, Callable[[Patient], Iterable[Finding]]] = {
     "dead letters": dead_letters,
     "topics": topics,
     "silenced alarms": silenced,
+    "link to the runbooks": runbooks,
     "keys": keys,
     "metric requests this month": cost,
 }

@@ -5,10 +5,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from burstwatch.config import ENV_PREFIX, Config, config_from_env
+from burstwatch.config import ENV_PREFIX, Config, config_from_env, installing
 from burstwatch.formatting import DAY, HOUR, MINUTE
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
+from burstwatch.polling.unit import Unit
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.session import Clients
@@ -59,7 +60,7 @@ def make_clients(
     try:
         from burstwatch.aws.session import Clients  # noqa: PLC0415 - boto3 is an extra
     except ModuleNotFoundError as error:
-        msg = f"{error.name} is not installed, this command needs: pip install 'burstwatch[aws]'"
+        msg = f"{error.name} is not installed, this command needs: {installing('aws')}"
         raise ValueError(msg) from None
     named = region or args.region or env.get("AWS_REGION")
     clients = Clients(named, profile=args.profile, fallback=fallback)
@@ -68,6 +69,11 @@ def make_clients(
         msg = f"unknown region {args.region!r}, allowed are {', '.join(known)}"
         raise ValueError(msg)
     return clients
+
+
+def where_of(unit: Unit) -> str:
+    """The account and region, as the first words of what is shown to people."""
+    return f"{unit.account} {unit.region}"
 
 
 def kinds_of(args: Namespace) -> list[Kind]:

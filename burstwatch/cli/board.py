@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burstwatch.ebs.watching_prices import usd_of
-from burstwatch.formatting import number, printable, span, spark
+from burstwatch.formatting import clock_time, number, printable, span, spark
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
@@ -39,7 +39,7 @@ class ShownResource:
 class Board:
     """Everything that was seen in this session.
 
-    ``requested`` is how many metrics were asked for, which AWS bills.
+    ``place`` is its account and region. ``requested`` is how many metrics were asked for, which AWS bills.
     """
 
     seen: dict[str, Assessed] = field(default_factory=dict)
@@ -49,12 +49,14 @@ class Board:
     problems: tuple[str, ...] = ()
     requested: int = 0
     looked_at: float | None = None
+    place: str = ""
 
     def take(
         self,
         assessments: Mapping[str, Assessed],
         *,
         at: float,
+        place: str,
         requested: int,
         problems: tuple[str, ...],
     ) -> None:
@@ -64,7 +66,7 @@ class Board:
             level = assessment.projection.level
             if level is not None:
                 self.levels[key].append(level.likely)
-        self.looked_at, self.problems = at, problems
+        self.looked_at, self.problems, self.place = at, problems, place
         self.requested += requested
 
     def lines(self, now: float, wanted: str = "") -> list[ShownResource]:
@@ -81,8 +83,9 @@ class Board:
             counts[assessment.verdict] += 1
         said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
         cost = usd_of("metric_request", self.requested)
+        clock = clock_time(self.looked_at, now=now)
         return (
-            f"{len(self.seen)} resources ({said or 'none'}); looked {span(now - self.looked_at)} ago; "
+            f"{self.place}, {clock}: {len(self.seen)} resources ({said or 'none'}); looked {span(now - self.looked_at)} ago; "
             f"{number(self.requested)} metrics requested, {cost:.4f} USD"
         )
 

@@ -76,6 +76,8 @@ def _unless_new(found: Assessment, observation: Observation) -> Assessment:
     started_s, bucket = resource.in_use_since_s, resource.bucket
     if started_s is None or bucket is None or history is None or not history.size:
         return found
+    if resource.launch_ratio > 0 and history.first_level() >= resource.launch_ratio / 2:
+        return found  # it began with credits, and has spent them
     age_s = observation.at - started_s
     if age_s >= starting_s(bucket) or history.track.last_recovered[history.size - 1] >= 0:
         return found

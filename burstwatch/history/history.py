@@ -105,6 +105,11 @@ class History:
             return newest
         return self.track.last_level[newest]
 
+    def first_level(self) -> float:
+        """The oldest known share of the bucket; infinite where none is known."""
+        known = (level for level in self.levels[: self.size] if level < math.inf)
+        return next(known, math.inf)
+
     def level_age_s(self, now: float) -> float:
         """Seconds from the end of the newest level's slot to ``now``; there must be a level."""
         return max(0.0, now - self.start_s - (self.newest_level() + 1) * self.period_s)

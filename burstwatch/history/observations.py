@@ -50,7 +50,8 @@ class Resource:
     comes in, and only the balance and its slope are judged. ``limit`` is the smaller of its own and its
     parents' limits. ``highest_verdict`` caps the verdict: what only costs money at zero
     never pages. ``history_from_s`` cuts off what belongs to an earlier size or type.
-    ``starts_empty`` says that it has no credits when it is started, which is no incident.
+    ``starts_empty`` says that it can have no credits when it is started, which is no incident;
+    ``launch_ratio`` is how full it is at a start that gives it some.
 
     Reporting: ``statistic`` is what its level metric is read with. ``reports_when_idle`` says
     that its level is published without any demand too, so that silence is blindness.
@@ -82,6 +83,7 @@ class Resource:
     in_use: bool = True
     in_use_since_s: float | None = None
     starts_empty: bool = False
+    launch_ratio: float = 0.0
     published_every_s: float = 60.0
     reports_when_idle: bool = False
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

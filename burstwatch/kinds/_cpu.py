@@ -102,6 +102,13 @@ class CpuSpec:
         return self.earned_h * CREDIT_S / HOUR_S
 
     @property
+    def launch_ratio(self) -> float:
+        """The share of the bucket that launch credits fill; AWS gives them to the first hundred starts of T2 in a day."""
+        if self.family != "t2":
+            return 0.0
+        return min(1.0, LAUNCHED.value * self.vcpus / (self.earned_h * HOURS_KEPT.value))
+
+    @property
     def bucket(self) -> Bucket:
         """What it can save up, in vCPU-seconds; the burst has the allowance in it."""
         return Bucket(
@@ -229,6 +236,7 @@ def resource_of(
     return replace(
         resource,
         bucket=spec.bucket,
+        launch_ratio=spec.launch_ratio if resource.level_metric == BALANCE else 0.0,
         limit=Limit(rate=float(spec.vcpus), binding="cpu"),
         least_lead_s=least_lead_s(spec),
         facts={

@@ -44,7 +44,7 @@ def database_kind(
             kind=kind,
             metric=metric,
             is_unlimited=is_unlimited,
-            starts_empty=is_unlimited and metric == _cpu.BALANCE,
+            starts_empty=metric == _cpu.BALANCE,
             usd_vcpu_h=usd_vcpu_h,
         )
 

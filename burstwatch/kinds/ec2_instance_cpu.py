@@ -99,9 +99,10 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         kind=KIND,
         metric=_cpu.SURPLUS if is_unlimited else _cpu.BALANCE,
         is_unlimited=is_unlimited,
-        # T2 begins with launch credits, and an Unlimited one owes nothing yet. The others keep what they have for
-        # seven days after a stop, so a start without credits is only normal if it is the first.
-        starts_empty=not is_unlimited and family != "t2" and not is_restarted(thing.item),
+        # An Unlimited one owes nothing yet. T2 begins with launch credits, but only at the first hundred starts of
+        # a day. The others keep what they have for seven days after a stop, so a start without credits is only
+        # normal if it is the first.
+        starts_empty=not is_unlimited and (family == "t2" or not is_restarted(thing.item)),
         usd_vcpu_h=SURPLUS_USD.get(family) if is_priced else None,
     )
     mode = UNLIMITED if is_unlimited else STANDARD

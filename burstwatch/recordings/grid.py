@@ -70,19 +70,7 @@ def to_grid(
     if count > MOST_SAMPLES:
         msg = f"{name}: the rows span {count:.0f} periods of {step_s:g} s, at most {MOST_SAMPLES} are played"
         raise ValueError(msg)
-    rows: dict[float, dict[str, float]] = {at: {} for at in places.values()}
-    contradicted: dict[str, int] = Counter()
-    for metric, some in points.items():
-        worse = _worse(metric, matched, kind)
-        for at, value in some:
-            row = rows[places[at]]
-            contradicted[metric] += row.get(metric, value) != value
-            row[metric] = worse(row[metric], value) if metric in row else value
-    contradictions = [
-        f"{metric} has two values for the same time in {count} places, and the worse one is used: two resources in one file?"
-        for metric, count in contradicted.items()
-        if count
-    ]
+    rows, contradictions = _rows(points, places, matched, kind)
     if contents.gaps_are_silence:
         silent, spent = _silent(rows, step_s, matched.resource, kind)
         rows |= {at: {} for at in silent}
@@ -107,6 +95,26 @@ def to_grid(
         notes=tuple(notes),
         contradictions=tuple(contradictions),
     )
+
+
+def _rows(
+    points: Mapping[str, Points], places: Mapping[float, float], matched: Matched, kind: Kind
+) -> tuple[dict[float, dict[str, float]], list[str]]:
+    """The values by place and metric, and what was contradictory."""
+    rows: dict[float, dict[str, float]] = {at: {} for at in places.values()}
+    contradicted: dict[str, int] = Counter()
+    for metric, some in points.items():
+        worse = _worse(metric, matched, kind)
+        for at, value in some:
+            row = rows[places[at]]
+            contradicted[metric] += row.get(metric, value) != value
+            row[metric] = worse(row[metric], value) if metric in row else value
+    contradictions = [
+        f"{metric} has two values for the same time in {count} places, and the worse one is used: two resources in one file?"
+        for metric, count in contradicted.items()
+        if count
+    ]
+    return rows, contradictions
 
 
 def _silent(

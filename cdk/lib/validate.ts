@@ -56,6 +56,13 @@ export function validateProps(scope: Construct, props: ResolvedProps): void {
       `the region of this stack is not known at synth. If you deploy it in ${nearby.join(' or ')}, that region is watched twice: set env (account and region) of the stack`,
     );
   }
+  if (!props.settings['runbooks_url']) {
+    Annotations.of(scope).addWarningV2(
+      'burstwatch:runbooks',
+      'runbooks_url is not set: the link in every page leads to the repository of burstwatch and not to yours. '
+        + 'Set it to a copy of monitoring/runbooks that on-call can open; `burstwatch doctor` checks the link',
+    );
+  }
   if (!props.alarmEmail) {
     Annotations.of(scope).addWarningV2(
       'burstwatch:nobody-is-told',

@@ -3,6 +3,8 @@
 import sys
 from typing import NoReturn
 
+from burstwatch.config import installing
+
 
 def main() -> NoReturn:
     """Run the program."""
@@ -10,7 +12,7 @@ def main() -> NoReturn:
         from burstwatch_exporter.main import main as run  # noqa: PLC0415 - its packages are an extra
     except ModuleNotFoundError as error:
         print(
-            f"burstwatch-exporter: {error.name} is not installed, it needs: pip install 'burstwatch[exporter]'",
+            f"burstwatch-exporter: {error.name} is not installed, it needs: {installing('exporter')}",
             file=sys.stderr,
         )
         sys.exit(2)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from burstwatch.config import installing
 from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import LevelPoint
@@ -140,7 +141,7 @@ def make_clients(region: str) -> "Clients":
     try:
         from burstwatch.aws.session import Clients  # noqa: PLC0415 - boto3 is an extra
     except ModuleNotFoundError as error:
-        msg = f"{error.name} is not installed, this needs: pip install 'burstwatch[exporter,aws]'"
+        msg = f"{error.name} is not installed, this needs: {installing('exporter,aws')}"
         raise ValueError(msg) from None
     return Clients(region)
 

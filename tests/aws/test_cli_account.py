@@ -33,9 +33,10 @@ def test_scan_shows_the_worst_first(cloud: Cloud) -> None:
         calm.minute(iops=100)
     code, out, err = burstwatch(cloud, "scan")
     assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[1].startswith(hot.id)
-    assert "critical" in lines[1]
+    place, _, first, *_ = lines = out.splitlines()
+    assert place == "123456789012 us-east-1, 14:19Z"
+    assert first.startswith(hot.id)
+    assert "critical" in first
     assert lines[-1] == "4 resources, 0 unknown; 14 metrics requested"
 
 
@@ -132,8 +133,10 @@ def test_scan_of_all_regions_goes_on_after_one_that_fails(cloud: Cloud) -> None:
     code, out, err = burstwatch(cloud, "scan", "--all-regions")
     assert code == 1
     assert "3 resources" in out
-    assert out.splitlines()[0].split()[:2] == ["region", "resource"]
-    assert {line.split()[0] for line in out.splitlines()[1:-1]} == {"eu-west-1", "us-east-1"}
+    place, headings, *_ = out.splitlines()
+    assert place == "123456789012 in 3 regions, 14:14Z"
+    assert headings.split()[:2] == ["region", "resource"]
+    assert {line.split()[0] for line in out.splitlines()[2:-1]} == {"eu-west-1", "us-east-1"}
     assert err.startswith("burstwatch: ap-east-1: ")
 
 
@@ -161,7 +164,10 @@ def test_a_denied_call_is_a_partial_result(cloud: Cloud) -> None:
 
 def test_an_empty_account_is_said_to_be_empty(cloud: Cloud) -> None:
     code, out, _ = burstwatch(cloud, "scan")
-    assert (code, out) == (0, "no resources; 0 metrics requested\n")
+    assert (code, out) == (
+        0,
+        "123456789012 us-east-1, 14:14Z\nno resource with credits in 123456789012 us-east-1; other regions: --all-regions; 0 metrics requested\n",
+    )
 
 
 @pytest.mark.parametrize(

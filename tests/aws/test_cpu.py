@@ -18,9 +18,10 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.history.background import Background
 from burstwatch.history.history import SERVED_TOO_MUCH
-from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Limit, Observation, Resource, observe
+from burstwatch.history.points import LevelPoint
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds._cpu import cpu_spec
+from burstwatch.kinds._cpu import EARNED, cpu_spec
 from burstwatch.messages.brief import make_brief
 from burstwatch.messages.digest import is_needless
 from burstwatch.messages.timeline import Timeline
@@ -280,3 +281,35 @@ def test_the_balance_follows_the_published_examples(
         level = level_after(bucket, level=level, demand=load * spec.vcpus, seconds=hours * HOUR_S)
         found.append(level / 60)
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", sorted(EARNED["t2"]))
+@pytest.mark.parametrize("kind", ["ec2_instance_cpu", "rds_instance_cpu"])
+@pytest.mark.parametrize(
+    ("first_share", "verdict"),
+    [
+        (0.0, "watch"),  # the 101st start of a day has no launch credits
+        (0.02, "watch"),
+        (1.0, "exhausted"),  # it had them, and has spent them
+    ],
+)
+def test_a_fresh_t2_is_an_incident_only_if_it_had_launch_credits_to_spend(
+    kind: str, size: str, first_share: float, verdict: str
+) -> None:
+    spec = cpu_spec(f"t2.{size}")
+    started_s = NOW - 3_600
+    resource = Resource(
+        kind=kind, id="i-1.cpu", level_metric="CPUCreditBalance", name="", unit="1/us-east-1",
+        bucket=spec.bucket, limit=Limit(rate=float(spec.vcpus), binding="cpu"), statistic="Average",
+        in_use_since_s=started_s, history_from_s=started_s, starts_empty=True,
+        launch_ratio=spec.launch_ratio, reports_when_idle=True, published_every_s=300.0,
+    )  # fmt: skip
+    first = first_share * spec.launch_ratio
+    levels = [
+        LevelPoint(start_s=started_s + 300 * at, period_s=300, statistic="Average",
+                   ratio=first if at < 4 else 0.0)
+        for at in range(12)
+    ]  # fmt: skip
+    seen = observe(resource, NOW, levels, unit_period_s=300.0, looked_back_s=21_600)
+    assert assess(seen, Config()).verdict == verdict
+    assert 0 < spec.launch_ratio < 0.5

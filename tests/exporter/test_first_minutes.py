@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from burstwatch.config import installing
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import run
@@ -84,5 +85,7 @@ def test_without_its_packages_the_program_names_the_extra(tmp_path: Path) -> Non
     )  # fmt: skip
     assert found.returncode == 2
     assert found.stderr == (
-        "burstwatch-exporter: yaml is not installed, it needs: pip install 'burstwatch[exporter]'\n"
+        f"burstwatch-exporter: yaml is not installed, it needs: {installing('exporter')}\n"
     )
+    # Where it came from, and not a name on an index, which may be somebody else's.
+    assert "'burstwatch[exporter] @ " in found.stderr

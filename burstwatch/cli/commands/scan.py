@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.account import add_account_arguments, make_clients, where_of
 from burstwatch.cli.costs import cost_json, cost_report
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import painter, to_json
 from burstwatch.cli.progress import track
 from burstwatch.config import Config, config_from_env
 from burstwatch.forecast.policy import Assessment
-from burstwatch.formatting import span, table
+from burstwatch.formatting import clock_time, span, table
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.ranking import urgency
@@ -66,14 +66,18 @@ def run(args: Namespace, terminal: Terminal) -> int:
             problems.append(f"{region}: {error}")
     problems += [f"{found.unit}: {p.part}: {p.error}" for found in looks for p in found.problems]
     entries = sorted((e for found in looks for e in found.assessments.values()), key=urgency)
-    if args.cost:
-        text = cost_json(looks, config) if args.json else cost_report(looks, config)
+    at = clock_time(terminal.clock(), now=terminal.clock())
+    place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
+    if args.json:
+        text = cost_json(looks, config) if args.cost else _json(entries)
     else:
-        text = (
-            _json(entries)
-            if args.json
-            else _report(entries, looks, painter(terminal.stdout, terminal.env))
+        # Whoever sees a picture of it in a channel must know what it is of.
+        report = (
+            cost_report(looks, config)
+            if args.cost
+            else _report(entries, looks, painter(terminal.stdout, terminal.env), place)
         )
+        text = f"{place}, {at}\n{report}"
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
         print(f"burstwatch: {problem}", file=terminal.stderr)
@@ -152,6 +156,7 @@ def _report(
     entries: Sequence[tuple[Resource, Assessment]],
     looks: "Sequence[Look]",
     paint: Callable[[str], str],
+    place: str,
 ) -> str:
     headings = ["resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case"]
     silent = {(str(found.unit), one): why for found in looks for one, why in found.quiet.items()}
@@ -191,7 +196,8 @@ def _report(
     left_out = f", {excluded} left out by tag" if excluded else ""
     asked = f"{requested} metrics requested"
     if not rows:
-        return f"no resources{left_out}; {asked}"
+        other = "" if len(looks) > 1 else "; other regions: --all-regions"
+        return f"no resource with credits in {place}{left_out}{other}; {asked}"
     unwatched = f", {not_watched} not watched" if not_watched else ""
     count = f"{len(entries)} resources, {unknown} unknown{unwatched}{left_out}; {asked}"
     return "\n".join([table(headings, rows, paint=paint), *notes, count])

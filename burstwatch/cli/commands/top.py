@@ -5,10 +5,10 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from burstwatch.cli.account import add_account_arguments, make_clients
+from burstwatch.cli.account import add_account_arguments, make_clients, where_of
 from burstwatch.cli.board import Board
 from burstwatch.cli.main import Terminal
-from burstwatch.config import Config, config_from_env
+from burstwatch.config import Config, config_from_env, installing
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
 
@@ -45,7 +45,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
             (line.name, line.type, line.verdict, line.balance, line.left, line.worst)
             for line in board.lines(terminal.clock())
         ]
-        print(table(HEADINGS, rows), file=terminal.stdout)
+        if rows:
+            print(table(HEADINGS, rows), file=terminal.stdout)
         print(board.summary(terminal.clock()), file=terminal.stdout)
         for problem in board.problems:
             print(f"burstwatch: {problem}", file=terminal.stderr)
@@ -53,7 +54,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     try:
         from burstwatch.cli.live import Top  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        msg = f"{error.name} is not installed, the live view needs: pip install 'burstwatch[terminal]'"
+        msg = f"{error.name} is not installed, the live view needs: {installing('aws,terminal')}"
         raise ValueError(msg) from None
     Top(look, clock=terminal.clock, every_s=args.every).run()
     return 0
@@ -83,6 +84,7 @@ def _looker(args: Namespace, terminal: Terminal, config: Config) -> Callable[[Bo
         board.take(
             found.assessments,
             at=now,
+            place=where_of(unit),
             requested=found.metrics_requested,
             problems=tuple(f"{found.unit}: {one.part}: {one.error}" for one in found.problems),
         )
