@@ -85,7 +85,7 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
             dimensions = {d["Name"]: d["Value"] for d in item.get("Dimensions", ())}
             resource_id = dimensions.get("ResourceId", "")
             since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
-            kind, arn = dimensions.get("Kind", ""), item["AlarmArn"]
+            kind, arn = dimensions.get("Kind", ""), item.get("AlarmArn", "")
             alarms.append(
                 Alarm(
                     name=item["AlarmName"],

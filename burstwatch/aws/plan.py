@@ -226,7 +226,8 @@ def _plan_orphans(
         drill = some[0].timeline
         is_fresh = drill.over_s is None and now - drill.opened_s <= DRILL_LASTS_S
         is_under_way = kind == DRILL and is_fresh
-        if not kind or is_under_way:
+        # Of a kind that could never be listed, as far as is known, nothing is known to be gone.
+        if not kind or is_under_way or kind in found.unlisted:
             continue
         # A function that is started anew for each sweep never has inventories enough to be sure.
         is_old = now - min(alarm.timeline.opened_s for alarm in some) > SURELY_GONE_S

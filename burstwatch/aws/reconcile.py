@@ -136,10 +136,14 @@ def _unmade(
     found: Look, plan: AlarmPlan, failed: Mapping[tuple[str, Verdict], Problem], config: Config
 ) -> dict[tuple[str, Verdict], str]:
     """A line for each alarm that could not be made: what it would have said first, and why not."""
-    return {
-        key: f"{message_of_new(found, plan, *key, config).title}. No alarm: {problem.error}"
-        for key, problem in failed.items()
-    }
+    lines = {}
+    for (resource_id, severity), problem in failed.items():
+        try:
+            title = message_of_new(found, plan, resource_id, severity, config).title
+        except Exception:  # noqa: BLE001 - perhaps its words were what failed
+            title = f"{resource_id} is {severity}"
+        lines[resource_id, severity] = f"{title}. No alarm: {problem.error}"
+    return lines
 
 
 def close_episodes(

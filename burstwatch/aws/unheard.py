@@ -129,7 +129,7 @@ def _add_mutes(unheard: Unheard, clients: Clients, prefixes: Sequence[str]) -> l
                     line = f"{name}: the mute rule {rule} mutes it"
                     unheard.add(NOT_HEARD, f"{rule} {name}", line)
                     unheard.is_deaf = True
-    except (*AWS_ERRORS, CutError) as error:
+    except (*AWS_ERRORS, KeyError) as error:
         return [Problem(part="mute rules", error=describe_error(error))]
     return []
 

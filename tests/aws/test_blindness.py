@@ -367,3 +367,18 @@ def test_a_heartbeat_alarm_that_may_not_be_read_lets_nothing_pass_for_well(cloud
     deployed(cloud)
     cloud.aws.denied = {"DescribeFileSystems", "ListTagsForResource"}
     assert not run_sweep(cloud, Memory()).completed
+
+
+def test_an_alarm_of_a_kind_whose_tag_was_lost_is_not_ended_because_it_cannot_be_listed(
+    cloud: Cloud,
+) -> None:
+    burning(cloud, Memory())
+    deployed(cloud)  # the stack has made it anew, and it has no tags
+    cloud.aws.denied = {"DescribeVolumes"}
+    cloud.clock.now += 3 * 3_600  # longer than anything that is gone keeps its alarm
+    for _ in range(5):
+        cloud.clock.now += 60
+        assert run_sweep(cloud, Memory()).found.unlisted.keys() == {"ebs_volume"}
+        cloud.aws.evaluate_alarms()
+    own = [state for _, name, state in cloud.aws.notifications if name.endswith("/critical")]
+    assert own == ["ALARM"]

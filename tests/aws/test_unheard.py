@@ -145,3 +145,19 @@ def test_a_deployment_without_these_alarms_says_which_one_is_missing(cloud: Clou
     critical_disk(cloud, "orders")
     problems = {problem.part for problem in run_sweep(cloud).problems}
     assert f"alarm {standby_name('burstwatch', NOT_PAGED)}" in problems
+
+
+def test_a_resource_whose_words_cannot_be_written_is_still_named(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deploy_standby(cloud)
+    disk = critical_disk(cloud, "orders")
+
+    def fail(*_: object) -> None:
+        msg = "no words"
+        raise RuntimeError(msg)
+
+    monkeypatch.setattr("burstwatch.aws.reconcile.message_of_new", fail)
+    told = sweep_and_evaluate(cloud, Memory())
+    assert told == [(TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")]
+    assert text_of(cloud, NOT_PAGED).startswith(f"{disk.id} is critical. No alarm: ")
