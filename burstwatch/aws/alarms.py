@@ -15,7 +15,6 @@ from typing import Any
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     ALARMED,
-    MASS,
     NAMESPACE,
     SEVERITY_METRIC,
     foreign_of,
@@ -47,7 +46,7 @@ TAG = "burstwatch:stands-for-"
 class Alarm:
     """An alarm of ours as CloudWatch has it now. ``is_enabled`` is whether it tells anybody.
 
-    ``members`` are the fingerprints of the resources that a mass alarm stands for.
+    ``members`` are the fingerprints of the resources that a mass alarm stands for, None where they could not be read.
     """
 
     name: str
@@ -59,7 +58,7 @@ class Alarm:
     is_enabled: bool
     timeline: Timeline
     arn: str = ""
-    members: frozenset[str] = frozenset()
+    members: frozenset[str] | None = frozenset()
 
 
 def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
@@ -85,11 +84,11 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
             dimensions = {d["Name"]: d["Value"] for d in item.get("Dimensions", ())}
             resource_id = dimensions.get("ResourceId", "")
             since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
-            kind, arn = dimensions.get("Kind", ""), item.get("AlarmArn", "")
+            arn = item.get("AlarmArn", "")
             alarms.append(
                 Alarm(
                     name=item["AlarmName"],
-                    kind=kind,
+                    kind=dimensions.get("Kind", ""),
                     resource_id=resource_id.removeprefix(f"{foreign_of(item['AlarmName'])}/"),
                     severity=severity,
                     state=item["StateValue"],
@@ -100,7 +99,6 @@ def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
                         made_at=item["AlarmConfigurationUpdatedTimestamp"].timestamp(),
                     ),
                     arn=arn,
-                    members=read_tagged(clients, arn) if kind == MASS else frozenset(),
                 )
             )
     return alarms
@@ -112,21 +110,33 @@ def read_tagged(clients: Clients, arn: str) -> frozenset[str]:
     Raises:
         one of AWS_ERRORS.
     """
+    return read_members(read_tags(clients, arn))
+
+
+def read_tags(clients: Clients, arn: str) -> dict[str, str]:
+    """Ask for the tags of an alarm.
+
+    Raises:
+        one of AWS_ERRORS.
+    """
     answer = clients("cloudwatch").list_tags_for_resource(ResourceARN=arn)
     if "Tags" not in answer:
         raise CutError(operation="ListTagsForResource")
-    return read_members({tag["Key"]: tag["Value"] for tag in answer["Tags"]})
+    return {tag["Key"]: tag["Value"] for tag in answer["Tags"]}
 
 
 def write_members(
     clients: Clients, name: str, arn: str, members: Iterable[str], *, before: Iterable[str]
 ) -> list[Problem]:
     """Keep fingerprints in the tags of an alarm, in place of those ``before``. Returns what failed."""
-    tags = tags_of(members, before=before)
+    return write_tags(clients, name, arn, tags_of(members, before=before))
+
+
+def write_tags(clients: Clients, name: str, arn: str, tags: Mapping[str, str]) -> list[Problem]:
+    """Put tags on an alarm. Returns what failed."""
+    pairs = [{"Key": key, "Value": value} for key, value in tags.items()]
     try:
-        clients("cloudwatch").tag_resource(
-            ResourceARN=arn, Tags=[{"Key": key, "Value": value} for key, value in tags.items()]
-        )
+        clients("cloudwatch").tag_resource(ResourceARN=arn, Tags=pairs)
     except AWS_ERRORS as error:
         return [Problem(part=f"tags of {name}", error=describe_error(error))]
     return []

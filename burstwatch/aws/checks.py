@@ -15,10 +15,11 @@ from burstwatch.aws.names import (
     HEARTBEAT_METRIC,
     HEARTBEATS_MISSED,
     NAMESPACE,
+    STANDBY_METRICS,
     alarm_prefixes,
 )
 from burstwatch.aws.session import AwsError, Clients
-from burstwatch.aws.unheard import METRICS, read_mutes, standby_name
+from burstwatch.aws.unheard import read_mutes, standby_name
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.formatting import first_of, span
@@ -290,7 +291,7 @@ def silenced(patient: Patient) -> Iterator[Finding]:
         detail=first_of(muted) if muted else "none",
         do="delete the mute rule, or take the alarms out of it" if muted else "",
     )
-    for name in METRICS:
+    for name in STANDBY_METRICS:
         alarm = alarms.get(standby_name(deployment, name))
         if alarm is None:
             detail, todo = "the alarm is missing", "deploy it again"

@@ -95,11 +95,15 @@ def take_inventory(
     lists = {"inventory": [thing.item for thing in things]}
     for lookup in kind.lookups:
         known = len(reader.problems)
+        concerned = [thing for thing in things if lookup.concerns(thing.item, lists)]
+        if lookup.is_needed and not concerned:
+            lists[lookup.name] = []
+            continue
         lists[lookup.name] = _look_up(lookup, lists, scope.shard, reader)
         if lookup.is_needed and len(reader.problems) > known:
             why = f"{lookup.listing.operation} failed, and nothing can be said without it"
-            refused |= {thing.id: why for thing in things if scope.shard.owns(thing.id)}
-            things = []
+            refused |= {thing.id: why for thing in concerned if scope.shard.owns(thing.id)}
+            things = [thing for thing in things if thing.id not in refused]
     is_answered = not reader.problems
     found = {
         lookup.name: {

@@ -46,8 +46,10 @@ def sort_out(
         kept = heartbeat.kinds if heartbeat is not None else memory.listed_before or frozenset()
         memory.listed_before = kept | listed
         memory.has_heartbeat = heartbeat is not None
-        if heartbeat is not None:
-            problems += _keep(home, heartbeat, listed - heartbeat.kinds)
+        not_kept = [] if heartbeat is None else _keep(home, heartbeat, listed - heartbeat.kinds)
+        if not_kept:  # the next sweep tries it again
+            memory.listed_before = kept
+        problems += not_kept
     if not memory.has_heartbeat:  # a sweep without a deployment
         return _with_problems(found), problems
     before = memory.listed_before

@@ -68,13 +68,15 @@ class Group:
     @property
     def has_changed(self) -> bool:
         """Whether its alarm's tags do not say who is in it."""
-        return self.alarm is not None and self.alarm.members != self.members
+        if self.alarm is None or self.alarm.members is None:
+            return False
+        return self.alarm.members != self.members
 
     @property
     def has_grown(self) -> bool:
         """Whether its alarm's text does not count all that are in it."""
-        known = frozenset() if self.alarm is None else self.alarm.members
-        return self.state == "on" and bool(known) and bool(self.members - known)
+        known = None if self.alarm is None else self.alarm.members
+        return self.state == "on" and bool(known) and bool(self.members - (known or frozenset()))
 
 
 def plan_groups(
@@ -121,7 +123,11 @@ def _plan_severity(
     untold = list(danger.untold)
     for alarm in alarms:
         if alarm.timeline.over_s is None:
-            untold = [one for one in untold if fingerprint(one) not in alarm.members]
+            untold = [
+                one
+                for one in untold
+                if alarm.members is not None and fingerprint(one) not in alarm.members
+            ]
     old = [
         resource_id
         for resource_id in untold
@@ -131,12 +137,14 @@ def _plan_severity(
     groups = []
     for alarm in alarms:
         joining: list[str] = []
-        is_rising = now - alarm.timeline.opened_s <= rise_s
-        if alarm.timeline.over_s is None and group_of(alarm.resource_id).startswith(LONG_EMPTY):
+        # Where it is not written whom it stands for, it is for whoever has no other alarm.
+        is_rising = now - alarm.timeline.opened_s <= rise_s or not alarm.members
+        is_long_empty = group_of(alarm.resource_id).startswith(LONG_EMPTY)
+        if alarm.timeline.over_s is None and is_rising and is_long_empty:
             joining, old = old, []
         elif alarm.timeline.over_s is None and is_rising:
             joining, fresh = fresh, []
-        group = _going_on(alarm, danger, joining, sight, least=least, is_rising=is_rising)
+        group = _going_on(alarm, danger, joining, sight, least=least)
         if group.state == "over":  # those have no other alarm
             fresh += joining
         groups.append(group)
@@ -168,9 +176,19 @@ def _going_on(
     sight: Sight,
     *,
     least: float,
-    is_rising: bool,
 ) -> Group:
     """The group of an alarm that is there, with those that are joining it."""
+    if (
+        alarm.members is None
+    ):  # whom it stands for could not be read: nobody is told that it is over
+        return Group(
+            name=group_of(alarm.resource_id),
+            severity=alarm.severity,
+            resource_ids=tuple(danger.untold),
+            members=frozenset(),
+            state="held",
+            alarm=alarm,
+        )
     members = alarm.members | {fingerprint(resource_id) for resource_id in joining}
     present = tuple(one for one in danger.resource_ids if fingerprint(one) in members)
     lost = {one for one in map(fingerprint, sight.lost) if one in members}
@@ -181,8 +199,6 @@ def _going_on(
         state = "on"
     elif alarm.timeline.over_s is None and len(present) + len(lost) >= least / 2:
         state = "held"
-    elif alarm.timeline.over_s is None and is_rising and not alarm.members:
-        state = "held"  # the sweep that made it was stopped before it wrote whom it stands for
     return Group(
         name=group_of(alarm.resource_id),
         severity=alarm.severity,

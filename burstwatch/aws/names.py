@@ -36,6 +36,9 @@ DRILL = "drill"
 LISTING = "listing"
 #: What such an alarm is named for.
 NOT_LISTED = "not_listed"
+#: Two alarms that exist since the deployment, for what nobody would hear, and what each of them watches.
+NOT_PAGED, NOT_HEARD = "not-paged", "not-heard"
+STANDBY_METRICS = {NOT_PAGED: "NotPaged", NOT_HEARD: "NotHeard"}
 #: Divides a deployment's name, which cannot have it, from a unit that is not the home unit.
 FOREIGN = "@"
 #: What comes after the deployment in the name of an alarm whose resource has a name.

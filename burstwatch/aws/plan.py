@@ -195,7 +195,9 @@ def _told_of(resource: Resource, there: Iterable[Alarm], mass_there: Iterable[Al
     own = [alarm for alarm in there if alarm.state != "OK"]
     print_of = fingerprint(resource.id)
     standing = [
-        alarm for alarm in mass_there if alarm.timeline.over_s is None and print_of in alarm.members
+        alarm
+        for alarm in mass_there
+        if alarm.timeline.over_s is None and print_of in (alarm.members or ())
     ]
     return max((SEVERITY[alarm.severity] for alarm in (*own, *standing)), default=0)
 
@@ -283,17 +285,15 @@ def _plan_groups(
             seen=frozenset(found.assessments),
             lost=frozenset(
                 resource_id
-                for resource_id, (resource, assessment) in found.assessments.items()
-                if assessment.verdict == "unknown"
-                and resource.bucket is not None
-                and assessment.projection.is_published
+                for resource_id, (_, assessment) in found.assessments.items()
+                if assessment.verdict == "unknown" and assessment.projection.is_published
             ),
             empty_since={
                 resource_id: background.empty_since_s
                 for resource_id, background in found.backgrounds.items()
                 if background.empty_since_s is not None
             },
-            is_whole=not found.incomplete,
+            is_whole=not (found.incomplete or found.unlisted or found.blind),
         ),
         least=max(config.mass_from / found.shard.count, min(FEWEST_IN_MASS, config.mass_from)),
         # Who is in a group is written at the sweep after the one that begins it.

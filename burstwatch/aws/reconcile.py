@@ -1,7 +1,7 @@
 """Brings the alarms in line with the plan, in an order that is safe to interrupt."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from burstwatch.aws.alarms import (
@@ -9,6 +9,7 @@ from burstwatch.aws.alarms import (
     alarm_request,
     delete_alarms,
     read_alarms,
+    read_tagged,
     write_members,
 )
 from burstwatch.aws.episodes import of_alarms
@@ -20,6 +21,8 @@ from burstwatch.aws.names import (
     alarm_name,
     group_of,
     mass_name,
+    part_name,
+    part_of,
     unit_prefix,
 )
 from burstwatch.aws.plan import AlarmPlan, plan_alarms
@@ -30,10 +33,13 @@ from burstwatch.aws.words import events, message_of_new, message_of_old
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.episode import Episode
+from burstwatch.messages.message import danger_title
 from burstwatch.messages.text import description
 from burstwatch.messages.timeline import Timeline
 from burstwatch.polling.unit import Problem
 
+#: What CloudWatch says of the tags of an alarm that is not there.
+NO_ALARM = "ResourceNotFound"
 #: How often an alarm is tried, beside the client's own tries.
 TRIES = 3
 
@@ -57,10 +63,14 @@ class Reconciled:
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """The alarms that a unit has, and what the names of its alarms begin with."""
+    """The alarms that a unit has, and what the names of its alarms begin with.
+
+    ``problems`` are why it could not be read whom some of the mass alarms stand for.
+    """
 
     prefix: str
     alarms: tuple[Alarm, ...]
+    problems: tuple[Problem, ...] = ()
 
 
 def list_alarms(home: Clients, found: Look, config: Config, *, is_home: bool) -> Listed | Problem:
@@ -68,9 +78,22 @@ def list_alarms(home: Clients, found: Look, config: Config, *, is_home: bool) ->
     try:
         home_unit = found.unit if is_home else home.unit()
         prefix = unit_prefix(config.deployment, found.unit, home_unit)
-        return Listed(prefix=prefix, alarms=tuple(read_alarms(home, prefix)))
+        alarms = read_alarms(home, prefix)
     except (*AWS_ERRORS, AwsError) as error:
         return Problem(part="DescribeAlarms", error=describe_error(error))
+    part, listed, problems = part_name(found.unit, found.shard), list[Alarm](), list[Problem]()
+    for alarm in alarms:
+        if alarm.kind != MASS or part_of(alarm.resource_id) != part:
+            listed.append(alarm)
+            continue
+        try:
+            listed.append(replace(alarm, members=read_tagged(home, alarm.arn)))
+        except AWS_ERRORS as error:
+            if NO_ALARM in describe_error(error):
+                continue  # another sweep has deleted it in between
+            listed.append(replace(alarm, members=None))
+            problems.append(Problem(part=f"tags of {alarm.name}", error=describe_error(error)))
+    return Listed(prefix=prefix, alarms=tuple(listed), problems=tuple(problems))
 
 
 def reconcile(
@@ -109,9 +132,10 @@ def reconcile(
         return Reconciled(announced=plan.announced, problems=tuple(problems), is_complete=False)
     created, failed = create_alarms(home, found, plan, there.prefix, config)
     problems += failed.values()
-    problems += _keep_members(home, found, plan, created, there.prefix)
+    not_kept = [*there.problems, *_keep_members(home, found, plan, created, there.prefix)]
+    problems += not_kept
     was_asked = bool(is_hearing_due or created)
-    unmade = _unmade(found, plan, failed, config)
+    unmade = _unmade(found, plan, failed)
     unheard = find_unheard(home, there.alarms, unmade, config, asks_topics=was_asked)
     problems += [*unheard.problems, *tell_unheard(home, unheard, config, now=now)]
     rewritten, failed_words = rewrite_alarms(home, found, plan, lasting, config)
@@ -127,22 +151,26 @@ def reconcile(
         closed=tuple(closed),
         announced=plan.announced,
         problems=tuple(problems),
-        is_complete=not failed,
+        # Who does not know whom an alarm stands for may leave somebody out.
+        is_complete=not failed and not not_kept,
         is_heard=was_asked and not unheard.is_deaf,
     )
 
 
 def _unmade(
-    found: Look, plan: AlarmPlan, failed: Mapping[tuple[str, Verdict], Problem], config: Config
+    found: Look, plan: AlarmPlan, failed: Mapping[tuple[str, Verdict], Problem]
 ) -> dict[tuple[str, Verdict], str]:
     """A line for each alarm that could not be made: what it would have said first, and why not."""
     lines = {}
-    for (resource_id, severity), problem in failed.items():
-        try:
-            title = message_of_new(found, plan, resource_id, severity, config).title
-        except Exception:  # noqa: BLE001 - perhaps its words were what failed
-            title = f"{resource_id} is {severity}"
-        lines[resource_id, severity] = f"{title}. No alarm: {problem.error}"
+    for (key, severity), problem in failed.items():
+        # Each of a group by its own name: who joins it later must be told as well.
+        group = plan.groups.get(key)
+        for resource_id in (key,) if group is None else group.resource_ids:
+            try:
+                title = danger_title(found.brief(resource_id))
+            except Exception:  # noqa: BLE001 - perhaps its words were what failed
+                title = f"{resource_id} is {severity}"
+            lines[resource_id, severity] = f"{title}. No alarm: {problem.error}"
     return lines
 
 
@@ -229,10 +257,8 @@ def _keep_members(
     made = {key for key, _ in created}
     for key, group in plan.groups.items():
         if group.alarm is not None and group.has_changed:
-            alarm = group.alarm
-            yield from write_members(
-                clients, alarm.name, alarm.arn, group.members, before=alarm.members
-            )
+            alarm, before = group.alarm, group.alarm.members or frozenset()
+            yield from write_members(clients, alarm.name, alarm.arn, group.members, before=before)
         if group.alarm is None and key in made:
             name = _mass_alarm_name(found, key, group.severity, prefix)
             try:
@@ -242,9 +268,7 @@ def _keep_members(
                 continue
             for alarm in alarms:
                 if alarm.name == name:
-                    yield from write_members(
-                        clients, name, alarm.arn, group.members, before=alarm.members
-                    )
+                    yield from write_members(clients, name, alarm.arn, group.members, before=())
 
 
 def _mass_alarm_name(found: Look, key: str, severity: Verdict, prefix: str) -> str:

@@ -7,13 +7,28 @@ about a further name. So the metric pauses until the alarm is OK, and the alarm 
 with all names.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from burstwatch.aws.alarms import Alarm, fingerprint, read_tagged, write_members
+from burstwatch.aws.alarms import (
+    Alarm,
+    fingerprint,
+    read_members,
+    read_tags,
+    write_members,
+    write_tags,
+)
 from burstwatch.aws.deployment import count_subscribers
-from burstwatch.aws.names import NAMESPACE, alarm_prefixes, deployment_dimensions
+from burstwatch.aws.names import (
+    NAMESPACE,
+    NOT_HEARD,
+    NOT_PAGED,
+    STANDBY_METRICS,
+    alarm_prefixes,
+    deployment_dimensions,
+)
 from burstwatch.aws.publish import datum
 from burstwatch.aws.session import AWS_ERRORS, Clients, CutError, describe_error
 from burstwatch.config import Config
@@ -24,11 +39,18 @@ from burstwatch.polling.unit import Problem
 
 #: Topics and mute rules are asked about so often, and whenever an alarm is made.
 HEARING_S = 3_600.0
-NOT_PAGED, NOT_HEARD = "not-paged", "not-heard"
-#: What each of the two alarms watches.
-METRICS = {NOT_PAGED: "NotPaged", NOT_HEARD: "NotHeard"}
+#: What SNS says of a topic that is not there.
+NO_TOPIC = "NotFound"
 #: Which topic each of them sends to: what is wrong with one topic is told on the other.
 TOLD_BY = {"page": NOT_HEARD, "notice": NOT_PAGED}
+#: When a further name has asked the alarm to end for a moment, in unix seconds; no unit raises it for so long.
+PAUSE_TAG, PAUSE_S = "burstwatch:pauses-since", 600.0
+#: What an OK says that is none.
+MORE = "This is no end: a further name follows, so the alarm ends for some minutes and begins anew."
+#: What the alarm says whatever its cause begins so.
+ALWAYS = "ALARM: "
+LONGEST_LINE = 240
+_COUNT = re.compile(r"and \d+ more")
 #: What PutMetricAlarm takes of what DescribeAlarms says.
 KEPT = (
     "AlarmName",
@@ -112,8 +134,12 @@ def _add_topics(unheard: Unheard, clients: Clients, config: Config) -> None:
         try:
             confirmed, _ = count_subscribers(clients, arn)
             why = "" if confirmed else "it has no confirmed subscription"
-        except AWS_ERRORS as error:
+        except (*AWS_ERRORS, KeyError) as error:
             why = describe_error(error)
+            if NO_TOPIC not in why:  # it could not be asked: that says nothing of who hears it
+                unheard.problems.append(Problem(part=f"topic {topic}", error=why))
+                unheard.is_deaf = True
+                continue
         if why:
             line = f"topic {topic}: {why}, so its alarms reach nobody"
             unheard.add(told_by, f"topic {topic}", line)
@@ -172,35 +198,58 @@ def tell_unheard(
 def _tell(
     clients: Clients, name: str, lines: Mapping[str, str], config: Config, *, now: float
 ) -> list[Problem]:
+    """Write the lines of this sweep into one of the two alarms, beside those of other units and shards, and raise it."""
     full_name = standby_name(config.deployment, name)
     answer = clients("cloudwatch").describe_alarms(AlarmNames=[full_name])
     if not answer.get("MetricAlarms"):
         return [Problem(part=f"alarm {full_name}", error="it is not there: deploy the stack again")]
     item = answer["MetricAlarms"][0]
-    known = read_tagged(clients, item["AlarmArn"])
+    tags = read_tags(clients, item["AlarmArn"])
+    known, is_raised = read_members(tags), item["StateValue"] == "ALARM"
     is_new = any(fingerprint(key) not in known for key in lines)
+    asked_s = float(tags.get(PAUSE_TAG) or "-inf")
+    is_pausing = now - asked_s <= PAUSE_S
+    before = item.get("AlarmDescription", "")
+    # Others may be concerned too, as long as the alarm says so.
+    others = _lines_of(before) if is_raised or is_pausing else []
+    members = {fingerprint(key) for key in lines} | (known if others else frozenset())
+    told = [*lines.values(), *(line for line in others if line not in lines.values())]
     problems: list[Problem] = []
-    if item["StateValue"] == "ALARM" and is_new:
-        return []  # it becomes OK, and is raised with all names then
-    if is_new or item["StateValue"] != "ALARM":
+    if is_new or not is_raised:
         request = {key: item[key] for key in KEPT if key in item}
-        request["AlarmDescription"] = _text(lines, item.get("AlarmDescription", ""))
+        note = [MORE] if is_raised else []
+        request["AlarmDescription"] = _text([*note, *told], before)
         clients("cloudwatch").put_metric_alarm(**request)
-        members = [fingerprint(key) for key in lines]
-        problems += write_members(clients, full_name, item["AlarmArn"], members, before=known)
-    value = datum(METRICS[name], deployment_dimensions(config.deployment), now, 1.0)
+        arn = item["AlarmArn"]
+        problems = write_members(clients, full_name, arn, members, before=known)
+        if is_raised and is_new and not problems:
+            problems = write_tags(clients, full_name, arn, {PAUSE_TAG: f"{now:.0f}"})
+            is_pausing = not problems
+        elif not is_raised and PAUSE_TAG in tags:
+            problems += write_tags(clients, full_name, arn, {PAUSE_TAG: ""})
+    if is_raised and is_pausing:
+        return problems  # it becomes OK, and is raised with all names then
+    value = datum(STANDBY_METRICS[name], deployment_dimensions(config.deployment), now, 1.0)
     clients("cloudwatch").put_metric_data(Namespace=NAMESPACE, MetricData=[value])
     return problems
 
 
-def _text(lines: Mapping[str, str], before: str) -> str:
-    """The lines, the first of them first; and what the alarm says whatever its cause, from the line ``ALARM:`` on."""
-    always = before[before.find("ALARM: ") :] if "ALARM: " in before else before
+def _lines_of(text: str) -> list[str]:
+    """The lines of an alarm's text about who is concerned."""
+    head, _, _ = text.partition(ALWAYS)
+    return [
+        line for line in head.splitlines() if line and line != MORE and not _COUNT.fullmatch(line)
+    ]
+
+
+def _text(lines: Sequence[str], before: str) -> str:
+    """The lines, the first of them first; and what the alarm says whatever its cause, from ``ALARM:`` on."""
+    always = before[before.find(ALWAYS) :] if ALWAYS in before else before
     room = DESCRIPTION_LENGTH - len(always) - len(f"\nand {len(lines)} more\n")
     kept: list[str] = []
-    for line in lines.values():
-        short = cut(" ".join(line.split()), max(1, min(room - 1, DESCRIPTION_LENGTH // 3)))
-        if len(short) + 1 > room or room < len(line) // 2:
+    for line in lines:
+        short = cut(" ".join(line.split()), LONGEST_LINE)
+        if len(short) + 1 > room:
             break
         kept.append(short)
         room -= len(short) + 1

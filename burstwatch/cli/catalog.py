@@ -6,8 +6,7 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from burstwatch.aws.names import HEARTBEATS_MISSED
-from burstwatch.aws.unheard import METRICS
+from burstwatch.aws.names import HEARTBEATS_MISSED, STANDBY_METRICS
 from burstwatch.config import ENV_PREFIX, SETTINGS, Config
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.watching_prices import PRICES
@@ -83,7 +82,7 @@ def catalog() -> dict[str, Any]:
             for kind in kinds
         ],
         "fleet_metrics": list(FLEET_METRICS),
-        "standby_metrics": METRICS,
+        "standby_metrics": STANDBY_METRICS,
         "heartbeats_missed": HEARTBEATS_MISSED,
         "bill": {
             "fixed": {line.name: line.usd for line in deployment_lines(Config())},

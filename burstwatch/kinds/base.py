@@ -137,13 +137,15 @@ class Lookup:
     """Further items that a resource's description needs, such as its parents.
 
     ``wanted`` gives their ids from what has been found so far; without it the list is read whole.
-    ``is_needed`` is for one without which nothing can be said of any resource.
+    ``is_needed`` is for one without which nothing can be said of the items that it ``concerns``, as far as
+    what has been found so far tells.
     """
 
     name: str
     listing: Listing
     wanted: Callable[[Mapping[str, Sequence[Item]]], set[str]] | None = None
     is_needed: bool = False
+    concerns: Callable[[Item, Mapping[str, Sequence[Item]]], bool] = lambda _item, _lists: True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ The surplus alone is the level of an Unlimited instance. Credits that it has sav
 the time longer than the one stated.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from burstwatch.fixes import Fix
@@ -80,6 +80,13 @@ CREDIT_SPECIFICATIONS = Listing(
     identify=identified_by("InstanceId"),
     page_size=PAGE_SIZE,
 )
+
+
+def _has_credits(instance: Item, lists: Mapping[str, Sequence[Item]]) -> bool:
+    """Whether an instance is of a burstable type: of the others nobody asks for a mode."""
+    name = instance.get("InstanceType", "")
+    described = next((one for one in lists[TYPES] if one.get("InstanceType") == name), None)
+    return _cpu.is_burstable(name, described)
 
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
@@ -154,7 +161,7 @@ KIND = Kind(
     lookups=(
         # Which types have credits.
         Lookup(name=TYPES, listing=INSTANCE_TYPES, wanted=types_in("inventory")),
-        Lookup(name=MODES, listing=CREDIT_SPECIFICATIONS, is_needed=True),
+        Lookup(name=MODES, listing=CREDIT_SPECIFICATIONS, is_needed=True, concerns=_has_credits),
     ),
     level_metrics=(_cpu.BALANCE, _cpu.SURPLUS),
     demand_metrics=_cpu.DEMAND_METRICS,

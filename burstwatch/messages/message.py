@@ -80,6 +80,11 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
     )
 
 
+def danger_title(brief: Brief) -> str:
+    """Who is in danger, and when, with the id for whoever knows no name."""
+    return f"{who(brief)} ({brief.resource_id}): {brief.headline}"
+
+
 def over_message(
     brief: Brief | None,
     resource_id: str,

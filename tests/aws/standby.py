@@ -1,13 +1,19 @@
 """The alarms that exist since the deployment, as the stack makes them."""
 
-from burstwatch.aws.names import NAMESPACE, deployment_dimensions, part_dimensions
-from burstwatch.aws.unheard import METRICS, NOT_PAGED, standby_name
+from burstwatch.aws.names import (
+    NAMESPACE,
+    NOT_PAGED,
+    STANDBY_METRICS,
+    deployment_dimensions,
+    part_dimensions,
+)
+from burstwatch.aws.unheard import standby_name
 from tests.aws.test_sweep import NOTICE, TOPIC
 from tests.conftest import Cloud
 
 
 def deploy_standby(cloud: Cloud, *, deployment: str = "burstwatch") -> None:
-    for name, metric in METRICS.items():
+    for name, metric in STANDBY_METRICS.items():
         topic = TOPIC if name == NOT_PAGED else NOTICE
         cloud.clients("cloudwatch").put_metric_alarm(
             AlarmName=standby_name(deployment, name),

@@ -10,8 +10,8 @@ import pytest
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.look import look
 from burstwatch.aws.memory import Memory
+from burstwatch.aws.names import STANDBY_METRICS
 from burstwatch.aws.plan import plan_alarms
-from burstwatch.aws.unheard import METRICS
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.timeline import Timeline
@@ -163,7 +163,7 @@ def test_at_the_quota_of_alarms_the_rest_is_named_and_the_heartbeat_stops(cloud:
     cloud.aws.most_alarms = None
     cloud.clock.now += 60
     assert run_sweep(cloud).completed
-    assert len(alarms(cloud)) == 2 + len(METRICS)
+    assert len(alarms(cloud)) == 2 + len(STANDBY_METRICS)
 
 
 def test_a_volume_deleted_between_two_calls_is_no_failure_and_its_alarm_ends(cloud: Cloud) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from burstwatch.aws.memory import Memory
-from burstwatch.aws.unheard import METRICS, NOT_HEARD, NOT_PAGED, standby_name
+from burstwatch.aws.names import NOT_HEARD, NOT_PAGED, STANDBY_METRICS
+from burstwatch.aws.unheard import standby_name
 from tests.aws.standby import deploy_standby, text_of
 from tests.aws.test_sweep import NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
@@ -41,7 +42,7 @@ def test_a_full_quota_of_alarms_pages_each_resource_by_its_name(cloud: Cloud) ->
     assert sweep_and_evaluate(cloud, memory) == [
         (TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")
     ]
-    assert text_of(cloud, NOT_PAGED).startswith("orders: burst credits end in ")
+    assert text_of(cloud, NOT_PAGED).startswith(f"orders ({orders.id}): burst credits end in ")
     assert "LimitExceeded" in text_of(cloud, NOT_PAGED).splitlines()[0]
     assert orders.id not in str(cloud.aws.notifications)  # an alarm of its own could not be made
 
@@ -62,7 +63,7 @@ def test_a_further_resource_is_named_although_the_first_one_is_still_without_an_
             disk.minute(iops=3_000)
         told += sweep_and_evaluate(cloud, memory)
     assert [state for _, _, state in told] == ["OK", "ALARM"]
-    first_lines = [line.split(":")[0] for line in text_of(cloud, NOT_PAGED).splitlines()[:2]]
+    first_lines = [line.split(" (")[0] for line in text_of(cloud, NOT_PAGED).splitlines()[:2]]
     assert sorted(first_lines) == ["billing", "orders"]
 
 
@@ -137,7 +138,7 @@ def test_where_all_is_heard_nothing_is_asked_for_an_hour(cloud: Cloud) -> None:
         cloud.clock.now += 60
     assert cloud.aws.counted["ListSubscriptionsByTopic"] == 2
     assert cloud.aws.counted["ListAlarmMuteRules"] == 1
-    assert cloud.aws.counted["PutMetricAlarm"] == len(METRICS)  # as they were deployed
+    assert cloud.aws.counted["PutMetricAlarm"] == len(STANDBY_METRICS)  # as they were deployed
 
 
 def test_a_deployment_without_these_alarms_says_which_one_is_missing(cloud: Cloud) -> None:
@@ -158,6 +159,7 @@ def test_a_resource_whose_words_cannot_be_written_is_still_named(
         raise RuntimeError(msg)
 
     monkeypatch.setattr("burstwatch.aws.reconcile.message_of_new", fail)
+    monkeypatch.setattr("burstwatch.aws.reconcile.danger_title", fail)
     told = sweep_and_evaluate(cloud, Memory())
     assert told == [(TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")]
     assert text_of(cloud, NOT_PAGED).startswith(f"{disk.id} is critical. No alarm: ")
