@@ -17,7 +17,7 @@ from burstwatch.aws.alarms import (
     fingerprint,
     read_members,
     read_tags,
-    write_members,
+    tags_of,
     write_tags,
 )
 from burstwatch.aws.deployment import count_subscribers
@@ -45,6 +45,8 @@ NO_TOPIC = "NotFound"
 TOLD_BY = {"page": NOT_HEARD, "notice": NOT_PAGED}
 #: When a further name has asked the alarm to end for a moment, in unix seconds; no unit raises it for so long.
 PAUSE_TAG, PAUSE_S = "burstwatch:pauses-since", 600.0
+#: When its text was last written; for so long what other units and shards have written is current.
+WRITTEN_TAG, CURRENT_S = "burstwatch:written-at", 180.0
 #: What an OK says that is none.
 MORE = "This is no end: a further name follows, so the alarm ends for some minutes and begins anew."
 #: What the alarm says whatever its cause begins so.
@@ -208,10 +210,12 @@ def _tell(
     known, is_raised = read_members(tags), item["StateValue"] == "ALARM"
     is_new = any(fingerprint(key) not in known for key in lines)
     asked_s = float(tags.get(PAUSE_TAG) or "-inf")
-    is_pausing = now - asked_s <= PAUSE_S
+    since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
+    is_pausing = is_raised and since.timestamp() <= asked_s and now - asked_s <= PAUSE_S
     before = item.get("AlarmDescription", "")
-    # Others may be concerned too, as long as the alarm says so.
-    others = _lines_of(before) if is_raised or is_pausing else []
+    # Others may be concerned too: what they have written just now, or before the alarm was raised, stays.
+    is_current = is_raised or now - float(tags.get(WRITTEN_TAG) or "-inf") <= CURRENT_S
+    others = _lines_of(before) if is_current else []
     members = {fingerprint(key) for key in lines} | (known if others else frozenset())
     told = [*lines.values(), *(line for line in others if line not in lines.values())]
     problems: list[Problem] = []
@@ -220,14 +224,11 @@ def _tell(
         note = [MORE] if is_raised else []
         request["AlarmDescription"] = _text([*note, *told], before)
         clients("cloudwatch").put_metric_alarm(**request)
-        arn = item["AlarmArn"]
-        problems = write_members(clients, full_name, arn, members, before=known)
-        if is_raised and is_new and not problems:
-            problems = write_tags(clients, full_name, arn, {PAUSE_TAG: f"{now:.0f}"})
-            is_pausing = not problems
-        elif not is_raised and PAUSE_TAG in tags:
-            problems += write_tags(clients, full_name, arn, {PAUSE_TAG: ""})
-    if is_raised and is_pausing:
+        stamps = {WRITTEN_TAG: f"{now:.0f}"} | ({PAUSE_TAG: f"{now:.0f}"} if is_raised else {})
+        kept = {**tags_of(members, before=known), **stamps}
+        problems = write_tags(clients, full_name, item["AlarmArn"], kept)
+        is_pausing = is_raised and not problems
+    if is_pausing:
         return problems  # it becomes OK, and is raised with all names then
     value = datum(STANDBY_METRICS[name], deployment_dimensions(config.deployment), now, 1.0)
     clients("cloudwatch").put_metric_data(Namespace=NAMESPACE, MetricData=[value])

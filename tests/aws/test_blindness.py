@@ -382,3 +382,27 @@ def test_an_alarm_of_a_kind_whose_tag_was_lost_is_not_ended_because_it_cannot_be
         cloud.aws.evaluate_alarms()
     own = [state for _, name, state in cloud.aws.notifications if name.endswith("/critical")]
     assert own == ["ALARM"]
+
+
+def test_instances_without_credits_need_no_mode_and_blind_nobody(cloud: Cloud) -> None:
+    for _ in range(3):
+        cloud.aws.add_instance("m5.large")
+    deployed(cloud)
+    cloud.aws.denied = {"DescribeInstanceCreditSpecifications"}
+    swept = run_sweep(cloud, Memory(), config=replace(CONFIG, kinds="ec2_instance_cpu"))
+    assert swept.completed
+    assert swept.found.assessments == {}
+    burstable = cloud.aws.add_instance("t3.nano")
+    swept = run_sweep(cloud, Memory(), config=replace(CONFIG, kinds="ec2_instance_cpu"))
+    assert swept.found.assessments.keys() == {f"{burstable}.cpu"}
+    assert not swept.completed
+
+
+def test_which_kinds_were_listed_is_written_again_where_it_could_not_be(cloud: Cloud) -> None:
+    heartbeat, memory = deployed(cloud), Memory()
+    cloud.aws.denied = {"TagResource"}
+    run_sweep(cloud, memory)
+    cloud.aws.denied = set()
+    run_sweep(cloud, memory)
+    tags = cloud.aws.regions["us-east-1"].alarm_tags[heartbeat]
+    assert {tag.removeprefix("burstwatch:lists-") for tag in tags} == set(INVENTORIES)

@@ -120,14 +120,68 @@ def test_a_volume_of_a_mass_that_recovers_and_burns_again_is_paged_by_its_name(
     assert {state for _, _, state in cloud.aws.notifications} == {"ALARM"}
 
 
-def test_a_sweep_that_may_not_read_who_is_in_a_mass_makes_no_second_one(cloud: Cloud) -> None:
+def test_where_it_cannot_be_read_whom_a_mass_stands_for_it_is_held_and_others_are_paged(
+    cloud: Cloud,
+) -> None:
     disks = draining(cloud, 6, percent=20)
+    warned = draining(cloud, 1, percent=70)[0]
     sweep_minutes(cloud, disks, 1, mass_from=5)
     cloud.aws.denied = {"ListTagsForResource"}
-    cloud.clock.now += 60
-    swept = run_sweep(cloud, config=with_mass(5))
-    assert not swept.completed
-    assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
+    for _ in range(14):
+        cloud.clock.now += 60
+        swept = run_sweep(cloud, config=with_mass(5))
+        cloud.aws.evaluate_alarms()
+        assert not swept.completed  # who knows whom it stands for?
+    assert {name: state for name, state in alarms(cloud).items() if warned.id not in name} == {
+        f"{PREFIX}/many_at_once/critical": "ALARM"
+    }
+
+
+def test_where_it_cannot_be_written_whom_a_mass_stands_for_it_neither_ends_nor_begins_again(
+    cloud: Cloud,
+) -> None:
+    disks, memory = draining(cloud, 6, percent=0), Memory()
+    cloud.aws.denied = {"TagResource"}
+    for _ in range(30):
+        a_minute(cloud, disks, iops=3_000)
+        assert not run_sweep(cloud, memory, config=with_mass(5)).completed
+        cloud.aws.evaluate_alarms()
+    assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/many_at_once/critical", "ALARM")]
+
+
+@pytest.mark.parametrize("operation", ["DescribeInstanceCreditSpecifications", "GetMetricData"])
+def test_a_mass_is_held_where_a_function_that_has_just_started_cannot_describe_its_members(
+    cloud: Cloud, operation: str
+) -> None:
+    hosts = [cloud.aws.add_instance("t3.nano") for _ in range(6)]
+    for host in hosts:
+        for back in range(100, 0, -1):
+            at = NOW - 300 * back
+            cloud.aws.put("AWS/EC2", "CPUCreditBalance", {"InstanceId": host}, at, 0.0)
+    config = replace(with_mass(5), kinds="ec2_instance_cpu")
+    run_sweep(cloud, config=config)
+    cloud.aws.evaluate_alarms()
+    cloud.aws.denied = {operation}
+    for _ in range(4):
+        cloud.clock.now += 60
+        run_sweep(cloud, config=config)
+        cloud.aws.evaluate_alarms()
+    assert [state for _, _, state in cloud.aws.notifications] == ["ALARM"]
+
+
+def test_what_was_silent_for_hours_is_paged_by_its_name_beside_a_fleet_that_stays_empty(
+    cloud: Cloud,
+) -> None:
+    empty_for_hours(cloud, 6)
+    run_sweep(cloud, config=with_mass(5))
+    cloud.aws.evaluate_alarms()
+    assert set(alarms(cloud)) == {f"{PREFIX}/long_empty/critical"}
+    cloud.clock.now += 900
+    (silent,) = empty_for_hours(cloud, 1)  # as one whose snooze has ended
+    for back in range(16):
+        silent._put(cloud.clock.now - 60 * back, 0, iops=300)
+    run_sweep(cloud, config=with_mass(5))
+    assert f"{PREFIX}/db/{silent.id}/critical" in alarms(cloud)
 
 
 def test_no_rise_is_larger_than_the_worst_of_it_that_are_named(cloud: Cloud) -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import NOT_HEARD, NOT_PAGED, STANDBY_METRICS
-from burstwatch.aws.unheard import standby_name
+from burstwatch.aws.unheard import MORE, Unheard, standby_name, tell_unheard
 from tests.aws.standby import deploy_standby, text_of
-from tests.aws.test_sweep import NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.aws.test_mass import with_mass
+from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 
@@ -163,3 +164,75 @@ def test_a_resource_whose_words_cannot_be_written_is_still_named(
     told = sweep_and_evaluate(cloud, Memory())
     assert told == [(TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")]
     assert text_of(cloud, NOT_PAGED).startswith(f"{disk.id} is critical. No alarm: ")
+
+
+def test_every_resource_of_a_mass_that_cannot_be_made_is_named_and_so_is_one_that_comes_later(
+    cloud: Cloud,
+) -> None:
+    deploy_standby(cloud)
+    cloud.aws.most_alarms = len(alarms(cloud))
+    memory, config = Memory(), with_mass(3)
+    many = [critical_disk(cloud, f"disk-{number}") for number in range(3)]
+    run_sweep(cloud, memory, config=config)
+    cloud.aws.evaluate_alarms()
+    assert all(disk.id in text_of(cloud, NOT_PAGED) for disk in many)
+    late = critical_disk(cloud, "late")
+    for _ in range(6):
+        at = cloud.clock.now
+        for disk in (*many, late):
+            cloud.clock.now = at
+            disk.minute(iops=3_000)
+        run_sweep(cloud, memory, config=config)
+        cloud.aws.evaluate_alarms()
+    assert late.id in text_of(cloud, NOT_PAGED)
+    own = [state for _, name, state in cloud.aws.notifications if name.endswith(NOT_PAGED)]
+    assert own == ["ALARM", "OK", "ALARM"]
+
+
+def test_units_that_share_the_alarm_do_not_keep_each_other_from_being_named(cloud: Cloud) -> None:
+    deploy_standby(cloud)
+    config = CONFIG
+
+    def tell(key: str) -> None:
+        unheard = Unheard()
+        unheard.add_unmade(key, "critical", f"{key}: no alarm")
+        assert tell_unheard(cloud.clients, unheard, config, now=cloud.clock.now) == []
+
+    for minute in range(12):
+        tell("vol-a")
+        if minute >= 2:
+            tell("vol-b")
+        cloud.aws.evaluate_alarms()
+        cloud.clock.now += 60
+    states = [state for _, _, state in cloud.aws.notifications]
+    assert states == ["ALARM", "OK", "ALARM"]
+    text = text_of(cloud, NOT_PAGED)
+    assert "vol-a: no alarm" in text
+    assert "vol-b: no alarm" in text
+    # The OK between is none, and says so.
+    assert MORE in cloud.aws.descriptions[-2]
+    assert MORE not in text
+
+
+def test_tags_that_cannot_be_written_make_no_page_that_comes_and_goes(cloud: Cloud) -> None:
+    deploy_standby(cloud)
+    cloud.aws.denied = {"TagResource"}
+    for _ in range(12):
+        unheard = Unheard()
+        unheard.add_unmade("vol-a", "critical", "vol-a: no alarm")
+        assert tell_unheard(cloud.clients, unheard, CONFIG, now=cloud.clock.now)
+        cloud.aws.evaluate_alarms()
+        cloud.clock.now += 60
+    assert [state for _, _, state in cloud.aws.notifications] == ["ALARM"]
+
+
+def test_a_topic_that_cannot_be_asked_about_wakes_nobody_and_is_asked_again(cloud: Cloud) -> None:
+    deploy_standby(cloud)
+    memory = Memory()
+    cloud.aws.denied = {"ListSubscriptionsByTopic"}
+    for _ in range(3):
+        swept = run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+        assert {problem.part for problem in swept.problems} == {"topic page", "topic notice"}
+        cloud.clock.now += 60
+    assert cloud.aws.notifications == []
