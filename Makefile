@@ -129,8 +129,7 @@ test-real: setup .cache/grafana/look.js $(JSII)/node_modules/.package-lock.json 
 	@$(BIN)/pytest -q -n 2 --dist loadfile -m "real or slow"
 
 .PHONY: test-bare
-test-bare: setup .cache/localcloud.stamp .cache/grafana/look.js ## what differs where Prometheus, Chromium, fio and their like are missing
-	@$(BIN)/pytest -q tests/local_cloud/test_local_dashboards.py
+test-bare: setup .cache/grafana/look.js ## what differs where Prometheus, Chromium, fio and their like are missing
 	@$(BIN)/pytest -q -m "not local_cloud and not slow" $$(grep -lr "program(\|find_program" tests --include='test_*.py' | grep -v local_cloud)
 
 .PHONY: test-cloud

