@@ -99,6 +99,12 @@ class Memory(Schedule):
     def _presence(self, kind: Kind) -> Presence:
         return self.presences.setdefault(kind.name, Presence())
 
+    def seconds_since_heard(self, now: float) -> float:
+        """How long ago somebody heard both topics; 0 at first, as whoever has just deployed it is still subscribing."""
+        if math.isinf(self.heard_at):
+            self.heard_at = now
+        return now - self.heard_at
+
     def allowance(self, now: float) -> Allowance:
         """The number of metrics that may be asked for at this look."""
         return Allowance() if self.budget is None else Allowance(self.budget.refill(now))

@@ -87,7 +87,7 @@ def sweep(
         foreign = foreign_of(there.prefix)  # a role can lead to the home unit as well
     found = replace(found, foreign=foreign)
     close = partial(close_episode, clients, found, deadline=deadline.plus(READ_ALARMS_S))
-    is_due = now - memory.heard_at >= HEARING_S
+    is_due = memory.seconds_since_heard(now) >= HEARING_S
     alarms = reconcile(publisher, found, there, config, close=close, is_hearing_due=is_due, now=now)
     memory.heard_at = now if alarms.is_heard else memory.heard_at
     problems += alarms.problems

@@ -39,6 +39,8 @@ from burstwatch.polling.unit import Problem
 
 #: Topics and mute rules are asked about so often, and whenever an alarm is made.
 HEARING_S = 3_600.0
+#: What is said of an operation that there is not.
+NO_OPERATION = ("InvalidAction", "UnknownOperation", "unknown operation")
 #: What SNS says of a topic that is not there.
 NO_TOPIC = "NotFound"
 #: Which topic each of them sends to: what is wrong with one topic is told on the other.
@@ -158,6 +160,8 @@ def _add_mutes(unheard: Unheard, clients: Clients, prefixes: Sequence[str]) -> l
                     unheard.add(NOT_HEARD, f"{rule} {name}", line)
                     unheard.is_deaf = True
     except (*AWS_ERRORS, KeyError) as error:
+        if any(words in describe_error(error) for words in NO_OPERATION):
+            return []  # a region whose CloudWatch has no mute rules
         return [Problem(part="mute rules", error=describe_error(error))]
     return []
 

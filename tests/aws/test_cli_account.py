@@ -116,6 +116,7 @@ def test_a_lead_that_a_full_bucket_does_not_outlast_is_said(
 
 
 def test_scan_needs_only_the_permissions_that_the_catalog_prints(cloud: Cloud) -> None:
+    cloud.aws.add_instance("t3.nano")  # its mode is asked for
     Disk(cloud, percent=40)
     put_cache(cloud)
     burstwatch(cloud, "scan", "--all-regions")
