@@ -58,6 +58,10 @@ def sort_out(
         for name, why in found.blind.items()
         if name not in before and not why.startswith(CANNOT_BE_JUDGED)
     }
+    if never.keys() >= found.kinds.keys():
+        return _with_problems(
+            found
+        ), problems  # nothing at all can be listed: that is no policy on one service
     return _with_problems(
         replace(
             found,
