@@ -58,7 +58,7 @@ class Bucket:
 def unsized_bucket(lasts_s: float, *, capacity: float = 1.0) -> Bucket:
     """A bucket of which only the level is known: ``lasts_s`` is the least time that a full one is taken to last.
 
-    What comes in is taken to fill it in a day. A capacity of 1 stands for a level that is a share.
+    What comes in is taken to fill it in a day. A capacity of 1 is for a level that is a share.
     """
     refill = capacity / DAY_S
     return Bucket(capacity=capacity, refill=refill, burst=refill + capacity / lasts_s)

@@ -4,16 +4,12 @@ The command line, the Lambda's environment (``BURSTWATCH_LEAD_S``), the page of
 `burstwatch config` and the table in the docs are all made from the fields of ``Config``.
 """
 
-import json
 import math
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlparse
+from urllib.parse import quote
 
 from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S
 from burstwatch.owner_tags import WINDOWS_ALLOWED, WINDOWS_PATTERN
@@ -283,28 +279,3 @@ def config_from_env(env: Mapping[str, str]) -> Config:
             if name.startswith(ENV_PREFIX) and not name.startswith(EXPORTER_ENV_PREFIX)
         }
     )
-
-
-def installing(extras: str) -> str:
-    """The command that adds optional packages, such as ``aws,terminal``, to this installation.
-
-    An installation from a folder, a file or a repository is named by that: an index may not have
-    the project, or may have another of its name.
-    """
-    wanted = f"burstwatch[{extras}]{_origin()}"
-    return f"{sys.executable} -m pip install '{wanted}'"
-
-
-def _origin() -> str:
-    """Where it was installed from, as a requirement says it; nothing for an index."""
-    try:
-        text = distribution("burstwatch").read_text("direct_url.json")
-    except PackageNotFoundError:  # it runs from a folder
-        return f" @ {Path(__file__).parents[1].as_uri()}"
-    if text is None:
-        return ""
-    record = json.loads(text)
-    url, vcs = record.get("url", ""), record.get("vcs_info", {}).get("vcs")
-    if url.startswith("file:") and not Path(unquote(urlparse(url).path)).exists():
-        return " @ WHERE-YOU-GOT-IT"
-    return f" @ {vcs}+{url}" if vcs else f" @ {url}"

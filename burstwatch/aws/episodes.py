@@ -71,7 +71,9 @@ def close_episode(
         episode,
         name=resource.name,
         empty_s=min(empty, default=None),
-        lowest_ratio=min((one.lowest_ratio for one in measured), default=None),
+        lowest_ratio=min((one.lowest_ratio for one in measured), default=None)
+        if resource.has_share
+        else None,
         at_zero_s=max((one.at_zero_s for one in measured), default=None),
         fix=lasting_fix(kind, resource),
         console=console_link(kind, resource),

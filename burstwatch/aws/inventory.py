@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeAlias
 
 from burstwatch.aws.listings import Listed, ListingReader
 from burstwatch.aws.pace import Pace
@@ -17,6 +18,8 @@ from burstwatch.shards import Shard, thing_id
 
 #: What a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
+#: The items of a kind's inventory and of the lookups so far, by name.
+Lists: TypeAlias = dict[str, Sequence[Item]]
 ESTIMATED = "AWS does not publish the size of this credit bucket, so the times are estimates"
 
 
@@ -92,18 +95,11 @@ def take_inventory(
     complete = complete and is_tagged  # a tag filter would find nothing
     if scope.shard.number > 1:  # what has no id is of the first shard
         refused = {}
-    lists = {"inventory": [thing.item for thing in things]}
+    lists: Lists = {"inventory": [thing.item for thing in things]}
     for lookup in kind.lookups:
-        known = len(reader.problems)
-        concerned = [thing for thing in things if lookup.concerns(thing.item, lists)]
-        if lookup.is_needed and not concerned:
-            lists[lookup.name] = []
-            continue
-        lists[lookup.name] = _look_up(lookup, lists, scope.shard, reader)
-        if lookup.is_needed and len(reader.problems) > known:
-            why = f"{lookup.listing.operation} failed, and nothing can be said without it"
-            refused |= {thing.id: why for thing in concerned if scope.shard.owns(thing.id)}
-            things = [thing for thing in things if thing.id not in refused]
+        lists[lookup.name], left_out = _look_up_for(lookup, things, lists, scope.shard, reader)
+        refused |= {name: why for name, why in left_out.items() if scope.shard.owns(name)}
+        things = [thing for thing in things if thing.id not in left_out]
     is_answered = not reader.problems
     found = {
         lookup.name: {
@@ -188,6 +184,24 @@ def _tagged(
     known = [(thing, by_arn.get(tags.arn(thing.item), {})) for thing in things]
     tagged = [replace(one, tags=its, name=its.get("Name", one.name)) for one, its in known]
     return tagged, is_whole
+
+
+def _look_up_for(
+    lookup: Lookup, things: Sequence[Thing], lists: Lists, shard: Shard, reader: ListingReader
+) -> tuple[list[Item], dict[str, str]]:
+    """What a lookup has found, and why nothing can be said of some things without what it should have."""
+    if not lookup.is_needed:
+        return _look_up(lookup, lists, shard, reader), {}
+    is_concerned = lookup.concerns(lists)
+    concerned = [thing.id for thing in things if is_concerned(thing.item)]
+    if not concerned:
+        return [], {}
+    problems_before = len(reader.problems)
+    items = _look_up(lookup, lists, shard, reader)
+    if len(reader.problems) == problems_before:
+        return items, {}
+    why = f"{lookup.listing.operation} failed, and nothing can be said without it"
+    return items, dict.fromkeys(concerned, why)
 
 
 def _look_up(

@@ -32,55 +32,51 @@ def sort_out(
 ) -> tuple[Look, list[Problem]]:
     """The look with the kinds that could never be listed apart, and what failed.
 
-    Where nobody knows what could be listed before, everything is taken to be blindness.
+    Where nobody knows what could be listed before, everything is taken to be blindness, and so it
+    is where nothing at all can be listed: that is no policy on one service.
     """
-    listed = found.kinds.keys() - found.incomplete - found.blind.keys()
-    heartbeat: _Heartbeat | None = None
-    problems: list[Problem] = []
-    if memory.listed_before is None or listed - memory.listed_before:
-        try:
-            heartbeat = _find_heartbeat(home, part_name(found.unit, found.shard), config)
-        except AWS_ERRORS as error:
-            problems.append(Problem(part="alarm on the heartbeat", error=describe_error(error)))
-            return _with_problems(found), problems
-        kept = heartbeat.kinds if heartbeat is not None else memory.listed_before or frozenset()
-        memory.listed_before = kept | listed
-        memory.has_heartbeat = heartbeat is not None
-        not_kept = [] if heartbeat is None else _keep(home, heartbeat, listed - heartbeat.kinds)
-        if not_kept:  # the next sweep tries it again
-            memory.listed_before = kept
-        problems += not_kept
-    if not memory.has_heartbeat:  # a sweep without a deployment
-        return _with_problems(found), problems
-    before = memory.listed_before
-    never = {
-        name: why
-        for name, why in found.blind.items()
-        if name not in before and not why.startswith(CANNOT_BE_JUDGED)
-    }
+    problems = _learn(home, found, config, memory)
+    never: dict[str, str] = {}
+    if memory.has_heartbeat and memory.listed_before is not None:
+        never = {
+            kind: why
+            for kind, why in found.blind.items()
+            if kind not in memory.listed_before and not why.startswith(CANNOT_BE_JUDGED)
+        }
     if never.keys() >= found.kinds.keys():
-        return _with_problems(
-            found
-        ), problems  # nothing at all can be listed: that is no policy on one service
-    return _with_problems(
-        replace(
-            found,
-            blind={name: why for name, why in found.blind.items() if name not in never},
-            unlisted=never,
-            incomplete=found.incomplete - never.keys(),
-            problems=tuple(
-                one for one in found.problems if not any(one.error in why for why in never.values())
-            ),
-        )
-    ), problems
+        never = {}
+    blind = {kind: why for kind, why in found.blind.items() if kind not in never}
+    kind_problems = {kind: some for kind, some in found.kind_problems.items() if kind not in never}
+    for kind, why in blind.items():
+        problem = Problem(part=f"{kind}: nobody watches it", error=why)
+        kind_problems[kind] = (*kind_problems.get(kind, ()), problem)
+    sorted_out = replace(
+        found,
+        blind=blind,
+        unlisted=never,
+        incomplete=found.incomplete - never.keys(),
+        kind_problems=kind_problems,
+    )
+    return sorted_out, problems
 
 
-def _with_problems(found: Look) -> Look:
-    """The look, in which each kind that nobody watches is a problem."""
-    blind = [
-        Problem(part=f"{name}: nobody watches it", error=why) for name, why in found.blind.items()
-    ]
-    return replace(found, problems=(*found.problems, *blind))
+def _learn(home: Clients, found: Look, config: Config, memory: Memory) -> list[Problem]:
+    """Bring what is remembered and what is written of the kinds that were listed up to date. Returns what failed."""
+    listed = frozenset(found.kinds.keys() - found.incomplete - found.blind.keys())
+    if memory.listed_before is not None and listed <= memory.listed_before:
+        return []
+    try:
+        heartbeat = _find_heartbeat(home, part_name(found.unit, found.shard), config)
+    except AWS_ERRORS as error:
+        return [Problem(part="alarm on the heartbeat", error=describe_error(error))]
+    memory.has_heartbeat = heartbeat is not None
+    if heartbeat is None:  # a sweep without a deployment
+        memory.listed_before = listed | (memory.listed_before or frozenset())
+        return []
+    problems = _keep(home, heartbeat, listed - heartbeat.kinds)
+    # What could not be written is written again at the next sweep.
+    memory.listed_before = heartbeat.kinds if problems else heartbeat.kinds | listed
+    return problems
 
 
 def _find_heartbeat(home: Clients, part: str, config: Config) -> _Heartbeat | None:

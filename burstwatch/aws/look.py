@@ -42,7 +42,7 @@ class Look:
     that are not well what led up to it, by id. ``kinds`` are those looked at, by name; for the
     ``incomplete`` ones the inventory was not read in full, for the ``unsettled`` ones not often
     enough for what it lacks to be gone. ``guessed`` are ids judged without the days before, which were
-    not read yet. ``blind`` says by kind why nobody watches it: its resources cannot be listed or described, or asking failed for
+    not read yet. ``kind_problems`` are the parts of each kind that failed. ``blind`` says by kind why nobody watches it: its resources cannot be listed or described, or asking failed for
     half or more of those that could be spent from. Neither silence nor a budget that is used up is a failure. ``unlisted`` says
     the same of kinds that could never be listed here. ``quiet`` says by
     id why no new alarm is made now, and ``excluded`` is how many asked not to be watched.
@@ -60,7 +60,7 @@ class Look:
     buckets: tuple[Assessed, ...] = ()
     backgrounds: Mapping[str, Background] = field(default_factory=dict)
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    kind_problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
     incomplete: frozenset[str] = frozenset()
     unsettled: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
@@ -71,6 +71,12 @@ class Look:
     evaluated: int = 0
     metrics_requested: int = 0
     metrics_refused: int = 0
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The parts that failed, each once: two kinds may ask the same of AWS, and be refused it in the same words."""
+        every = (problem for problems in self.kind_problems.values() for problem in problems)
+        return tuple(dict.fromkeys(every))
 
     @property
     def is_blind(self) -> bool:
@@ -231,8 +237,6 @@ def _merged(
     if not incomplete:
         memory.forget_all_but(set(buckets))
     found = worst_of_each(buckets.values())
-    problems = [problem for stock in stocks for problem in stock.problems]
-    problems += [problem for one in in_order for problem in one.problems]
     return Look(
         unit=unit,
         at=reader.now,
@@ -244,8 +248,10 @@ def _merged(
         },
         assessments=with_parents(found),
         buckets=tuple(buckets.values()),
-        # Two kinds may ask the same of AWS, and be refused it in the same words.
-        problems=tuple(dict.fromkeys(problems)),
+        kind_problems={
+            part.kind.name: (*part.stock.problems, *looked[part.kind.name].problems)
+            for part in parts
+        },
         incomplete=incomplete,
         guessed=frozenset(
             resource.id for resource, _ in buckets.values() if memory.is_guess(resource, reader.now)

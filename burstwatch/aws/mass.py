@@ -75,12 +75,13 @@ class Group:
     @property
     def has_grown(self) -> bool:
         """Whether its alarm's text does not count all that are in it."""
-        known = None if self.alarm is None else self.alarm.members
-        return self.state == "on" and bool(known) and bool(self.members - (known or frozenset()))
+        if self.alarm is None or not self.alarm.members:
+            return False
+        return self.state == "on" and not self.members <= self.alarm.members
 
 
 def plan_groups(
-    danger: Mapping[Verdict, Crowd],
+    crowds: Mapping[Verdict, Crowd],
     alarms: Iterable[Alarm],
     sight: Sight,
     *,
@@ -100,7 +101,7 @@ def plan_groups(
     for severity in ALARMED:
         groups += _plan_severity(
             severity,
-            danger[severity],
+            crowds[severity],
             by_severity[severity],
             sight,
             least=least,
@@ -112,7 +113,7 @@ def plan_groups(
 
 def _plan_severity(
     severity: Verdict,
-    danger: Crowd,
+    crowd: Crowd,
     alarms: Sequence[Alarm],
     sight: Sight,
     *,
@@ -120,78 +121,85 @@ def _plan_severity(
     rise_s: float,
     now: float,
 ) -> list[Group]:
-    untold = list(danger.untold)
-    for alarm in alarms:
-        if alarm.timeline.over_s is None:
-            untold = [
-                one
-                for one in untold
-                if alarm.members is not None and fingerprint(one) not in alarm.members
-            ]
-    old = [
+    untold = _without_members(crowd.untold, alarms)
+    long_empty = [
         resource_id
         for resource_id in untold
         if severity == "critical" and _is_long_empty(resource_id, sight, now)
     ]
-    fresh = [resource_id for resource_id in untold if resource_id not in set(old)]
-    groups = []
+    risen = [resource_id for resource_id in untold if resource_id not in {*long_empty}]
+    groups: list[Group] = []
     for alarm in alarms:
         joining: list[str] = []
-        # Where it is not written whom it stands for, it is for whoever has no other alarm.
-        is_rising = now - alarm.timeline.opened_s <= rise_s or not alarm.members
-        is_long_empty = group_of(alarm.resource_id).startswith(LONG_EMPTY)
-        if alarm.timeline.over_s is None and is_rising and is_long_empty:
-            joining, old = old, []
-        elif alarm.timeline.over_s is None and is_rising:
-            joining, fresh = fresh, []
-        group = _going_on(alarm, danger, joining, sight, least=least)
-        if group.state == "over":  # those have no other alarm
-            fresh += joining
+        is_lasting = alarm.timeline.over_s is None
+        if is_lasting and not alarm.members:
+            # Nobody has written whom it stands for, so it does for whoever has no other alarm.
+            joining, long_empty, risen = [*long_empty, *risen], [], []
+        elif is_lasting and now - alarm.timeline.opened_s <= rise_s:
+            if group_of(alarm.resource_id).startswith(LONG_EMPTY):
+                joining, long_empty = long_empty, []
+            else:
+                joining, risen = risen, []
+        group = _going_on(alarm, crowd, joining, sight, least=least)
+        if group.state == "over":  # those that would have joined it have no other alarm
+            risen += joining
         groups.append(group)
-    taken = {group.name for group in groups}
-    risen = [
+    told_lately = [
         resource_id
-        for resource_id in danger.resource_ids
-        if now - danger.told_at.get(resource_id, now - rise_s - 1) <= rise_s
+        for resource_id, told_s in crowd.told_at.items()
+        if resource_id in {*crowd.resource_ids} and now - told_s <= rise_s
     ]
-    for name, members, others in ((LONG_EMPTY, old, []), (MANY_AT_ONCE, fresh, risen)):
-        if members and len(members) + len(others) >= least:
-            ids = {*members, *others}
-            groups.append(
-                Group(
-                    name=_free_name(name, taken),
-                    severity=severity,
-                    resource_ids=tuple(one for one in danger.resource_ids if one in ids),
-                    members=frozenset(map(fingerprint, ids)),
-                    state="new",
-                )
-            )
+    taken = {group.name for group in groups}
+    if long_empty and len(long_empty) >= least:
+        groups.append(_new_group(_free_name(LONG_EMPTY, taken), severity, crowd, long_empty))
+    if risen and len(risen) + len(told_lately) >= least:
+        members = [*risen, *told_lately]
+        groups.append(_new_group(_free_name(MANY_AT_ONCE, taken), severity, crowd, members))
     return groups
 
 
+def _without_members(resource_ids: Iterable[str], alarms: Iterable[Alarm]) -> list[str]:
+    """Those that no alarm stands for; none where it could not be read whom one of them stands for."""
+    members: set[str] = set()
+    for alarm in alarms:
+        if alarm.timeline.over_s is not None:
+            continue
+        if alarm.members is None:
+            return []
+        members |= alarm.members
+    return [resource_id for resource_id in resource_ids if fingerprint(resource_id) not in members]
+
+
+def _new_group(name: str, severity: Verdict, crowd: Crowd, members: Iterable[str]) -> Group:
+    ids = {*members}
+    return Group(
+        name=name,
+        severity=severity,
+        resource_ids=tuple(resource_id for resource_id in crowd.resource_ids if resource_id in ids),
+        members=frozenset(map(fingerprint, ids)),
+        state="new",
+    )
+
+
 def _going_on(
-    alarm: Alarm,
-    danger: Crowd,
-    joining: Iterable[str],
-    sight: Sight,
-    *,
-    least: float,
+    alarm: Alarm, crowd: Crowd, joining: Iterable[str], sight: Sight, *, least: float
 ) -> Group:
     """The group of an alarm that is there, with those that are joining it."""
-    if (
-        alarm.members is None
-    ):  # whom it stands for could not be read: nobody is told that it is over
+    if alarm.members is None:
+        # It could not be read whom it stands for: nobody is told that it is over.
         return Group(
             name=group_of(alarm.resource_id),
             severity=alarm.severity,
-            resource_ids=tuple(danger.untold),
+            resource_ids=tuple(crowd.untold),
             members=frozenset(),
             state="held",
             alarm=alarm,
         )
     members = alarm.members | {fingerprint(resource_id) for resource_id in joining}
-    present = tuple(one for one in danger.resource_ids if fingerprint(one) in members)
-    lost = {one for one in map(fingerprint, sight.lost) if one in members}
+    present = tuple(
+        resource_id for resource_id in crowd.resource_ids if fingerprint(resource_id) in members
+    )
+    lost = members & {fingerprint(resource_id) for resource_id in sight.lost}
     if not sight.is_whole:
         lost |= members - {fingerprint(resource_id) for resource_id in sight.seen}
     state: GroupState = "over"

@@ -192,14 +192,12 @@ def _announced(group: Group) -> tuple[str, ...]:
 
 def _told_of(resource: Resource, there: Iterable[Alarm], mass_there: Iterable[Alarm]) -> int:
     """The highest severity that an alarm tells of a resource now: its own, or one that stands for it."""
-    own = [alarm for alarm in there if alarm.state != "OK"]
-    print_of = fingerprint(resource.id)
-    standing = [
-        alarm
-        for alarm in mass_there
-        if alarm.timeline.over_s is None and print_of in (alarm.members or ())
-    ]
-    return max((SEVERITY[alarm.severity] for alarm in (*own, *standing)), default=0)
+    severities = [SEVERITY[alarm.severity] for alarm in there if alarm.state != "OK"]
+    for alarm in mass_there:
+        members = alarm.members or frozenset()
+        if alarm.timeline.over_s is None and fingerprint(resource.id) in members:
+            severities.append(SEVERITY[alarm.severity])
+    return max(severities, default=0)
 
 
 def _is_unsure(resource: Resource, assessment: Assessment, found: Look, config: Config) -> bool:
@@ -296,7 +294,7 @@ def _plan_groups(
             is_whole=not (found.incomplete or found.unlisted or found.blind),
         ),
         least=max(config.mass_from / found.shard.count, min(FEWEST_IN_MASS, config.mass_from)),
-        # Who is in a group is written at the sweep after the one that begins it.
+        # Two sweeps at least, however far apart they are.
         rise_s=max(RISE_S, 2 * config.sweep_period_s),
         now=now,
     )
@@ -307,12 +305,12 @@ def _plan_groups(
         by_id[key] = group
         if group.state != "over":
             told = {(resource_id, group.severity) for resource_id in group.resource_ids}
-            draft.create = [one for one in draft.create if one not in told]
+            draft.create = [entry for entry in draft.create if entry not in told]
         if group.state != "held":
             draft.severities[MASS, key] = severity_of(group)
-        if group.alarm is not None and group.state != "held":
-            draft.update([group.alarm], severity_of(group), now)
-            draft.end([group.alarm], severity_of(group), now)
+            there_now = [] if group.alarm is None else [group.alarm]
+            draft.update(there_now, severity_of(group), now)
+            draft.end(there_now, severity_of(group), now)
         if group.has_grown and group.alarm is not None:
             draft.rewrite.append((group.alarm, group.alarm.timeline))
     return by_id

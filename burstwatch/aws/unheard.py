@@ -221,7 +221,9 @@ def _tell(
     is_current = is_raised or now - float(tags.get(WRITTEN_TAG) or "-inf") <= CURRENT_S
     others = _lines_of(before) if is_current else []
     members = {fingerprint(key) for key in lines} | (known if others else frozenset())
-    told = [*lines.values(), *(line for line in others if line not in lines.values())]
+    # What was written of the same subject is of an earlier look.
+    subjects = {_subject_of(line) for line in lines.values()}
+    told = [*lines.values(), *(line for line in others if _subject_of(line) not in subjects)]
     problems: list[Problem] = []
     if is_new or not is_raised:
         request = {key: item[key] for key in KEPT if key in item}
@@ -237,6 +239,11 @@ def _tell(
     value = datum(STANDBY_METRICS[name], deployment_dimensions(config.deployment), now, 1.0)
     clients("cloudwatch").put_metric_data(Namespace=NAMESPACE, MetricData=[value])
     return problems
+
+
+def _subject_of(line: str) -> str:
+    """What a line is about: what stands before its colon."""
+    return line.partition(": ")[0]
 
 
 def _lines_of(text: str) -> list[str]:

@@ -5,7 +5,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from burstwatch.config import ENV_PREFIX, Config, config_from_env, installing
+from burstwatch import installing
+from burstwatch.config import ENV_PREFIX, Config, config_from_env
 from burstwatch.formatting import DAY, HOUR, MINUTE
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind

@@ -116,9 +116,11 @@ class Board:
             key=resource.id,
             name=printable(resource.name) or resource.id,
             type=resource.facts.get("type", resource.kind),
-            verdict=assessment.verdict,
-            balance=NOT_KNOWN if level is None else bar(level.likely),
-            spark="".join(map(spark, self.levels.get(resource.id, ()))),
+            verdict=assessment.verdict.replace("_", " "),
+            balance=NOT_KNOWN if level is None or not resource.has_share else bar(level.likely),
+            spark="".join(map(spark, self.levels.get(resource.id, ())))
+            if resource.has_share
+            else "",
             left=span(projection.left_s(projection.time_to_empty_s, now)),
             worst=span(projection.left_s(projection.worst_s, now)),
         )

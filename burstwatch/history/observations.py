@@ -47,7 +47,8 @@ class Resource:
     ``not_watched``. One of the two is given: what cannot be watched is never *ok*.
     ``is_documented`` is False where AWS does not publish the bucket's
     size: the worst case is then an estimate. Where ``is_sized`` is False nobody knows even what
-    comes in, and only the balance and its slope are judged. ``limit`` is the smaller of its own and its
+    comes in, and only the balance and its slope are judged; ``has_share`` is False where AWS counts such
+    a balance in credits, so that nobody can say how full the bucket is. ``limit`` is the smaller of its own and its
     parents' limits. ``highest_verdict`` caps the verdict: what only costs money at zero
     never pages. ``history_from_s`` cuts off what belongs to an earlier size or type.
     ``starts_empty`` says that it can have no credits when it is started, which is no incident;
@@ -77,6 +78,7 @@ class Resource:
     not_watched: str = ""
     is_documented: bool = True
     is_sized: bool = True
+    has_share: bool = True
     limit: Limit
     highest_verdict: Verdict = "exhausted"
     statistic: Statistic = "Minimum"
@@ -119,11 +121,6 @@ class Resource:
     def can_spend(self) -> bool:
         """Whether it has credits, and something that could spend them now."""
         return self.bucket is not None and self.in_use
-
-    @property
-    def is_share_known(self) -> bool:
-        """Whether its level is a share of the bucket: of an unsized one in credits it is not."""
-        return self.is_sized or self.bucket is None or self.bucket.capacity == 1.0
 
     @property
     def key(self) -> str:

@@ -264,6 +264,7 @@ def _unsized(resource: Resource, instance_type: str) -> Resource:
         limit=Limit(rate=bucket.burst, binding="cpu"),
         is_documented=False,
         is_sized=False,
+        has_share=False,
         caveats=(why,),
     )
 

@@ -56,12 +56,15 @@ def buckets_of(resource: Resource, instance_type: str, spec: Item | None) -> tup
         msg = f"instance type {instance_type!r} is not described"
         raise ValueError(msg)
     info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    if spec.get("Hypervisor") == "nitro" and not info:
+        reason = f"AWS does not say what {instance_type} sustains"
+        return (without_bucket(resource, not_watched=reason),)
     reason = _no_bucket_reason(instance_type, spec, info)
     if reason:
-        return (_without_bucket(resource, no_bucket_reason=reason),)
+        return (without_bucket(resource, no_bucket_reason=reason),)
     if _is_larger_than_published(instance_type):
         reason = f"AWS publishes no balance for sizes above {LARGEST_PUBLISHED.value:g}xlarge"
-        return (_without_bucket(resource, not_watched=reason),)
+        return (without_bucket(resource, not_watched=reason),)
     rates: tuple[tuple[str, CreditUnit, float, float], ...] = (
         (IO_BALANCE, "io", float(info["BaselineIops"]), float(info["MaximumIops"])),
         (
@@ -82,7 +85,7 @@ def buckets_of(resource: Resource, instance_type: str, spec: Item | None) -> tup
 
 def _no_bucket_reason(instance_type: str, spec: Item, info: Item) -> str:
     """Why an instance of this type does not burst, decided from the type alone."""
-    if spec.get("Hypervisor") != "nitro" or not info:
+    if spec.get("Hypervisor") != "nitro":
         return f"{instance_type} is not of the types that burst"
     pairs = (
         ("BaselineIops", "MaximumIops"),
@@ -101,9 +104,10 @@ def _is_larger_than_published(instance_type: str) -> bool:
     )
 
 
-def _without_bucket(
+def without_bucket(
     resource: Resource, *, no_bucket_reason: str = "", not_watched: str = ""
 ) -> Resource:
+    """The one resource of an instance that has no buckets, or whose buckets cannot be watched."""
     return replace(
         resource,
         level_metric=IO_BALANCE,

@@ -137,15 +137,17 @@ class Lookup:
     """Further items that a resource's description needs, such as its parents.
 
     ``wanted`` gives their ids from what has been found so far; without it the list is read whole.
-    ``is_needed`` is for one without which nothing can be said of the items that it ``concerns``, as far as
-    what has been found so far tells.
+    ``is_needed`` is for one without which nothing can be said of the items that it concerns: ``concerns``
+    says which, by what has been found so far.
     """
 
     name: str
     listing: Listing
     wanted: Callable[[Mapping[str, Sequence[Item]]], set[str]] | None = None
     is_needed: bool = False
-    concerns: Callable[[Item, Mapping[str, Sequence[Item]]], bool] = lambda _item, _lists: True
+    concerns: Callable[[Mapping[str, Sequence[Item]]], Callable[[Item], bool]] = lambda _lists: (
+        lambda _item: True
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ The surplus alone is the level of an Unlimited instance. Credits that it has sav
 the time longer than the one stated.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from burstwatch.fixes import Fix
@@ -82,11 +82,15 @@ CREDIT_SPECIFICATIONS = Listing(
 )
 
 
-def _has_credits(instance: Item, lists: Mapping[str, Sequence[Item]]) -> bool:
+def _has_credits(lists: Mapping[str, Sequence[Item]]) -> Callable[[Item], bool]:
     """Whether an instance is of a burstable type: of the others nobody asks for a mode."""
-    name = instance.get("InstanceType", "")
-    described = next((one for one in lists[TYPES] if one.get("InstanceType") == name), None)
-    return _cpu.is_burstable(name, described)
+    types = {described.get("InstanceType"): described for described in lists[TYPES]}
+
+    def is_burstable(instance: Item) -> bool:
+        name = instance.get("InstanceType", "")
+        return _cpu.is_burstable(name, types.get(name))
+
+    return is_burstable
 
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:

@@ -32,6 +32,8 @@ THROUGHPUT, OPERATIONS = "FileServerDiskThroughputBalance", "FileServerDiskIopsB
 PERIOD_S = 300.0
 #: These publish the balances too. What their servers sustain is not in the table.
 OTHERS = frozenset({"ONTAP", "OPENZFS"})
+#: Its network and its disks burst too.
+LUSTRE = "LUSTRE"
 
 
 def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
@@ -40,6 +42,8 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     kind_of = item["FileSystemType"]
     if kind_of in OTHERS:
         yield from _unsized(thing, f"what a file server of {kind_of} sustains is not known here")
+    if kind_of == LUSTRE:
+        yield replace(_base(thing), not_watched="AWS publishes no balance of FSx for Lustre")
     if kind_of != _fsx.WINDOWS:
         return
     capacity = item["WindowsConfiguration"]["ThroughputCapacity"]

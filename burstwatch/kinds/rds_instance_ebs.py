@@ -17,6 +17,7 @@ from burstwatch.kinds._instance_ebs import (
     buckets_of,
     example_of,
     fixes_of,
+    without_bucket,
 )
 from burstwatch.kinds.base import Found, Item, Kind, Lookup, Thing
 
@@ -26,13 +27,19 @@ TYPES = "instance_types"
 def _instance_type(item: Item) -> str:
     """The EC2 type below a class such as ``db.m5.large``; empty where there is none of that name.
 
-    Serverless classes have no size. Classes with extra memory, such as ``db.r5.2xlarge.tpc2.mem8x``,
-    run on a larger type, and AWS does not say on which.
+    Serverless classes have no size, and those with extra memory run on a type that AWS does not name.
     """
-    if item["Engine"].startswith((_rds.DOCDB, _rds.NEPTUNE)):
-        return ""
     name = str(item["DBInstanceClass"]).removeprefix("db.")
-    return name if name.count(".") == 1 else ""
+    return name if _is_own(item) and name.count(".") == 1 else ""
+
+
+def _is_own(item: Item) -> bool:
+    return not item["Engine"].startswith((_rds.DOCDB, _rds.NEPTUNE))
+
+
+def _has_extra_memory(item: Item) -> bool:
+    """Whether its class is one such as ``db.r5.2xlarge.tpc2.mem8x``."""
+    return str(item["DBInstanceClass"]).removeprefix("db.").count(".") > 1
 
 
 def _types(found: Mapping[str, Sequence[Item]]) -> set[str]:
@@ -46,7 +53,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         ValueError: if the type's numbers are not known: then nothing can be said of it.
     """
     item, instance_type = thing.item, _instance_type(thing.item)
-    if not instance_type:
+    if not _is_own(item) or not (instance_type or _has_extra_memory(item)):
         return
     resource = Resource(
         kind=KIND.name,
@@ -61,6 +68,10 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         history_from_s=_rds.created_s(item),
         facts={"type": item["DBInstanceClass"], "instance_type": instance_type},
     )
+    if not instance_type:
+        reason = f"AWS does not say on which instance type {item['DBInstanceClass']} runs"
+        yield without_bucket(resource, not_watched=reason)
+        return
     yield from buckets_of(resource, instance_type, found[TYPES].get(instance_type))
 
 

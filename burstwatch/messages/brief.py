@@ -90,7 +90,7 @@ def make_brief(
         at_zero=kind.at_zero(resource) if resource.is_sized else AT_ZERO_UNKNOWN,
         fixes=_fixes(resource, projection, kind, background.rates),
         cause=_cause(resource, projection, kind, background.rates),
-        credits=_credits(projection, background) if resource.is_share_known else "",
+        credits=_credits(projection, background) if resource.has_share else "",
         place=_place(resource),
         data=_data(projection),
         caveats=resource.caveats,

@@ -201,7 +201,7 @@ def listing_message(
         title=title,
         where=f"Where: {kind}, {unit}",
         actions=actions(steps),
-        facts=_lines(("Why", why), ("Others", "all other kinds are watched")) if why else (),
+        facts=_lines(("Why", why)),
         timeline=timeline,
         links=links_of("parts-failed", links, at=at),
         keywords=("warning", kind),

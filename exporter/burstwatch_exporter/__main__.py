@@ -3,7 +3,7 @@
 import sys
 from typing import NoReturn
 
-from burstwatch.config import installing
+from burstwatch import installing
 
 
 def main() -> NoReturn:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from burstwatch.config import installing
+from burstwatch import installing
 from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import LevelPoint

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from burstwatch.aws.alarms import MEMBERS_PER_TAG, MOST_TAGS, fingerprint, read_members, tags_of
 from burstwatch.aws.memory import Memory
-from burstwatch.messages.message import NAMED_IN_MASS
 from tests.aws.chronic import play
 from tests.aws.test_mass import PREFIX, a_minute, draining, with_mass
-from tests.aws.test_sweep import NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.aws.test_sweep import TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
 IDS = st.frozensets(st.text(min_size=1, max_size=8), max_size=300)
@@ -182,15 +181,6 @@ def test_what_was_silent_for_hours_is_paged_by_its_name_beside_a_fleet_that_stay
         silent._put(cloud.clock.now - 60 * back, 0, iops=300)
     run_sweep(cloud, config=with_mass(5))
     assert f"{PREFIX}/db/{silent.id}/critical" in alarms(cloud)
-
-
-def test_no_rise_is_larger_than_the_worst_of_it_that_are_named(cloud: Cloud) -> None:
-    draining(cloud, 12, percent=70)
-    run_sweep(cloud, config=with_mass(5))
-    cloud.aws.evaluate_alarms()
-    assert cloud.aws.notifications == [(NOTICE, f"{PREFIX}/many_at_once/warning", "ALARM")]
-    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
-    assert alarm["AlarmDescription"].count("vol-") <= NAMED_IN_MASS
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch.config import installing
+from burstwatch import installing
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import run

@@ -47,6 +47,7 @@ BUCKETS: dict[str, tuple[float, float, float, float] | None] = {
         1,
         1_800,
     ),
+    "fs-0bbbbbbbbbbbbbbb6/FileServerDiskThroughputBalance": None,
     "fs-0bbbbbbbbbbbbbbb7/FileServerDiskIopsBalance": (
         1 / 86_400,
         1 / 86_400 + 1 / 1_800,

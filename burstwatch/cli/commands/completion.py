@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
+from burstwatch import installing
 from burstwatch.cli.main import Terminal, build_parser
-from burstwatch.config import installing
 
 SHELLS = ("bash", "zsh", "tcsh")
 

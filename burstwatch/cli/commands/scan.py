@@ -133,7 +133,7 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
                 "reason": assessment.reason,
                 "state": assessment.projection.state,
                 "balance_ratio": assessment.projection.level.likely
-                if assessment.projection.level and resource.is_share_known
+                if assessment.projection.level and resource.has_share
                 else None,
                 "time_to_empty_s": assessment.projection.time_to_empty_s,
                 "low_s": assessment.projection.low_s,
@@ -168,7 +168,7 @@ def _report(
             f"{assessment.verdict.replace('_', ' ')}{', silent' if (resource.unit, resource.id) in silent else ''}",
             assessment.projection.state,
             f"{assessment.projection.level.likely:.0%}"
-            if assessment.projection.level and resource.is_share_known
+            if assessment.projection.level and resource.has_share
             else "-",
             span(assessment.projection.time_to_empty_s),
             span(assessment.projection.worst_s),

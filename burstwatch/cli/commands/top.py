@@ -5,10 +5,11 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
+from burstwatch import installing
 from burstwatch.cli.account import add_account_arguments, make_clients, where_of
 from burstwatch.cli.board import Board
 from burstwatch.cli.main import Terminal
-from burstwatch.config import Config, config_from_env, installing
+from burstwatch.config import Config, config_from_env
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
 
