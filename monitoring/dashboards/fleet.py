@@ -18,6 +18,7 @@ from monitoring.dashboards.cloudwatch import (
 from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
+    CALM,
     DOUBLING_HEIGHT,
     FLEET,
     GREEN,
@@ -52,6 +53,8 @@ from monitoring.dashboards.parts import (
 from monitoring.dashboards.verdict import NONE_IS_NEAR, NOW
 
 MONTH_S = 30 * 86_400
+#: The metric is published only while there is something to count.
+NONE_TO_SHOW = Nothing(text="none", color=CALM)
 RESOURCE = "${PROP('Dim.ResourceId')}"
 #: A column with a time or a share, in pixels.
 VALUE_WIDTH = 110
@@ -128,7 +131,7 @@ def _now() -> list[Panel]:
         ),
         number(
             "Not judged",
-            "Resources that are unknown: no data, a denied call, or a change that has no datapoint yet. They are not watched.",
+            "Resources that are unknown: no data, a denied call, or a change that has no datapoint yet. Their alarms stay as they are until they are judged again.",
             kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("unknown", "ResourcesUnknown")],
         ),
@@ -207,29 +210,16 @@ def _history() -> list[Panel]:
     ]  # fmt: skip
 
 
-#: How much of the fleet is judged, by the name of the line.
-COVERAGE = {
-    "seen": "ResourcesSeen",
-    "unknown": "ResourcesUnknown",
-    "not_watched": "ResourcesNotWatched",
-}
-COVERAGE_LOOKS = {
-    "seen": Look(color=BLUE),
-    "unknown": Look(color=RED),
-    "not_watched": Look(color=ORANGE),
-}
-
-
 def _monitor() -> list[Panel]:
     # A period without a sweep has asked for nothing.
     per_month = f"FILL(requested, 0) / PERIOD(requested) * {MONTH_S} * {METRIC_REQUEST.value:.5f}"
     return [
         graph(
             "Coverage",
-            "How many resources the sweeps see, how many of them they cannot judge now, and how many can never be watched, because AWS publishes nothing of them.",
+            "How many resources the sweeps see, and how many of them they cannot judge now.",
             kind=KIND, unit="short", width=8,
-            targets=[_fleet(name, metric_name) for name, metric_name in COVERAGE.items()],
-            looks=COVERAGE_LOOKS,
+            targets=[_fleet("seen", "ResourcesSeen"), _fleet("unknown", "ResourcesUnknown")],
+            looks={"seen": Look(color=BLUE), "unknown": Look(color=RED)},
         ),
         graph(
             "Age of the newest data",
@@ -260,18 +250,24 @@ def _monitor() -> list[Panel]:
         graph(
             "Metrics asked for",
             "By GetMetricData, which AWS bills by the metric.",
-            kind=KIND, unit="short", width=8,
+            kind=KIND, unit="short", width=6,
             targets=[_fleet("requested", "MetricsRequested", period_s=300)],
         ),
         number(
             "What asking costs a month",
             f"At the mean of the range shown, and at {METRIC_REQUEST.value * 1_000:g} USD per 1,000 metrics (list price). "
             "Alarms, the function and the dashboards are not included: `cdk synth` prints their price.",
-            kind=KIND, unit="currencyUSD", steps=PLAIN, width=8, height=8, calculation="mean", decimals=2,
+            kind=KIND, unit="currencyUSD", steps=PLAIN, width=6, height=8, calculation="mean", decimals=2,
             targets=[
                 _fleet("requested", "MetricsRequested", period_s=300, hidden=True),
                 math("cost", per_month, label="USD a month", period_s=300),
             ],
+        ),
+        number(
+            "Not watched",
+            "Resources whose credits AWS does not publish, or whose limits it does not state: no alarm covers them. `burstwatch scan` says which and why. The metric exists only while there are some.",
+            kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW, width=4, height=8, none=NONE_TO_SHOW,
+            targets=[_fleet("not_watched", "ResourcesNotWatched")],
         ),
     ]  # fmt: skip
 
