@@ -29,6 +29,8 @@ AFTER_S = 24 * 3600.0
 LARGE = "m5.8xlarge"
 #: Have balances of their own, which AWS publishes, and one volume each.
 SMALL, MEDIUM = "m5.large", "m5.xlarge"
+#: It bursts, and AWS publishes no balance of a size above 4xlarge: it cannot be watched.
+UNPUBLISHED = "m7i-flex.8xlarge"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +104,7 @@ def build_fleet(*, dry_earlier_s: float = 0.0) -> list[Spec]:
             history="nab/nab_c0d644",
             episode=_steady(mib_s=10),
         ),
-        replace(_gp2("cold-spare", 100), silent=True),
+        replace(_gp2("cold-spare", 100), silent=True, instance_type=UNPUBLISHED),
         Spec(name="cache", volume_type="gp3", size_gib=100, episode=_steady(iops=2500)),
         replace(_gp2("warehouse", 1000), episode=_steady(iops=3000)),
         replace(_gp2("lake", 3334), episode=_steady(iops=6000)),

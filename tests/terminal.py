@@ -53,4 +53,5 @@ def top_until_q(words: Sequence[bytes], env: Mapping[str, str], *arguments: str)
         return seen
     finally:
         child.kill()
+        child.wait(60)
         os.close(ours)

@@ -3,7 +3,10 @@
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("burstwatch", "exporter/burstwatch_exporter")
@@ -35,3 +38,12 @@ def test_no_function_is_longer_than_sixty_lines() -> None:
         and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
     ]
     assert found == []
+
+
+def test_no_folder_of_tests_has_a_name_that_pytest_leaves_out(pytestconfig: pytest.Config) -> None:
+    patterns = pytestconfig.getini("norecursedirs")
+    folders = {path.parent for path in (ROOT / "tests").rglob("test_*.py")}
+    parts = {part for folder in folders for part in folder.relative_to(ROOT).parts}
+    left_out = [part for part in parts if any(fnmatch(part, pattern) for pattern in patterns)]
+    assert "dist" in patterns
+    assert left_out == []

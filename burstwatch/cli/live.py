@@ -55,7 +55,7 @@ class Top(App[None]):
         Binding("r", "look", "look now"),
         Binding("escape", "no_filter", "all", show=False),
     ]
-    CSS = "#summary {height: 1;} #problems {height: auto; color: $error;} Input {display: none;} Input.open {display: block;}"
+    CSS = "#summary {height: auto;} #problems {height: auto; color: $error;} Input {display: none;} Input.open {display: block;}"
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(

@@ -82,13 +82,13 @@ export function acknowledgeKey(role: Role): void {
 }
 
 /** The alarms that sweeps make are named after volumes: only the beginning of the name is known. */
-export function acknowledgeOwnAlarms(role: Role, deployment: string, more: readonly string[] = []): void {
+export function acknowledgeOwnAlarms(role: Role, deployment: string, { withHeartbeats = false } = {}): void {
   const stack = Stack.of(role);
   // cdk-nag prints what is not known before deployment as the pseudo parameter's name.
   const known = (value: string, name: string) => (Token.isUnresolved(value) ? `<AWS::${name}>` : value);
   const where = [known(stack.partition, 'Partition'), 'cloudwatch', known(stack.region, 'Region'), known(stack.account, 'AccountId')];
   const named = Token.isUnresolved(deployment) ? '<Deployment>' : deployment;
-  for (const prefix of [...alarmPrefixes(named), ...more]) {
+  for (const prefix of [...alarmPrefixes(named), ...(withHeartbeats ? [heartbeatPrefix(named)] : [])]) {
     Validations.of(role).acknowledge({
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${where.join(':')}:alarm:${prefix}*]`,
       reason: 'the alarms are named after volumes that are not known at deployment; all begin with this prefix',

@@ -10,7 +10,7 @@ import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
 import {
   PUBLISHING, publishOwnMetrics,
-  acknowledgeKey, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms, standbyAlarms, heartbeatAlarms, heartbeatPrefix,
+  acknowledgeKey, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms, standbyAlarms, heartbeatAlarms,
 } from './functions.ts';
 import { memberRoleArn, type Part, partEvent, partId, partName, partsOf } from './parts.ts';
 import { dashboardName, sweepTimeout } from './props.ts';
@@ -217,7 +217,7 @@ export class Sweeps extends Construct {
       ...catalog.read_actions,
       PUBLISHING,
     ]);
-    acknowledgeOwnAlarms(role, props.deployment, [heartbeatPrefix(props.deployment)]);
+    acknowledgeOwnAlarms(role, props.deployment, { withHeartbeats: true });
     acknowledgeKey(role);
   }
 }

@@ -174,8 +174,10 @@ def test_a_look_that_fails_is_named_and_what_was_seen_stays(cloud: Cloud) -> Non
 
 
 @pytest.mark.usefixtures("volumes")
-@pytest.mark.parametrize("width", [80, 200])
-def test_it_fits_into_the_terminal(width: int, cloud: Cloud) -> None:
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_it_fits_into_the_terminal_and_nothing_of_the_summary_is_cut(
+    width: int, cloud: Cloud
+) -> None:
     app = app_of(cloud)
 
     async def story(pilot: object) -> None:
@@ -183,6 +185,9 @@ def test_it_fits_into_the_terminal(width: int, cloud: Cloud) -> None:
         await pilot.pause()  # type: ignore[attr-defined]
         table = app.query_one(DataTable)
         assert table.size.width <= width
+        summary = app.query_one("#summary", Static)
+        lines = [strip.text.strip() for strip in summary.render_lines(summary.size.region)]
+        assert " ".join(lines) == str(summary.render())
         assert shown(app)
 
     driven(app, story, size=(width, 20))

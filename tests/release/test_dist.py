@@ -31,7 +31,12 @@ def dist() -> Path:
 
 def run(*command: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> str:
     found = subprocess.run(
-        [str(part) for part in command], cwd=cwd, env=env, capture_output=True, text=True, check=False
+        [str(part) for part in command],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert found.returncode == 0, found.stdout + found.stderr
     return found.stdout
@@ -76,7 +81,9 @@ def test_wheel_and_source_answer_and_replay_in_an_empty_environment(
     (package,) = dist.glob(pattern)
     programs = environment(tmp_path / "venv", package)
     asked = ("whatif", "--type", "gp2", "--size-gib", "100", "--iops", "3000", "--json")
-    assert json.loads(run(programs / "burstwatch", *asked, cwd=tmp_path))["time_to_empty_s"] == 2_000
+    assert (
+        json.loads(run(programs / "burstwatch", *asked, cwd=tmp_path))["time_to_empty_s"] == 2_000
+    )
     assert "exhausted" in run(programs / "burstwatch", "replay", "--example", cwd=tmp_path)
 
 
@@ -163,16 +170,26 @@ def test_a_strangers_python_app_synthesises_with_the_construct(dist: Path, tmp_p
     assert 'settings lead_s is "soon", allowed is a number of seconds from 60' in failed.stderr
 
 
-def test_the_types_of_the_construct_are_those_that_its_page_shows(dist: Path, tmp_path: Path) -> None:
+def test_the_types_of_the_construct_are_those_that_its_page_shows(
+    dist: Path, tmp_path: Path
+) -> None:
     package = unpacked(dist / f"burstwatch-{VERSION}.tgz", tmp_path) / "package"
     types = (package / "lib" / "api.d.ts").read_text()
-    properties = set(re.findall(r"^    readonly (\w+)\?:", types.split("export interface WatchedUnit")[0], re.MULTILINE))
+    properties = set(
+        re.findall(
+            r"^    readonly (\w+)\?:", types.split("export interface WatchedUnit")[0], re.MULTILINE
+        )
+    )
     page = (package / "README.md").read_text()
-    named = set(re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE))))
+    named = set(
+        re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)))
+    )
     assert properties == named
 
 
-def test_the_plain_template_is_small_enough_to_be_passed_whole_and_names_its_package(dist: Path) -> None:
+def test_the_plain_template_is_small_enough_to_be_passed_whole_and_names_its_package(
+    dist: Path,
+) -> None:
     path = dist / "burstwatch-template.json"
     assert path.stat().st_size <= 51_200  # what CloudFormation takes without a bucket for it
     template = json.loads(path.read_text())
@@ -180,15 +197,24 @@ def test_the_plain_template_is_small_enough_to_be_passed_whole_and_names_its_pac
     assert "cdk-hnb659fds" not in path.read_text()
     for resource in template["Resources"].values():
         if resource["Type"] == "AWS::Lambda::Function":
-            assert resource["Properties"]["Code"] == {"S3Bucket": {"Ref": "CodeBucket"}, "S3Key": {"Ref": "CodeKey"}}
+            assert resource["Properties"]["Code"] == {
+                "S3Bucket": {"Ref": "CodeBucket"},
+                "S3Key": {"Ref": "CodeKey"},
+            }
     with zipfile.ZipFile(dist / "burstwatch-lambda.zip") as package:
-        assert {"lambdas/sweep.py", "lambdas/cleanup.py", "burstwatch/aws/sweep.py"} <= set(package.namelist())
+        assert {"lambdas/sweep.py", "lambdas/cleanup.py", "burstwatch/aws/sweep.py"} <= set(
+            package.namelist()
+        )
 
 
 def test_the_package_of_the_functions_starts_where_it_is_alone(dist: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(dist / "burstwatch-lambda.zip") as package:
-        package.extractall(tmp_path)
-    env = {"PYTHONPATH": str(tmp_path), "AWS_DEFAULT_REGION": "us-east-1", "PATH": os.environ["PATH"]}
+        package.extractall(tmp_path)  # noqa: S202 - made by this test
+    env = {
+        "PYTHONPATH": str(tmp_path),
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "PATH": os.environ["PATH"],
+    }
     env |= {"POWERTOOLS_SERVICE_NAME": "x", "AWS_REGION": "us-east-1"}
     code = "import lambdas.sweep, lambdas.cleanup, boto3; print(boto3.__file__)"
     assert str(tmp_path) in run(sys.executable, "-S", "-c", code, cwd=tmp_path, env=env)
@@ -197,25 +223,37 @@ def test_the_package_of_the_functions_starts_where_it_is_alone(dist: Path, tmp_p
 def test_the_archive_has_dashboards_rules_and_a_mixin_that_are_whole(
     dist: Path, tmp_path: Path
 ) -> None:
-    top = unpacked(dist / f"burstwatch-monitoring-{VERSION}.tar.gz", tmp_path) / f"burstwatch-monitoring-{VERSION}"
+    top = (
+        unpacked(dist / f"burstwatch-monitoring-{VERSION}.tar.gz", tmp_path)
+        / f"burstwatch-monitoring-{VERSION}"
+    )
     boards = list((top / "grafana").glob("*.json"))
     assert len(boards) >= 3
     assert all(json.loads(path.read_text())["panels"] for path in boards)
-    rules = list((top / "prometheus").glob("*.rules.yml")) + list((top / "prometheus").glob("*.alerts.yml"))
+    rules = list((top / "prometheus").glob("*.rules.yml")) + list(
+        (top / "prometheus").glob("*.alerts.yml")
+    )
     assert all(yaml.safe_load(path.read_text())["groups"] for path in rules)
     assert (top / "runbooks" / "resource-critical.md").exists()
     assert (top / "mixin.libsonnet").exists()
     rjsonnet = pytest.importorskip("rjsonnet")
-    made = json.loads(rjsonnet.evaluate_snippet("x", f"(import '{top / 'mixin.libsonnet'}').prometheusAlerts"))
+    made = json.loads(
+        rjsonnet.evaluate_snippet("x", f"(import '{top / 'mixin.libsonnet'}').prometheusAlerts")
+    )
     assert made["groups"]
 
 
 def test_the_chart_and_the_image_have_all_that_they_name(dist: Path, tmp_path: Path) -> None:
-    chart = unpacked(dist / f"burstwatch-exporter-{VERSION}.tgz", tmp_path / "chart") / "burstwatch-exporter"
+    chart = (
+        unpacked(dist / f"burstwatch-exporter-{VERSION}.tgz", tmp_path / "chart")
+        / "burstwatch-exporter"
+    )
     assert yaml.safe_load((chart / "Chart.yaml").read_text())["version"] == VERSION
     helm = shutil.which("helm") or ROOT / ".cache" / "go" / "helm"
     if Path(helm).exists():
-        assert "DaemonSet" in run(helm, "template", dist / f"burstwatch-exporter-{VERSION}.tgz", cwd=tmp_path)
+        assert "DaemonSet" in run(
+            helm, "template", dist / f"burstwatch-exporter-{VERSION}.tgz", cwd=tmp_path
+        )
     image = unpacked(dist / f"burstwatch-exporter-image-{VERSION}.tar.gz", tmp_path / "image")
     for line in (image / "Dockerfile").read_text().splitlines():
         if line.startswith("COPY ") and "--from" not in line:
@@ -248,11 +286,16 @@ def installed(dist: Path) -> Iterator[Path]:
     assert not Path("/usr/lib/burstwatch-exporter").exists()
 
 
-def test_the_debian_package_installs_without_a_network_and_its_unit_is_whole(installed: Path) -> None:
+def test_the_debian_package_installs_without_a_network_and_its_unit_is_whole(
+    installed: Path,
+) -> None:
     contents = run("dpkg-deb", "--contents", installed, cwd=installed.parent)
     assert "./usr/lib/systemd/system/burstwatch-exporter.service" in contents
     page = run("/usr/bin/burstwatch-exporter", "--once", "--sample.period=0.2", cwd=Path("/"))
-    assert f'burstwatch_exporter_build_info{{version="{VERSION}"}}' in page.replace("'", '"') or "build_info" in page
+    assert (
+        f'burstwatch_exporter_build_info{{version="{VERSION}"}}' in page.replace("'", '"')
+        or "build_info" in page
+    )
     assert run("/usr/bin/burstwatch-nvme-helper", "--help", cwd=Path("/"))
     # Again, as an upgrade does it: the environment is made anew beside the old one.
     run("dpkg", "--install", "--force-depends", installed, cwd=installed.parent)
@@ -261,7 +304,10 @@ def test_the_debian_package_installs_without_a_network_and_its_unit_is_whole(ins
     if shutil.which("systemd-analyze"):
         run("systemd-analyze", "verify", unit, cwd=Path("/"))
     if Path("/run/systemd/system").exists():
-        assert run("systemctl", "is-active", "burstwatch-exporter.service", cwd=Path("/")) == "active\n"
+        assert (
+            run("systemctl", "is-active", "burstwatch-exporter.service", cwd=Path("/"))
+            == "active\n"
+        )
 
 
 @pytest.mark.parametrize("name", ["terraform/main.tf", "sam/template.yaml"])
@@ -269,5 +315,14 @@ def test_the_examples_use_parameters_that_the_template_has(name: str, dist: Path
     parameters = json.loads((dist / "burstwatch-template.json").read_text())["Parameters"]
     text = (ROOT / "docs" / "examples" / name).read_text()
     used = set(re.findall(r"^\s+(CodeBucket|CodeKey|[A-Z]\w+)\s*[=:]\s", text, re.MULTILINE))
-    used -= {"Burstwatch", "Resources", "Type", "Properties", "TemplateURL", "Parameters", "Transform", "PackageBucket"}
+    used -= {
+        "Burstwatch",
+        "Resources",
+        "Type",
+        "Properties",
+        "TemplateURL",
+        "Parameters",
+        "Transform",
+        "PackageBucket",
+    }
     assert {"CodeBucket", "CodeKey", "AlarmEmail", "LeadS"} <= used <= set(parameters)
