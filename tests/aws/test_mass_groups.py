@@ -101,6 +101,23 @@ def test_what_has_been_empty_for_hours_has_an_alarm_apart_and_hides_no_burn_of_t
     assert text["AlarmDescription"].startswith("6 resources have had no burst credits for hours in")
 
 
+def test_what_is_seen_empty_within_the_same_minutes_joins_those_that_have_been_empty_for_hours(
+    cloud: Cloud,
+) -> None:
+    disks = empty_for_hours(cloud, 8)
+    volumes = cloud.aws.regions["us-east-1"].volumes
+    attachments = {disk.id: volumes[disk.id]["Attachments"] for disk in disks[:2]}
+    for disk in disks[:2]:
+        volumes[disk.id]["Attachments"] = []
+    run_sweep(cloud, config=with_mass(5))
+    for disk in disks[:2]:
+        volumes[disk.id]["Attachments"] = attachments[disk.id]
+    sweep_minutes(cloud, disks, 1, mass_from=5)
+    assert set(alarms(cloud)) == {f"{PREFIX}/long_empty/critical"}
+    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    assert alarm["AlarmDescription"].startswith("8 resources have had no burst credits for hours")
+
+
 @pytest.mark.slow
 def test_a_volume_of_a_mass_that_recovers_and_burns_again_is_paged_by_its_name(
     cloud: Cloud,
