@@ -118,6 +118,23 @@ def test_what_is_seen_empty_within_the_same_minutes_joins_those_that_have_been_e
     assert alarm["AlarmDescription"].startswith("8 resources have had no burst credits for hours")
 
 
+def test_a_mass_is_not_over_because_a_sweep_that_has_just_started_cannot_list_its_volumes(
+    cloud: Cloud,
+) -> None:
+    disks = draining(cloud, 6, percent=0)
+    run_sweep(cloud, config=with_mass(5))
+    cloud.aws.evaluate_alarms()
+    cloud.aws.denied = {"DescribeVolumes"}
+    for _ in range(5):
+        a_minute(cloud, disks, iops=3_000)
+        run_sweep(cloud, Memory(), config=with_mass(5))
+        cloud.aws.evaluate_alarms()
+    assert [state for _, _, state in cloud.aws.notifications] == ["ALARM"]
+    cloud.aws.denied = set()
+    run_sweep(cloud, Memory(), config=with_mass(5))
+    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
+
+
 @pytest.mark.slow
 def test_a_volume_of_a_mass_that_recovers_and_burns_again_is_paged_by_its_name(
     cloud: Cloud,
