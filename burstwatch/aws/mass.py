@@ -133,7 +133,7 @@ def _plan_severity(
         joining: list[str] = []
         is_lasting = alarm.timeline.over_s is None
         if is_lasting and not alarm.members:
-            # Nobody has written whom it stands for, so it does for whoever has no other alarm.
+            # Nobody has written whom it stands for, or that cannot be read: it does for whoever has no other alarm.
             joining, long_empty, risen = [*long_empty, *risen], [], []
         elif is_lasting and now - alarm.timeline.opened_s <= rise_s:
             if group_of(alarm.resource_id).startswith(LONG_EMPTY):
@@ -159,14 +159,9 @@ def _plan_severity(
 
 
 def _without_members(resource_ids: Iterable[str], alarms: Iterable[Alarm]) -> list[str]:
-    """Those that no alarm stands for; none where it could not be read whom one of them stands for."""
-    members: set[str] = set()
-    for alarm in alarms:
-        if alarm.timeline.over_s is not None:
-            continue
-        if alarm.members is None:
-            return []
-        members |= alarm.members
+    """Those that no alarm is known to stand for."""
+    lasting = [alarm.members or () for alarm in alarms if alarm.timeline.over_s is None]
+    members = {member for some in lasting for member in some}
     return [resource_id for resource_id in resource_ids if fingerprint(resource_id) not in members]
 
 

@@ -268,6 +268,17 @@ def told(cloud: Cloud, topic: str) -> list[tuple[str, str]]:
     return [(name, state) for to, name, state in cloud.aws.notifications if to == topic]
 
 
+def test_where_nothing_at_all_could_ever_be_listed_it_is_blindness_and_no_policy_on_a_service(
+    cloud: Cloud,
+) -> None:
+    deployed(cloud)
+    cloud.aws.denied = set(INVENTORIES.values())
+    swept = run_sweep(cloud, Memory())
+    assert swept.found.unlisted == {}
+    assert swept.found.blind.keys() == INVENTORIES.keys()
+    assert not any("not_listed" in name for name in alarms(cloud))
+
+
 @pytest.mark.parametrize("kind", INVENTORIES)
 def test_a_kind_that_could_never_be_listed_is_told_once_and_stops_no_heartbeat_of_the_others(
     cloud: Cloud, kind: str

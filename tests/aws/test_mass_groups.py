@@ -135,6 +135,17 @@ def test_a_mass_is_not_over_because_a_sweep_that_has_just_started_cannot_list_it
     assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
 
 
+def test_whoever_an_alarm_may_stand_for_is_not_paged_again_while_its_tags_cannot_be_read(
+    cloud: Cloud,
+) -> None:
+    disks = draining(cloud, 6, percent=0)
+    run_sweep(cloud, config=with_mass(5))
+    cloud.aws.evaluate_alarms()
+    cloud.aws.denied = {"ListTagsForResource"}
+    sweep_minutes(cloud, disks, 12, mass_from=5)
+    assert [name for _, name, _ in cloud.aws.notifications] == [f"{PREFIX}/many_at_once/critical"]
+
+
 @pytest.mark.slow
 def test_a_volume_of_a_mass_that_recovers_and_burns_again_is_paged_by_its_name(
     cloud: Cloud,
