@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.formatting import clock_time, number, printable, span, spark
 from burstwatch.history.background import Background
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import Resource, Verdict
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.brief import make_brief
 from burstwatch.polling.ranking import Assessed, urgency
@@ -28,7 +28,7 @@ class ShownResource:
     key: str
     name: str
     type: str
-    verdict: str
+    verdict: Verdict
     balance: str
     spark: str
     left: str
@@ -78,10 +78,10 @@ class Board:
         """Counts, the age of the look, and what the session has cost."""
         if self.looked_at is None:
             return "looking for the first time ..."
-        counts: dict[str, int] = defaultdict(int)
+        counts: dict[Verdict, int] = defaultdict(int)
         for _, assessment in self.seen.values():
             counts[assessment.verdict] += 1
-        said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+        said = ", ".join(f"{count} {word_of(verdict)}" for verdict, count in sorted(counts.items()))
         cost = usd_of("metric_request", self.requested)
         clock = clock_time(self.looked_at, now=now)
         return (
@@ -100,7 +100,7 @@ class Board:
         helps = "" if is_well else "\n".join(fix.text for fix in brief.fixes)
         parts = [
             f"{printable(resource.name) or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",
-            f"{assessment.verdict}: {assessment.reason}",
+            f"{word_of(assessment.verdict)}: {assessment.reason}",
             f"what helps, the soonest first:\n{helps}" if helps else "",
             facts,
             caveats,
@@ -116,7 +116,7 @@ class Board:
             key=resource.id,
             name=printable(resource.name) or resource.id,
             type=resource.facts.get("type", resource.kind),
-            verdict=assessment.verdict.replace("_", " "),
+            verdict=assessment.verdict,
             balance=NOT_KNOWN if level is None or not resource.has_share else bar(level.likely),
             spark="".join(map(spark, self.levels.get(resource.id, ())))
             if resource.has_share
@@ -124,6 +124,11 @@ class Board:
             left=span(projection.left_s(projection.time_to_empty_s, now)),
             worst=span(projection.left_s(projection.worst_s, now)),
         )
+
+
+def word_of(verdict: Verdict) -> str:
+    """A verdict as people read it."""
+    return verdict.replace("_", " ")
 
 
 def is_wanted(resource: Resource, wanted: str) -> bool:

@@ -14,10 +14,11 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Static
 
-from burstwatch.cli.board import Board, ShownResource
+from burstwatch.cli.board import Board, ShownResource, word_of
+from burstwatch.history.observations import Verdict
 
 HEADINGS = ("resource", "type", "verdict", "balance", "since start", "empty in", "worst case")
-STYLES = {
+STYLES: dict[Verdict, str] = {
     "ok": "green",
     "watch": "blue",
     "warning": "yellow",
@@ -162,7 +163,7 @@ def cells(line: ShownResource) -> tuple[Text, ...]:
     return (
         Text(line.name[:24]),
         Text(line.type[:18]),
-        Text(line.verdict, style=style),
+        Text(word_of(line.verdict), style=style),
         Text(line.balance, style=style),
         Text(line.spark),
         Text(line.left, justify="right"),

@@ -6,21 +6,23 @@ import os
 import re
 import threading
 from collections.abc import Awaitable, Callable
+from typing import get_args
 
 import pytest
 
-from burstwatch.cli.board import Board, bar
+from burstwatch.cli.board import Board, ShownResource, bar, word_of
 from burstwatch.cli.commands.top import _looker
 from burstwatch.cli.main import Terminal, build_parser, run
 from burstwatch.config import Config
 from burstwatch.formatting import spark
+from burstwatch.history.observations import Verdict
 from tests.conftest import NOW, Cloud
 from tests.terminal import top_until_q
 
 pytest.importorskip("textual")
 from textual.widgets import DataTable, Input, Static
 
-from burstwatch.cli.live import Explanation, Top
+from burstwatch.cli.live import Explanation, Top, cells
 
 
 def put_levels(cloud: Cloud, volume_id: str, levels: list[float], *, iops: float) -> None:
@@ -211,6 +213,16 @@ def test_a_real_terminal_shows_the_volumes_and_q_ends_it(cloud: Cloud) -> None:
     env = {"AWS_ENDPOINT_URL": cloud.url}
     shown = top_until_q([b"orders-db", b"metrics"], env, "--kind", "ebs_volume")
     assert b"\x1b[31m" not in shown  # NO_COLOR
+
+
+@pytest.mark.parametrize("verdict", get_args(Verdict))
+def test_every_verdict_is_shown_as_a_word_with_a_style(verdict: Verdict) -> None:
+    line = ShownResource(
+        key="vol-1", name="db", type="gp2", verdict=verdict, balance="-", spark="", left="-", worst="-"
+    )  # fmt: skip
+    shown = cells(line)[2]
+    assert str(shown) == word_of(verdict)
+    assert "_" not in str(shown)
 
 
 def test_an_interval_that_is_too_short_is_refused(cloud: Cloud) -> None:

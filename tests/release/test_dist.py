@@ -252,7 +252,12 @@ def test_the_chart_and_the_image_have_all_that_they_name(dist: Path, tmp_path: P
     helm = shutil.which("helm") or ROOT / ".cache" / "go" / "helm"
     if Path(helm).exists():
         assert "DaemonSet" in run(
-            helm, "template", dist / f"burstwatch-exporter-{VERSION}.tgz", cwd=tmp_path
+            helm,
+            "template",
+            dist / f"burstwatch-exporter-{VERSION}.tgz",
+            "--kube-version",
+            "1.37",
+            cwd=tmp_path,
         )
     image = unpacked(dist / f"burstwatch-exporter-image-{VERSION}.tar.gz", tmp_path / "image")
     for line in (image / "Dockerfile").read_text().splitlines():

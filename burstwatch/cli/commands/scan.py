@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_account_arguments, make_clients, where_of
+from burstwatch.cli.board import word_of
 from burstwatch.cli.costs import cost_json, cost_report
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import painter, to_json
@@ -165,7 +166,7 @@ def _report(
             resource.id,
             resource.name[:24],
             resource.facts.get("type", resource.kind),
-            f"{assessment.verdict.replace('_', ' ')}{', silent' if (resource.unit, resource.id) in silent else ''}",
+            f"{word_of(assessment.verdict)}{', silent' if (resource.unit, resource.id) in silent else ''}",
             assessment.projection.state,
             f"{assessment.projection.level.likely:.0%}"
             if assessment.projection.level and resource.has_share

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from burstwatch import installing
 from burstwatch.cli.account import add_account_arguments, make_clients, where_of
-from burstwatch.cli.board import Board
+from burstwatch.cli.board import Board, word_of
 from burstwatch.cli.main import Terminal
 from burstwatch.config import Config, config_from_env
 from burstwatch.formatting import table
@@ -43,7 +43,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         board = Board()
         look(board)
         rows = [
-            (line.name, line.type, line.verdict, line.balance, line.left, line.worst)
+            (line.name, line.type, word_of(line.verdict), line.balance, line.left, line.worst)
             for line in board.lines(terminal.clock())
         ]
         if rows:
