@@ -100,7 +100,7 @@ def published(ratio: float) -> Callable[[Played], None]:
 
     def act(played: Played) -> None:
         point = LevelPoint(start_s=played.hands.wall - 360, period_s=60, ratio=ratio)
-        played.exporter.host.apply(CloudAnswer(specs={}, balances={VOLUME: point}))
+        played.exporter.host.apply(CloudAnswer(specs={}, balances={VOLUME: point}, ahead_s=0.0))
 
     return act
 

@@ -1,11 +1,14 @@
 """Clients with bounded retries, and errors in words that name the thing."""
 
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from copy import copy
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -107,6 +110,8 @@ class Clients:
             raise AwsError(msg)
         self._endpoint_url = endpoint_url
         self._answers = Counter[str]()
+        #: AWS's time in its newest answer in unix seconds, and when that came by the monotonic clock.
+        self.dated: tuple[float, float] | None = None
         self._clients: dict[str, Any] = {}
         self._deadline: Deadline | None = None
 
@@ -129,15 +134,20 @@ class Clients:
             client = self._session.client(
                 service, config=CLIENT_CONFIG, endpoint_url=self._endpoint_url
             )
-            client.meta.events.register("needs-retry", self._note_throttling)
+            client.meta.events.register("needs-retry", self._note_answer)
             self._clients[service] = client
         client = self._clients[service]
         return client if self._deadline is None else _Bounded(client, self._deadline)
 
-    def _note_throttling(self, response: Any = None, **_: object) -> None:  # noqa: ANN401 - botocore's own pair
-        """Count answers that say "slower". botocore tries those again by itself."""
-        code = response[1].get("Error", {}).get("Code") if response else None
-        self._answers["throttled"] += code in THROTTLED
+    def _note_answer(self, response: Any = None, **_: object) -> None:  # noqa: ANN401 - botocore's own pair
+        """Count answers that say "slower", which botocore tries again by itself; and note AWS's time."""
+        if not response:
+            return
+        http, parsed = response
+        self._answers["throttled"] += parsed.get("Error", {}).get("Code") in THROTTLED
+        with suppress(KeyError, TypeError, ValueError):
+            at = parsedate_to_datetime(http.headers["date"]).timestamp()
+            self.dated = at, time.monotonic()
 
     def assume(
         self, role_arn: str, *, external_id: str, session_name: str, region: str

@@ -1,8 +1,9 @@
 """Finds block devices and the EBS volumes under them, from ``/sys``.
 
 An EBS volume on Nitro is an NVMe disk whose model says so and whose serial number is the
-volume's id without its hyphen. On Xen the disk is ``xvd*`` and names no volume. LVM, RAID
-and encryption are devices with others under them, and partitions belong to their disk.
+volume's id without its hyphen: no configuration says otherwise. On Xen the disk is ``xvd*`` and names
+no volume. LVM, RAID and encryption are devices with others under them, and partitions belong to
+their disk. A disk of NVMe multipath has hidden paths: ``nvme1c0n1`` is one of ``nvme1n1``.
 
 Paths are strings here, and not ``Path``: a thousand volumes are ten thousand files.
 """
@@ -10,7 +11,7 @@ Paths are strings here, and not ``Path``: a thousand volumes are ten thousand fi
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from burstwatch_exporter.diskstats import SECTOR_BYTES
@@ -19,6 +20,8 @@ EBS_MODEL = "Amazon Elastic Block Store"
 #: ``vol0123...``, or with its hyphen as some tools write it.
 SERIAL = re.compile(r"vol-?([0-9a-f]{8}|[0-9a-f]{17})")
 XEN = re.compile(r"xvd[a-z]+\d*")
+#: A hidden path of a multipath disk, by the names of the kernel: ``nvme1c0n1`` of ``nvme1n1``.
+PATH = re.compile(r"(nvme\d+)c\d+(n\d+)")
 USEC = 1_000_000
 
 
@@ -26,9 +29,12 @@ USEC = 1_000_000
 class Disk:
     """A whole disk that is an EBS volume, or that the configuration names.
 
-    ``volume_id`` is empty where the disk does not tell it. ``largest_kib`` is the most
-    that one request carries. ``appeared_s`` is when it came, by the monotonic clock, or
-    None where udev does not say. ``sequence`` tells it from an earlier one of the same name.
+    ``volume_id`` is empty where neither the disk nor the configuration tells it; ``has_serial`` is
+    whether the disk itself does. ``largest_kib`` is the most that one request carries, and
+    ``hardware_kib`` the most that this can be set to. ``appeared_s`` is when it came, by the monotonic
+    clock, or None where udev does not say that of this very disk. ``sequence`` tells it from an
+    earlier one of the same name. ``paths`` are the hidden ones of a multipath disk, and ``twins``
+    other disks that say they are the same volume.
     """
 
     name: str
@@ -37,11 +43,30 @@ class Disk:
     largest_kib: float
     appeared_s: float | None
     sequence: str
+    has_serial: bool = False
+    hardware_kib: float = 0.0
+    paths: tuple[str, ...] = ()
+    twins: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """The disk's identity: its volume's id, or else its name."""
         return self.volume_id or f"device:{self.name}"
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether more than its name and number tells it from another disk."""
+        return self.has_serial or bool(self.sequence)
+
+    @property
+    def order(self) -> int:
+        """Which number it has in the order of all disks that this start of the kernel has seen, if it tells that."""
+        return int(self.sequence) if self.sequence.isdecimal() else 0
+
+    @property
+    def identity(self) -> tuple[str, str, float | None]:
+        """What changes when another disk takes its name."""
+        return self.key, self.sequence, None if self.sequence else self.appeared_s
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,26 +99,49 @@ def read_blocks(
         OSError: if ``/sys/block`` cannot be read at all.
     """
     root = f"{sysfs}/block"
-    disks: dict[str, Disk] = {}
-    by_key: dict[str, str] = {}
+    by_key: dict[str, list[Disk]] = {}
     problems: list[str] = []
     names = sorted(os.listdir(root))
+    paths = _paths_by_head(names)
     for name in names:
         try:
-            record = f"{udev}/b{devnos.get(name, '')}"
-            disk = _disk(f"{root}/{name}", name, record, named)
+            record = _record(f"{root}/{name}", udev, devnos.get(name, ""))
+            disk, oddity = _disk(f"{root}/{name}", name, record, named)
         except (OSError, ValueError) as error:
             problems.append(f"{name}: {error}")
             continue
-        if disk is None:
-            continue
-        twin = by_key.setdefault(disk.key, name)
-        if twin == name:
-            disks[name] = disk
-        else:
-            problems.append(f"{name} is left out: it is the same volume as {twin}, {disk.key}")
-    stacked = {one.name: one for one in _stacked(root, names, disks)}
+        if oddity:
+            problems.append(f"{name}: {oddity}")
+        if disk is not None:
+            disk = replace(disk, paths=tuple(paths.get(name, ())))
+            by_key.setdefault(disk.key, []).append(disk)
+    disks = {disk.name: disk for disk in sorted(map(_newest, by_key.values()), key=_name)}
+    stacked = {device.name: device for device in _stacked(root, names, disks)}
     return Blocks(disks=disks, stacked=stacked, problems=tuple(problems))
+
+
+def _name(disk: Disk) -> str:
+    return disk.name
+
+
+def _paths_by_head(names: Iterable[str]) -> dict[str, list[str]]:
+    """The hidden paths of each multipath disk."""
+    paths: dict[str, list[str]] = {}
+    for name in names:
+        match = PATH.fullmatch(name)
+        if match is not None:
+            paths.setdefault(match[1] + match[2], []).append(name)
+    return paths
+
+
+def _newest(disks: list[Disk]) -> Disk:
+    """The disk that came last of those that say they are one volume, with the others as its twins.
+
+    One that is dead can stay beside the one that took its place, and two paths can have a disk each.
+    """
+    newest = max(disks, key=lambda disk: (disk.order, disk.appeared_s or 0.0))
+    twins = tuple(disk.name for disk in disks if disk is not newest)
+    return replace(newest, twins=twins) if twins else newest
 
 
 def volume_id(serial: str) -> str:
@@ -109,33 +157,76 @@ def volume_id(serial: str) -> str:
     return f"vol-{match[1]}"
 
 
-def _disk(block: str, name: str, record: str, named: Mapping[str, str]) -> Disk | None:
-    if _text(f"{block}/hidden") == "1":  # a path of a multipath disk, which is counted itself
-        return None
-    if name in named:
-        its_id = named[name]
-    elif _text(f"{block}/device/model") == EBS_MODEL:
-        its_id = volume_id(_text(f"{block}/device/serial"))
-    elif XEN.fullmatch(name):
-        its_id = ""
-    else:
-        return None
-    return Disk(
+def _disk(block: str, name: str, record: str, named: Mapping[str, str]) -> tuple[Disk | None, str]:
+    """The disk of that name, if it is of interest, and what is odd about it."""
+    if _text(f"{block}/hidden") == "1":  # a path of a multipath disk: its counters belong to that
+        return None, ""
+    serial = _text(f"{block}/device/serial")
+    model = _text(f"{block}/device/model")
+    its_id, stated, oddity = "", named.get(name), ""
+    if model == EBS_MODEL and not (name in named and SERIAL.fullmatch(serial) is None):
+        its_id = volume_id(serial)
+        if stated and stated != its_id:
+            oddity = f"its serial number says {its_id}, and the configuration says {stated}: the serial number is believed"
+    elif stated and model and name.startswith("nvme") and model != EBS_MODEL:
+        return (
+            None,
+            f"the configuration says that it is {stated}, but its model is {model}: it is left out",
+        )
+    elif name not in named and XEN.fullmatch(name) is None:
+        return None, ""
+    sequence = _text(f"{block}/diskseq")
+    disk = Disk(
         name=name,
-        volume_id=its_id,
+        volume_id=its_id or stated or "",
         size_bytes=int(_text(f"{block}/size")) * SECTOR_BYTES,
         largest_kib=float(_text(f"{block}/queue/max_sectors_kb") or "inf"),
-        appeared_s=_appeared(record),
-        sequence=_text(f"{block}/diskseq"),
+        hardware_kib=float(_text(f"{block}/queue/max_hw_sectors_kb") or 0),
+        appeared_s=_appeared(record, serial=serial if its_id else "", sequence=sequence),
+        sequence=sequence,
+        has_serial=bool(its_id),
     )
+    return disk, oddity
 
 
-def _appeared(record: str) -> float | None:
-    """The time at which udev first saw the device: the line ``I:`` with microseconds since the start."""
-    for line in _text(record).splitlines():
+def _record(block: str, udev: Path, devno: str) -> str:
+    """Where udev keeps what it knows of a disk, by its number: one that has no line in diskstats still has one."""
+    return f"{udev}/b{devno or _text(f'{block}/dev')}"
+
+
+def _appeared(record: str, *, serial: str, sequence: str) -> float | None:
+    """The time at which udev first saw the disk, or None if the record does not say that it is of this disk.
+
+    The record is found by the device's number, which a later disk gets again, and udev can be late.
+    """
+    text = _text(record)
+    entries = dict(line[2:].partition("=")[::2] for line in text.splitlines() if line[:2] == "E:")
+    if sequence and entries.get("DISKSEQ") != sequence:
+        return None
+    must_say_serial = not sequence or "ID_SERIAL_SHORT" in entries
+    if serial and must_say_serial and entries.get("ID_SERIAL_SHORT") != serial:
+        return None
+    for line in text.splitlines():
         if line.startswith("I:") and line[2:].isdigit():
             return int(line[2:]) / USEC
     return None
+
+
+def disk_identity(sysfs: Path, udev: Path, disk: Disk, devno: str) -> str:
+    """What tells a disk from another of its name: its sequence number, or udev's time where the kernel has none."""
+    if disk.sequence:
+        return _text(f"{sysfs}/block/{disk.name}/diskseq")
+    record = _record(f"{sysfs}/block/{disk.name}", udev, devno)
+    appeared_s = _appeared(record, serial="", sequence="")
+    return "" if appeared_s is None else f"{appeared_s}"
+
+
+def is_counting(sysfs: Path, disk: Disk) -> bool:
+    """Whether the kernel counts a disk's I/O: its switch ``iostats`` can be turned off and on."""
+    return all(
+        read_flag(f"{sysfs}/block/{name}/queue/iostats") != b"0"
+        for name in (disk.name, *disk.paths)
+    )
 
 
 def _stacked(root: str, names: list[str], disks: Mapping[str, Disk]) -> Iterator[Stacked]:
@@ -197,3 +288,17 @@ def _text(path: str) -> str:
             return file.read().strip()
     except (FileNotFoundError, NotADirectoryError):
         return ""
+
+
+def read_flag(path: str) -> bytes:
+    """The first character of a file of ``/sys``, or nothing where there is none; a third of the time of ``open``."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(handle, 1)
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)

@@ -1,7 +1,7 @@
 """The files of this host that the exporter reads, to send with a bug report.
 
 Volume ids and serial numbers are replaced by others, each always by the same, and so are the names of
-mount points. What is left is names of devices, sizes and counters; look at it before you send it.
+mount points and file systems. What is left is names of devices, sizes and counters; look at it before you send it.
 """
 
 import hashlib
@@ -18,36 +18,63 @@ VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
 ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")
 #: What is read of a block device.
 ATTRIBUTES = (
-    "size", "hidden", "diskseq", "queue/max_sectors_kb", "device/model", "device/serial",
-    "device/devtype", "dm/name", "md/level",
+    "size", "hidden", "diskseq", "queue/iostats", "queue/max_sectors_kb", "queue/max_hw_sectors_kb",
+    "device/model", "device/serial", "device/devtype", "dm/name", "md/level",
 )  # fmt: skip
+#: What is kept of udev's record: what tells of which disk it is, and since when.
+OF_RECORD = ("I:", "E:DISKSEQ=", "E:ID_SERIAL_SHORT=")
+#: The files of /proc whose place another program can take, as lxcfs does.
+IN_PROC = re.compile(r" /proc/\S+ .* - fuse\.lxcfs ")
 #: Columns of a line of mountinfo that name files: root and mount point.
 ROOT, MOUNTPOINT = 3, 4
 
 
-def capture(roots: Roots) -> str:
-    """The files as YAML, as the tests of this project keep them.
+def capture(roots: Roots, *, keeps_names: bool = False) -> str:
+    """The files as YAML, as the tests of this project keep them; with ``keeps_names`` ids and names as they are.
 
     Raises:
         OSError: if the counters, the devices or the mounts cannot be read.
     """
     files = {"proc/diskstats": (roots.procfs / "diskstats").read_text(encoding="ascii")}
-    files |= {name: _anonymous(content) for name, content in _blocks(roots)}
     # What has no device names servers and folders, and is none of ours.
-    mounts = read_mountinfo(roots.procfs).splitlines()
-    kept = [_unnamed(line) for line in mounts if ON_DEVICE.search(line)]
-    files["proc/1/mountinfo"] = "".join(f"{line}\n" for line in kept)
-    for record in sorted(_listed(f"{roots.udev}")):
-        if record.startswith("b"):
-            seen = [
-                line for line in _read(f"{roots.udev}/{record}").splitlines() if line[:2] == "I:"
-            ]
-            files[f"udev/{record}"] = "".join(f"{line}\n" for line in seen)
+    mounts = read_mountinfo(roots.procfs)
+    kept = [
+        line for line in mounts.text.splitlines() if ON_DEVICE.search(line) or IN_PROC.search(line)
+    ]
+    whose = "1" if mounts.is_of_the_host else "self"
+    files[f"proc/{whose}/mountinfo"] = "".join(
+        f"{line if keeps_names or IN_PROC.search(line) else _unnamed(line)}\n" for line in kept
+    )
+    # The first line is that of all CPUs together; a container can have its own.
+    files["proc/stat"] = _read(f"{roots.procfs}/stat").partition("\n")[0] + "\n"
+    files |= dict(_blocks(roots))
+    files |= dict(_records(roots))
+    files |= dict(_btrfs(roots, keeps_names=keeps_names))
     files["proc/sys/kernel/random/boot_id"] = "00000000-0000-0000-0000-000000000000\n"
+    if not keeps_names:
+        files = {name: _anonymous(content) for name, content in files.items()}
     return yaml.safe_dump(
         {"origin": f"captured on Linux {os.uname().release}", "files": dict(sorted(files.items()))},
         width=10_000,
     )
+
+
+def _records(roots: Roots) -> Iterator[tuple[str, str]]:
+    """What udev knows of each block device, without what it calls it."""
+    for record in _listed(f"{roots.udev}"):
+        if record.startswith("b"):
+            lines = _read(f"{roots.udev}/{record}").splitlines()
+            kept = [line for line in lines if line.startswith(OF_RECORD)]
+            yield f"udev/{record}", "".join(f"{line}\n" for line in kept)
+
+
+def _btrfs(roots: Roots, *, keeps_names: bool) -> Iterator[tuple[str, str]]:
+    """The devices of each btrfs, which its mount does not all name."""
+    root = f"{roots.sysfs}/fs/btrfs"
+    for name in _listed(root):
+        shown = name if keeps_names else _name(name)
+        for device in _listed(f"{root}/{name}/devices"):
+            yield f"sys/fs/btrfs/{shown}/devices/{device}", ""
 
 
 def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:

@@ -29,14 +29,20 @@ if TYPE_CHECKING:  # boto3 is an extra
 #: Datapoints of so long are asked for: CloudWatch may be ten minutes late, and give one each five.
 LOOK_BACK_S = 1800.0
 PATIENCE_S = 30.0
+#: An answer has its time in whole seconds, and takes a moment to come: less is no difference of clocks.
+SAME_CLOCK_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CloudAnswer:
-    """AWS's answers: promises and the newest balances by volume id; empty where it said nothing."""
+    """AWS's answers: promises and the newest balances by volume id; empty where it said nothing.
+
+    Their times are AWS's. ``ahead_s`` is how far its clock is ahead of this host's, or None where it did not say.
+    """
 
     specs: Mapping[str, DiskSpec]
     balances: Mapping[str, LevelPoint]
+    ahead_s: float | None = None
 
 
 class Cloud:
@@ -58,18 +64,34 @@ class Cloud:
         self._cloud = CloudAnswer(specs={}, balances={})
 
     def ask(self, now: float) -> CloudAnswer:
-        """Ask for everything again. Where a call fails, the last answer stays."""
+        """Ask for everything again, at ``now`` by this host's clock. Where a call fails, the last answer stays."""
+        began = time.monotonic()
         with self._sources.attempt("ec2") as attempt:
             resources = self._describe(now, attempt.problems)
+            ahead_s = self._ahead(now - began)
             self._cloud = replace(
                 self._cloud,
-                specs={one.id: spec for one in resources if (spec := _promise(one))},
+                ahead_s=ahead_s,
+                specs={
+                    resource.id: spec
+                    for resource in resources
+                    if (spec := _promise(resource, ahead_s))
+                },
             )
         if self._with_balances:
             with self._sources.attempt("cloudwatch") as attempt:
                 balances = self._balances(now, attempt.problems)
                 self._cloud = replace(self._cloud, balances=balances)
         return self._cloud
+
+    def _ahead(self, began: float) -> float | None:
+        """How far AWS's clock is ahead of this host's, which showed ``began`` when the monotonic clock was at 0."""
+        if self._clients is None or self._clients.dated is None:
+            return self._cloud.ahead_s
+        aws_s, at = self._clients.dated
+        ahead_s = aws_s - (began + at)
+        before = self._cloud.ahead_s or 0.0
+        return before if abs(ahead_s - before) < SAME_CLOCK_S else ahead_s
 
     def alarms_up(self) -> dict[str, str]:
         """The alarms that sweeps have raised on volumes, by volume id; ``cloudwatch:DescribeAlarms``.
@@ -146,7 +168,8 @@ def make_clients(region: str) -> "Clients":
     return Clients(region)
 
 
-def _promise(resource: Resource) -> DiskSpec | None:
+def _promise(resource: Resource, ahead_s: float | None) -> DiskSpec | None:
+    """What AWS says of a volume, with its times by this host's clock."""
     volume = resource.detail
     if not isinstance(volume, Volume):
         return None
@@ -160,10 +183,14 @@ def _promise(resource: Resource) -> DiskSpec | None:
         bucket=resource.bucket,
         limit=resource.limit,
         source="ec2",
-        created_s=volume.created_s,
-        changed_s=resource.history_from_s,
+        created_s=_by_host(volume.created_s, ahead_s),
+        changed_s=_by_host(resource.history_from_s, ahead_s or 0.0),
         is_changing=volume.is_changing,
     )
+
+
+def _by_host(at_s: float | None, ahead_s: float | None) -> float | None:
+    return None if at_s is None or ahead_s is None else at_s - ahead_s
 
 
 def _newest(resource: Resource, series: Sequence[tuple[float, float]]) -> LevelPoint | None:

@@ -89,10 +89,11 @@ def _add_volume(page: Page, view: View) -> None:
     named = (spec.volume_spec.volume_type, spec.source) if spec is not None else ("", "")
     page.add(m.VOLUME_INFO, (*volume, *named), 1)
     page.add(m.SIZE, volume, disk.size_bytes)
-    page.add(m.READ_OPS, volume, counters.read_ops)
-    page.add(m.WRITE_OPS, volume, counters.write_ops)
-    page.add(m.READ_BYTES, volume, counters.read_bytes)
-    page.add(m.WRITE_BYTES, volume, counters.write_bytes)
+    if counters is not None:
+        page.add(m.READ_OPS, volume, counters.read_ops)
+        page.add(m.WRITE_OPS, volume, counters.write_ops)
+        page.add(m.READ_BYTES, volume, counters.read_bytes)
+        page.add(m.WRITE_BYTES, volume, counters.write_bytes)
     if spec is None:
         return
     for what, limit in (
@@ -137,6 +138,7 @@ def _add_account(page: Page, labels: tuple[str, str, str], account: Account) -> 
     if published is not None:
         page.add(m.PUBLISHED, labels, published.point.ratio)
         page.add(m.PUBLISHED_AT, labels, published.point.end_s)
+        page.add(m.DISAGREEMENTS, labels, account.disagreements)
         if published.drift is not None:
             page.add(m.DRIFT, labels, published.drift)
 

@@ -83,12 +83,12 @@ class HostConfig:
     )
     measure: MeasureRules = MeasureRules()
 
-    def of(self, key: str) -> VolumeConfig | None:
-        """The statements about a volume by its id or ``device:NAME``, or about every volume."""
-        found = self.volumes.get(key)
-        if found is None and not key.startswith("device:"):
-            found = self.volumes.get(EVERY)
-        return found
+    def of(self, key: str, device: str) -> VolumeConfig | None:
+        """The statements about a volume: by its id, by the name of its device, or about every volume."""
+        stated = self.volumes.get(key) or self.volumes.get(f"device:{device}")
+        if stated is None and not key.startswith("device:"):
+            stated = self.volumes.get(EVERY)
+        return stated
 
 
 def read_config_file(path: Path) -> HostConfig:

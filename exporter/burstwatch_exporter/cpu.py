@@ -24,13 +24,14 @@ from burstwatch import bucket as tb
 from burstwatch.ebs.volumes import Charge
 from burstwatch.forecast.demand import expected
 from burstwatch.forecast.projection import project_level
+from burstwatch.formatting import span
 from burstwatch.history.points import Range
 from burstwatch.kinds._cpu import ALLOWANCE, CREDIT_S, LAUNCHED, CpuSpec
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.exposition import Page
-from burstwatch_exporter.ledger import AT_BASELINE, CONTRADICTION
+from burstwatch_exporter.ledger import AT_BASELINE, CONTRADICTION, WAITS_S
 from burstwatch_exporter.recent_demand import RecentDemand
 from burstwatch_exporter.settings import Roots
 from burstwatch_exporter.snapshot import Snapshot
@@ -42,6 +43,8 @@ TICKS = 100.0
 STOLEN = 0.1
 #: An instance that slept for longer was stopped (hibernated) meanwhile: T2 then loses its credits.
 ASLEEP_S = 60.0
+#: CPU time that the kernel takes back, or counts late, in seconds.
+TAKEN_BACK_S = 2.0
 #: Who spent so much more of a bucket than there was is not in Standard mode.
 OVERDRAWN = 0.01
 #: The order of the first fields of a line of /proc/stat; the guest's are in user and nice already.
@@ -101,8 +104,14 @@ class CpuSource:
         self._stolen_rate = 0.0
 
     def add_to(self, page: Page, snapshot: Snapshot, attempt: Attempt) -> None:
-        """Read the counters, move the account on, and say how it is."""
-        del snapshot
+        """Read the counters, move the account on, and say how it is.
+
+        Raises:
+            ValueError: if the counters are those of a container.
+        """
+        if "stat" in snapshot.container_files:
+            msg = "/proc/stat is that of lxcfs, which shows the CPU time of one container"
+            raise ValueError(msg)
         with self._lock:  # two scrapes may come at once
             self._read(page, attempt)
 
@@ -114,8 +123,13 @@ class CpuSource:
     def _read(self, page: Page, attempt: Attempt) -> None:
         at, boot = self._clock.awake(), self._clock.boot()
         times = parse_stat((self._roots.procfs / "stat").read_text(encoding="ascii"))
-        if times.used_s < self._times.used_s:
-            attempt.problems.append("the counters of /proc/stat went back, so nothing is known")
+        doubt = self._doubt_of(times, at)
+        if doubt and at - self._at < WAITS_S:
+            attempt.problems.append(f"{doubt}, so nothing is known until they are right again")
+            self._add(page, times, iv.unknown(self._bucket))
+            return
+        if doubt:
+            attempt.problems.append(f"{doubt} for {span(at - self._at)}, so they begin anew")
             self._forget()
             self._recent, self._at, self._times = None, at, times
         was_stopped = boot - at > self._asleep_s + ASLEEP_S
@@ -125,13 +139,22 @@ class CpuSource:
             self._standard, self._unlimited = (
                 iv.Interval(low=0.0, high=one.high) for one in (self._standard, self._unlimited)
             )
-        self._add(page, times)
+        self._add(page, times, self._interval())
+
+    def _doubt_of(self, times: CpuTimes, at: float) -> str:
+        """Why the counters cannot be right, or nothing. Kernels take back some hundredths of a second."""
+        done, seconds = times.used_s - self._times.used_s, at - self._at
+        if done < -TAKEN_BACK_S:
+            return f"the counters of /proc/stat went back by {-done:.0f} s"
+        if done > self._spec.vcpus * (seconds + TAKEN_BACK_S):
+            return f"the counters of /proc/stat rose by {done:.0f} s in {seconds:.0f} s"
+        return ""
 
     def _move_on(self, at: float, times: CpuTimes) -> None:
         seconds = at - self._at
         if seconds <= 0:
             return
-        used = times.used_s - self._times.used_s
+        used = max(0.0, times.used_s - self._times.used_s)
         charge = Charge(least=used, nominal=used, most=used * ALLOWANCE.value)
         bucket, earned = self._bucket, AT_BASELINE[1] * self._bucket.refill * seconds
         self._beyond += max(0.0, charge.least - self._standard.high - earned)
@@ -181,7 +204,7 @@ class CpuSource:
         is_stolen_from = self._stolen_rate >= STOLEN * self._bucket.refill
         return rate is not None and low <= rate <= high and is_stolen_from
 
-    def _add(self, page: Page, times: CpuTimes) -> None:
+    def _add(self, page: Page, times: CpuTimes, found: iv.Interval) -> None:
         labels, bucket = (self._type,), self._bucket
         page.add(m.CPU_USED, labels, times.used_s)
         page.add(m.CPU_STOLEN, labels, times.stolen_s)
@@ -189,7 +212,6 @@ class CpuSource:
         page.add(m.CPU_REFILL, labels, bucket.refill)
         page.add(m.CPU_BURST, labels, float(self._spec.vcpus))
         page.add(m.CPU_HELD_BACK, labels, self.is_held_back)
-        found = self._interval()
         low, high, likely = found.low, found.high, found.likely
         if self.is_held_back and low <= CONTRADICTION * bucket.capacity:
             likely = 0.0

@@ -1,24 +1,34 @@
 """Finds what devices the host has, and what is mounted on them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from burstwatch_exporter.blocks import Blocks, device_of, read_blocks
-from burstwatch_exporter.mounts import Mount, read_mounts
+from burstwatch_exporter.mounts import Mount, container_files, read_mounts
 from burstwatch_exporter.settings import Roots
 from burstwatch_exporter.sources import Sources
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Devices:
-    """The devices, each mount with the name of its device, and the start of the kernel that they are of."""
+    """The devices, each mount with the names of its devices, and the start of the kernel that they are of.
+
+    A btrfs can have several devices. ``container_files`` are the files of /proc that are not the kernel's.
+    """
 
     blocks: Blocks
     mounts: tuple[tuple[Mount, str], ...]
     boot_id: str
+    container_files: frozenset[str]
 
 
-NOTHING = Devices(blocks=Blocks(disks={}, stacked={}, problems=()), mounts=(), boot_id="")
+NOTHING = Devices(
+    blocks=Blocks(disks={}, stacked={}, problems=()),
+    mounts=(),
+    boot_id="",
+    container_files=frozenset(),
+)
 
 
 def read_devices(
@@ -40,19 +50,33 @@ def read_devices(
     with sources.attempt("mounts") as attempt:
         found, problems = read_mounts(roots.procfs)
         attempt.problems += problems
-        mounts = tuple(_on_volumes(found, devnos, blocks))
-    return Devices(blocks=blocks, mounts=mounts, boot_id=boot_id)
+        mounts = tuple(_on_volumes(found, devnos, blocks, btrfs_members(roots.sysfs)))
+    return Devices(
+        blocks=blocks,
+        mounts=mounts,
+        boot_id=boot_id,
+        container_files=container_files(roots.procfs),
+    )
+
+
+def btrfs_members(sysfs: Path) -> list[list[str]]:
+    """The names of the devices of each btrfs that is mounted."""
+    folders = (sysfs / "fs" / "btrfs").glob("*/devices")
+    return [sorted(device.name for device in folder.iterdir()) for folder in folders]
 
 
 def _on_volumes(
-    mounts: list[Mount], devnos: Mapping[str, str], blocks: Blocks
-) -> list[tuple[Mount, str]]:
-    """Each mount with the name of its device, where a volume lies under it."""
+    mounts: list[Mount],
+    devnos: Mapping[str, str],
+    blocks: Blocks,
+    btrfs: list[list[str]],
+) -> Iterator[tuple[Mount, str]]:
+    """Each mount with the name of each of its devices under which a volume lies."""
     names = {devno: name for name, devno in devnos.items()}
-    found: list[tuple[Mount, str]] = []
     for mount in mounts:
-        # btrfs has device numbers of its own, but names its device.
-        name = names.get(mount.devno) or device_of(mount.source, blocks.stacked.values())
-        if name in blocks.disks or name in blocks.stacked:
-            found.append((mount, name))
-    return found
+        # btrfs has device numbers of its own, but names one of its devices.
+        named = names.get(mount.devno) or device_of(mount.source, blocks.stacked.values())
+        members = next((devices for devices in btrfs if named in devices), [named])
+        for name in members if mount.fstype == "btrfs" else [named]:
+            if name in blocks.disks or name in blocks.stacked:
+                yield mount, name

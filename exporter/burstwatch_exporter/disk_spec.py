@@ -74,7 +74,7 @@ def specs_of(
     specs: dict[str, DiskSpec] = {}
     problems: list[str] = []
     for disk in disks:
-        stated = config.of(disk.key)
+        stated = config.of(disk.key, disk.name)
         answer = answers.get(disk.key)
         if answer is not None and (stated is None or stated.custom is None):
             specs[disk.key] = answer  # EC2 knows what the configuration can only say
@@ -90,7 +90,7 @@ def specs_of(
             problems.append(f"{disk.key} ({disk.name}): {oddity}")
         if spec is not None:
             specs[disk.key] = spec
-    here = {EVERY, *(disk.key for disk in disks)}
+    here = {EVERY, *(disk.key for disk in disks), *(f"device:{disk.name}" for disk in disks)}
     problems += [f"{key} is not on this host" for key in config.volumes if key not in here]
     return specs, problems
 

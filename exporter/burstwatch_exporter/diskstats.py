@@ -5,13 +5,18 @@ Linux 4.18, fifteen since, seventeen from 5.5 on. A sector is 512 bytes there, w
 the device's own is.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from functools import reduce
+from operator import add
 
 SECTOR_BYTES = 512
 #: Columns before the counters: major, minor and name.
 HEAD = 3
 #: The kernel counts in 64 bits at most.
 LARGEST = 2**64 - 1
+#: Which column is no counter: what is in flight. Kernels have written -1 there.
+GAUGE = 8
 #: How many counters a line has, by kernel.
 OLDEST, WITH_DISCARDS, WITH_FLUSHES = 11, 15, 17
 #: A counter of a 32-bit kernel begins anew here.
@@ -22,7 +27,7 @@ NEAR_WRAP = WRAP // 4 * 3
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Cumulative operations and bytes, completed; ``in_flight`` is a gauge.
+    """Cumulative operations and bytes, completed; ``in_flight`` is a gauge, and no more than what the kernel wrote.
 
     ``other_ops`` are discards and flushes: AWS does not say whether they are charged.
     """
@@ -43,6 +48,14 @@ class Counters:
     def bytes(self) -> int:
         """Reads and writes."""
         return self.read_bytes + self.write_bytes
+
+    def at_least(self, other: "Counters") -> "Counters":
+        """The larger of two counts of the same I/O, one by one."""
+        return Counters(*map(max, astuple(self), astuple(other)))
+
+    def plus(self, other: "Counters") -> "Counters":
+        """The sum of two counts of different I/O."""
+        return Counters(*map(add, astuple(self), astuple(other)))
 
     def since(self, earlier: "Counters") -> "Counters | None":
         """The work done after ``earlier``, or None if the counters were reset in between."""
@@ -70,6 +83,20 @@ class DiskStats:
     devnos: dict[str, str]
     problems: tuple[str, ...]
 
+    def of(self, name: str, paths: Sequence[str] = ()) -> Counters | None:
+        """What a disk did: by its own line, or by those of its paths together where they have more.
+
+        Linux counts the I/O of a multipath disk on its paths, and since 6.4 on the disk as well.
+        """
+        own = self.counters.get(name)
+        if not paths:
+            return own
+        of_paths = [self.counters[path] for path in paths if path in self.counters]
+        if not of_paths:
+            return own
+        together = reduce(Counters.plus, of_paths)
+        return together if own is None else own.at_least(together)
+
 
 def parse_diskstats(text: str) -> DiskStats:
     """Every line that is understood; the others are named, and hide nothing."""
@@ -90,7 +117,8 @@ def parse_diskstats(text: str) -> DiskStats:
 def _counters(columns: list[str]) -> Counters:
     count = len(columns)
     values = [int(column) for column in columns]
-    if count < OLDEST or min(values) < 0 or max(values) > LARGEST:
+    counted = values[:GAUGE] + values[GAUGE + 1 :]
+    if count < OLDEST or min(counted) < 0 or max(counted) > LARGEST:
         raise ValueError
     other = values[11] if count >= WITH_DISCARDS else 0
     if count >= WITH_FLUSHES:
@@ -101,7 +129,7 @@ def _counters(columns: list[str]) -> Counters:
         values[4],
         values[6] * SECTOR_BYTES,
         other,
-        values[8],
+        values[GAUGE],
     )
 
 

@@ -26,6 +26,11 @@ NO_VOLUMES = (
     "EBS volumes are NVMe disks of the model 'Amazon Elastic Block Store', or xvd disks that "
     "the configuration names"
 )
+#: As a value of --instance.type: the instance metadata service is to say it.
+ASKS_IMDS = "imds"
+#: The service can be late when a host starts, and it may be allowed later.
+IMDS_AGAIN_S = 60.0
+NO_IMDS = f"asked again every {IMDS_AGAIN_S:g} s; in a container, the instance's metadata options need a hop limit of 2"
 
 
 class Exporter:
@@ -49,7 +54,7 @@ class Exporter:
             config=self.config,
             saved=self._read_state(),
             slot_s=options.sample_period_s,
-            instance=self._instance(self.config),
+            instance=self._ask_instance(),
             reconciles=options.aws == "cloudwatch",
         )
         self.cloud = Cloud(
@@ -58,21 +63,27 @@ class Exporter:
             sources=self.sources,
             make_clients=make_clients,
         )
+        self._extras = [*extras, *self._cpu()]
         self.registry = CollectorRegistry(auto_describe=False)
         self.registry.register(
             HostCollector(
                 self.host,
                 self.sources,
                 saved_at=lambda: self._saved_wall_s,
-                extras=[*extras, *self._cpu()],
+                extras=self._extras,
             )
         )
         self._saved_wall_s: float | None = None
-        self._saved_at = self._looked_at = clock.boot()
+        self._saved_at = self._looked_at = self._asked_imds_at = clock.boot()
 
     def sample(self) -> None:
         """Read the counters, and write what is due."""
         self.host.observe()
+        is_late = self._clock.boot() - self._asked_imds_at >= IMDS_AGAIN_S
+        if self.instance_type == ASKS_IMDS and is_late:
+            self._asked_imds_at = self._clock.boot()
+            self.host.set_instance(self._ask_instance())
+            self._extras += self._cpu()
         if self._clock.boot() - self._looked_at >= self._options.refresh_period_s:
             self._looked_at = self._clock.boot()
             self.host.look()
@@ -127,16 +138,20 @@ class Exporter:
         """Ask AWS what it may be asked, and go by that."""
         self.host.apply(self.cloud.ask(self._clock.wall()))
 
-    def _instance(self, config: HostConfig) -> InstanceLimits | None:
-        """The limits of the whole instance: as the configuration says, or by its type."""
-        limits = config.instance
-        if not self._options.instance_type:
+    def _ask_instance(self) -> InstanceLimits | None:
+        """The limits of the whole instance: as the configuration says, or by its type, which IMDS may have to say."""
+        limits = self.config.instance
+        if not self.instance_type:
             return limits
         with self.sources.attempt("instance") as attempt:
-            name = self._options.instance_type
-            if name == "imds":
-                name = self.instance_type = read_identity(self._options.imds).instance_type
-            limits = limits or config.instance_types.get(name) or limits_of(name)
+            if self.instance_type == ASKS_IMDS:
+                try:
+                    self.instance_type = read_identity(self._options.imds).instance_type
+                except ValueError as error:
+                    attempt.problems.append(f"{error}; {NO_IMDS}")
+                    return limits
+            name = self.instance_type
+            limits = limits or self.config.instance_types.get(name) or limits_of(name)
             if limits is None:
                 attempt.problems.append(
                     f"the limits of {name} are not known: set them under instance_types in --config.file"

@@ -5,11 +5,12 @@ full burst, or came in unspent. What the counters have seen since the device app
 is known, however long this program was not there to look.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
 from burstwatch.formatting import span
+from burstwatch.history.spending import TOLERANCE
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.disk_spec import DiskSpec, cost_of, pieces_of
@@ -47,11 +48,16 @@ class Start:
 def start_of(
     disk: Disk, spec: DiskSpec, reading: Reading, moment: DeviceAge, saved: Saved | None
 ) -> Start:
-    """The best that can be known of a volume that has a bucket."""
+    """The best that can be known of a volume that has a bucket.
+
+    Where the counters are not believed, the time since it was known is unseen.
+    """
     bucket = spec.own_bucket
     if bucket is None:
         msg = f"{disk.key} has no bucket"
         raise ValueError(msg)
+    if reading.doubt is not None:
+        moment = replace(moment, age_s=None)
     since = _Since(bucket, disk, spec, reading, moment.age_s)
     changed = _changed(spec, reading, moment, saved)
     if changed:
@@ -110,9 +116,10 @@ class _Since:
         """The interval from the moment the device appeared: all that its counters say.
 
         udev notes a device late, and not while the host sleeps: so long it has been there at
-        least. At most it has been there since the host was started.
+        least. At most it has been there since the host was started, and all sleep since then may be
+        sleep since it came.
         """
-        cost = self._cost(self.reading.counters)
+        cost = self._cost(self.reading.counters, slept_s=self.reading.slept_since(0.0))
         later = self._after(start, self.age_s or 0.0, cost)
         earlier = self._after(start, self.reading.at, cost)
         return Interval(low=later.low, high=max(later.high, earlier.high), likely=later.likely)
@@ -125,16 +132,26 @@ class _Since:
         return self.appeared(unseen)
 
     def counted(self, saved: Saved) -> tuple[Interval, Charge] | None:
-        """The interval from what was saved of the very device, or None if the counters were reset."""
+        """The interval from what was saved of the very device, or None if its counters do not tell."""
         seconds = self.reading.at - saved.at
         done = self.reading.counters.since(saved.counters)
-        if seconds < 0 or done is None:
+        is_counted = saved.is_counted and self.reading.doubt is None
+        if seconds < 0 or done is None or not is_counted:
             return None
-        cost = self._cost(done)
+        slept_s = self.reading.slept_since(saved.asleep_s)
+        cost = self._cost(done, slept_s=slept_s, largest_kib=saved.largest_kib)
+        if cost.least > TOLERANCE * self.bucket.burst * (seconds + 1.0):
+            return None
         return self._after(saved.interval, seconds, cost), cost
 
-    def _cost(self, done: Counters) -> Charge:
-        return cost_of(done, self.disk, self.spec)
+    def _cost(self, done: Counters, *, slept_s: float, largest_kib: float | None = None) -> Charge:
+        """What I/O of the past has cost: its requests were as large as was allowed at some time.
+
+        In ``slept_s`` anything may have been done that is in no counter.
+        """
+        largest = max(self.disk.largest_kib, largest_kib or 0.0, self.disk.hardware_kib)
+        cost = cost_of(done, replace(self.disk, largest_kib=largest), self.spec)
+        return replace(cost, most=cost.most + TOLERANCE * self.bucket.burst * slept_s)
 
     def _after(self, start: Interval, seconds: float, cost: Charge) -> Interval:
         in_flight = self.reading.counters.in_flight * pieces_of(self.disk, self.spec)
@@ -156,8 +173,15 @@ def _from_saved(saved: Saved, since: _Since, moment: DeviceAge) -> tuple[Start |
             return Start(
                 interval=interval, origin="restored", reason=reason, lately=(gap, cost)
             ), ""
+    if same_boot and is_device and gap >= 0:
+        # What its counters say of the time since then is not believed, nor what they say of all its time.
+        interval = iv.after_unseen(since.bucket, saved.interval, seconds=gap)
+        reason = f"saved {span(gap)} ago, and its counters do not tell what was done since"
+        return Start(interval=interval, origin="doubted", reason=reason), ""
     if not since.disk.volume_id:
         return None, "the device has no volume id, so the saved balance may be of another volume"
+    if same_boot and not since.disk.has_serial and not is_device:
+        return None, "only its name says which volume the device is, and another may have got that"
     if gap < 0:
         return None, "the saved balance has a time in the future: was the clock set back?"
     unseen = gap if since.age_s is None or since.age_s > gap else gap - since.age_s

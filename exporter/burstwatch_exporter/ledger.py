@@ -1,5 +1,6 @@
 """One volume's account: what it did, and the interval that its balance lies in."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,6 +17,7 @@ from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.disk_spec import DiskSpec, cost_of, pieces_of
 from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.evidence import MOST_IN_FLIGHT, Doubt
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.recent_demand import RecentDemand
 from burstwatch_exporter.trail import Trail
@@ -31,6 +33,7 @@ Origin = Literal[
     "unknown",
     "resized",
     "contradicted",
+    "doubted",
 ]
 #: A share of the bucket: less is rounding, of what is left as of what was spent beyond it.
 CONTRADICTION = 0.01
@@ -38,19 +41,48 @@ CONTRADICTION = 0.01
 AT_BASELINE = (0.97, 1.06)
 #: With less than this share left by count, one that is held at its baseline has none.
 ALMOST_EMPTY = 0.1
+#: More I/O than the bucket allows is an error of the counters if it does not happen again for so long.
+CONTRADICTED_S = 600.0
+#: Counters that cannot be are waited for so long.
+WAITS_S = 600.0
+#: Two clocks are read one after the other, and a busy machine can be late in between.
+SLEPT_S = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
     """Counters at some instant from ``at`` to ``at + slack_s``, by the clock that never jumps.
 
-    ``wall_s`` is the wall clock's time then.
+    ``wall_s`` is the wall clock's time then, and ``asleep_s`` how long the host had slept since its start.
+    ``doubt`` is why the counters are not believed.
     """
 
     at: float
     wall_s: float
     slack_s: float
     counters: Counters
+    asleep_s: float = 0.0
+    doubt: Doubt | None = None
+
+    def slept_since(self, earlier_s: float) -> float:
+        """The seconds of sleep since the host had slept so long: I/O of that time is in no counter.
+
+        To hibernate, a kernel writes its memory to the root volume after it has copied its counters,
+        and another kernel reads it.
+        """
+        slept_s = self.asleep_s - earlier_s
+        return slept_s if slept_s >= SLEPT_S else 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Before:
+    """The account as it was before counters that cannot be: they fell, or rose by more than the disk can do."""
+
+    has_fallen: bool
+    interval: Interval
+    reading: Reading
+    origin: Origin
+    charged: Charge
 
 
 class Ledger:
@@ -89,45 +121,172 @@ class Ledger:
         self._slack_s = reading.slack_s
         self._overdrawn = self._beyond = 0.0
         seconds, spent = lately or (0.0, None)
+        self._slot_s = slot_s
         self._recent = RecentDemand(at=reading.at - seconds, slot_s=slot_s)
         if spent is not None:
             self._recent.note(reading.at, spent)
         self._trail = Trail() if with_trail else None
         self._knows_wall = True
+        #: Why the newest counters are not believed, and for how long they have been waited for.
+        self.doubt = reading.doubt
+        self._waits_s = 0.0
+        #: Whether the counters of ``reading`` were not believed, so that what is done until the next is lost.
+        self._is_lost = reading.doubt is not None
+        self._before: _Before | None = None
+        #: Whether the counters have risen since they were first read, by what the disk can do.
+        self._is_confirmed = False
+        self._contradicted_at = self._wary_until = -math.inf
+        #: How often a published balance was outside of the interval.
+        self.disagreements = 0
 
     def note(self, reading: Reading) -> None:
         """Go on to a later reading of the same device."""
         seconds = reading.at - self.reading.at
         if seconds <= 0:
             return
-        done = reading.counters.since(self.reading.counters)
-        self._slack_s = max(self._slack_s, reading.slack_s)
-        before, self.reading = self._in_flight(), reading
-        now = self._in_flight()
-        if done is None:  # begun anew: what was done in between is not known
-            self.interval = iv.after_unseen(
-                self.own_bucket, self.interval, seconds=seconds, uncounted=before, in_flight=now
-            )
-            self.forget_trail()
+        doubt = self.doubt = reading.doubt
+        if doubt is not None and not doubt.is_lost and not self._is_lost:
+            self._waits_s = seconds  # the counters will tell
             return
-        cost = cost_of(done, self.disk, self.spec)
+        self._waits_s = 0.0
+        was_lost, self._is_lost = self._is_lost, doubt is not None
+        if was_lost or self._is_lost:
+            self._go_unseen(reading, uncounted=0.0 if was_lost else self._in_flight())
+            return
+        done = reading.counters.since(self.reading.counters)
+        if done is None:
+            self._go_back(reading)
+        elif self.reading.at >= self._wary_until:
+            self._count(reading, done)
+        elif not self._resumes(reading):
+            self._go_unseen(reading, uncounted=0.0)
+
+    def _count(self, reading: Reading, done: Counters) -> None:
+        """Go on to a reading by what was done before it."""
+        seconds = reading.at - self.reading.at
+        slept_s = reading.slept_since(self.reading.asleep_s)
+        cost = self._cost(done, slept_s=slept_s)
+        self._slack_s = max(self._slack_s, reading.slack_s)
+        believed, self.reading = self._now(has_fallen=False), reading
+        now = self._in_flight()
         self._tally(cost, seconds)
+        self._is_confirmed = True
         self.interval = iv.after_seen(
             self.own_bucket, self.interval, seconds=seconds, charge=cost, in_flight=now
         )
         if self._is_contradicted_by(cost, seconds):
-            self.origin = "contradicted"
+            self._remember(believed)
+            self.origin, self._contradicted_at = "contradicted", reading.at
+            self._is_confirmed = False
             self._know_nothing()
         elif self.spec.is_changing:  # refill and capacity may be those of either type
             self._know_nothing()
+        elif self.origin == "contradicted" and reading.at - self._contradicted_at > CONTRADICTED_S:
+            self.origin = "unknown"
         self.charged += cost
-        self._recent.note(reading.at, cost)
+        if slept_s:  # a rate over a time in which nothing was counted is none
+            self._forget_demand()
+        else:
+            self._recent.note(reading.at, cost)
         if self._trail is not None:
             self._trail.note(reading.wall_s, charged=self.charged, in_flight=now, seen=self.seen())
 
+    def distrust(self, seconds: float) -> None:
+        """Take it that in so many seconds before the newest reading anything may have been done."""
+        spent = TOLERANCE * self.own_bucket.burst * seconds
+        self.interval = iv.widened(
+            self.own_bucket,
+            self.interval,
+            low=self.interval.low - spent,
+            high=self.interval.high,
+        )
+        self._forget_demand()
+
+    def _go_unseen(self, reading: Reading, *, uncounted: float) -> None:
+        """Go on to a reading when nobody knows what was done before it."""
+        seconds = reading.at - self.reading.at
+        self._slack_s = max(self._slack_s, reading.slack_s)
+        self.reading = reading
+        self.interval = iv.after_unseen(
+            self.own_bucket,
+            self.interval,
+            seconds=seconds,
+            uncounted=uncounted,
+            in_flight=self._in_flight(),
+        )
+        self.origin, self._is_confirmed = "doubted", False
+        self._forget_demand()
+        self._trail = None if self._trail is None else Trail()
+
+    def _go_back(self, reading: Reading) -> None:
+        """Go on to counters that are lower than before: they began anew, or are back from what could not be."""
+        if self.reading.at < self._wary_until and self._before is None:
+            self._go_unseen(reading, uncounted=0.0)
+            return
+        if self._resumes(reading):
+            return
+        fallen, self._before = self._before, None
+        if fallen is None and self._is_confirmed:
+            fallen = self._now(has_fallen=True)
+        self._go_unseen(reading, uncounted=self._in_flight())
+        if (
+            self.disk.sequence
+        ):  # the counters of one and the same disk never fall: these are not right
+            self._wary_until = reading.at + WAITS_S
+        if (
+            fallen is not None and fallen.has_fallen
+        ):  # a jump that nothing explains will not come again
+            self._remember(fallen)
+
+    def _resumes(self, reading: Reading) -> bool:
+        """Go on from before the counters were what they cannot have been, if that explains them."""
+        before = self._before
+        if before is None:
+            return False
+        done = reading.counters.since(before.reading.counters)
+        seconds = reading.at - before.reading.at
+        slept_s = reading.slept_since(before.reading.asleep_s)
+        if done is None or self._is_faster_than_burst(self._cost(done, slept_s=slept_s), seconds):
+            return False
+        self.interval, self.reading = before.interval, before.reading
+        self.origin, self.charged = before.origin, before.charged
+        self._before, self._wary_until = None, -math.inf
+        self._overdrawn = self._beyond = 0.0
+        self._forget_demand()
+        self.note(reading)
+        return True
+
+    def _now(self, *, has_fallen: bool) -> _Before:
+        return _Before(
+            has_fallen=has_fallen,
+            interval=self.interval,
+            reading=self.reading,
+            origin=self.origin,
+            charged=self.charged,
+        )
+
+    def _remember(self, before: _Before) -> None:
+        """Remember how it was, where the counters are of this very disk and of no other that has its name."""
+        is_first = self._before is None or self._before.has_fallen
+        if is_first and self.disk.sequence:
+            self._before = before
+
+    def _cost(self, done: Counters, *, slept_s: float) -> Charge:
+        """What I/O has cost, and at the most what was done while the host slept."""
+        cost = cost_of(done, self.disk, self.spec)
+        most = cost.most + TOLERANCE * self.own_bucket.burst * slept_s
+        return replace(cost, most=most)
+
+    def _forget_demand(self) -> None:
+        self._recent = RecentDemand(at=self.reading.at, slot_s=self._slot_s)
+
     def go_on_with(self, disk: Disk, spec: DiskSpec) -> None:
-        """The same device with the same bucket; what limits it may have changed."""
-        self.disk, self.spec = disk, spec
+        """The same device with the same bucket; what limits it may have changed.
+
+        I/O that is not charged yet may have been done while its requests could be larger.
+        """
+        self.disk = replace(disk, largest_kib=max(disk.largest_kib, self.disk.largest_kib))
+        self.spec = spec
         self.bucket = spec.bucket or self.bucket
         self._pieces = pieces_of(disk, spec)
 
@@ -136,48 +295,62 @@ class Ledger:
         self._knows_wall = False
         self._trail = None if self._trail is None else Trail()
 
-    def kept(self) -> Interval:
-        """The interval for a later process, which knows nothing of this one's slack.
+    def kept(self) -> tuple[Interval, Reading]:
+        """The interval for a later process, which knows nothing of this one's slack, and the reading that it is of.
 
-        Nor will it see what is in flight now, if its counters begin anew.
+        Nor will it see what is in flight now, if its counters begin anew. Of counters that have fallen
+        it is as it was before, in case they come back.
         """
+        interval, reading = self.interval, self.reading
+        if self._before is not None and self._before.has_fallen:
+            interval, reading = self._before.interval, self._before.reading
         slack = self.own_bucket.refill * self._slack_s
-        return replace(
-            self.interval,
-            low=max(0.0, self.interval.low - slack - self._in_flight()),
-            high=self.interval.high + slack,
+        kept = replace(
+            interval,
+            low=max(0.0, interval.low - slack - self._in_flight()),
+            high=interval.high + slack,
         )
+        return kept, reading
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the counters of its reading are believed, so that a later process can go on from them."""
+        has_kept = self._before is not None and self._before.has_fallen
+        return not self._is_lost and (has_kept or self.reading.at >= self._wary_until)
 
     def has_seen(self, point: LevelPoint) -> bool:
         """Whether the host looked during the whole period of a datapoint."""
         return self._trail is not None and self._trail.has_seen(point)
 
     def reconcile(self, point: LevelPoint) -> float | None:
-        """Narrow the interval by a published balance; how far it was outside, as a share, if known."""
+        """Narrow the interval by a published balance; how far it was outside, as a share, if known.
+
+        One that is outside widens it: nobody knows whether it is AWS or the host that counts wrongly.
+        """
         bucket = self.own_bucket
         if self._trail is None:
             return None
         drift = self._trail.drift(bucket, point)
         bounds = self._trail.now(bucket, point, wall_s=self.reading.wall_s, charged=self.charged)
-        if bounds is None and self._knows_wall:
-            # Of before it looked: anything may have been done since.
+        if self._knows_wall and (bounds is None or drift):
+            # Of before it looked, or against what it saw: anything may have been done since.
             bounds = iv.since_datapoint(bucket, point, wall_s=self.reading.wall_s)
         if bounds is not None:
             low, high = bounds
-            self.interval = iv.narrowed(
+            take = iv.widened if drift else iv.narrowed
+            self.interval = take(
                 bucket, self.interval, low=low, high=high, in_flight=self._in_flight()
             )
-            self.origin = "published"
+            self.origin = "doubted" if drift else "published"
+        self.disagreements += bool(drift)
         return drift
 
     def seen(self) -> Interval:
-        """The interval at the newest reading."""
-        return iv.seen_at(
-            self.own_bucket,
-            self.interval,
-            in_flight=self._in_flight(),
-            slack_s=self._slack_s,
-        )
+        """The interval at the newest reading, also where its counters are still waited for."""
+        interval, in_flight = self.interval, self._in_flight()
+        if self._waits_s:
+            interval = iv.after_unseen(self.own_bucket, interval, seconds=self._waits_s)
+        return iv.seen_at(self.own_bucket, interval, in_flight=in_flight, slack_s=self._slack_s)
 
     def likely(self) -> float | None:
         """The credits that are likely to be left at the newest reading, if that can be said."""
@@ -189,11 +362,14 @@ class Ledger:
         ``load`` is what the volume moves now, ``instance_binding`` what holds all volumes back.
         """
         seen, bucket = self.seen(), self.bucket
-        if not self._recent.has_looked:
+        is_doubted = self.doubt is not None and self.doubt.is_told
+        if is_doubted or not self._recent.has_looked:
             soonest = tb.worst_time_to_empty(bucket, level=seen.low)
             return Projection(
                 state="unknown",
-                reason="seen once, so its load is not known yet",
+                reason=self.doubt.reason
+                if self.doubt is not None
+                else "seen once, so its load is not known yet",
                 at=self.reading.wall_s,
                 low_s=soonest,
                 worst_s=soonest,
@@ -271,7 +447,7 @@ class Ledger:
         )
 
     def _in_flight(self) -> float:
-        return self.reading.counters.in_flight * self._pieces
+        return max(0, min(MOST_IN_FLIGHT, self.reading.counters.in_flight)) * self._pieces
 
     def _know_nothing(self) -> None:
         self.interval = iv.begun(iv.unknown(self.own_bucket), in_flight=self._in_flight())
@@ -288,6 +464,8 @@ class Ledger:
 
     def _is_contradicted_by(self, cost: Charge, seconds: float) -> bool:
         """Whether this I/O cannot have been that of the bucket as it was stated."""
-        bucket = self.own_bucket
-        fastest = TOLERANCE * bucket.burst * (seconds + self._slack_s + 1.0)
-        return self._overdrawn > CONTRADICTION * bucket.capacity or cost.least > fastest
+        is_overdrawn = self._overdrawn > CONTRADICTION * self.own_bucket.capacity
+        return is_overdrawn or self._is_faster_than_burst(cost, seconds)
+
+    def _is_faster_than_burst(self, cost: Charge, seconds: float) -> bool:
+        return cost.least > TOLERANCE * self.own_bucket.burst * (seconds + self._slack_s + 1.0)

@@ -54,6 +54,11 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--once", action="store_true", help="print the metrics once and end, without serving"
     )
+    parser.add_argument(
+        "--keep-names",
+        action="store_true",
+        help="print volume ids, serial numbers and mount points as they are; for capture alone",
+    )
     for setting in SETTINGS:
         _add_flag(parser, setting, f"; variable: {variable_of(setting.name)}")
     return parser
@@ -92,7 +97,7 @@ def run(args: Sequence[str], world: World) -> int:
         parsed = vars(build_parser().parse_args(args))
         options = parse_options(_given(parsed, SETTINGS), world.env)
         if parsed["command"] == "capture":
-            world.stdout.write(capture(options.roots))
+            world.stdout.write(capture(options.roots, keeps_names=parsed["keep_names"]))
         elif parsed["once"]:
             write_once(options, clock=world.clock, stdout=world.stdout, stop=world.stop)
         else:

@@ -148,7 +148,7 @@ ORIGIN = _gauge(
     "1 for the origin of the interval: published (by CloudWatch), restored (saved, and all I/O since is counted), "
     "reattached or rebooted "
     "(the I/O of a gap was not seen, so the range is wider), created (a new volume), appeared (all I/O since the device came is "
-    "counted), unknown, resized, contradicted (more I/O than the stated bucket allows).",
+    "counted), unknown, resized, contradicted (more I/O than the stated bucket allows), doubted (for some time the counters could not be believed, so the range is wider).",
 )
 
 PUBLISHED = _gauge(
@@ -162,6 +162,11 @@ DRIFT = _gauge(
     BUCKET,
     "How far CloudWatch's balance is outside the range that the exporter had for that moment, as a share of the bucket: "
     "0 inside, above 0 if it is above the range, below 0 if it is below.",
+)
+DISAGREEMENTS = _counter(
+    "reconciliation_disagreements",
+    BUCKET,
+    "How many balances of CloudWatch were outside the range, which then was widened to hold both.",
 )
 _LOG_PAGE = "from EBS NVMe log page 0xD0, since the attachment"
 EBS_READ_OPS = _counter("ebs_read_ops", VOLUME, f"Reads completed, {_LOG_PAGE} (total_read_ops).")
@@ -303,7 +308,7 @@ METRICS: tuple[Definition, ...] = (
     BUILD_INFO, REFUSALS, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
     VOLUME_INFO, STACK_INFO, MOUNT_INFO, SIZE,
     READ_OPS, WRITE_OPS, READ_BYTES, WRITE_BYTES, LIMIT_OPS, LIMIT_BYTES,
-    CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ORIGIN, PUBLISHED, PUBLISHED_AT, DRIFT,
+    CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ORIGIN, PUBLISHED, PUBLISHED_AT, DRIFT, DISAGREEMENTS,
     *OF_EBS, EBS_READ_LATENCY, EBS_WRITE_LATENCY,
     CPU_USED, CPU_STOLEN, CPU_CAPACITY, CPU_REFILL, CPU_BURST, CPU_BALANCE, CPU_EXHAUSTION, CPU_HELD_BACK,
     FIO_RUN_AT, FIO_AGE, FIO_SUCCESS, FIO_SECONDS, FIO_CREDITS, FIO_IOPS, FIO_BYTES, FIO_MEAN, FIO_LATENCY,

@@ -1,11 +1,16 @@
 """Reads where file systems are mounted, from ``mountinfo``."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 #: Before the hyphen of a line: ids, device number, root, mount point, options.
 LEAST_BEFORE, LEAST_AFTER = 6, 2
+MOUNTPOINT = 4
+#: The roots of containers.
+LAYERED = frozenset({"overlay", "aufs", "fuse-overlayfs", "tmpfs"})
+OWN_MOUNTS = "the mounts of the host's first process cannot be read (is /proc mounted with hidepid?), so they are those that this process sees"
 ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
@@ -19,28 +24,55 @@ class Mount:
     fstype: str
 
 
-def read_mountinfo(procfs: Path) -> str:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MountInfo:
+    """What the kernel says of mounts, and whether it is of the first process and not of this one."""
+
+    text: str
+    is_of_the_host: bool
+
+
+def read_mountinfo(procfs: Path) -> MountInfo:
     """The mounts that the first process sees, or else this one, as the kernel writes them.
 
     Raises:
         OSError: if neither can be read.
     """
     try:
-        return (procfs / "1" / "mountinfo").read_bytes().decode("utf-8", "surrogateescape")
-    except OSError:  # another's, with /proc hidden
-        return (procfs / "self" / "mountinfo").read_bytes().decode("utf-8", "surrogateescape")
+        return MountInfo(text=_mountinfo_of(procfs / "1"), is_of_the_host=True)
+    except OSError:  # hidden from other users, by the mount option hidepid
+        return MountInfo(text=_mountinfo_of(procfs / "self"), is_of_the_host=False)
+
+
+def _mountinfo_of(process: Path) -> str:
+    return (process / "mountinfo").read_bytes().decode("utf-8", "surrogateescape")
+
+
+def container_files(procfs: Path) -> frozenset[str]:
+    """The files of /proc that lxcfs has put its own in the place of, such as ``diskstats``."""
+    names: set[str] = set()
+    for process in ("self", "1"):
+        with suppress(OSError):
+            for line in _mountinfo_of(procfs / process).split("\n"):
+                head, _, tail = line.partition(" - ")
+                if tail.startswith("fuse.lxcfs "):
+                    names.add(head.split(" ")[MOUNTPOINT].rpartition("/")[2])
+    return frozenset(names)
 
 
 def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
-    """Read the mounts, and the lines that are not understood.
+    """Read the mounts, and what is odd: lines that are not understood, or mounts of this process alone.
 
     Raises:
         OSError: if neither can be read.
     """
     mounts: list[Mount] = []
     problems: list[str] = []
+    info = read_mountinfo(procfs)
+    if not info.is_of_the_host:
+        problems.append(OWN_MOUNTS)
     # The kernel escapes a newline, and no other character at which Python would split.
-    for line in filter(None, read_mountinfo(procfs).split("\n")):
+    for line in filter(None, info.text.split("\n")):
         before, separator, after = line.partition(" - ")
         head, tail = before.split(" "), after.split(" ")
         if not separator or len(head) < LEAST_BEFORE or len(tail) < LEAST_AFTER:
@@ -50,11 +82,19 @@ def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
             Mount(
                 devno=head[2],
                 source=_plain(tail[1]),
-                mountpoint=_plain(head[4]),
+                mountpoint=_plain(head[MOUNTPOINT]),
                 fstype=_plain(tail[0]),
             )
         )
+    if not info.is_of_the_host and not _is_like_a_host(mounts):
+        return [], [*problems, "none of them are shown: this process is in a container"]
     return mounts, problems
+
+
+def _is_like_a_host(mounts: list[Mount]) -> bool:
+    """Whether the root is a file system of a disk, and not one that a container is given."""
+    roots = [mount for mount in mounts if mount.mountpoint == "/"]
+    return bool(roots) and roots[-1].fstype not in LAYERED
 
 
 def _plain(text: str) -> str:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
 from burstwatch.forecast.projection import Projection
+from burstwatch.formatting import recorded_time
 from burstwatch.history.points import LevelPoint
 from burstwatch_exporter.blocks import Disk, Stacked
 from burstwatch_exporter.disk_spec import DiskSpec
 from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.evidence import Doubt
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import Origin
 from burstwatch_exporter.mounts import Mount
@@ -21,12 +23,22 @@ class Published:
     point: LevelPoint
     drift: float | None
 
+    @property
+    def disagreement(self) -> str:
+        """How far apart they are, in words."""
+        side = "above" if (self.drift or 0.0) > 0 else "below"
+        return (
+            f"CloudWatch's balance of {recorded_time(self.point.end_s)} lies {abs(self.drift or 0.0):.1%} of the bucket "
+            f"{side} what the counters allow, so the range holds both"
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
     """A volume's credits at one instant.
 
     ``bucket`` is the part of ``own_bucket``, the volume's own, that the instance leaves.
+    ``disagreements`` is how many published balances were outside of the interval.
     """
 
     bucket: Bucket
@@ -38,25 +50,29 @@ class Account:
     origin: Origin
     is_served_at_baseline: bool
     published: Published | None
+    disagreements: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class View:
     """A volume at one instant.
 
-    ``spec`` is None where its type is not known, ``account`` where it has no bucket.
+    ``counters`` is None where the kernel shows none now, ``spec`` where its type is not known, and
+    ``account`` where it has no bucket. ``doubt`` is why its counters are not believed.
     """
 
     disk: Disk
-    counters: Counters
+    counters: Counters | None
     spec: DiskSpec | None
     account: Account | None
+    doubt: Doubt | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snapshot:
-    """The host at one instant."""
+    """The host at one instant. ``container_files`` are the files of /proc that are not the kernel's."""
 
     views: tuple[View, ...]
     stacked: tuple[Stacked, ...]
     mounts: tuple[tuple[Mount, str], ...]
+    container_files: frozenset[str] = frozenset()

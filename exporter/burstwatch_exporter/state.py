@@ -23,7 +23,9 @@ class Saved:
 
     ``wall_s`` is the same by the wall clock, which is what goes on across a reboot.
     ``name`` and ``sequence`` tell the device that ``counters`` are of; ``bucket`` and
-    ``spec_id`` (type and size) what the volume was then.
+    ``spec_id`` (type and size) what the volume was then. ``asleep_s`` is how long the host had slept
+    since its start, ``largest_kib`` the most that a request had carried, and ``is_counted`` whether
+    the counters were believed. An earlier version wrote none of the three.
     """
 
     key: str
@@ -36,6 +38,9 @@ class Saved:
     bucket: Bucket
     spec_id: str
     interval: Interval
+    asleep_s: float = 0.0
+    largest_kib: float | None = None
+    is_counted: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what this program never writes."""

@@ -7,6 +7,7 @@ so that what runs there is real, and what the counters say of it is up to the te
 import io
 import json
 import os
+import shutil
 import signal
 import stat
 import threading
@@ -58,6 +59,8 @@ class Planted:
 
     def detach(self) -> None:
         """The volume is gone."""
+        for disk in self.disks:
+            shutil.rmtree(self.root / "sys" / "block" / disk, ignore_errors=True)
         path = self.root / "proc" / "diskstats"
         draft = path.with_suffix(".new")
         draft.write_text("")

@@ -174,7 +174,7 @@ def test_a_size_that_a_type_is_not_made_in_is_named_and_the_others_have_their_bu
 
 
 def test_mounts_that_are_not_understood_hide_no_other(tmp_path: Path) -> None:
-    plant({"proc/self/mountinfo": "x\n31 26 8:16 / /a\\040b rw - xfs /dev/sdb rw\n"}, tmp_path)
+    plant({"proc/1/mountinfo": "x\n31 26 8:16 / /a\\040b rw - xfs /dev/sdb rw\n"}, tmp_path)
     mounts, odd = read_mounts(tmp_path / "proc")
     assert [mount.mountpoint for mount in mounts] == ["/a b"]
     assert len(odd) == 1
@@ -250,7 +250,7 @@ def test_a_configuration_that_is_no_object_is_not_taken_for_an_empty_one(
 def test_a_date_and_a_time_are_read_with_a_zone_or_without(text: str, tmp_path: Path) -> None:
     path = tmp_path / "config.yml"
     path.write_text(f"volumes: {{vol-0123456789abcdef0: {{created: {text}}}}}")
-    found = read_config_file(path).of("vol-0123456789abcdef0")
+    found = read_config_file(path).of("vol-0123456789abcdef0", "xvdf")
     assert found is not None
     assert found.created_s == datetime(2026, 11, 21, tzinfo=UTC).timestamp()
 
@@ -262,7 +262,7 @@ def test_a_device_may_name_its_volume_beside_the_volumes_own_entry(tmp_path: Pat
     )
     found = read_config_file(path)
     assert found.devices == {"xvdf": volume}
-    known = found.of(volume)
+    known = found.of(volume, "xvdf")
     assert known is not None
     assert known.volume_type == "st1"
     path.write_text(
@@ -277,7 +277,7 @@ def test_a_device_may_name_its_volume_beside_the_volumes_own_entry(tmp_path: Pat
     with pytest.raises(ValueError, match=r"devices\.xvdg and devices\.xvdf both describe"):
         read_config_file(path)
     path.write_text(f"volumes: {{'*': {{type: gp2}}}}\ndevices: {{xvdf: {{volume_id: {volume}}}}}")
-    known = read_config_file(path).of(volume)
+    known = read_config_file(path).of(volume, "xvdf")
     assert known is not None
     assert known.volume_type == "gp2"
 

@@ -239,7 +239,7 @@ def test_a_balance_that_comes_before_the_host_has_seen_its_period_out_gets_its_d
     assert view.account.published.drift == 0
 
 
-def test_a_balance_that_the_host_thought_impossible_is_believed_and_its_drift_shown(
+def test_a_balance_that_the_host_thought_impossible_widens_the_range_and_is_told_and_counted(
     rig: Rig,
 ) -> None:
     rig.exporter.host.observe()
@@ -260,7 +260,51 @@ def test_a_balance_that_the_host_thought_impossible_is_believed_and_its_drift_sh
     assert view.account is not None
     assert view.account.published is not None
     assert view.account.published.drift == pytest.approx(-0.8)
+    assert view.account.interval.low <= 0.2 * 5_400_000
+    assert view.account.interval.high == 5_400_000  # nobody knows which of the two is right
+    assert view.account.disagreements == 1
+    assert "lies 80.0% of the bucket below what the counters allow" in rig.problems("counters")
+    labels = {"volume_id": rig.volume_id, "device": "nvme1n1", "bucket": "io"}
+    page = rig.exporter.scrape()[1].decode()
+    assert value(page, "burstwatch_reconciliation_disagreements_total", **labels) == 1
+    # Of the range that holds both, later balances leave what AWS says.
+    for _ in range(12):
+        rig.does(0, seconds=10)
+        rig.exporter.host.observe()
+    rig.publishes(20, rig.hands.wall - 90)
+    rig.publishes(20, rig.hands.wall - 60)
+    rig.does(0, seconds=10)
+    rig.asks()
+    (view,) = rig.exporter.host.observe().views
+    assert view.account is not None
     assert view.account.interval.high < 0.25 * 5_400_000
+    assert view.account.disagreements == 1
+
+
+@pytest.mark.parametrize("behind_s", [120.0, 240.0, -300.0])
+def test_a_host_whose_clock_is_off_places_a_balance_by_awss_clock_and_says_so(
+    rig: Rig, behind_s: float
+) -> None:
+    rig.exporter.host.observe()
+    rig.asks()
+    truth = lowest = 0.5 * 5_400_000
+    for step in range(90):  # five minutes of 3,000 small reads a second, then rest
+        ops = 30_000 if step < 30 else 0
+        lowest = truth if step % 6 == 0 else min(lowest, truth)
+        truth += 10 * 300 - ops
+        rig.does(ops, seconds=10)
+        rig.account.clock.now = rig.hands.wall + behind_s
+        rig.exporter.host.observe()
+        if step % 6 == 5:
+            rig.publishes(min(lowest, truth) / 54_000, rig.account.clock.now - 60)
+    rig.asks()
+    (view,) = rig.exporter.host.observe().views
+    assert view.account is not None
+    assert view.account.origin == "published"
+    assert view.account.interval.low <= truth <= view.account.interval.high
+    rig.exporter.host.observe()
+    side = "behind" if behind_s > 0 else "ahead of"
+    assert f"{side} AWS's, which is allowed for" in rig.problems("clock")
 
 
 def test_while_ec2_resizes_a_volume_nothing_is_known_of_its_balance(rig: Rig) -> None:

@@ -79,6 +79,10 @@ class _Handler(BaseHTTPRequestHandler):
             is_cut = True
         self.close_connection = self.close_connection or is_cut
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """The time of the answer is that of the account."""
+        return super().date_time_string(timestamp or self.server.aws.clock())
+
     do_GET = do_DELETE = do_POST  # noqa: N815 - http.server's names
 
     def log_message(self, *_: object) -> None: ...

@@ -9,10 +9,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from burstwatch.ebs.volumes import Charge
+from burstwatch_exporter.blocks import is_counting
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.diskstats import Counters, parse_diskstats
 from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.ledger import Ledger, Reading
+from burstwatch_exporter.ledger import SLEPT_S, Ledger, Reading
 from burstwatch_exporter.settings import Roots
 from burstwatch_exporter.snapshot import View
 
@@ -20,7 +21,7 @@ SLOT_S = 1.0
 
 
 class GoneError(OSError):
-    """A volume that was measured is not there any more."""
+    """A volume that was measured is not there any more, or nobody counts what it does."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,10 +54,16 @@ class Meter:
         What was done since is charged: an interval is of its own instant, and of no later one.
 
         Raises:
-            GoneError: if one of the volumes is not there any more.
+            GoneError: if one of the volumes is not there any more, or its counters are not believed.
         """
         self._path, self._clock = roots.procfs / "diskstats", clock
+        self._sysfs = roots.sysfs
         self._views = views
+        self._asleep_s = clock.boot() - clock.awake()
+        for view in views:
+            if view.doubt is not None:
+                msg = f"{view.disk.name}: {view.doubt.reason}"
+                raise GoneError(msg)
         self._sequences = {
             view.disk.name: (roots.sysfs / "block" / view.disk.name / "diskseq", view.disk.sequence)
             for view in views
@@ -70,7 +77,10 @@ class Meter:
                 start=view.account.interval,
                 origin=view.account.origin,
                 reading=replace(
-                    reading[view.disk.name], at=looked_at, slack_s=0.0, counters=view.counters
+                    reading[view.disk.name],
+                    at=looked_at,
+                    slack_s=0.0,
+                    counters=view.counters or reading[view.disk.name].counters,
                 ),
                 slot_s=SLOT_S,
             )
@@ -104,11 +114,25 @@ class Meter:
         before = self._clock.boot()
         text = self._path.read_text(encoding="ascii", errors="replace")
         slack_s = self._clock.boot() - before
+        slept_s = before - self._clock.awake() - self._asleep_s
+        if slept_s >= SLEPT_S:
+            msg = f"the host slept for {slept_s:.0f} s, and the I/O of that time is in no counter"
+            raise GoneError(msg)
         names = [view.disk.name for view in self._views]
+        lines = [*names, *(path for view in self._views for path in view.disk.paths)]
         wanted = "\n".join(
-            line for line in text.splitlines() if line.split()[2:3] in [[name] for name in names]
+            line for line in text.splitlines() if line.split()[2:3] in [[name] for name in lines]
         )
-        counters = parse_diskstats(wanted).counters
+        stats = parse_diskstats(wanted)
+        counters = {
+            view.disk.name: counted
+            for view in self._views
+            if (counted := stats.of(view.disk.name, view.disk.paths)) is not None
+        }
+        for view in self._views:
+            if not is_counting(self._sysfs, view.disk):
+                msg = f"{view.disk.name}: the kernel does not count its I/O: queue/iostats is 0"
+                raise GoneError(msg)
         for name in names:
             path, sequence = self._sequences[name]
             if name not in counters or _sequence(path) != sequence:

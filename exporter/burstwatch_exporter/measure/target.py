@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstwatch_exporter.blocks import device_of
+from burstwatch_exporter.devices import btrfs_members
 from burstwatch_exporter.diskstats import parse_diskstats
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import Roots
@@ -63,7 +64,7 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
     name = next((one for one, number in stats.devnos.items() if number == devno), None)
     if fstype == "btrfs":  # it has numbers of its own, but names its device
         name = device_of(source, snapshot.stacked)
-        devices = _btrfs_devices(name, roots)
+        devices = next((some for some in btrfs_members(roots.sysfs) if name in some), [])
         if len(devices) > 1:
             msg = (
                 f"directory {directory} is on a btrfs of several devices ({', '.join(devices)}), "
@@ -87,15 +88,6 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
         views=views,
         stripe=read_stripe(roots.sysfs, name),
     )
-
-
-def _btrfs_devices(name: str, roots: Roots) -> list[str]:
-    """The devices of the btrfs that a device belongs to; none where the kernel does not tell."""
-    for folder in (roots.sysfs / "fs" / "btrfs").glob("*/devices"):
-        names = sorted(one.name for one in folder.iterdir())
-        if name in names:
-            return names
-    return []
 
 
 def _mounted(directory: Path, roots: Roots) -> tuple[str, str]:

@@ -1,0 +1,420 @@
+"""Counters are believed only where nothing speaks against them: each sign, and random lives of hosts."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from burstwatch_exporter import evidence
+from burstwatch_exporter.clock import Clock
+from burstwatch_exporter.exporter import IMDS_AGAIN_S, Exporter
+from burstwatch_exporter.serve import make_exporter
+from burstwatch_exporter.settings import parse_options
+from tests.exporter.events import LXCFS, broken
+from tests.exporter.scraped import value
+from tests.exporter.test_cloud import Handler, Metadata
+from tools.pages import Hands, flags, plant
+
+VOLUMES = {"nvme1n1": "vol-0aaaaaaaaaaaaaaa1", "nvme2n1": "vol-0bbbbbbbbbbbbbbb2"}
+INSTANCE_STORE = {"device/model": "Amazon EC2 NVMe Instance Storage\n", "device/serial": "AWS1\n"}
+EVERY_GP2 = 'volumes: {"*": {type: gp2}}\n'
+
+
+@pytest.mark.parametrize("first", range(0, 100, 20))
+def test_whatever_happens_to_a_host_no_level_is_outside_of_its_range(first: int) -> None:
+    assert [text for seed in range(first, first + 20) if (text := broken(seed))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1_000, 3_000, 500))
+def test_in_thousands_of_lives_of_hosts_no_level_is_outside_of_its_range(first: int) -> None:
+    assert [text for seed in range(first, first + 500) if (text := broken(seed))] == []
+
+
+@dataclass
+class Box:
+    """A host with two volumes of 100 GiB, gp2, as files."""
+
+    root: Path
+    config: str = EVERY_GP2
+    options: dict[str, str] = field(default_factory=dict)
+    hands: Hands = field(default_factory=Hands)
+    ops: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VOLUMES, 0))
+    asleep_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.put("proc/1/mountinfo", "")
+        self.put("proc/self/mountinfo", "")
+        self.put("proc/sys/kernel/random/boot_id", "boot-1\n")
+        for number, name in enumerate(VOLUMES, start=1):
+            self.disk(name, VOLUMES[name], sequence=number)
+        self.counts()
+
+    def put(self, name: str, content: str) -> None:
+        plant({name: content}, self.root)
+
+    def disk(self, name: str, volume_id: str, *, sequence: int, **attributes: str) -> None:
+        serial = volume_id.replace("-", "")
+        devno = f"259:{name[4]}"
+        files = {
+            "size": f"{100 * 2**21}\n", "diskseq": f"{sequence}\n", "queue/max_sectors_kb": "256\n",
+            "queue/iostats": "1\n", "device/model": "Amazon Elastic Block Store\n", "device/serial": f"{serial}\n",
+            "dev": f"{devno}\n",
+        } | attributes  # fmt: skip
+        plant({f"sys/block/{name}/{file}": text for file, text in files.items()}, self.root)
+        appeared = int((self.hands.boot - 80_000) * 1e6)
+        self.put(
+            f"udev/b{devno}", f"I:{appeared}\nE:DISKSEQ={sequence}\nE:ID_SERIAL_SHORT={serial}\n"
+        )
+
+    def counts(self, *extra: str, hidden: tuple[str, ...] = (), in_flight: int = 0) -> None:
+        lines = [
+            f"259 {name[4]} {name} {ops} 0 {ops * 32} 0 0 0 0 0 {in_flight} 0 0\n"
+            for name, ops in self.ops.items()
+            if name not in hidden
+        ]
+        self.put("proc/diskstats", "".join([*lines, *extra]))
+
+    def starts(self) -> Exporter:
+        (self.root / "config.yml").write_text(self.config)
+        options = flags(self.root, **{"config.file": str(self.root / "config.yml")}, **self.options)
+        clock = Clock(
+            boot=lambda: self.hands.boot,
+            awake=lambda: self.hands.boot - self.asleep_s,
+            wall=lambda: self.hands.wall,
+        )
+        exporter = make_exporter(parse_options(options, {}), clock)
+        exporter.sample()
+        return exporter
+
+    def bounds(self, exporter: Exporter, volume: str = VOLUMES["nvme1n1"]) -> tuple[float, float]:
+        page = exporter.scrape()[1].decode()
+        labels = {"volume_id": volume, "bucket": "io"}
+        low, high = (
+            value(page, "burstwatch_credit_balance_ratio", bound=bound, **labels)
+            for bound in ("low", "high")
+        )
+        assert low is not None
+        assert high is not None
+        return low, high
+
+    def passes(self, exporter: Exporter, seconds: float, *, every_s: float = 10.0) -> None:
+        for _ in range(round(seconds / every_s)):
+            self.hands.move(every_s)
+            exporter.sample()
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Box:
+    return Box(tmp_path)
+
+
+def told(exporter: Exporter, source: str) -> str:
+    return "; ".join(exporter.sources.outcomes[source].problems)
+
+
+# Whether they count
+
+
+def test_while_the_kernel_does_not_count_the_range_widens_and_the_source_says_why(box: Box) -> None:
+    exporter = box.starts()
+    assert box.bounds(exporter) == (1, 1)
+    box.put("sys/block/nvme1n1/queue/iostats", "0\n")
+    box.passes(exporter, 600)
+    low, high = box.bounds(exporter)
+    assert low < 1 - 600 * (3_000 - 300) / 5_400_000
+    assert high == 1
+    assert "(nvme1n1): the kernel does not count its I/O: queue/iostats is 0" in told(
+        exporter, "counters"
+    )
+    assert box.bounds(exporter, VOLUMES["nvme2n1"]) == (1, 1)  # the other member of a stripe
+    box.put("sys/block/nvme1n1/queue/iostats", "1\n")
+    box.passes(exporter, 10)
+    assert told(exporter, "counters") == ""
+    assert box.bounds(exporter)[0] < low
+    box.passes(exporter, 20_000, every_s=1_000)
+    assert box.bounds(exporter) == (1, 1)  # what comes in is counted again
+
+
+@pytest.mark.parametrize(
+    ("head", "paths"),
+    [
+        (0, {"nvme1c0n1": 60_000}),
+        (0, {"nvme1c0n1": 40_000, "nvme1c1n1": 20_000}),
+        (60_000, {"nvme1c0n1": 60_000}),
+        (60_000, {"nvme1c0n1": 0}),
+    ],
+)
+def test_a_multipath_disk_is_counted_once_by_itself_or_by_its_paths(
+    box: Box, head: int, paths: dict[str, int]
+) -> None:
+    for path in paths:
+        plant({f"sys/block/{path}/hidden": "1\n"}, box.root)
+
+    def counts(share: float) -> None:
+        box.ops["nvme1n1"] = round(head * share)
+        box.counts(
+            *(
+                f"0 0 {name} {round(n * share)} 0 {round(n * share) * 32} 0 0 0 0 0 0 0 0\n"
+                for name, n in paths.items()
+            )
+        )
+
+    counts(0)
+    exporter = box.starts()
+    for share in (0.5, 1.0):
+        box.hands.move(10)
+        counts(share)
+        exporter.sample()
+    page = exporter.scrape()[1].decode()
+    labels = {"volume_id": VOLUMES["nvme1n1"], "device": "nvme1n1"}
+    assert value(page, "burstwatch_volume_read_ops_total", **labels) == 60_000
+    assert box.bounds(exporter)[0] == pytest.approx(
+        1 - (60_000 - 20 * 300 + 3_000) / 5_400_000, abs=0.002
+    )
+
+
+def test_a_line_that_is_missing_once_alarms_nobody_and_one_that_stays_away_is_told(
+    box: Box,
+) -> None:
+    exporter = box.starts()
+    box.hands.move(2)
+    box.counts(hidden=("nvme1n1",))
+    exporter.sample()
+    assert told(exporter, "counters") == ""
+    box.passes(exporter, 60)
+    assert "(nvme1n1): it has no line in /proc/diskstats" in told(exporter, "counters")
+    low, high = box.bounds(exporter)
+    assert low < 1
+    assert high == 1
+    box.counts()
+    box.passes(exporter, 10)
+    assert told(exporter, "counters") == ""
+    assert box.bounds(exporter) == (1, 1)  # the counters have counted meanwhile
+
+
+def test_an_empty_diskstats_is_not_a_host_without_volumes(box: Box) -> None:
+    box.put("proc/diskstats", "")
+    exporter = box.starts()
+    assert exporter.hints() == []
+    assert "(nvme2n1): it has no line in /proc/diskstats" in told(exporter, "counters")
+    assert 'burstwatch_volume_info{device="nvme1n1"' in exporter.scrape()[1].decode()
+
+
+def test_the_diskstats_of_lxcfs_are_those_of_one_container(box: Box) -> None:
+    box.put("proc/self/mountinfo", LXCFS)
+    exporter = box.starts()
+    box.passes(exporter, 18_000, every_s=600)
+    assert box.bounds(exporter)[0] == 0
+    assert "/proc/diskstats is that of lxcfs" in told(exporter, "counters")
+
+
+def test_the_stat_of_lxcfs_shows_no_cpu_credits(box: Box) -> None:
+    box.options = {"instance.type": "t3.medium"}
+    box.put("proc/stat", "cpu  900000 0 0 17000000 0 0 0 0 0 0\n")
+    assert "burstwatch_cpu_credit_balance_ratio" in box.starts().scrape()[1].decode()
+    box.put("proc/self/mountinfo", LXCFS.replace("diskstats", "stat"))
+    exporter = box.starts()
+    assert "burstwatch_cpu_credit_balance_ratio" not in exporter.scrape()[1].decode()
+    assert "/proc/stat is that of lxcfs" in told(exporter, "cpu")
+
+
+@pytest.mark.parametrize("in_flight", [-1, 2**32 - 1, 2**64 - 1])
+def test_a_count_of_requests_that_cannot_be_hides_no_volume_and_is_over_when_it_is(
+    box: Box, in_flight: int
+) -> None:
+    exporter = box.starts()
+    box.counts(in_flight=in_flight)
+    box.passes(exporter, 60)
+    assert f"{in_flight} of its requests are in flight, which cannot be" in told(
+        exporter, "counters"
+    )
+    assert box.bounds(exporter)[0] < 1
+    box.counts()
+    box.passes(exporter, 10)
+    assert box.bounds(exporter) == (1, 1)
+
+
+def test_two_disks_of_one_serial_number_are_one_volume_of_which_nobody_knows_what_it_does(
+    box: Box,
+) -> None:
+    exporter = box.starts()
+    box.disk("nvme3n1", VOLUMES["nvme1n1"], sequence=3)
+    box.ops["nvme3n1"] = 0
+    box.counts()
+    box.passes(exporter, 1_800)
+    assert "nvme1n1, nvme3n1 have one serial number" in told(exporter, "counters")
+    low, high = box.bounds(exporter)
+    assert low < 1 - 1_800 * (3_000 - 300) / 5_400_000
+    assert high == 1
+
+
+def test_every_sign_is_tried_and_a_lost_time_is_told_before_one_that_is_waited_for() -> None:
+    assert len(evidence.SIGNS) == 6
+
+
+# Whether they are this volume's
+
+
+def test_a_record_of_udev_that_is_not_of_this_disk_says_nothing_of_its_age(box: Box) -> None:
+    record = box.root / "udev/b259:1"
+    whole = record.read_text()
+    for wrong in (
+        whole.replace("E:DISKSEQ=1\n", "E:DISKSEQ=77\n"),
+        whole.replace("E:DISKSEQ=1\n", ""),
+        whole.replace("vol0aaaaaaaaaaaaaaa1", "vol0bbbbbbbbbbbbbbb2"),
+        "",
+    ):
+        record.write_text(wrong)
+        assert box.bounds(box.starts()) == (0, 1), wrong
+    record.write_text(whole)
+    assert box.bounds(box.starts()) == (1, 1)
+    (box.root / "sys/block/nvme1n1/diskseq").unlink()  # before Linux 5.15
+    record.write_text(whole.replace("E:DISKSEQ=1\n", ""))
+    assert box.bounds(box.starts()) == (1, 1)
+
+
+def test_names_that_the_kernel_has_given_to_three_others_are_those_of_their_serial_numbers(
+    box: Box,
+) -> None:
+    ids = {**VOLUMES, "nvme3n1": "vol-0ccccccccccccccc3"}
+    box.config = "devices:\n" + "".join(
+        f"  {name}: {{volume_id: {its}, type: gp2}}\n" for name, its in ids.items()
+    )
+    for number, (name, its) in enumerate(
+        zip(ids, [*list(ids.values())[1:], VOLUMES["nvme1n1"]], strict=True), start=1
+    ):
+        box.disk(name, its, sequence=number)
+        box.ops[name] = 0
+    box.counts()
+    exporter = box.starts()
+    box.ops["nvme1n1"] += 300_000  # of vol-0bbb
+    box.hands.move(100)
+    box.counts()
+    exporter.sample()
+    assert box.bounds(exporter, VOLUMES["nvme1n1"]) == (1, 1)
+    assert box.bounds(exporter, VOLUMES["nvme2n1"])[0] < 0.96
+    said = told(exporter, "sysfs")
+    assert said.count("the serial number is believed") == 3
+
+
+def test_a_name_of_the_configuration_that_is_an_instance_store_now_is_left_out(box: Box) -> None:
+    box.config = f"devices: {{nvme2n1: {{volume_id: {VOLUMES['nvme2n1']}, type: gp2}}}}\n"
+    box.disk("nvme2n1", VOLUMES["nvme2n1"], sequence=2, **INSTANCE_STORE)
+    exporter = box.starts()
+    assert VOLUMES["nvme2n1"] not in exporter.scrape()[1].decode()
+    assert "its model is Amazon EC2 NVMe Instance Storage: it is left out" in told(
+        exporter, "sysfs"
+    )
+
+
+def test_a_type_that_the_configuration_gives_a_device_is_that_of_the_volume_which_the_device_tells(
+    box: Box,
+) -> None:
+    box.config = "devices: {nvme1n1: {type: gp2}}\n"
+    exporter = box.starts()
+    assert box.bounds(exporter) == (1, 1)
+    assert told(exporter, "config") == ""
+
+
+def test_another_volume_that_gets_the_name_between_two_readings_is_not_charged_for_it(
+    box: Box,
+) -> None:
+    exporter = box.starts()
+    shutil.rmtree(box.root / "sys/block/nvme1n1")
+    box.disk("nvme1n1", "vol-0ddddddddddddddd4", sequence=9)
+    box.ops["nvme1n1"] = 60_000
+    box.counts()
+    box.hands.move(60)
+    exporter.sample()
+    page = exporter.scrape()[1].decode()
+    assert VOLUMES["nvme1n1"] not in page
+    (saved,) = [one for one in exporter.host.saved() if one.key == VOLUMES["nvme1n1"]]
+    assert saved.interval.high == 5_400_000
+    assert box.bounds(exporter, "vol-0ddddddddddddddd4")[1] == 1
+
+
+# Whether they are whole
+
+
+@pytest.mark.parametrize("seconds", [20.0, 150.0, 36_000.0])
+def test_what_is_done_while_the_host_sleeps_is_in_no_counter(box: Box, seconds: float) -> None:
+    box.options = {"state.file": str(box.root / "state.json")}
+    exporter = box.starts()
+    box.passes(exporter, 10)
+    exporter.save()
+    box.hands.move(seconds)
+    box.asleep_s += seconds
+    exporter.sample()
+    again = box.starts()
+    least = max(0.0, 1 - seconds * (3_000 - 300) / 5_400_000)
+    for one in (exporter, again):
+        low, high = box.bounds(one)
+        assert low <= least
+        assert high == 1
+
+
+# What is lost without a word
+
+
+def test_mounts_of_this_process_alone_are_said_to_be_that_and_those_of_a_container_are_not_shown(
+    box: Box,
+) -> None:
+    (box.root / "proc/1/mountinfo").unlink()
+    line = "26 1 259:1 / / rw - ext4 /dev/nvme1n1 rw\n"
+    box.put("proc/self/mountinfo", line)
+    exporter = box.starts()
+    assert 'mountpoint="/"' in exporter.scrape()[1].decode()
+    assert "is /proc mounted with hidepid?" in told(exporter, "mounts")
+    container = "25 1 0:61 / / rw - overlay overlay rw\n"
+    box.put("proc/self/mountinfo", container + line.replace(" / / ", " /x /etc/hosts "))
+    exporter = box.starts()
+    assert "burstwatch_mount_info" not in exporter.scrape()[1].decode()
+    assert "this process is in a container" in told(exporter, "mounts")
+
+
+def test_a_btrfs_over_two_volumes_is_mounted_on_both(box: Box) -> None:
+    folder = "sys/fs/btrfs/0b1c2d3e-0000-4000-8000-000000000001/devices"
+    plant({f"{folder}/{name}": "" for name in VOLUMES}, box.root)
+    box.put("proc/1/mountinfo", "26 1 0:31 / / rw - btrfs /dev/nvme1n1 rw,subvolid=5\n")
+    page = box.starts().scrape()[1].decode()
+    for name, volume in VOLUMES.items():
+        labels = {
+            "mountpoint": "/",
+            "volume_id": volume,
+            "volume_device": name,
+            "device": name,
+            "fstype": "btrfs",
+        }
+        assert value(page, "burstwatch_mount_info", **labels) == 1
+
+
+@pytest.fixture
+def metadata() -> Iterator[Metadata]:
+    server = Metadata(("127.0.0.1", 0), Handler)
+    server.document = json.dumps(
+        {"instanceId": "i-1", "instanceType": "t3.medium", "region": "us-east-1", "accountId": "1"}
+    ).encode()
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_metadata_service_that_is_late_is_asked_again(box: Box, metadata: Metadata) -> None:
+    metadata.refused = True
+    box.options = {"instance.type": "imds", "imds.endpoint": metadata.url}
+    box.put("proc/stat", "cpu  900000 0 0 17000000 0 0 0 0 0 0\n")
+    exporter = box.starts()
+    assert "need a hop limit of 2" in told(exporter, "instance")
+    metadata.refused = False
+    box.passes(exporter, IMDS_AGAIN_S)
+    page = exporter.scrape()[1].decode()
+    assert "burstwatch_cpu_credit_balance_ratio" in page
+    assert told(exporter, "instance") == ""
