@@ -85,6 +85,11 @@ def _models_are_read_once() -> Iterator[None]:
         yield
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what waits for a real disk, one after the other: the rest runs beside it."""
+    items.sort(key=lambda item: item.get_closest_marker("real") is None)
+
+
 @contextmanager
 def no_account() -> Iterator[pytest.MonkeyPatch]:
     """No real account is ever reached from a test."""
