@@ -188,7 +188,7 @@ def replay_cpu(
             text = f"cpu  {used * TICKS:.0f} 0 0 0 0 0 0 {stolen * TICKS:.0f} 0 0\n"
             (root / "stat").write_text(text, encoding="ascii")
             page = Page(METRICS)
-            source.add_to(page, Snapshot(views=(), stacked=(), mounts=()), Attempt())
+            source.add_to(page, Snapshot(at=0.0, views=(), stacked=(), mounts=()), Attempt())
             for family in page.families():
                 for sample in family.samples:
                     labels = sorted({**sample.labels, **TARGET}.items())

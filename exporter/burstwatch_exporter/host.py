@@ -109,6 +109,17 @@ class Host:
             self._instance = instance
             self._take(self._devices)
 
+    def contradict(self, disk: Disk, words: str, seconds: float) -> None:
+        """Take it that the counters of a disk have missed I/O of so many seconds; without ``words``, that they have not."""
+        with self._lock:
+            ledger = self._ledgers.get(disk.key)
+            if words and ledger is not None:
+                ledger.distrust(seconds)
+            if words:
+                self._contradictions[disk.key] = words
+            else:
+                self._contradictions.pop(disk.key, None)
+
     def look(self) -> None:
         """Look anew at devices and mounts: what is resized keeps its name. Scrapes go on meanwhile."""
         with self._lock:
@@ -139,7 +150,7 @@ class Host:
             stats = parse_diskstats(text)
             attempt.problems += stats.problems
         if stats is None:
-            return Snapshot(views=(), stacked=(), mounts=())
+            return Snapshot(at=self._clock.boot(), views=(), stacked=(), mounts=())
         if self._may_be_others(stats):
             self._devnos = stats.devnos
             self._take(self._read_devices(stats.devnos), stats)
@@ -176,6 +187,7 @@ class Host:
                 )
             )
         return Snapshot(
+            at=before,
             views=tuple(views),
             stacked=tuple(self._devices.blocks.stacked.values()),
             mounts=self._devices.mounts,

@@ -1,14 +1,20 @@
-"""The source ``nvme``: each volume's own statistics, through the helper that may read them."""
+"""The source ``nvme``: each volume's own statistics, through the helper that may read them.
+
+They are a second witness of what the kernel counts: both count the same requests. The kernel's count is
+read first, so EBS can be ahead by what is done meanwhile, and by no more with every scrape.
+"""
 
 import socket
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.ebs_stats import PAGE_BYTES, EbsStats, parse_stats
 from burstwatch_exporter.exposition import Page
-from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.snapshot import Snapshot, View
 from burstwatch_exporter.sources import Attempt
 
 #: Timeouts for one disk, and for all disks together: a scrape must not take longer because the helper hangs.
@@ -16,10 +22,23 @@ PATIENCE_S, ALL_S = 0.4, 0.8
 #: A disk that timed out is not asked for so long.
 PAUSE_S = 60.0
 GOOD = b"ok\n"
+#: EBS may be ahead by this many seconds of a volume's fastest, and by what fits in its queues.
+AHEAD_S, IN_QUEUES = 2.0, 4_096
+#: A disk, what EBS has counted of it beyond the kernel in words or nothing, and since how many seconds.
+OnComparison = Callable[[Disk, str, float], None]
 
 
 class _SlowError(ValueError):
     """A disk did not answer in time. The helper asks one after the other, so the next would wait too."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Agreement:
+    """By how many operations EBS was ahead of the kernel when the two last agreed, and when."""
+
+    identity: tuple[str, str, float | None]
+    ahead: int
+    at: float
 
 
 class NvmeSource:
@@ -30,6 +49,9 @@ class NvmeSource:
     def __init__(self, helper: Path) -> None:
         """``helper`` is the helper's socket."""
         self._helper = helper
+        #: Hears of each comparison what EBS has counted beyond the kernel, or nothing.
+        self.on_comparison: OnComparison = lambda *_: None
+        self._agreements: dict[str, _Agreement] = {}
         #: By disk: until when it is not asked, and when it was asked last.
         self._paused: dict[str, float] = {}
         self._asked: dict[str, float] = {}
@@ -41,13 +63,14 @@ class NvmeSource:
             OSError: if the helper is not there.
         """
         until, why = time.monotonic() + ALL_S, ""
-        disks = [
-            view.disk
+        views = [
+            view
             for view in snapshot.views
             if view.disk.name.startswith("nvme") and (view.spec is None or view.spec.is_of_ebs)
         ]
         # Those that the time was too short for come first next time.
-        for disk in sorted(disks, key=lambda one: self._asked.get(one.name, 0.0)):
+        for view in sorted(views, key=lambda view: self._asked.get(view.disk.name, 0.0)):
+            disk = view.disk
             now = time.monotonic()
             try:
                 if now < self._paused.get(disk.name, now):
@@ -57,13 +80,31 @@ class NvmeSource:
                     msg = f"not asked this time: {why or 'the others took too long'}"
                     raise ValueError(msg)  # noqa: TRY301 - as above
                 self._asked[disk.name] = now
-                add_stats(page, disk, parse_stats(_content(self._ask(disk))))
+                stats = parse_stats(_content(self._ask(disk)))
+                add_stats(page, disk, stats)
+                self._compare(view, stats, snapshot.at)
             except _SlowError as error:
                 self._paused[disk.name] = now + PAUSE_S
                 why = f"{disk.name} did not answer"
                 attempt.problems.append(f"{disk.key} ({disk.name}): {error}")
             except ValueError as error:
                 attempt.problems.append(f"{disk.key} ({disk.name}): {error}")
+
+    def _compare(self, view: View, stats: EbsStats, at: float) -> None:
+        """Compare what EBS has counted since the last time with what the kernel has."""
+        disk, counters = view.disk, view.counters
+        if counters is None:
+            return
+        ahead = stats.read_ops + stats.write_ops - counters.ops
+        before = self._agreements.get(disk.name)
+        agreement = _Agreement(identity=disk.identity, ahead=ahead, at=at)
+        self._agreements[disk.name] = agreement
+        if before is None or before.identity != disk.identity or view.spec is None:
+            return
+        more, words = ahead - before.ahead, ""
+        if more > AHEAD_S * view.spec.volume_spec.limit_iops + IN_QUEUES:
+            words = f"EBS has done {more} operations more than the kernel has counted"
+        self.on_comparison(disk, words, at - before.at)
 
     def _ask(self, disk: Disk) -> bytes:
         until = time.monotonic() + PATIENCE_S

@@ -3,7 +3,8 @@
 The kernel lets nobody without CAP_SYS_ADMIN read a log page, so this is a program of its own:
 it listens on a Unix socket, takes one line with a disk's name, and answers with ``ok`` and 4,096 bytes
 or with one line that says what went wrong. It imports nothing but the standard library, interprets
-nothing of the page, can read nothing else, and asks a disk at most once a second.
+nothing of the page, can read nothing else, and asks a disk at most once a second. Clients are served side
+by side: one that is silent, or a disk that hangs, holds nobody else up.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import re
 import socket
 import struct
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import NoReturn
@@ -28,7 +30,10 @@ GET_LOG_PAGE, LOG_ID, NAMESPACE = 0x02, 0xD0, 1
 WORDS = 1024
 #: AWS: a page is good for a second, and earlier questions queue behind other commands.
 FRESH_S = 1.0
-PATIENCE_S = 5.0
+#: A client has so long for its line and for our answer, and waits so long for a disk that another has asked.
+PATIENCE_S = 1.0
+#: More clients than this at a time are closed at once.
+MOST_CLIENTS = 32
 #: systemd passes a socket as this.
 FIRST_PASSED = 3
 
@@ -58,38 +63,58 @@ def read_page(device: str) -> bytes:
 
 
 class Helper:
-    """Answers one line at a time."""
+    """Answers one line of each client."""
 
     def __init__(self, read: Callable[[str], bytes], clock: Callable[[], float]) -> None:
         """``read`` gives a device's page, ``clock`` seconds."""
         self._read, self._clock = read, clock
         self._pages: dict[bytes, tuple[float, bytes]] = {}
+        self._locks: dict[bytes, threading.Lock] = {}
+        self._seats = threading.BoundedSemaphore(MOST_CLIENTS)
 
     def answer(self, line: bytes) -> bytes:
         """The answer to a line."""
         name = line.strip()
         if NAME.fullmatch(name) is None:
             return b"error: no name of an NVMe disk\n"
+        lock = self._locks.setdefault(name, threading.Lock())
+        if not lock.acquire(timeout=PATIENCE_S):
+            return b"error: the disk has not answered an earlier question yet\n"
+        try:
+            return b"ok\n" + self._page(name)
+        except OSError as error:
+            return f"error: {error.strerror or error}\n".encode()
+        finally:
+            lock.release()
+
+    def _page(self, name: bytes) -> bytes:
+        """A disk's page, which is asked for at most once a second."""
         at, page = self._pages.get(name, (-FRESH_S, b""))
         now = self._clock()
         if now - at >= FRESH_S:
-            try:
-                page = self._read(f"/dev/{name.decode()}")
-            except OSError as error:
-                return f"error: {error.strerror or error}\n".encode()
+            page = self._read(f"/dev/{name.decode()}")
             self._pages[name] = (now, page)
-        return b"ok\n" + page
+        return page
 
     def serve_one(self, listener: socket.socket) -> None:
-        """Answer whoever comes next; one who says nothing is let go."""
+        """Take whoever comes next, and answer in a thread of its own."""
         connection, _ = listener.accept()
-        with connection:
-            connection.settimeout(PATIENCE_S)
-            try:
+        if not self._seats.acquire(blocking=False):
+            connection.close()
+            return
+        threading.Thread(target=self._serve, args=[connection], daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        """Answer one client; one who says nothing is let go."""
+        try:
+            with connection:
+                connection.settimeout(PATIENCE_S)
                 line = connection.recv(64)
                 connection.sendall(self.answer(line))
-            except OSError:
-                return
+        except OSError:
+            return
+        finally:
+            self._seats.release()
 
 
 def open_socket(path: str, env: dict[str, str]) -> socket.socket:

@@ -25,11 +25,15 @@ LOG = logging.getLogger("burstwatch_exporter")
 def make_exporter(options: Options, clock: Clock, *more: Extra) -> Exporter:
     """An exporter with ``more`` and the other sources beside the kernel's files that the options ask for."""
     extras = list(more)
-    if options.nvme_socket is not None:
-        extras.append(NvmeSource(options.nvme_socket))
+    nvme = None if options.nvme_socket is None else NvmeSource(options.nvme_socket)
+    if nvme is not None:
+        extras.append(nvme)
     if options.measure_results is not None:
         extras.append(MeasureSource(options.measure_results, wall=clock.wall))
-    return Exporter(options, clock, extras=extras)
+    exporter = Exporter(options, clock, extras=extras)
+    if nvme is not None:
+        nvme.on_comparison = exporter.host.contradict
+    return exporter
 
 
 def serve(options: Options, *, clock: Clock, stop: Event) -> None:

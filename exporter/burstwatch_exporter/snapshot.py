@@ -70,8 +70,9 @@ class View:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snapshot:
-    """The host at one instant. ``container_files`` are the files of /proc that are not the kernel's."""
+    """The host at one instant: ``at`` seconds since its start. ``container_files`` are the files of /proc that are not the kernel's."""
 
+    at: float
     views: tuple[View, ...]
     stacked: tuple[Stacked, ...]
     mounts: tuple[tuple[Mount, str], ...]

@@ -19,7 +19,7 @@ from burstwatch_exporter.sources import Attempt
 
 SPEC = cpu_spec("t3.micro")
 STEP_S = 15.0
-NOTHING = Snapshot(views=(), stacked=(), mounts=())
+NOTHING = Snapshot(at=0.0, views=(), stacked=(), mounts=())
 
 
 class Machine:

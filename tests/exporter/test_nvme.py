@@ -23,21 +23,27 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch_exporter.ebs_stats import parse_stats
 from burstwatch_exporter.exporter import Exporter
-from burstwatch_exporter.nvme_helper import Helper, open_socket, read_page
+from burstwatch_exporter.nvme_helper import MOST_CLIENTS, Helper, open_socket, read_page
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.scraped import value
+from tests.exporter.test_evidence import VOLUMES, Box, told
 from tools.pages import TREES, Hands, flags, plant
 
 BINS = [(0, 100, 7), (100, 1_000, 3), (1_000, 2**40, 1)]
 
 
-def a_page(*, magic: int = 0x3C23B510, bins: list[tuple[int, int, int]] | None = None) -> bytes:
+def a_page(
+    *,
+    magic: int = 0x3C23B510,
+    bins: list[tuple[int, int, int]] | None = None,
+    read_ops: int = 1_000,
+) -> bytes:
     """By the offsets of AWS's table, one by one."""
     page = bytearray(4096)
     struct.pack_into("<I", page, 0, magic)
     for offset, found in (
-        (8, 1_000), (16, 2_000), (24, 4_096_000), (32, 8_192_000), (40, 5_000_000), (48, 6_000_000),
+        (8, read_ops), (16, 2_000), (24, 4_096_000), (32, 8_192_000), (40, 5_000_000), (48, 6_000_000),
         (56, 7_000_000), (64, 8_000_000), (72, 9_000_000), (80, 10_000_000), (88, 3),
     ):  # fmt: skip
         struct.pack_into("<Q", page, offset, found)
@@ -168,7 +174,7 @@ def test_what_the_kernel_refuses_is_an_error_with_its_reason(
 @contextmanager
 def helping(path: Path, disks: Disks) -> Iterator[None]:
     listener = open_socket(str(path), {})
-    helper, stop = Helper(disks.read, lambda: 0.0), threading.Event()
+    helper, stop = Helper(disks.read, time.monotonic), threading.Event()
 
     def serve() -> None:
         while not stop.is_set():
@@ -266,6 +272,32 @@ def test_disks_after_one_that_is_slow_are_asked_at_the_next_scrape(
     )
 
 
+def test_where_ebs_has_done_more_than_the_kernel_counted_the_range_widens_and_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.nvme_helper.FRESH_S", 0.0)
+    box = Box(tmp_path, options={"nvme.socket": str(tmp_path / "nvme.sock")})
+    disks = Disks(nvme1n1=a_page(), nvme2n1=a_page())
+    with helping(tmp_path / "nvme.sock", disks):
+        exporter = box.starts()
+        assert box.bounds(exporter) == (1, 1)
+        for scrape in range(1, 4):  # the kernel counts nothing of it
+            disks.pages["/dev/nvme1n1"] = a_page(read_ops=1_000 + 180_000 * scrape)
+            box.passes(exporter, 60)
+            exporter.scrape()
+            exporter.sample()
+            said = "EBS has done 180000 operations more than the kernel has counted"
+            assert said in told(exporter, "counters")
+        low, high = box.bounds(exporter)
+        assert high == 1
+        assert low < 1 - 180 * (3_000 - 300) / 5_400_000
+        assert box.bounds(exporter, VOLUMES["nvme2n1"]) == (1, 1)
+        box.passes(exporter, 60)
+        exporter.scrape()
+        exporter.sample()
+        assert told(exporter, "counters") == ""
+
+
 @pytest.mark.slow
 def test_disks_that_the_time_was_too_short_for_come_first_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -287,6 +319,48 @@ def test_disks_that_the_time_was_too_short_for_come_first_next_time(
             page = exporter.scrape()[1].decode()
             seen |= set(re.findall(r'burstwatch_ebs_volume_queue_length{device="(\w+)"', page))
     assert seen == {"nvme0n1", "nvme1n1", "nvme2n1", "nvme4n1"}
+
+
+def test_twenty_silent_clients_and_a_disk_that_hangs_hold_nobody_else_up(tmp_path: Path) -> None:
+    hangs, path = threading.Event(), tmp_path / "nvme.sock"
+    disks = Disks(nvme0n1=a_page(), nvme1n1=a_page())
+    read = disks.read
+
+    def hangs_for_one(device: str) -> bytes:
+        if device == "/dev/nvme0n1":
+            hangs.wait(60)
+        return read(device)
+
+    disks.read = hangs_for_one  # type: ignore[method-assign]
+    with helping(path, disks), ExitStack() as clients:
+        for line in [b""] * 20 + [b"nvme0n1\n"]:
+            client = clients.enter_context(socket.socket(socket.AF_UNIX))
+            client.connect(str(path))
+            client.sendall(line)
+        with socket.socket(socket.AF_UNIX) as honest:
+            honest.settimeout(60)
+            honest.connect(str(path))
+            honest.sendall(b"nvme1n1\n")
+            assert honest.recv(3) == b"ok\n"
+        hangs.set()
+
+
+def test_more_clients_than_there_are_seats_are_closed_and_a_seat_is_free_when_a_silent_one_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("burstwatch_exporter.nvme_helper.PATIENCE_S", 0.3)
+    path = tmp_path / "nvme.sock"
+    with helping(path, Disks(nvme1n1=a_page())), ExitStack() as clients:
+        for _ in range(MOST_CLIENTS):
+            clients.enter_context(socket.socket(socket.AF_UNIX)).connect(str(path))
+        deadline, answer = time.monotonic() + 60, b""
+        while not answer and time.monotonic() < deadline:
+            with socket.socket(socket.AF_UNIX) as honest, suppress(OSError):
+                honest.settimeout(60)
+                honest.connect(str(path))
+                honest.sendall(b"nvme1n1\n")
+                answer = honest.recv(3)
+        assert answer == b"ok\n"
 
 
 @contextmanager
