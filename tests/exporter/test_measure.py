@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from burstwatch_exporter.measure import run as measure_run
 from burstwatch_exporter.measure.jobs import read_jobs
 from burstwatch_exporter.measure.profiles import profiles
 from burstwatch_exporter.measure.scratch import (
@@ -189,3 +190,28 @@ def test_writing_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
     with scratch_file(tmp_path) as fd:
         assert not lay_out(fd, 100, go_on=lambda share: share < 0.02)
         assert os.fstat(fd).st_size == 2 * 2**20
+
+
+@pytest.mark.slow
+def test_a_spend_is_refused_where_fio_has_moved_more_than_the_counters_show(
+    host: Planted, program: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("fio")
+    monkeypatch.setattr(measure_run, "LEAST_MIB", 1.0)
+    code = host.measure(
+        "--profile=fio-4k-qd4", "--runtime-s=0.5", "--size-mib=32"
+    )  # the counters stand still
+    assert code == 1
+    record = host.record("fio-4k-qd4")
+    assert "so nobody knows what was spent" in str(record["failed"])
+    volumes = record["volumes"]
+    assert isinstance(volumes, list)
+    assert [volume["credit"] for volume in volumes] == [None]
+    assert "nobody knows how many credits were spent" in host.out
+
+
+def test_a_volume_whose_counters_are_not_believed_is_not_measured(host: Planted) -> None:
+    switch = host.root / "sys" / "block" / "nvme1n1" / "queue" / "iostats"
+    switch.write_text("0\n")
+    assert host.measure("--profile=probe", "--runtime-s=1") == 2
+    assert "the kernel does not count its I/O: queue/iostats is 0" in host.err

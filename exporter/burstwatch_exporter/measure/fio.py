@@ -102,7 +102,8 @@ def parse_output(text: str) -> Outcome:
     if read is None and write is None:
         msg = "fio did no I/O"
         raise OutputError(msg)
-    return Outcome(version=output.version, read=read, write=write, raw=whole)
+    total_ios = job.read.total_ios + job.write.total_ios
+    return Outcome(version=output.version, read=read, write=write, total_ios=total_ios, raw=whole)
 
 
 def parse_latency_log(text: str) -> list[tuple[float, float]]:

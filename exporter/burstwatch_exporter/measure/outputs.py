@@ -40,7 +40,8 @@ class Way:
 class Outcome:
     """A program's measurement. ``latencies`` are seconds from its start with the mean latency then.
 
-    ``files_mib_s`` is what a file system was given, which is not what its disk did.
+    ``files_mib_s`` is what a file system was given, which is not what its disk did. ``total_ios`` are
+    the operations that the program has done on the disk, where it counts them.
     """
 
     version: str
@@ -48,6 +49,7 @@ class Outcome:
     write: Way | None
     latencies: Sequence[tuple[float, float]] = ()
     files_mib_s: float | None = None
+    total_ios: float | None = None
     raw: object = None
 
     @property

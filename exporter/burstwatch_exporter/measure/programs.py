@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from burstwatch_exporter.measure import fio
@@ -127,13 +127,7 @@ class _Fio(Program):
         found = fio.parse_output(self._output.read_text(encoding="utf-8", errors="replace"))
         log = Path(f"{self._log}_lat.log")
         text = log.read_text(encoding="ascii", errors="replace") if log.exists() else ""
-        return Outcome(
-            version=found.version,
-            read=found.read,
-            write=found.write,
-            latencies=fio.parse_latency_log(text),
-            raw=found.raw,
-        )
+        return replace(found, latencies=fio.parse_latency_log(text))
 
 
 class _Dbench(Program):

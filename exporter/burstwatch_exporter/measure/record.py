@@ -74,7 +74,7 @@ class CreditRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VolumeRecord:
-    """A volume; ``credit`` is None where it has no bucket."""
+    """A volume; ``credit`` is None where it has no bucket, or is not ``is_counted``: its counters cannot be right."""
 
     volume_id: str
     device: str
@@ -82,6 +82,7 @@ class VolumeRecord:
     size_gib: float
     unit: str
     credit: CreditRecord | None
+    is_counted: bool = True
 
     @property
     def key(self) -> str:
@@ -214,11 +215,13 @@ def step_record(step: Step, run: Run, verdict: Verdict | None) -> StepRecord:
     )
 
 
-def volume_record(view: View, before: MeterReading, after: MeterReading) -> VolumeRecord:
-    """A volume with what it had and spent."""
+def volume_record(
+    view: View, before: MeterReading, after: MeterReading, *, is_counted: bool
+) -> VolumeRecord:
+    """A volume with what it had and, unless its counters do not count, what it spent."""
     name, spec = view.disk.name, view.spec
     credit = None
-    if spec is not None and spec.own_bucket is not None and name in before.left:
+    if is_counted and spec is not None and spec.own_bucket is not None and name in before.left:
         bucket, spent = spec.own_bucket, after.spent[name]
         credit = CreditRecord(
             capacity=bucket.capacity,
@@ -239,4 +242,5 @@ def volume_record(view: View, before: MeterReading, after: MeterReading) -> Volu
         size_gib=view.disk.size_bytes / GIB,
         unit="" if spec is None else spec.volume_spec.unit,
         credit=credit,
+        is_counted=is_counted,
     )

@@ -189,6 +189,8 @@ def _drain_lines(drain: DrainRecord, unit: str) -> list[str]:
 def _spent_line(volume: VolumeRecord) -> str:
     """Write what it cost one volume."""
     credit = volume.credit
+    if not volume.is_counted:
+        return f"{volume.key}: nobody knows how many credits were spent"
     if credit is None:
         return f"{volume.key}: no credits to spend"
     least, most = number(credit.spent_least), number(credit.spent_most)

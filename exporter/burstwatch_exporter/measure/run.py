@@ -17,6 +17,9 @@ PATIENCE_S = 1.0
 RESULT_S = 10.0
 #: Over its time by so much, it hangs.
 OVERTIME_S = 30.0
+#: The counters must show this share of what fio has moved; of a step of less than so much they need not.
+COUNTED, LEAST_MIB = 0.9, 1.0
+KIB_PER_MIB = 1024
 #: Nothing is at stake; what it does while it ends is watched nevertheless.
 AT_EASE = {"", INTERRUPTED}
 HUNG, HELD = "it did not end", "it cannot be killed, because it waits in the kernel"
@@ -24,15 +27,21 @@ HUNG, HELD = "it did not end", "it cannot be killed, because it waits in the ker
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """The outcome of a step. ``stopped`` is why it did not run its time, ``failed`` what went wrong."""
+    """The outcome of a step. ``stopped`` is why it did not run its time, ``failed`` what went wrong.
+
+    ``contradiction`` is how the counters of the volumes cannot be those of what it did. ``watched_s`` is
+    the time that the rates of the devices are of.
+    """
 
     ran_s: float
     spent: float
     samples: Sequence[ServedSample]
     device_iops: float
     device_mib_s: float
+    watched_s: float = 0.0
     stopped: str = ""
     failed: str = ""
+    contradiction: str = ""
     outcome: Outcome | None = None
 
 
@@ -86,7 +95,24 @@ def run_step(
         except OutputError as error:
             why = f"{error} (stopped: {run.stopped})" if run.stopped else str(error)
             return replace(run, failed=why)
-    return replace(run, outcome=outcome)
+    return replace(run, outcome=outcome, contradiction=_contradiction(step, run, outcome))
+
+
+def _contradiction(step: Step, run: Run, outcome: Outcome) -> str:
+    """How much more fio has done past the page cache than the counters of the volumes show, in words, or nothing.
+
+    The kernel may merge requests, and no bytes. So the two are compared by bytes.
+    """
+    if outcome.total_ios is None or step.options.get("direct") != "1":
+        return ""
+    done_mib = outcome.total_ios * step.block_kib / KIB_PER_MIB
+    counted_mib = run.device_mib_s * run.watched_s
+    if counted_mib >= COUNTED * done_mib - LEAST_MIB:
+        return ""
+    return (
+        f"fio has moved {done_mib:.0f} MiB, and the counters of the volumes show {counted_mib:.0f}, "
+        "so nobody knows what was spent"
+    )
 
 
 def _run(
@@ -101,5 +127,6 @@ def _run(
         samples=samples,
         device_iops=iops,
         device_mib_s=mib_s,
+        watched_s=watch.elapsed_s,
         stopped="" if was_about_to_end else stopped,
     )

@@ -58,7 +58,7 @@ class Session:
         self._steps: list[rec.StepRecord] = []
         self._drain: rec.DrainRecord | None = None
         self._stopped = self._failed = ""
-        self._drains = False
+        self._drains, self._is_counted = False, True
 
     def run(self, *, recover_s: float | None = None) -> rec.Record:
         """All steps; with ``recover_s`` it is a drain, with so long a rest after it."""
@@ -168,6 +168,9 @@ class Session:
 
     def _is_over(self, run: Run) -> bool:
         """Whether what stopped this step stops all that would follow."""
+        if run.contradiction:  # the budget is kept by counters that do not count
+            self._failed, self._is_counted = run.contradiction, False
+            return True
         if run.stopped in {"", BUDGET_SPENT, HUNG}:  # and not HELD: another would run beside it
             return False
         self._stopped = run.stopped
@@ -184,7 +187,9 @@ class Session:
 
     def _note(self, step: Step, run: Run) -> None:
         verdict = None
-        is_judged = step.tool != "dbench" and not self._drains and not run.failed
+        is_judged = (
+            step.tool != "dbench" and not self._drains and not run.failed and not run.contradiction
+        )
         iops = iops_of(run)
         if iops is not None and is_judged:
             left = self._credits()
@@ -226,7 +231,10 @@ class Session:
             floor_ratio=self._about.floor_ratio,
             stopped=self._stopped,
             failed=self._failed,
-            volumes=[volume_record(view, watch.began, watch.now) for view in target.views],
+            volumes=[
+                volume_record(view, watch.began, watch.now, is_counted=self._is_counted)
+                for view in target.views
+            ],
             steps=self._steps,
             drain=self._drain,
         )
