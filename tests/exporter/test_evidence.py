@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
 
@@ -17,6 +17,7 @@ from burstwatch_exporter.settings import parse_options
 from tests.exporter.events import LXCFS, broken
 from tests.exporter.scraped import value
 from tests.exporter.test_cloud import Handler, Metadata
+from tests.exporter.test_interval import a_disk
 from tools.pages import Hands, flags, plant
 
 VOLUMES = {"nvme1n1": "vol-0aaaaaaaaaaaaaaa1", "nvme2n1": "vol-0bbbbbbbbbbbbbbb2"}
@@ -253,8 +254,16 @@ def test_two_disks_of_one_serial_number_are_one_volume_of_which_nobody_knows_wha
     assert high == 1
 
 
-def test_every_sign_is_tried_and_a_lost_time_is_told_before_one_that_is_waited_for() -> None:
-    assert len(evidence.SIGNS) == 6
+def test_of_several_signs_one_by_which_time_is_lost_comes_before_one_that_is_waited_for() -> None:
+    appearance = evidence.Appearance(
+        disk=a_disk(), counters=None, missing_s=60.0, container_files=frozenset({"diskstats"})
+    )
+    doubt = evidence.doubt_of(appearance)
+    assert doubt is not None
+    assert doubt.is_lost
+    waits = evidence.doubt_of(replace(appearance, container_files=frozenset()))
+    assert waits is not None
+    assert not waits.is_lost
 
 
 # Whether they are this volume's
