@@ -367,6 +367,23 @@ def test_what_is_done_while_the_host_sleeps_is_in_no_counter(box: Box, seconds: 
         assert high == 1
 
 
+def test_io_of_while_the_exporter_was_down_is_charged_by_the_largest_requests_of_then_and_now(
+    box: Box,
+) -> None:
+    box.options = {"state.file": str(box.root / "state.json")}
+    box.put("sys/block/nvme1n1/queue/max_sectors_kb", "1280\n")
+    exporter = box.starts()
+    box.passes(exporter, 10)
+    exporter.save()
+    seconds = 600  # 600 requests of 260 KiB, two credits each, and 1,700 of 4 KiB a second
+    kib = (600 * 260 + 1_700 * 4) * seconds
+    box.put("proc/diskstats", f"259 1 nvme1n1 {2_300 * seconds} 0 {kib * 2} 0 0 0 0 0 0 0 0\n")
+    box.put("sys/block/nvme1n1/queue/max_sectors_kb", "128\n")
+    box.hands.move(seconds)
+    low, high = box.bounds(box.starts())
+    assert low <= 1 - (2_900 - 300) * seconds / 5_400_000 <= high
+
+
 # What is lost without a word
 
 
