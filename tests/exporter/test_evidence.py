@@ -266,6 +266,21 @@ def test_of_several_signs_one_by_which_time_is_lost_comes_before_one_that_is_wai
     assert not waits.is_lost
 
 
+def test_a_state_that_was_saved_while_nobody_counted_is_not_gone_on_with_as_if_somebody_had(
+    box: Box,
+) -> None:
+    box.options = {"state.file": str(box.root / "state.json")}
+    exporter = box.starts()
+    box.put("sys/block/nvme1n1/queue/iostats", "0\n")
+    box.passes(exporter, 10)
+    exporter.save()
+    box.hands.move(600)
+    box.put("sys/block/nvme1n1/queue/iostats", "1\n")
+    low, high = box.bounds(box.starts())
+    assert low <= 1 - 610 * (3_000 - 300) / 5_400_000
+    assert high == 1
+
+
 # Whether they are this volume's
 
 

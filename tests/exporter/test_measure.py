@@ -20,8 +20,10 @@ from burstwatch_exporter.measure.scratch import (
 )
 from burstwatch_exporter.measure.target import Target, read_stripe
 from burstwatch_exporter.snapshot import View
+from tests.exporter.events import LXCFS
 from tests.exporter.measuring import JOBS
 from tests.exporter.planted import VOLUME, Planted
+from tools.pages import plant
 
 SHORT = {
     "probe": "--runtime-s=1", "probe-hdd": "--runtime-s=1", "fio-16k-16jobs": "--runtime-s=0.3",
@@ -210,8 +212,16 @@ def test_a_spend_is_refused_where_fio_has_moved_more_than_the_counters_show(
     assert "nobody knows how many credits were spent" in host.out
 
 
-def test_a_volume_whose_counters_are_not_believed_is_not_measured(host: Planted) -> None:
-    switch = host.root / "sys" / "block" / "nvme1n1" / "queue" / "iostats"
-    switch.write_text("0\n")
+@pytest.mark.parametrize(
+    ("file", "content", "says"),
+    [
+        ("sys/block/nvme1n1/queue/iostats", "0\n", "the kernel does not count its I/O"),
+        ("proc/self/mountinfo", LXCFS, "/proc/diskstats is that of lxcfs"),
+    ],
+)
+def test_a_volume_whose_counters_are_not_believed_is_not_measured(
+    host: Planted, file: str, content: str, says: str
+) -> None:
+    plant({file: content}, host.root)
     assert host.measure("--profile=probe", "--runtime-s=1") == 2
-    assert "the kernel does not count its I/O: queue/iostats is 0" in host.err
+    assert says in host.err
