@@ -47,43 +47,45 @@ class Doubt:
     is_told: bool = True
 
 
-def _switched_off(seen: Appearance) -> Doubt | None:
-    if seen.is_counting:
+def _switched_off(appearance: Appearance) -> Doubt | None:
+    if appearance.is_counting:
         return None
     return Doubt(reason="the kernel does not count its I/O: queue/iostats is 0", is_lost=True)
 
 
-def _of_a_container(seen: Appearance) -> Doubt | None:
-    if "diskstats" not in seen.container_files:
+def _of_a_container(appearance: Appearance) -> Doubt | None:
+    if "diskstats" not in appearance.container_files:
         return None
     reason = "/proc/diskstats is that of lxcfs, which shows the I/O of one container"
     return Doubt(reason=reason, is_lost=True)
 
 
-def _one_of_several(seen: Appearance) -> Doubt | None:
-    twins = seen.disk.twins
+def _one_of_several(appearance: Appearance) -> Doubt | None:
+    twins = appearance.disk.twins
     if not twins:
         return None
-    names = ", ".join(sorted((seen.disk.name, *twins)))
+    names = ", ".join(sorted((appearance.disk.name, *twins)))
     reason = f"{names} have one serial number, and nobody knows which of them is used"
     return Doubt(reason=reason, is_lost=True)
 
 
-def _contradicted(seen: Appearance) -> Doubt | None:
-    return Doubt(reason=seen.contradiction, is_lost=True) if seen.contradiction else None
+def _contradicted(appearance: Appearance) -> Doubt | None:
+    return (
+        Doubt(reason=appearance.contradiction, is_lost=True) if appearance.contradiction else None
+    )
 
 
-def _without_a_line(seen: Appearance) -> Doubt | None:
-    if seen.counters is not None:
+def _without_a_line(appearance: Appearance) -> Doubt | None:
+    if appearance.counters is not None:
         return None
     reason = "it has no line in /proc/diskstats, so nobody knows what it does"
-    return Doubt(reason=reason, is_lost=False, is_told=seen.missing_s >= MISSING_S)
+    return Doubt(reason=reason, is_lost=False, is_told=appearance.missing_s >= MISSING_S)
 
 
-def _beyond_its_queue(seen: Appearance) -> Doubt | None:
-    if seen.counters is None or 0 <= seen.counters.in_flight <= MOST_IN_FLIGHT:
+def _beyond_its_queue(appearance: Appearance) -> Doubt | None:
+    if appearance.counters is None or 0 <= appearance.counters.in_flight <= MOST_IN_FLIGHT:
         return None
-    reason = f"{seen.counters.in_flight} of its requests are in flight, which cannot be"
+    reason = f"{appearance.counters.in_flight} of its requests are in flight, which cannot be"
     return Doubt(reason=reason, is_lost=False)
 
 
@@ -98,8 +100,8 @@ SIGNS: tuple[Callable[[Appearance], Doubt | None], ...] = (
 )
 
 
-def doubt_of(seen: Appearance) -> Doubt | None:
+def doubt_of(appearance: Appearance) -> Doubt | None:
     """Why the counters are not believed now, or None where no sign speaks against them."""
-    doubts = [doubt for sign in SIGNS if (doubt := sign(seen)) is not None]
+    doubts = [doubt for sign in SIGNS if (doubt := sign(appearance)) is not None]
     # What is lost is lost, whatever else is odd.
     return next((doubt for doubt in doubts if doubt.is_lost), doubts[0] if doubts else None)
