@@ -220,8 +220,9 @@ def test_a_spend_is_refused_where_fio_has_moved_more_than_the_counters_show(
     ],
 )
 def test_a_volume_whose_counters_are_not_believed_is_not_measured(
-    host: Planted, file: str, content: str, says: str
+    host: Planted, program: Callable[[str], str], file: str, content: str, says: str
 ) -> None:
+    program("fio")
     plant({file: content}, host.root)
     assert host.measure("--profile=probe", "--runtime-s=1") == 2
     assert says in host.err
