@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from burstwatch_exporter.diskstats import SECTOR_BYTES
@@ -115,13 +116,11 @@ def read_blocks(
         if disk is not None:
             disk = replace(disk, paths=tuple(paths.get(name, ())))
             by_key.setdefault(disk.key, []).append(disk)
-    disks = {disk.name: disk for disk in sorted(map(_newest, by_key.values()), key=_name)}
+    disks = {
+        disk.name: disk for disk in sorted(map(_newest, by_key.values()), key=attrgetter("name"))
+    }
     stacked = {device.name: device for device in _stacked(root, names, disks)}
     return Blocks(disks=disks, stacked=stacked, problems=tuple(problems))
-
-
-def _name(disk: Disk) -> str:
-    return disk.name
 
 
 def _paths_by_head(names: Iterable[str]) -> dict[str, list[str]]:

@@ -5,6 +5,7 @@ full burst, or came in unspent. What the counters have seen since the device app
 is known, however long this program was not there to look.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 from burstwatch.bucket import Bucket
@@ -139,17 +140,19 @@ class _Since:
         if seconds < 0 or done is None or not is_counted:
             return None
         slept_s = self.reading.slept_since(saved.asleep_s)
-        cost = self._cost(done, slept_s=slept_s, largest_kib=saved.largest_kib)
+        # What nobody has written down may have been of any size.
+        largest_kib = math.inf if saved.largest_kib is None else saved.largest_kib
+        cost = self._cost(done, slept_s=slept_s, largest_kib=largest_kib)
         if cost.least > TOLERANCE * self.bucket.burst * (seconds + 1.0):
             return None
         return self._after(saved.interval, seconds, cost), cost
 
-    def _cost(self, done: Counters, *, slept_s: float, largest_kib: float | None = None) -> Charge:
+    def _cost(self, done: Counters, *, slept_s: float, largest_kib: float = 0.0) -> Charge:
         """What I/O of the past has cost: its requests were as large as was allowed at some time.
 
         In ``slept_s`` anything may have been done that is in no counter.
         """
-        largest = max(self.disk.largest_kib, largest_kib or 0.0, self.disk.hardware_kib)
+        largest = max(self.disk.largest_kib, largest_kib, self.disk.hardware_kib)
         cost = cost_of(done, replace(self.disk, largest_kib=largest), self.spec)
         return replace(cost, most=cost.most + TOLERANCE * self.bucket.burst * slept_s)
 

@@ -229,13 +229,11 @@ class Ledger:
         if fallen is None and self._is_confirmed:
             fallen = self._now(has_fallen=True)
         self._go_unseen(reading, uncounted=self._in_flight())
-        if (
-            self.disk.sequence
-        ):  # the counters of one and the same disk never fall: these are not right
+        # The counters of one and the same disk never fall: these are not right.
+        if self.disk.sequence:
             self._wary_until = reading.at + WAITS_S
-        if (
-            fallen is not None and fallen.has_fallen
-        ):  # a jump that nothing explains will not come again
+        # Those of a jump that nothing explains will not come again.
+        if fallen is not None and fallen.has_fallen:
             self._remember(fallen)
 
     def _resumes(self, reading: Reading) -> bool:
@@ -288,7 +286,7 @@ class Ledger:
         self.disk = replace(disk, largest_kib=max(disk.largest_kib, self.disk.largest_kib))
         self.spec = spec
         self.bucket = spec.bucket or self.bucket
-        self._pieces = pieces_of(disk, spec)
+        self._pieces = pieces_of(self.disk, spec)
 
     def forget_trail(self) -> None:
         """The wall clock was set: what was noted by it is of no use, nor how old a datapoint is."""

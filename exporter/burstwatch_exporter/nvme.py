@@ -29,7 +29,7 @@ OnComparison = Callable[[Disk, str, float], None]
 
 
 class _SlowError(ValueError):
-    """A disk did not answer in time. The helper asks one after the other, so the next would wait too."""
+    """A disk did not answer in time. The others of this scrape are asked at the next one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
