@@ -196,6 +196,13 @@ def test_io_in_flight_may_be_charged_already() -> None:
     assert ledger.seen().low == 1_000 - 5 * 4  # four pieces of 256 KiB in a megabyte
 
 
+def test_io_in_flight_may_have_been_begun_while_requests_could_be_larger() -> None:
+    ledger = a_ledger(iv.full(BUCKET))
+    ledger.note(Reading(wall_s=0.0, at=1.0, slack_s=0.0, counters=done(in_flight=5)))
+    ledger.go_on_with(a_disk(largest_kib=256), a_promise())
+    assert ledger.seen().low == 1_000 - 5 * 4
+
+
 def test_until_the_interval_is_narrow_nothing_is_likely() -> None:
     wide = iv.after_seen(
         BUCKET, iv.unknown(BUCKET), seconds=10, charge=Charge(least=0, nominal=0, most=0)
