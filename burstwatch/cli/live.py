@@ -104,6 +104,8 @@ class Top(App[None]):
 
     def redraw(self) -> None:
         """Draw what is known as of now. The cursor stays on its resource."""
+        if not self.query("#summary"):
+            return  # the view is being closed: its clock still ticks while its widgets are gone
         now = self._clock()
         self.query_one("#summary", Static).update(Text(self.board.summary(now)))
         failures = [self._failure] if self._failure else []

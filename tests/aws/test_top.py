@@ -263,3 +263,15 @@ def test_a_look_that_takes_long_is_not_overtaken_by_another() -> None:
             assert (during, len(begun)) == (1, 2)
 
     asyncio.run(play())
+
+
+@pytest.mark.usefixtures("volumes")
+def test_a_view_that_is_being_closed_draws_and_asks_no_more(cloud: Cloud) -> None:
+    app = app_of(cloud)
+
+    async def story(_pilot: object) -> None:
+        await app.screen.remove_children()  # what a closing app does while its clock still ticks
+        app.redraw()
+
+    driven(app, story)
+    app.redraw()
