@@ -13,7 +13,7 @@ from burstwatch.kinds import find_kinds
 from tests.aws.test_sweep import CONFIG, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud
 from tests.kinds.life import live
-from tools.pages import TREES, page
+from tools.pages import TREES, landing_page, page
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 SETTINGS = replace(
@@ -92,3 +92,4 @@ if __name__ == "__main__":
         golden_path(case).write_text(messages(play), encoding="utf-8")
     for tree in sorted(TREES.glob("*.yml")):
         tree.with_suffix(".prom").write_text(page(tree), encoding="utf-8")
+        tree.with_suffix(".html").write_text(landing_page(tree), encoding="utf-8")

@@ -1,13 +1,16 @@
-"""The exporter's whole page for a host that is given as a tree of files. `make gen` keeps some."""
+"""The exporter's metrics and its page for people, of a host that is given as a tree of files. `make gen` keeps some."""
 
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from burstwatch_exporter.clock import Clock
+from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 
@@ -55,7 +58,20 @@ def flags(root: Path, **more: str) -> dict[str, str]:
 
 
 def page(tree: Path) -> str:
-    """The page that is scraped a minute after the first reading."""
+    """The metrics that are scraped a minute after the first reading."""
+    with _observed(tree) as exporter:
+        return exporter.scrape()[1].decode()
+
+
+def landing_page(tree: Path) -> str:
+    """The page for people, a minute after the first reading."""
+    with _observed(tree) as exporter:
+        exporter.scrape()
+        return exporter.landing()
+
+
+@contextmanager
+def _observed(tree: Path) -> Iterator[Exporter]:
     content = yaml.safe_load(tree.read_text(encoding="utf-8"))
     hands = Hands()
     with tempfile.TemporaryDirectory() as folder:
@@ -71,4 +87,4 @@ def page(tree: Path) -> str:
         exporter.host.observe()
         plant(content["later"], root)
         hands.move(LATER_S)
-        return exporter.scrape()[1].decode()
+        yield exporter

@@ -68,16 +68,13 @@ def add_host(page: Page, snapshot: Snapshot) -> None:
     for view in snapshot.views:
         _add_volume(page, view)
     ids = {view.disk.name: view.disk.volume_id for view in snapshot.views}
-    under = {name: (name,) for name in ids} | {
-        one.name: tuple(disk for disk in one.disks if disk in ids) for one in snapshot.stacked
-    }
-    for one in snapshot.stacked:
-        for disk in under[one.name]:
-            page.add(m.STACK_INFO, (one.name, one.label, ids[disk], disk), 1)
+    under = snapshot.disks_under()
+    for device in snapshot.stacked:
+        for disk in under[device.name]:
+            page.add(m.STACK_INFO, (device.name, device.label, ids[disk], disk), 1)
     mounted = {
         (mount.mountpoint, device, mount.fstype, ids[disk], disk)
-        for mount, device in snapshot.mounts
-        for disk in under.get(device, ())
+        for mount, device, disk in snapshot.mounted()
     }
     for labels in sorted(mounted):
         page.add(m.MOUNT_INFO, labels, 1)

@@ -60,6 +60,25 @@ class CpuTimes:
     stolen_s: float
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CpuAccount:
+    """The CPU credits at one instant: ``capacity`` and the interval in seconds of a full CPU.
+
+    ``likely`` is what is probably left, ``low_s`` and ``likely_s`` how long that lasts at the present load, ``worst_s`` at full load;
+    each is None where it is not known.
+    """
+
+    instance_type: str
+    times: CpuTimes
+    capacity: float
+    interval: iv.Interval
+    likely: float | None
+    is_held_back: bool
+    low_s: float | None
+    likely_s: float | None
+    worst_s: float
+
+
 def parse_stat(text: str) -> CpuTimes:
     """The first line of /proc/stat.
 
@@ -109,25 +128,32 @@ class CpuSource:
         Raises:
             ValueError: if the counters are those of a container.
         """
+        self._add(page, self.observe(snapshot, attempt))
+
+    def observe(self, snapshot: Snapshot, attempt: Attempt) -> CpuAccount:
+        """Read the counters, and move the account on; what is odd goes to the attempt.
+
+        Raises:
+            ValueError: if the counters are those of a container.
+        """
         if "stat" in snapshot.container_files:
             msg = "/proc/stat is that of lxcfs, which shows the CPU time of one container"
             raise ValueError(msg)
         with self._lock:  # two scrapes may come at once
-            self._read(page, attempt)
+            return self._observe(attempt)
 
     def _forget(self) -> None:
         """Take any balance for possible, in both modes."""
         self._standard, self._unlimited = iv.unknown(self._bucket), iv.unknown(self._owing)
         self._beyond = 0.0
 
-    def _read(self, page: Page, attempt: Attempt) -> None:
+    def _observe(self, attempt: Attempt) -> CpuAccount:
         at, boot = self._clock.awake(), self._clock.boot()
         times = parse_stat((self._roots.procfs / "stat").read_text(encoding="ascii"))
         doubt = self._doubt_of(times, at)
         if doubt and at - self._at < WAITS_S:
             attempt.problems.append(f"{doubt}, so nothing is known until they are right again")
-            self._add(page, times, iv.unknown(self._bucket))
-            return
+            return self._account(times, iv.unknown(self._bucket))
         if doubt:
             attempt.problems.append(f"{doubt} for {span(at - self._at)}, so they begin anew")
             self._forget()
@@ -139,7 +165,7 @@ class CpuSource:
             self._standard, self._unlimited = (
                 iv.Interval(low=0.0, high=one.high) for one in (self._standard, self._unlimited)
             )
-        self._add(page, times, self._interval())
+        return self._account(times, self._interval())
 
     def _doubt_of(self, times: CpuTimes, at: float) -> str:
         """Why the counters cannot be right, or nothing. Kernels take back some hundredths of a second."""
@@ -204,37 +230,62 @@ class CpuSource:
         is_stolen_from = self._stolen_rate >= STOLEN * self._bucket.refill
         return rate is not None and low <= rate <= high and is_stolen_from
 
-    def _add(self, page: Page, times: CpuTimes, found: iv.Interval) -> None:
-        labels, bucket = (self._type,), self._bucket
-        page.add(m.CPU_USED, labels, times.used_s)
-        page.add(m.CPU_STOLEN, labels, times.stolen_s)
-        page.add(m.CPU_CAPACITY, labels, bucket.capacity)
-        page.add(m.CPU_REFILL, labels, bucket.refill)
-        page.add(m.CPU_BURST, labels, float(self._spec.vcpus))
-        page.add(m.CPU_HELD_BACK, labels, self.is_held_back)
-        low, high, likely = found.low, found.high, found.likely
-        if self.is_held_back and low <= CONTRADICTION * bucket.capacity:
+    def _account(self, times: CpuTimes, interval: iv.Interval) -> CpuAccount:
+        bucket, likely = self._bucket, interval.likely
+        if self.is_held_back and interval.low <= CONTRADICTION * bucket.capacity:
             likely = 0.0
-        for bound, level in (("low", low), ("likely", likely), ("high", high)):
-            if level is not None:
-                page.add(m.CPU_BALANCE, (*labels, bound), level / bucket.capacity)
-        page.add(m.CPU_EXHAUSTION, (*labels, "worst"), tb.worst_time_to_empty(bucket, level=low))
+        low_s, likely_s = self._projected(interval, likely)
+        return CpuAccount(
+            instance_type=self._type,
+            times=times,
+            capacity=bucket.capacity,
+            interval=interval,
+            likely=likely,
+            is_held_back=self.is_held_back,
+            low_s=low_s,
+            likely_s=likely_s,
+            worst_s=tb.worst_time_to_empty(bucket, level=interval.low),
+        )
+
+    def _projected(
+        self, interval: iv.Interval, likely: float | None
+    ) -> tuple[float | None, float | None]:
+        """How long the credits last at the present load, at the shortest and likely; None where that is not known."""
         if self._recent is None or not self._recent.has_looked:
-            return
+            return None, None
         demand = expected(
             self._recent.lately(limit=float(self._spec.vcpus)), burst=float(self._spec.vcpus)
         )
+        guess = interval.high if likely is None else likely
         projected = project_level(
-            bucket,
-            Range(low=low, likely=high if likely is None else likely, high=high),
+            self._bucket,
+            Range(low=interval.low, likely=guess, high=interval.high),
             demand,
             at=self._clock.wall(),
             data_age_s=0.0,
-            worst_level=low,
+            worst_level=interval.low,
             held_at_zero=likely == 0.0 and self.is_held_back,
         )
         never = projected.high_s == math.inf and projected.low_s == math.inf
-        if projected.low_s is not None:
-            page.add(m.CPU_EXHAUSTION, (*labels, "low"), projected.low_s)
-        if projected.time_to_empty_s is not None and (likely is not None or never):
-            page.add(m.CPU_EXHAUSTION, (*labels, "likely"), projected.time_to_empty_s)
+        is_known = likely is not None or never
+        return projected.low_s, projected.time_to_empty_s if is_known else None
+
+    def _add(self, page: Page, account: CpuAccount) -> None:
+        labels, bucket = (self._type,), self._bucket
+        page.add(m.CPU_USED, labels, account.times.used_s)
+        page.add(m.CPU_STOLEN, labels, account.times.stolen_s)
+        page.add(m.CPU_CAPACITY, labels, bucket.capacity)
+        page.add(m.CPU_REFILL, labels, bucket.refill)
+        page.add(m.CPU_BURST, labels, float(self._spec.vcpus))
+        page.add(m.CPU_HELD_BACK, labels, account.is_held_back)
+        low, high = account.interval.low, account.interval.high
+        for bound, level in (("low", low), ("likely", account.likely), ("high", high)):
+            if level is not None:
+                page.add(m.CPU_BALANCE, (*labels, bound), level / bucket.capacity)
+        for bound, seconds in (
+            ("worst", account.worst_s),
+            ("low", account.low_s),
+            ("likely", account.likely_s),
+        ):
+            if seconds is not None:
+                page.add(m.CPU_EXHAUSTION, (*labels, bound), seconds)

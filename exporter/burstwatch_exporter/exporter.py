@@ -12,11 +12,12 @@ from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import Cloud, make_clients
 from burstwatch_exporter.collector import Extra, HostCollector
 from burstwatch_exporter.config_file import HostConfig, read_config_file
-from burstwatch_exporter.cpu import CpuSource
+from burstwatch_exporter.cpu import CpuAccount, CpuSource
 from burstwatch_exporter.exposition import encode
 from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
+from burstwatch_exporter.landing import landing
 from burstwatch_exporter.settings import Options
 from burstwatch_exporter.sources import Sources
 from burstwatch_exporter.state import Saved, keep_aside, read_state, write_state
@@ -121,6 +122,16 @@ class Exporter:
         """Whether the counters could be read when that was last tried."""
         outcome = self.sources.outcomes.get("diskstats")
         return outcome is not None and not outcome.has_failed
+
+    def landing(self) -> str:
+        """The page for people, as HTML and as of now."""
+        snapshot = self.host.observe()
+        account: CpuAccount | None = None
+        for source in self._extras:
+            if isinstance(source, CpuSource):
+                with self.sources.attempt(source.name) as attempt:
+                    account = source.observe(snapshot, attempt)
+        return landing(snapshot, problems=self.problems(), hints=self.hints(), cpu=account)
 
     def problems(self) -> list[str]:
         """The problems of now, for people."""

@@ -77,3 +77,18 @@ class Snapshot:
     stacked: tuple[Stacked, ...]
     mounts: tuple[tuple[Mount, str], ...]
     container_files: frozenset[str] = frozenset()
+
+    def disks_under(self) -> dict[str, tuple[str, ...]]:
+        """The disks at the bottom of each device: a disk is its own."""
+        names = {view.disk.name for view in self.views}
+        under: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
+        for device in self.stacked:
+            under[device.name] = tuple(disk for disk in device.disks if disk in names)
+        return under
+
+    def mounted(self) -> list[tuple[Mount, str, str]]:
+        """Each mount with its device and each disk under that."""
+        under = self.disks_under()
+        return [
+            (mount, device, disk) for mount, device in self.mounts for disk in under.get(device, ())
+        ]

@@ -25,7 +25,7 @@ from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
-from tools.pages import TREES, Hands, flags, page, plant
+from tools.pages import TREES, Hands, flags, landing_page, page, plant
 
 HOSTS = sorted(TREES.glob("*.yml"))
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
@@ -34,6 +34,11 @@ OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 @pytest.mark.parametrize("tree", HOSTS, ids=lambda tree: tree.stem)
 def test_the_page_is_the_golden_one(tree: Path) -> None:
     assert page(tree) == tree.with_suffix(".prom").read_text(), "run 'make gen'"
+
+
+@pytest.mark.parametrize("tree", HOSTS, ids=lambda tree: tree.stem)
+def test_the_page_for_people_is_the_golden_one(tree: Path) -> None:
+    assert landing_page(tree) == tree.with_suffix(".html").read_text(), "run 'make gen'"
 
 
 @pytest.mark.parametrize("tree", HOSTS, ids=lambda tree: tree.stem)

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from burstwatch.cli.main import run
+from burstwatch_exporter.landing import landing
 from burstwatch_exporter.measure.picture import page as record_page
 from burstwatch_exporter.measure.record import read_record
-from burstwatch_exporter.web.app import landing
+from burstwatch_exporter.snapshot import Snapshot
 from demo.boards import BUNDLE, BUNDLED
 from demo.page import report
 from monitoring.look.frames import Field, Frame, Span, series
@@ -24,7 +25,7 @@ from tests.conftest import NOW, fake_cloud, find_program
 from tests.monitoring.played import board, looked_at, play
 from tests.monitoring.test_report import LIVE_AT, playing
 from tools.looks import Seen, look_at
-from tools.pages import MEASURED
+from tools.pages import MEASURED, TREES
 
 pytestmark = pytest.mark.real
 NAMES = ("fleet", "volume", "resource", "host")
@@ -128,20 +129,13 @@ def shown_color(color: str) -> str:
     return "none" if is_clear else color.upper()
 
 
-class Unwell:
-    """An exporter that has something to say."""
-
-    def problems(self) -> list[str]:
-        return ["nvme: /dev/nvme1: permission denied: run burstwatch-nvme-helper as root (docs/exporter.md)"]  # fmt: skip
-
-    def hints(self) -> list[str]:
-        return ["no EBS volume is attached to this host: " + "a word and another, " * 12]
-
-    def scrape(self, accept: str, /) -> tuple[str, bytes]:
-        raise NotImplementedError
-
-    def is_ready(self) -> bool:
-        return True
+def unwell() -> str:
+    """The exporter's page of a host without volumes, which has something to say."""
+    return landing(
+        Snapshot(at=0.0, views=(), stacked=(), mounts=()),
+        problems=["nvme: /dev/nvme1: permission denied: run burstwatch-nvme-helper as root (docs/exporter.md)"],
+        hints=["no EBS volume is attached to this host: " + "a word and another, " * 12],
+    )  # fmt: skip
 
 
 def explained() -> str:
@@ -162,7 +156,8 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "report": lambda: report(*playing(), now_s=LIVE_AT + 480),
     "explain": explained,
     "measured": measured,
-    "exporter": lambda: landing(Unwell()),
+    "exporter": (TREES / "nitro.html").read_text,
+    "unwell": unwell,
 }
 
 #: A page by its name, and what must be said of it; nothing for one that is well.

@@ -7,9 +7,8 @@ passwords in one of their own, so that guessing them cannot hold up a scrape.
 import asyncio
 import gzip
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from html import escape
 from ipaddress import IPv6Address, ip_address, ip_network
 from threading import Barrier
 from typing import Protocol
@@ -17,8 +16,6 @@ from typing import Protocol
 from prometheus_client.exposition import gzip_accepted
 from tornado.web import Application, HTTPError, RequestHandler
 
-import burstwatch
-from burstwatch.charts import document
 from burstwatch_exporter.exposition import content_type_of
 from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.refusals import Refusals
@@ -31,9 +28,6 @@ IPV4 = 4
 #: From so many bytes on an answer is sent packed to those who take it so.
 WORTH_PACKING = 1_024
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
-LINKS = """<p>How long the burst credits of this host's volumes last.</p>
-<ul><li><a href="/metrics">metrics</a></li><li><a href="/-/healthy">healthy</a></li>
-<li><a href="/-/ready">ready</a></li></ul>"""
 
 
 #: Content type, content encoding or nothing, and the body.
@@ -49,11 +43,8 @@ class Site(Protocol):
     def is_ready(self) -> bool:
         """Whether the counters could be read when that was last tried."""
 
-    def problems(self) -> Iterable[str]:
-        """The problems of now, for people."""
-
-    def hints(self) -> Iterable[str]:
-        """What is not wrong, and perhaps not what was meant."""
+    def landing(self) -> str:
+        """The page for people, as HTML."""
 
 
 class App(Application):
@@ -78,16 +69,27 @@ class App(Application):
 
     async def scrape(self, accept: str, *, packs: bool) -> Answer:
         """The metrics. Requests for the same format share the answer that is under way."""
-        wanted = content_type_of(accept), packs
+        return await self._shared(
+            (content_type_of(accept), packs), lambda: self._render(accept, packs=packs)
+        )
+
+    async def landing(self) -> bytes:
+        """The page for people, which reads the host as a scrape does."""
+        _, _, body = await self._shared(
+            (HTML, False), lambda: (HTML, "", self.site.landing().encode())
+        )
+        return body
+
+    async def _shared(self, wanted: tuple[str, bool], answer: Callable[[], Answer]) -> Answer:
+        """What ``answer`` gives in a thread, once for all who want the same meanwhile."""
         future = self._under_way.get(wanted)
         if future is None:
-            loop = asyncio.get_running_loop()
-            future = loop.run_in_executor(self._scrapes, self._render, accept, packs)
+            future = asyncio.get_running_loop().run_in_executor(self._scrapes, answer)
             self._under_way[wanted] = future
             future.add_done_callback(lambda _: self._under_way.pop(wanted))
         return await asyncio.shield(future)
 
-    def _render(self, accept: str, packs: bool) -> Answer:  # noqa: FBT001 - an executor has no keywords
+    def _render(self, accept: str, *, packs: bool) -> Answer:
         content_type, body = self.site.scrape(accept)
         if not packs or len(body) <= WORTH_PACKING:
             return content_type, "", body
@@ -189,16 +191,4 @@ class _Ready(_Handler):
 class _Landing(_Handler):
     async def get(self) -> None:
         self.set_header("Content-Type", HTML)
-        self.write(landing(self.application.site))
-
-
-def landing(site: Site) -> str:
-    """The page for people. What is wrong comes first: it is what a phone shows."""
-    wrong = _listed("Not well", site.problems()) or "<p>No problem is known.</p>"
-    body = wrong + _listed("To know", site.hints()) + LINKS
-    return document(f"burstwatch exporter {burstwatch.__version__}", body)
-
-
-def _listed(heading: str, texts: Iterable[str]) -> str:
-    items = "".join(f"<li>{escape(one)}</li>" for one in texts)
-    return f"<h2>{heading}</h2><ul>{items}</ul>" if items else ""
+        self.write(await self.application.landing())

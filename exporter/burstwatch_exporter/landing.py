@@ -1,0 +1,222 @@
+"""The page for people: which volumes this host has, what is left of their credits, and what is wrong.
+
+It is the page that somebody opens at night on a phone. So it begins with the answer, the volume that
+runs out first is the first in the table, and it needs no script.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import burstwatch
+from burstwatch.charts import document
+from burstwatch.formatting import first_of, span
+from burstwatch_exporter.cpu import CpuAccount
+from burstwatch_exporter.snapshot import Account, Snapshot, View
+
+HEADINGS = ("device", "volume", "mounted at", "type", "balance", "time left", "at full burst")
+#: On a phone each row is a card, and its cells say what they are.
+STYLE = """
+tr.out td:first-child,tr.soon td:first-child{border-left:4px solid #c0392b}
+tr.unknown td:first-child{border-left:4px solid #888}
+td small{white-space:normal}
+@media (max-width:640px){thead{display:none} tr{display:block;margin:0 0 1em}
+td{display:block;white-space:normal;border:0;padding:.1em .6em} td.nothing{display:none} td[data-of]::before{content:attr(data-of) ": "}}
+""".strip()
+LINKS = f"""<p><a href="/metrics">metrics</a> · <a href="/-/healthy">healthy</a> ·
+<a href="/-/ready">ready</a></p><p>burstwatch exporter {burstwatch.__version__}</p>"""
+NOTHING = ' class="nothing"'
+#: The classes of rows, the most urgent first.
+OUT, SOON, UNKNOWN, WELL, NO_CREDITS = "out", "soon", "unknown", "well", "none"
+URGENCY = (OUT, SOON, UNKNOWN, WELL, NO_CREDITS)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One battery of this host, as the table shows it. ``left_s`` is how long it lasts at the soonest that is likely."""
+
+    urgency: str
+    left_s: float
+    name: str
+    cells: tuple[str, ...]
+    remark: str = ""
+
+
+def landing(
+    snapshot: Snapshot,
+    *,
+    problems: Iterable[str],
+    hints: Iterable[str],
+    cpu: CpuAccount | None = None,
+) -> str:
+    """The whole page as HTML. ``cpu`` is the account of the instance's CPU credits, where it has them."""
+    places = _mountpoints(snapshot)
+    rows = [_volume_row(view, places.get(view.disk.name, [])) for view in snapshot.views]
+    if cpu is not None:
+        rows.append(_cpu_row(cpu))
+    rows.sort(key=lambda row: (URGENCY.index(row.urgency), row.left_s))
+    body = "".join(
+        (
+            f"<style>{STYLE}</style>",
+            "".join(f"<p>{escape(sentence)}</p>" for sentence in _summary(rows)),
+            _table(rows),
+            _list("Problems", problems),
+            _list("Hints", hints),
+            LINKS,
+        )
+    )
+    return document("Burst credits of this host", body)
+
+
+def _mountpoints(snapshot: Snapshot) -> dict[str, list[str]]:
+    places: dict[str, list[str]] = {}
+    for mount, _, disk in snapshot.mounted():
+        seen = places.setdefault(disk, [])
+        if mount.mountpoint not in seen:
+            seen.append(mount.mountpoint)
+    return {
+        disk: sorted(seen, key=lambda place: (len(place), place)) for disk, seen in places.items()
+    }
+
+
+def _volume_row(view: View, mountpoints: Sequence[str]) -> Row:
+    disk, spec, account = view.disk, view.spec, view.account
+    volume_type = "unknown" if spec is None else spec.volume_spec.volume_type
+    place = first_of(mountpoints) if mountpoints else "-"
+    named = (disk.name, disk.volume_id or "-", place, volume_type)
+    whose = ", ".join(filter(None, (disk.volume_id, *mountpoints[:1])))
+    name = f"{disk.name} ({whose})" if whose else disk.name
+    if spec is None:
+        remark = "nobody says what type it is: let --aws=ec2 ask, or name it in --config.file"
+        return Row(
+            urgency=UNKNOWN, left_s=math.inf, name=name,
+            cells=(*named, "unknown", "unknown", "unknown"), remark=remark,
+        )  # fmt: skip
+    if spec.bucket is None:
+        return Row(
+            urgency=NO_CREDITS, left_s=math.inf, name=name,
+            cells=(*named, "no credits", "-", "-"), remark=_doubted(view),
+        )  # fmt: skip
+    if account is None:
+        return Row(
+            urgency=UNKNOWN, left_s=0.0, name=name,
+            cells=(*named, "unknown", "unknown", "unknown"), remark=_doubted(view) or "it has not been read yet",
+        )  # fmt: skip
+    urgency, left_s, left = _left(account)
+    interval, capacity = account.interval, account.bucket.capacity
+    return Row(
+        urgency=urgency,
+        left_s=left_s,
+        name=name,
+        cells=(
+            *named,
+            _balance(interval.low / capacity, interval.high / capacity),
+            left,
+            span(account.projection.worst_s),
+        ),
+        remark=_remark(view, account),
+    )
+
+
+def _doubted(view: View) -> str:
+    return view.doubt.reason if view.doubt is not None else ""
+
+
+def _remark(view: View, account: Account) -> str:
+    if view.doubt is not None:
+        return view.doubt.reason
+    if account.is_served_at_baseline and account.projection.state != "exhausted":
+        return "it gets only its baseline and asks for more, so its credits may have run out"
+    if account.projection.state == "unknown":
+        return account.projection.reason
+    return ""
+
+
+def _left(account: Account) -> tuple[str, float, str]:
+    """How urgent it is, how long is left at the soonest that is likely, and that in words."""
+    projection = account.projection
+    soonest = projection.low_s if projection.low_s is not None else math.inf
+    if projection.state == "exhausted":
+        return OUT, 0.0, "has run out"
+    if projection.state == "unknown":
+        return UNKNOWN, soonest, f"unknown, {span(soonest)} at the soonest"
+    if projection.state == "idle":
+        return WELL, math.inf, "never (no I/O)"
+    likely = projection.time_to_empty_s
+    if likely is None or math.isinf(likely):
+        return WELL, soonest, "never at this load"
+    return SOON, likely, span(likely)
+
+
+def _cpu_row(cpu: CpuAccount) -> Row:
+    low, high = cpu.interval.low / cpu.capacity, cpu.interval.high / cpu.capacity
+    urgency, left_s, left = UNKNOWN, math.inf, "unknown"
+    if cpu.likely == 0.0 and cpu.is_held_back:
+        urgency, left_s, left = OUT, 0.0, "has run out"
+    elif cpu.likely_s is not None:
+        is_finite = math.isfinite(cpu.likely_s)
+        urgency, left_s = (SOON if is_finite else WELL), cpu.likely_s
+        left = span(cpu.likely_s) if is_finite else "never at this load"
+    elif cpu.low_s is not None:
+        left_s, left = cpu.low_s, f"unknown, {span(cpu.low_s)} at the soonest"
+    return Row(
+        urgency=urgency,
+        left_s=left_s,
+        name=f"the CPU ({cpu.instance_type})",
+        cells=("CPU", "-", "-", cpu.instance_type, _balance(low, high), left, span(cpu.worst_s)),
+    )
+
+
+def _balance(low: float, high: float) -> str:
+    """A range in whole percent, never narrower than it is."""
+    floor, ceiling = math.floor(100 * low), math.ceil(100 * high)
+    if (floor, ceiling) == (0, 100):
+        return "unknown"
+    return f"{floor}%" if floor == ceiling else f"{floor}% to {ceiling}%"
+
+
+def _summary(rows: Sequence[Row]) -> list[str]:
+    """The answer first: what has run out, what runs out next, and what nobody can say."""
+    if not rows:
+        return []
+    sentences: list[str] = []
+    out = [row.name for row in rows if row.urgency == OUT]
+    soon = [row for row in rows if row.urgency == SOON]
+    unknown = [row.name for row in rows if row.urgency == UNKNOWN]
+    if out:
+        sentences.append(f"{first_of(out)} {'have' if len(out) > 1 else 'has'} run out of credits.")
+    if soon:
+        also = f", and {len(soon) - 1} more after it" if len(soon) > 1 else ""
+        sentences.append(f"{soon[0].name} runs out in {span(soon[0].left_s)} at this load{also}.")
+    if unknown:
+        sentences.append(f"How long {first_of(unknown)} will last is unknown.")
+    return sentences or ["Nothing runs out at this load."]
+
+
+def _table(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
+    return (
+        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{''.join(map(_row, rows))}</tbody></table></div>\n"
+    )
+
+
+def _row(row: Row) -> str:
+    cells = [
+        f'<td data-of="{heading}"{NOTHING if cell == "-" else ""}>{escape(cell)}</td>'
+        for heading, cell in zip(HEADINGS, row.cells, strict=True)
+    ]
+    lines = [f'<tr class="{row.urgency}">{"".join(cells)}</tr>\n']
+    if row.remark:
+        lines.append(
+            f'<tr class="{row.urgency}"><td colspan="{len(HEADINGS)}"><small>{escape(row.remark)}</small></td></tr>\n'
+        )
+    return "".join(lines)
+
+
+def _list(heading: str, texts: Iterable[str]) -> str:
+    items = "".join(f"<li>{escape(text)}</li>\n" for text in texts)
+    return f"<h2>{heading}</h2><ul>\n{items}</ul>\n" if items else ""
