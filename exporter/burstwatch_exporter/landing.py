@@ -18,11 +18,14 @@ from burstwatch_exporter.snapshot import Account, Snapshot, View
 HEADINGS = ("device", "volume", "mounted at", "type", "balance", "time left", "at full burst")
 #: On a phone each row is a card, and its cells say what they are.
 STYLE = """
-tr.out td:first-child,tr.soon td:first-child{border-left:4px solid #c0392b}
-tr.unknown td:first-child{border-left:4px solid #888}
+body{max-width:1200px} :root{--out:#c0392b;--unknown:#888}
 td small{white-space:normal}
-@media (max-width:640px){thead{display:none} tr{display:block;margin:0 0 1em}
-td{display:block;white-space:normal;border:0;padding:.1em .6em} td.nothing{display:none} td[data-of]::before{content:attr(data-of) ": "}}
+tr.out td:first-child,tr.soon td:first-child{border-left:4px solid var(--out)}
+tr.unknown td:first-child{border-left:4px solid var(--unknown)}
+@media (max-width:640px){thead,td.nothing{display:none} tr{display:block;margin:1em 0 0;border-left:4px solid transparent}
+tr.remark{margin:0} tr.out,tr.soon{border-color:var(--out)} tr.unknown{border-color:var(--unknown)}
+tr td,tr td:first-child{display:block;white-space:normal;border:0 !important;padding:.1em .6em}
+td[data-of]::before{content:attr(data-of) ": "}}
 """.strip()
 LINKS = f"""<p><a href="/metrics">metrics</a> · <a href="/-/healthy">healthy</a> ·
 <a href="/-/ready">ready</a></p><p>burstwatch exporter {burstwatch.__version__}</p>"""
@@ -212,7 +215,7 @@ def _row(row: Row) -> str:
     lines = [f'<tr class="{row.urgency}">{"".join(cells)}</tr>\n']
     if row.remark:
         lines.append(
-            f'<tr class="{row.urgency}"><td colspan="{len(HEADINGS)}"><small>{escape(row.remark)}</small></td></tr>\n'
+            f'<tr class="{row.urgency} remark"><td colspan="{len(HEADINGS)}"><small>{escape(row.remark)}</small></td></tr>\n'
         )
     return "".join(lines)
 
