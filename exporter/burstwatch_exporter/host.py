@@ -77,8 +77,9 @@ class Host:
         self._published: dict[str, Published] = {}
         self._read_at: float | None = None
         #: Since when a disk can have been there at the most, by name: it was not, or was another, at the reading before.
-        #: Infinite where even that says nothing.
+        #: Infinite where another disk had that name before, and only the name says which volume it is.
         self._came_after: dict[str, float] = {}
+        self._names_had: set[str] = set()
         #: When each disk last had a line.
         self._lines_at: dict[str, float] = {}
         #: How many events of devices the kernel has had when it was last looked at.
@@ -352,9 +353,12 @@ class Host:
             if earlier is not None and not _is_another(disk, earlier):
                 if name in self._came_after:
                     came_after[name] = self._came_after[name]
+            elif name in self._names_had and not disk.has_serial:
+                came_after[name] = math.inf
             elif self._read_at is not None:
                 came_after[name] = self._read_at
         self._came_after = came_after
+        self._names_had |= disks.keys()
 
     def _any_began_anew(self, stats: DiskStats) -> bool:
         return any(self._began_anew(ledger, stats) for ledger in self._ledgers.values())
@@ -373,9 +377,8 @@ class Host:
                 is_other = is_other or self._began_anew(ledger, stats)
             if is_other and disk is not None and not disk.has_serial:
                 # Only its name says that it is the same volume, and another disk has got that.
-                del self._ledgers[key]
                 self._came_after[disk.name] = math.inf
-            elif (
+            if (
                 disk is None
                 or spec is None
                 or is_other

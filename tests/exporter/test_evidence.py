@@ -9,7 +9,9 @@ from threading import Thread
 
 import pytest
 
+from burstwatch.history.points import LevelPoint
 from burstwatch_exporter import evidence
+from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.exporter import IMDS_AGAIN_S, Exporter
 from tests.exporter.box import INSTANCE_STORE, VOLUMES, Box
 from tests.exporter.events import LXCFS, broken
@@ -318,6 +320,72 @@ def test_io_of_while_the_exporter_was_down_is_charged_by_the_largest_requests_of
     box.hands.move(seconds)
     low, high = box.bounds(box.starts())
     assert low <= 1 - (2_900 - 300) * seconds / 5_400_000 <= high
+
+
+def test_counters_that_have_fallen_are_not_counted_by_while_they_may_still_be_wrong(
+    box: Box,
+) -> None:
+    box.ops["nvme1n1"] = 1_000_000
+    box.counts()
+    exporter = box.starts()
+    box.passes(exporter, 20)
+    for second in range(0, 590, 10):  # meanwhile the disk does as much as it can
+        box.ops["nvme1n1"] = 1_000 + second
+        box.counts()
+        box.passes(exporter, 10)
+    low, _ = box.bounds(exporter)
+    assert low <= 1 - 590 * (3_000 - 300) / 5_400_000
+
+
+def test_a_balance_is_not_compared_by_a_clock_that_was_set_since_aws_was_asked(box: Box) -> None:
+    box.options = {"aws": "cloudwatch", "imds.endpoint": "http://127.0.0.1:9"}
+    (box.root / "udev/b259:1").unlink()  # so nothing is known of the time before
+    exporter = box.starts()
+    point = LevelPoint(start_s=box.hands.wall - 60, period_s=60, ratio=1.0, statistic="Average")
+    volume = VOLUMES["nvme1n1"]
+    exporter.host.apply(CloudAnswer(specs={}, balances={volume: point}, ahead_s=0.0))
+    box.hands.wall -= 130  # so that by this clock the datapoint's minute comes again
+    for _ in range(60):
+        box.hands.move(5)
+        box.ops["nvme1n1"] += 5 * 3_000
+        box.counts()
+        exporter.sample()
+    low, high = box.bounds(exporter, volume)
+    assert low <= 1 - 300 * (3_000 - 300) / 5_400_000 <= high
+
+
+@pytest.mark.parametrize("way", ["between two readings", "gone for one reading", "without udev"])
+def test_a_balance_of_cloudwatch_is_not_that_of_another_disk_under_its_name(
+    tmp_path: Path, way: str
+) -> None:
+    volume_id = "vol-0ccccccccccccccc3"
+    box = Box(
+        tmp_path,
+        config=f"devices: {{xvdf: {{volume_id: {volume_id}, type: gp2}}}}\n",
+        options={"aws": "cloudwatch", "imds.endpoint": "http://127.0.0.1:9"},
+    )
+
+    def attach(*, appeared_s: float, ops: int) -> None:
+        box.put("sys/block/xvdf/size", f"{100 * 2**21}\n")
+        box.put("udev/b202:80", f"I:{int(appeared_s * 1e6)}\n")
+        box.put("proc/diskstats", f"202 80 xvdf {ops} 0 {ops * 8} 0 0 0 0 0 0 0 0\n")
+
+    attach(appeared_s=100, ops=1_000)
+    if way == "without udev":
+        (box.root / "udev/b202:80").unlink()
+    exporter = box.starts()
+    box.passes(exporter, 60)
+    if way == "gone for one reading":
+        shutil.rmtree(box.root / "sys/block/xvdf")
+        box.put("proc/diskstats", "")
+        box.passes(exporter, 10)
+    attach(appeared_s=box.hands.boot, ops=0)
+    if way == "without udev":
+        (box.root / "udev/b202:80").unlink()
+    box.passes(exporter, 10)
+    point = LevelPoint(start_s=box.hands.wall - 120, period_s=60, ratio=1.0, statistic="Average")
+    exporter.host.apply(CloudAnswer(specs={}, balances={volume_id: point}, ahead_s=0.0))
+    assert box.bounds(exporter, volume_id) == (0, 1)
 
 
 # What is lost without a word

@@ -133,14 +133,11 @@ class Slow:
         self.gate.wait(60)
         return "text/plain", b"a 1\n"
 
+    def landing(self) -> str:
+        raise NotImplementedError
+
     def is_ready(self) -> bool:
         return True
-
-    def hints(self) -> list[str]:
-        return []
-
-    def problems(self) -> list[str]:
-        return []
 
 
 def test_scrapes_at_once_share_one_answer_and_hold_up_nothing_else() -> None:
