@@ -12,6 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 from prometheus_client.registry import Collector
@@ -50,6 +51,19 @@ def test_promtool_finds_nothing(tree: Path, program: Callable[[str], str]) -> No
         check=False,
     )
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("tree", HOSTS, ids=lambda tree: tree.stem)
+@pytest.mark.parametrize("escaping", ["", "; escaping=underscores", "; escaping=allow-utf-8"])
+def test_openmetrics_are_the_bytes_that_the_client_writes_however_names_are_escaped(
+    tree: Path, escaping: str
+) -> None:
+    families = list(parse_text(tree.with_suffix(".prom").read_text()))
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Lines(families))
+    content_type, body = encode(registry, OPENMETRICS + escaping)
+    assert body == generate_openmetrics(registry)  # type: ignore[no-untyped-call]
+    assert content_type.startswith(OPENMETRICS)
 
 
 def values(tree: str, name: str, **labels: str) -> list[float]:
@@ -146,7 +160,7 @@ def test_whatever_a_label_holds_the_page_is_one_that_can_be_read(
         page.add(m.READ_OPS, (one, other), value)
         page.add(m.EXHAUSTION, (one, other, "io", "low"), math.inf)
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Lines(page))
+    registry.register(Lines(list(page.families())))
     for accept, parse in (("", parse_text), (OPENMETRICS, parse_openmetrics)):
         found = list(parse(encode(registry, accept)[1].decode()))
         assert {family.name for family in found} <= {m.READ_OPS.name, m.EXHAUSTION.name}
@@ -160,11 +174,11 @@ def test_whatever_a_label_holds_the_page_is_one_that_can_be_read(
 
 
 class Lines(Collector):
-    def __init__(self, page: Page) -> None:
-        self.page = page
+    def __init__(self, families: list[Metric]) -> None:
+        self.families = families
 
     def collect(self) -> Iterator[Metric]:
-        return self.page.families()
+        return iter(self.families)
 
 
 # A report of a host
