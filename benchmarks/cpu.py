@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.recordings import RHOS, WORKLOADS
 from burstwatch import bucket as tb
-from burstwatch.backtest.evaluate import Feed, Known, Policy, score_trial
+from burstwatch.backtest.evaluate import Feed, Policy, Truth, score_trial
 from burstwatch.backtest.policies.baselines import static
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.scores import Result, Score, as_numbers, intervals, report, totals
@@ -45,7 +45,7 @@ class AtHourlyRate:
     help: str = "empty within three hours at the mean rate of the last hour"
     within_s: float = 3 * _cpu.HOUR_S
 
-    def judge(self, seen: Observation, known: Known) -> Verdict:
+    def judge(self, seen: Observation, known: Truth) -> Verdict:
         """Critical, where the rule holds."""
         del known
         history = seen.history

@@ -166,14 +166,14 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
             deadline=Deadline(lambda: 0.0, at=3_600.0),
         )  # fmt: skip
         # In a fleet there is always one with fresh data; it is not counted.
-        for judged in ask(task, reader, [*due, witness], list).judged:
+        for judged in ask(task, reader, [*due, witness], list).judgements:
             disk = judged.resource
             if disk is witness:
                 continue
             schedule.note(judged, watching.config, clock.now)
             looks[disk.id] += 1
             changes[disk.id].append((clock.now, judged.assessment.verdict))
-            wait = (schedule.known[disk.key].due_at - clock.now) / MINUTE
+            wait = (schedule.looks[disk.key].due_at - clock.now) / MINUTE
             following = minute + (watching.every or max(1, math.ceil(wait)))
             waiting.setdefault(following, []).append(disk)
     return [

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from burstwatch.backtest.evaluate import Known
+from burstwatch.backtest.evaluate import Truth
 from burstwatch.bucket import time_to_empty
 from burstwatch.forecast.demand import quantile
 from burstwatch.history.history import History
@@ -29,11 +29,11 @@ class Rule:
     help: str
     has_floor: bool
 
-    def judge(self, seen: Observation, known: Known) -> Verdict:
+    def judge(self, seen: Observation, known: Truth) -> Verdict:
         """Critical, where its alarm is on. It is asked moment by moment, in order."""
         return "critical" if self._is_on(seen, known) else "ok"
 
-    def _is_on(self, seen: Observation, known: Known) -> bool:
+    def _is_on(self, seen: Observation, known: Truth) -> bool:
         history = seen.history
         if history is None or history.newest_level() < 0:
             return False

@@ -80,10 +80,10 @@ class Chart:
         self, x: tuple[float, float], y: tuple[float, float], color: str, *, opacity: float
     ) -> None:
         """A filled rectangle."""
-        left, right = self.x(x[0]), self.x(x[1])
+        left_x, right = self.x(x[0]), self.x(x[1])
         top, bottom = self.y(y[1]), self.y(y[0])
         self.marks.append(
-            f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(0.5, right - left):.1f}" '
+            f'<rect x="{left_x:.1f}" y="{top:.1f}" width="{max(0.5, right - left_x):.1f}" '
             f'height="{bottom - top:.1f}" fill="{color}" opacity="{opacity:g}"/>'
         )
 
@@ -105,8 +105,8 @@ class Chart:
         for value, text, color in sorted(named):
             at = min(self.y(value) + 4, lowest)
             lowest = at - 14
-            left = self.width - self.right + 8
-            self.text(left, at, text, anchor="start", small=True, color=color)
+            text_x = self.width - self.right + 8
+            self.text(text_x, at, text, anchor="start", small=True, color=color)
 
     def text(
         self, x: float, y: float, text: str, *, anchor: str = "middle", small: bool = False,
@@ -155,8 +155,8 @@ def ticks(low: float, high: float, *, most: int = 7) -> list[float]:
         return [low]
     power = 10.0 ** math.floor(math.log10(span / most))
     step = next(power * n for n in (1, 2, 5, 10) if span / (power * n) <= most)
-    first = math.ceil(low / step - 1e-9)
-    return [n * step for n in range(first, math.floor(high / step + 1e-9) + 1)]
+    begin = math.ceil(low / step - 1e-9)
+    return [n * step for n in range(begin, math.floor(high / step + 1e-9) + 1)]
 
 
 def _runs(points: Iterable[tuple[float, float]]) -> list[list[tuple[float, float]]]:

@@ -70,9 +70,11 @@ def declare(default: Value, text: str, **more: Any) -> Any:  # noqa: ANN401 - an
 def settings_of(declared: type[Any]) -> tuple[Setting, ...]:
     """The settings that a dataclass declares, in order."""
     return tuple(
-        Setting(**{"name": one.name, "field": one.name, **one.metadata})
-        for one in fields(declared)
-        if one.metadata
+        Setting(
+            **{"name": declared_field.name, "field": declared_field.name, **declared_field.metadata}
+        )
+        for declared_field in fields(declared)
+        if declared_field.metadata
     )
 
 
@@ -80,16 +82,16 @@ def parse_settings(
     settings: Iterable[Setting], texts: Mapping[str, str], problems: list[str]
 ) -> dict[str, Any]:
     """The fields of the settings in ``texts``, by field. What is not allowed is a problem."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for setting in settings:
         if setting.name not in texts:
             continue
         text = texts[setting.name]
         try:
-            found[setting.field] = setting.make(setting.parse(text))
+            values[setting.field] = setting.make(setting.parse(text))
         except ValueError as error:
             problems.append(f"{setting.name} is {text!r}, allowed is {error}")
-    return found
+    return values
 
 
 #: A dashboard's link shows so long before and after the message.
@@ -258,11 +260,11 @@ def parse_config(texts: Mapping[str, str]) -> Config:
     Raises:
         ValueError: naming every unknown name and every value that is not allowed.
     """
-    known = {setting.name for setting in SETTINGS}
+    names = [setting.name for setting in SETTINGS]
     problems = [
-        f"unknown setting {name!r}, allowed are {', '.join(setting.name for setting in SETTINGS)}"
+        f"unknown setting {name!r}, allowed are {', '.join(names)}"
         for name in texts
-        if name not in known
+        if name not in names
     ]
     values = parse_settings(SETTINGS, texts, problems)
     if problems:

@@ -22,7 +22,7 @@ SOONEST_FIRST: tuple[Takes, ...] = get_args(Takes)
 class Fix:
     """One thing to do. ``usd_month`` is the difference in list price, None where it is not known."""
 
-    what: str
+    action: str
     effect: str
     takes: Takes
     usd_month: float | None = None
@@ -39,7 +39,7 @@ class Fix:
     @property
     def text(self) -> str:
         """The fix with its price, how soon it works and its effect."""
-        return f"{self.what} ({self.price}, {self.takes}): {self.effect}"
+        return f"{self.action} ({self.price}, {self.takes}): {self.effect}"
 
 
 def soonest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
@@ -62,4 +62,4 @@ def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
     else:
         half = f"at half the load ({number(demand / 2)} {unit}) the credits last {span(half_s)}"
         effect = f"{half}; {under} they do not run out"
-    return Fix(what="reduce the load", effect=effect, takes="works at once", usd_month=0.0)
+    return Fix(action="reduce the load", effect=effect, takes="works at once", usd_month=0.0)

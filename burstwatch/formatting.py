@@ -39,9 +39,9 @@ def number(value: float) -> str:
 
 def clock_time(at: float, *, now: float) -> str:
     """An instant in UTC: ``03:42Z``, and ``24 Nov 03:42Z`` on another day than ``now``."""
-    then, today = (datetime.fromtimestamp(one, tz=UTC) for one in (at, now))
-    is_today = then.date() == today.date()
-    return f"{then:%H:%MZ}" if is_today else f"{then.day} {then:%b %H:%MZ}"
+    instant, today = (datetime.fromtimestamp(seconds, tz=UTC) for seconds in (at, now))
+    is_today = instant.date() == today.date()
+    return f"{instant:%H:%MZ}" if is_today else f"{instant.day} {instant:%b %H:%MZ}"
 
 
 def recorded_time(at: float) -> str:

@@ -143,12 +143,12 @@ def _window(text: str) -> Window:
 def _days(text: str) -> frozenset[int]:
     if not text:
         return frozenset(range(len(DAYS)))
-    found: set[int] = set()
+    days: set[int] = set()
     for part in text.split("+"):
-        first, *rest = (DAYS.index(day) for day in part.split("-"))
-        last = rest[-1] if rest else first
-        found |= {day % len(DAYS) for day in range(first, first + (last - first) % len(DAYS) + 1)}
-    return frozenset(found)
+        begin, *ends = (DAYS.index(day) for day in part.split("-"))
+        last = ends[-1] if ends else begin
+        days |= {day % len(DAYS) for day in range(begin, begin + (last - begin) % len(DAYS) + 1)}
+    return frozenset(days)
 
 
 def _clock(text: str) -> timedelta:

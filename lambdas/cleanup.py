@@ -32,18 +32,22 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
     """Answer CloudFormation, when what it asks for is done or has failed."""
     reason = ""
     try:
-        deployment, asked = config_from_env(os.environ).deployment, event["ResourceProperties"]
+        deployment, properties = config_from_env(os.environ).deployment, event["ResourceProperties"]
         if event["RequestType"] == "Delete":
             # The rule is gone by now, but the sweep it started last may still make an alarm.
-            problems = delete_all(deployment) or _again(deployment, float(asked["SettleSeconds"]))
+            problems = delete_all(deployment) or _again(
+                deployment, float(properties["SettleSeconds"])
+            )
             reason = "; ".join(f"{problem.part}: {problem.error}" for problem in problems)
         else:
             old = event.get("OldResourceProperties", {})
             # A deployment of another name has no heartbeats yet. In shorter periods those that there are would be too far apart.
-            is_same = all(old.get(key) == asked.get(key) for key in ("Deployment", "PeriodSeconds"))
+            is_same = all(
+                old.get(key) == properties.get(key) for key in ("Deployment", "PeriodSeconds")
+            )
             before = old.get("Units", []) if is_same else []
-            new = {*asked["Units"]} - {*before}
-            begin(deployment, new, float(asked["PeriodSeconds"]), int(asked["Periods"]))
+            new = {*properties["Units"]} - {*before}
+            begin(deployment, new, float(properties["PeriodSeconds"]), int(properties["Periods"]))
     except Exception as error:
         logger.exception("failed", request=event["RequestType"])
         reason = f"{type(error).__name__}: {error}"
@@ -63,9 +67,9 @@ def begin(deployment: str, units: Iterable[str], period_s: float, periods: int) 
         for back in range(periods)
     ]
     cloudwatch = Clients(os.environ["AWS_REGION"])("cloudwatch")
-    for first in range(0, len(data), DATA_PER_CALL):
+    for start in range(0, len(data), DATA_PER_CALL):
         cloudwatch.put_metric_data(
-            Namespace=NAMESPACE, MetricData=data[first : first + DATA_PER_CALL]
+            Namespace=NAMESPACE, MetricData=data[start : start + DATA_PER_CALL]
         )
     logger.info("begun", units=sorted(units))
 

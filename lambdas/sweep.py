@@ -77,7 +77,11 @@ def _sweeps(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     messages = event.get("Records")
     if messages is None:
         return _sweep(parse_unit(event), sent_at=now, ends=ends)
-    return {"batchItemFailures": [{"itemIdentifier": one} for one in _failed(messages, ends)]}
+    return {
+        "batchItemFailures": [
+            {"itemIdentifier": message_id} for message_id in _failed(messages, ends)
+        ]
+    }
 
 
 def _failed(messages: Sequence[dict[str, Any]], ends: float) -> Iterator[str]:
@@ -130,7 +134,7 @@ def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
         reason = f"its message waited for {now - sent_at:.0f} s: more to sweep than runs at once"
         result = units.leave_out(spec, reason, now=now)
     run = _run(sent_at)
-    name = part_name(result.found.unit, result.found.shard)
+    name = part_name(result.snapshot.unit, result.snapshot.shard)
     for problem in result.problems:
         logger.warning("part failed", unit=name, run=run, part=problem.part, error=problem.error)
     numbers = fleet_metrics(result)
@@ -145,8 +149,8 @@ def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
         unit=name,
         run=run,
         completed=result.completed,
-        not_listed=dict(result.found.unlisted),
-        counts=other_counts(result.found),
+        not_listed=dict(result.snapshot.unlisted),
+        counts=other_counts(result.snapshot),
         alarms_created=[f"{resource_id} {severity}" for resource_id, severity in result.created],
         alarms_deleted=result.deleted,
     )

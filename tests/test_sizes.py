@@ -1,6 +1,7 @@
 """Names and sizes that keep the code easy to enter."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -11,6 +12,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("burstwatch", "exporter/burstwatch_exporter")
 LONGEST_FUNCTION = 60
+#: Words that could name anything.
+SAY_NOTHING = re.compile(
+    "found|one|some|there|its|what|known|told|near|over|now_|left|made|seen|asked|judged|wanted|given|fresh|"
+    "his|their|others?|both|all|each|own|then|first|rest|it|that|this|these|those"
+)
 
 
 def trees(*folders: str) -> Iterator[tuple[Path, ast.Module]]:
@@ -47,3 +53,29 @@ def test_no_folder_of_tests_has_a_name_that_pytest_leaves_out(pytestconfig: pyte
     left_out = [part for part in parts if any(fnmatch(part, pattern) for pattern in patterns)]
     assert "dist" in patterns
     assert left_out == []
+
+
+def bound_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every name that is bound, and every parameter, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+
+
+@pytest.mark.parametrize("folder", ["burstwatch", "exporter", "lambdas"])
+def test_no_variable_parameter_or_field_has_a_name_that_says_nothing(folder: str) -> None:
+    vague = [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path, tree in trees(folder)
+        for name, line in bound_names(tree)
+        if SAY_NOTHING.fullmatch(name)
+    ]
+    assert vague == []
+
+
+def test_a_planted_name_that_says_nothing_is_found() -> None:
+    planted = "def f(found, *, own): return [one for one in found]\nclass C:\n    left: int\n"
+    names = {name for name, _ in bound_names(ast.parse(planted)) if SAY_NOTHING.fullmatch(name)}
+    assert names == {"found", "own", "one", "left"}

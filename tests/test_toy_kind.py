@@ -154,5 +154,5 @@ def test_a_bucket_whose_end_only_costs_money_never_pages(
         (victim,) = kind.describe(kind.inventory.identify(cheap), {}, NOW)
         put_levels(cloud, kind, victim, [0.02 - 0.0002 * n for n in range(40)], until=NOW)
         swept = sweep_kinds(cloud, [kind], Memory())
-        assert swept.found.assessments["Orders-DB.3"][1].verdict == "warning"
+        assert swept.snapshot.assessments["Orders-DB.3"][1].verdict == "warning"
         assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["warning"]

@@ -29,7 +29,7 @@ class Budget:
     """
 
     rate: float
-    left: float
+    available: float
     at: float
     opened_at: float
 
@@ -39,13 +39,15 @@ class Budget:
 
     def refill(self, now: float) -> float:
         """Add what may be asked for now."""
-        self.left = min(self.rate * SAVED_S, self.left + self.rate * max(0.0, now - self.at))
+        self.available = min(
+            self.rate * SAVED_S, self.available + self.rate * max(0.0, now - self.at)
+        )
         self.at = now
-        return max(0.0, self.left)
+        return max(0.0, self.available)
 
     def spend(self, metrics: int) -> None:
         """Take off what was asked for."""
-        self.left -= metrics
+        self.available -= metrics
 
 
 def open_budget(
@@ -61,7 +63,8 @@ def open_budget(
         namespace=NAMESPACE,
         metric=SPENT_METRIC,
         dimensions=tuple(
-            (one["Name"], one["Value"]) for one in unit_dimensions(unit, shard, config)
+            (dimension["Name"], dimension["Value"])
+            for dimension in unit_dimensions(unit, shard, config)
         ),
         resource_id=str(unit),
         statistic="Sum",
@@ -71,10 +74,10 @@ def open_budget(
     )
     if query.key in answers.failed:
         problem = Problem(part="what was spent before", error=answers.failed[query.key])
-        opened = Budget(rate=rate, left=rate * config.sweep_period_s, at=now, opened_at=now)
+        opened = Budget(rate=rate, available=rate * config.sweep_period_s, at=now, opened_at=now)
         return opened, [problem]
     spent = dict(answers.series[query.key])
-    budget = Budget(rate=rate, left=rate * SAVED_S, at=start, opened_at=now)
+    budget = Budget(rate=rate, available=rate * SAVED_S, at=start, opened_at=now)
     for hour in range(BACK_HOURS + 1):
         begins = start + hour * HOUR_S
         budget.refill(min(now, begins + HOUR_S))

@@ -104,8 +104,8 @@ def read_points(
 ) -> Points:
     """The datapoints of one metric, oldest first."""
     namespace, name = metric
-    wanted = [{"Name": key, "Value": value} for key, value in dimensions.items()]
-    about = {"Namespace": namespace, "MetricName": name, "Dimensions": wanted}
+    dimension_list = [{"Name": key, "Value": value} for key, value in dimensions.items()]
+    about = {"Namespace": namespace, "MetricName": name, "Dimensions": dimension_list}
     stat = {"Metric": about, "Period": period_s, "Stat": statistic}
     paginator = clients("cloudwatch").get_paginator("get_metric_data")
     times: list[float] = []
@@ -116,25 +116,25 @@ def read_points(
         EndTime=datetime.fromtimestamp(end_s, tz=UTC),
         ScanBy="TimestampAscending",
     ):
-        for one in page["MetricDataResults"]:
-            if one["StatusCode"] not in {"Complete", "PartialData"}:
-                msg = f"GetMetricData: {name}: {one['StatusCode']}"
+        for result in page["MetricDataResults"]:
+            if result["StatusCode"] not in {"Complete", "PartialData"}:
+                msg = f"GetMetricData: {name}: {result['StatusCode']}"
                 raise AwsError(msg)
-            times += [at.timestamp() for at in one.get("Timestamps", ())]
-            values += one.get("Values", ())
+            times += [at.timestamp() for at in result.get("Timestamps", ())]
+            values += result.get("Values", ())
     return times, values
 
 
 def concurrency(patient: Patient) -> Iterator[Finding]:
     """Whether Lambda runs as many functions at once as start at once."""
     limits = patient.clients("lambda").get_account_settings()["AccountLimit"]
-    free, wanted = limits["UnreservedConcurrentExecutions"], len(patient.deployment.functions)
-    is_enough = free > wanted
+    free, needed = limits["UnreservedConcurrentExecutions"], len(patient.deployment.functions)
+    is_enough = free > needed
     todo = "ask AWS for a larger quota of concurrent executions, or use -c fanOut=queue"
     yield Finding(
         check="lambda concurrency",
         state="ok" if is_enough else "failed",
-        detail=f"{free} unreserved of {limits['ConcurrentExecutions']}, {wanted} functions start at once",
+        detail=f"{free} unreserved of {limits['ConcurrentExecutions']}, {needed} functions start at once",
         do="" if is_enough else todo,
     )
 
@@ -142,12 +142,12 @@ def concurrency(patient: Patient) -> Iterator[Finding]:
 def rules(patient: Patient) -> Iterator[Finding]:
     """Whether each schedule is on."""
     for number, name in enumerate(patient.deployment.rules, start=1):
-        found = patient.clients("events").describe_rule(Name=name)
-        is_on = found.get("State") == "ENABLED"
+        rule = patient.clients("events").describe_rule(Name=name)
+        is_on = rule.get("State") == "ENABLED"
         yield Finding(
             check=f"rule {number}",
             state="ok" if is_on else "failed",
-            detail=f"{found.get('State', '?')}, {found.get('ScheduleExpression', 'no schedule')}",
+            detail=f"{rule.get('State', '?')}, {rule.get('ScheduleExpression', 'no schedule')}",
             do="" if is_on else f"aws events enable-rule --name {name}",
         )
 
@@ -167,10 +167,12 @@ def read_heartbeats(clients: Clients, deployment: str, *, now: float) -> dict[st
         one of AWS_ERRORS, AwsError: if one cannot be read.
     """
     paginator = clients("cloudwatch").get_paginator("describe_alarms")
-    found: dict[str, Heartbeat] = {}
+    heartbeats: dict[str, Heartbeat] = {}
     for page in paginator.paginate(AlarmNamePrefix=f"burstwatch-{deployment}-"):
         for alarm in page["MetricAlarms"]:
-            dimensions = {one["Name"]: one["Value"] for one in alarm["Dimensions"]}
+            dimensions = {
+                dimension["Name"]: dimension["Value"] for dimension in alarm["Dimensions"]
+            }
             # The prefix of one deployment may be the beginning of another's.
             is_own = dimensions.get("Deployment") == deployment
             if alarm.get("MetricName") != HEARTBEAT_METRIC or not is_own:
@@ -186,8 +188,8 @@ def read_heartbeats(clients: Clients, deployment: str, *, now: float) -> dict[st
             age_s = now - times[-1] if times else None
             late_s = HEARTBEATS_MISSED * alarm["Period"] + 60
             is_fresh = age_s is not None and age_s <= late_s
-            found[dimensions["Unit"]] = Heartbeat(age_s=age_s, is_fresh=is_fresh)
-    return found
+            heartbeats[dimensions["Unit"]] = Heartbeat(age_s=age_s, is_fresh=is_fresh)
+    return heartbeats
 
 
 def heartbeats(patient: Patient) -> Iterator[Finding]:
@@ -215,11 +217,11 @@ def faults(patient: Patient) -> Iterator[Finding]:
             f"see the runbook {runbook}",
         )
     for number, function in enumerate(patient.deployment.functions, start=1):
-        found = patient.points(
+        points = patient.points(
             ("AWS/Lambda", "Errors"), {"FunctionName": function}, back_s=DAY_S, period_s=300
         )
         check = f"errors of function {number} in the last day"
-        yield _count(check, found, "see the runbook function-errors")
+        yield _count(check, points, "see the runbook function-errors")
 
 
 def _count(check: str, points: Points, todo: str) -> Finding:
@@ -234,10 +236,10 @@ def _count(check: str, points: Points, todo: str) -> Finding:
 def dead_letters(patient: Patient) -> Iterator[Finding]:
     """What could not be handed over."""
     name = "ApproximateNumberOfMessages"
-    found = patient.clients("sqs").get_queue_attributes(
-        QueueUrl=patient.deployment.one("DeadLettersUrl"), AttributeNames=[name]
+    reply = patient.clients("sqs").get_queue_attributes(
+        QueueUrl=patient.deployment.output("DeadLettersUrl"), AttributeNames=[name]
     )
-    count = int(found["Attributes"][name])
+    count = int(reply["Attributes"][name])
     yield Finding(
         check="dead letters",
         state="warning" if count else "ok",
@@ -249,7 +251,7 @@ def dead_letters(patient: Patient) -> Iterator[Finding]:
 def topics(patient: Patient) -> Iterator[Finding]:
     """Whether somebody hears each topic."""
     for name, output in TOPICS.items():
-        confirmed, pending = count_subscribers(patient.clients, patient.deployment.one(output))
+        confirmed, pending = count_subscribers(patient.clients, patient.deployment.output(output))
         is_heard = confirmed and not pending
         yield Finding(
             check=f"topic {name}",
@@ -338,7 +340,9 @@ def fetch_status(address: str) -> int:
 def keys(patient: Patient) -> Iterator[Finding]:
     """Whether CloudWatch may use the key of each topic. Where it may not, alarms are never delivered."""
     for name, output in TOPICS.items():
-        about = patient.clients("sns").get_topic_attributes(TopicArn=patient.deployment.one(output))
+        about = patient.clients("sns").get_topic_attributes(
+            TopicArn=patient.deployment.output(output)
+        )
         key = about.get("Attributes", {}).get("KmsMasterKeyId", "")
         missing = _denied(patient.clients, key) if key else []
         denied = f"CloudWatch may not call {' or '.join(missing)}, so alarms are not delivered"
@@ -357,7 +361,11 @@ def _denied(clients: Clients, key: str) -> list[str]:
     kms = clients("kms")
     key_id = kms.describe_key(KeyId=key)["KeyMetadata"]["KeyId"] if "alias/" in key else key
     statements = _many(json.loads(kms.get_key_policy(KeyId=key_id)["Policy"])["Statement"])
-    return [one for one in KEY_ACTIONS if not any(_allows(each, one) for each in statements)]
+    return [
+        action
+        for action in KEY_ACTIONS
+        if not any(_allows(statement, action) for statement in statements)
+    ]
 
 
 def _allows(statement: Mapping[str, Any], action: str) -> bool:
@@ -366,11 +374,11 @@ def _allows(statement: Mapping[str, Any], action: str) -> bool:
     services = (
         _many(principal.get("Service", ())) if isinstance(principal, Mapping) else [principal]
     )
-    patterns = [one.lower() for one in _many(statement.get("Action", ()))]
+    patterns = [pattern.lower() for pattern in _many(statement.get("Action", ()))]
     return (
         statement.get("Effect") == "Allow"
         and not {CLOUDWATCH, "*"}.isdisjoint(services)
-        and any(fnmatchcase(action.lower(), one) for one in patterns)
+        and any(fnmatchcase(action.lower(), pattern) for pattern in patterns)
     )
 
 

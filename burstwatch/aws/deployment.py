@@ -32,24 +32,24 @@ class Deployment:
         Raises:
             AwsError: if there is none.
         """
-        return self.one(_SWEEPS)
+        return self.output(_SWEEPS)
 
     @property
     def rules(self) -> list[str]:
         """The rules that start them."""
         return [value for _, value in sorted(self._named(_RULES))]
 
-    def one(self, name: str) -> str:
+    def output(self, name: str) -> str:
         """The output with a name, and the first where there are several.
 
         Raises:
             AwsError: if there is none: the stack is none of burstwatch, or older than the command.
         """
-        found = [value for _, value in sorted(self._named(name))]
-        if not found:
+        values = [value for _, value in sorted(self._named(name))]
+        if not values:
             msg = f"stack {self.stack!r} has no output {name}"
             raise AwsError(msg)
-        return found[0]
+        return values[0]
 
     def _named(self, name: str) -> list[tuple[str, str]]:
         return [(key, value) for key, value in self.outputs.items() if name in key]
@@ -63,7 +63,7 @@ def find_deployment(clients: Clients, name: str, stack: str = "") -> Deployment:
     """
     stack = stack or ("Burstwatch" if name == "burstwatch" else f"Burstwatch-{name}")
     try:
-        (found,) = clients("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+        (description,) = clients("cloudformation").describe_stacks(StackName=stack)["Stacks"]
     except AWS_ERRORS as error:
         # CloudFormation has no error code of its own for a stack that is not there.
         is_missing = isinstance(error, ClientError) and "does not exist" in str(error)
@@ -71,7 +71,9 @@ def find_deployment(clients: Clients, name: str, stack: str = "") -> Deployment:
         hint = "; name another by --stack" if is_missing else ""
         msg = f"stack {stack!r} in {clients.region} {wrong}: {describe_error(error)}{hint}"
         raise AwsError(msg) from error
-    outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
+    outputs = {
+        output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", ())
+    }
     return Deployment(name=name, stack=stack, outputs=outputs)
 
 
@@ -79,10 +81,10 @@ def count_subscribers(clients: Clients, topic: str) -> tuple[int, int]:
     """How many subscriptions of a topic are confirmed, and how many wait for that. A drill's own do not count."""
     paginator = clients("sns").get_paginator("list_subscriptions_by_topic")
     arns = [
-        one["SubscriptionArn"]
+        subscription["SubscriptionArn"]
         for page in paginator.paginate(TopicArn=topic)
-        for one in page["Subscriptions"]
-        if DRILL_QUEUE not in one["Endpoint"]
+        for subscription in page["Subscriptions"]
+        if DRILL_QUEUE not in subscription["Endpoint"]
     ]
     # What was cancelled is listed for some days, as "Deleted".
     return sum(arn.startswith("arn:") for arn in arns), arns.count("PendingConfirmation")

@@ -117,16 +117,18 @@ def _functions(
 ) -> Iterator[Finding]:
     """Whether each function is ready; ``settings`` takes in what they are set to."""
     for number, name in enumerate(deployment.functions, start=1):
-        found = clients("lambda").get_function_configuration(FunctionName=name)
+        function = clients("lambda").get_function_configuration(FunctionName=name)
         try:
-            settings.append(config_from_env(found.get("Environment", {}).get("Variables", {})))
+            settings.append(config_from_env(function.get("Environment", {}).get("Variables", {})))
         except ValueError as error:
             todo = "use the version of burstwatch that deployed it, or deploy it again"
             yield Finding(check=f"function {number}", state="failed", detail=str(error), do=todo)
             continue
-        state, updated = found.get("State", "?"), found.get("LastUpdateStatus", "?")
+        state, updated = function.get("State", "?"), function.get("LastUpdateStatus", "?")
         is_ready = (state, updated) == ("Active", "Successful")
-        detail = f"{state}, last update {updated}, {found['MemorySize']} MiB, {found['Timeout']} s"
+        detail = (
+            f"{state}, last update {updated}, {function['MemorySize']} MiB, {function['Timeout']} s"
+        )
         yield Finding(
             check=f"function {number}",
             state="ok" if is_ready else "failed",

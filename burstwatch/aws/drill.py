@@ -64,29 +64,29 @@ class Drill:
 
     def run(self) -> Generator[Hop]:
         """Each hop when it is known how it went. At the end it leaves nothing, or an alarm in ALARM to the sweeps."""
-        made: dict[str, str] = {}
+        ready: dict[str, str] = {}
 
         def ask_if_ready() -> str:
-            made.update(self._ask("ready"))
-            return made["detail"]
+            ready.update(self._ask("ready"))
+            return ready["detail"]
 
         function = self._try("function", ask_if_ready)
         yield function
         with ExitStack() as ending:
             queue, steps = None, list[Callable[[], object]]()
             ending.callback(_quietly, partial(_take_away, steps))
-            if made and self.with_queue:
-                hop, queue = self._listen(made["topic"], steps)
+            if ready and self.with_queue:
+                hop, queue = self._listen(ready["topic"], steps)
                 yield hop
-            failed = "" if made else function.name
-            for name, step in self._steps(made, queue, ending):
-                if "delivered" in name and made and queue is None:
+            failed = "" if ready else function.name
+            for name, step in self._steps(ready, queue, ending):
+                if "delivered" in name and ready and queue is None:
                     yield Hop(
                         name=name,
                         ok=None,
                         detail="not checked: there is no test queue to receive the message",
                     )
-                elif failed and (name != "removed" or not made):
+                elif failed and (name != "removed" or not ready):
                     yield Hop(name=name, ok=None, detail=f"not tried after {failed}")
                 else:
                     hop = self._try(name, step)
@@ -94,29 +94,29 @@ class Drill:
                     # Without a subscriber or a message, the alarm itself can still be watched.
                     if not hop.ok and name in NEEDED:
                         failed = name
-            if made and self.with_queue:
+            if ready and self.with_queue:
                 yield self._try("queue removed", partial(_take_away, steps))
 
     def _steps(
-        self, made: Mapping[str, str], queue: str | None, ending: ExitStack
+        self, ready: Mapping[str, str], queue: str | None, ending: ExitStack
     ) -> list[tuple[str, Callable[[], str]]]:
-        """What is tried, in this order. ``made`` are the names of the alarm and of its topic."""
+        """What is tried, in this order. ``ready`` are the names of the alarm and of its topic."""
 
         def make_alarm() -> str:
-            ending.callback(_quietly, lambda: self._leave(made["alarm"]))
+            ending.callback(_quietly, lambda: self._leave(ready["alarm"]))
             return self._do("alarm")
 
         return [
-            ("subscribers", lambda: self._subscribers(made["topic"])),
+            ("subscribers", lambda: self._subscribers(ready["topic"])),
             ("metric", lambda: self._do("begin")),
             ("alarm", make_alarm),
             ("event", lambda: self._do("event")),
-            ("raised", lambda: self._await_state(made["alarm"], "ALARM")),
-            ("delivered", lambda: self._await_message(queue, made, "ALARM")),
+            ("raised", lambda: self._await_state(ready["alarm"], "ALARM")),
+            ("delivered", lambda: self._await_message(queue, ready, "ALARM")),
             ("metric ends", lambda: self._do("end")),
-            ("resolved", lambda: self._await_state(made["alarm"], "OK")),
-            ("recovery delivered", lambda: self._await_message(queue, made, "OK")),
-            ("removed", lambda: self._leave(made["alarm"])),
+            ("resolved", lambda: self._await_state(ready["alarm"], "OK")),
+            ("recovery delivered", lambda: self._await_message(queue, ready, "OK")),
+            ("removed", lambda: self._leave(ready["alarm"])),
         ]
 
     def _leave(self, alarm: str) -> str:
@@ -125,8 +125,8 @@ class Drill:
         Raises:
             HopError: if it is still in ALARM. Sweeps publish its end and delete it.
         """
-        found = self.clients("cloudwatch").describe_alarms(AlarmNames=[alarm])["MetricAlarms"]
-        if any(one["StateValue"] == "ALARM" for one in found):
+        alarms = self.clients("cloudwatch").describe_alarms(AlarmNames=[alarm])["MetricAlarms"]
+        if any(listed["StateValue"] == "ALARM" for listed in alarms):
             try:
                 self._ask("stop")
             except HopError:  # a function of an earlier version knows no such step
@@ -144,9 +144,9 @@ class Drill:
         Raises:
             HopError: with the function's own error.
         """
-        asked = {"drill": {"id": self.drill_id, "severity": self.severity, "step": step}}
+        event = {"drill": {"id": self.drill_id, "severity": self.severity, "step": step}}
         reply = self.clients("lambda").invoke(
-            FunctionName=self.function, Payload=json.dumps(asked).encode()
+            FunctionName=self.function, Payload=json.dumps(event).encode()
         )
         try:
             answer = json.loads(reply["Payload"].read())
@@ -169,15 +169,15 @@ class Drill:
             return Hop(name=name, ok=False, detail=describe_error(error))
         return Hop(name=name, ok=True, seconds=self.clock() - began, detail=detail)
 
-    def _until(self, check: Callable[[], str], what: str) -> str:
+    def _until(self, check: Callable[[], str], failure: str) -> str:
         """Return what ``check`` finds, as soon as it finds something."""
         deadline = self.clock() + WAIT_S
-        while not (found := check()):
+        while not (outcome := check()):
             if self.clock() >= deadline:
-                msg = f"{what} within {WAIT_S:.0f} s"
+                msg = f"{failure} within {WAIT_S:.0f} s"
                 raise HopError(msg)
             self.sleep(POLL_S)
-        return found
+        return outcome
 
     def _await_state(self, name: str, state: str) -> str:
         reported, missing = self.clock(), 0
@@ -187,15 +187,15 @@ class Drill:
             if self.clock() - reported >= ALARM_PERIOD_S:
                 reported = self.clock()  # a datapoint a minute, as from a sweep
                 self._do("end" if state == "OK" else "begin")
-            found = self.clients("cloudwatch").describe_alarms(AlarmNames=[name])
-            if not found["MetricAlarms"]:
+            reply = self.clients("cloudwatch").describe_alarms(AlarmNames=[name])
+            if not reply["MetricAlarms"]:
                 missing += 1
                 if missing < GONE_AFTER:
                     return ""
                 msg = f"{name} is gone: somebody deleted it while the drill went on"
                 raise HopError(msg)
             missing = 0
-            (alarm,) = found["MetricAlarms"]
+            (alarm,) = reply["MetricAlarms"]
             return f"the alarm is {state}" if alarm["StateValue"] == state else ""
 
         return self._until(check, f"the alarm did not change to {state}")
@@ -225,14 +225,14 @@ class Drill:
         hop = self._try("queue", listen)
         return hop, urls[0] if urls else None
 
-    def _await_message(self, queue: str | None, made: Mapping[str, str], state: str) -> str:
+    def _await_message(self, queue: str | None, ready: Mapping[str, str], state: str) -> str:
         """CloudWatch's own notification, by the alarm's name and its new state."""
 
         def check() -> str:
-            found = has_received(self.clients, queue, made["alarm"], state)
-            return f"the topic delivered {state}" if found else ""
+            is_delivered = has_received(self.clients, queue, ready["alarm"], state)
+            return f"the topic delivered {state}" if is_delivered else ""
 
-        return self._until(check, f"{made['topic']} did not deliver {state}")
+        return self._until(check, f"{ready['topic']} did not deliver {state}")
 
 
 def _take_away(steps: list[Callable[[], object]]) -> str:

@@ -35,7 +35,7 @@ def open_queue(clients: Clients, topic: str, name: str, steps: list[Callable[[],
 def clear_leftovers(clients: Clients, topic: str, now: float) -> None:
     """Delete the queues of drills that were killed, and unsubscribe queues that are gone."""
     sqs, sns = clients("sqs"), clients("sns")
-    there = set()
+    queue_arns = set()
     for url in sqs.list_queues(QueueNamePrefix=DRILL_QUEUE).get("QueueUrls", ()):
         try:
             about = sqs.get_queue_attributes(
@@ -44,20 +44,22 @@ def clear_leftovers(clients: Clients, topic: str, now: float) -> None:
             if now - float(about["CreatedTimestamp"]) > QUEUE_KEEPS_S:
                 sqs.delete_queue(QueueUrl=url)
             else:
-                there.add(about["QueueArn"])
+                queue_arns.add(about["QueueArn"])
         except AWS_ERRORS:
             continue  # what was deleted is listed for another minute
     pages = sns.get_paginator("list_subscriptions_by_topic")
     for page in pages.paginate(TopicArn=topic):
         for entry in page["Subscriptions"]:
-            if DRILL_QUEUE in entry["Endpoint"] and entry["Endpoint"] not in there:
+            if DRILL_QUEUE in entry["Endpoint"] and entry["Endpoint"] not in queue_arns:
                 sns.unsubscribe(SubscriptionArn=entry["SubscriptionArn"])
 
 
 def has_received(clients: Clients, url: str | None, alarm: str, state: str) -> bool:
     """Whether one of the messages that wait in the queue says that the alarm went to this state."""
     reply = clients("sqs").receive_message(QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=1)
-    return any(_is_notification(one["Body"], alarm, state) for one in reply.get("Messages", ()))
+    return any(
+        _is_notification(message["Body"], alarm, state) for message in reply.get("Messages", ())
+    )
 
 
 def _is_notification(body: str, alarm: str, state: str) -> bool:

@@ -38,16 +38,16 @@ _ID = re.compile(rf"{ID_PREFIX}[0-9a-f]{{1,32}}")
 Answer: TypeAlias = dict[str, str]
 
 
-def take_step(asked: object, home: Clients, config: Config, *, now: float) -> Answer:
+def take_step(request: object, home: Clients, config: Config, *, now: float) -> Answer:
     """Do one step. The answer names the alarm and its topic, or has the ``error`` of AWS.
 
     Raises:
         ValueError: if the step, the id or the severity is none.
     """
-    if not isinstance(asked, Mapping):
-        msg = f"drill is {asked!r}, allowed is an object with id, severity and step"
+    if not isinstance(request, Mapping):
+        msg = f"drill is {request!r}, allowed is an object with id, severity and step"
         raise ValueError(msg)  # noqa: TRY004 - a wrong event, as what follows
-    fields = {name: str(asked.get(name, "")) for name in ("id", "severity", "step")}
+    fields = {name: str(request.get(name, "")) for name in ("id", "severity", "step")}
     allowed = {
         "id": f"{ID_PREFIX} and hexadecimal digits",
         "severity": ", ".join(ALARMED),
@@ -58,10 +58,10 @@ def take_step(asked: object, home: Clients, config: Config, *, now: float) -> An
         "severity": fields["severity"] in ALARMED,
         "step": fields["step"] in STEPS,
     }
-    wrong = [name for name, known in is_known.items() if not known]
+    wrong = [name for name, is_ok in is_known.items() if not is_ok]
     if wrong:
         msg = "; ".join(
-            f"drill.{one} is {fields[one]!r}, allowed is {allowed[one]}" for one in wrong
+            f"drill.{name} is {fields[name]!r}, allowed is {allowed[name]}" for name in wrong
         )
         raise ValueError(msg)
     severity: Verdict = "critical" if fields["severity"] == "critical" else "warning"
@@ -132,8 +132,8 @@ class _Step:
 
     def stop(self) -> str:
         """Publish that it is over, and say so in the alarm: sweeps then end it, and delete it."""
-        over = Timeline(opened_s=self.now, over_s=self.now).lines()[-1]
-        text = f"{description(self.message)}\n{over}"
+        last_line = Timeline(opened_s=self.now, over_s=self.now).lines()[-1]
+        text = f"{description(self.message)}\n{last_line}"
         request = alarm_request(self.alarm, self.subject, text, self.severity, self.config)
         self.clients("cloudwatch").put_metric_alarm(**request)
         return self.end()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from burstwatch.aws.alarms import Alarm
-from burstwatch.aws.look import Look
+from burstwatch.aws.look import UnitSnapshot
 from burstwatch.aws.metrics import read_metrics
 from burstwatch.aws.names import DRILL, LISTING, MASS, foreign_of, parse_alarm_name
 from burstwatch.aws.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
@@ -33,16 +33,22 @@ KEPT_S = 15 * DAY
 
 
 def close_episode(
-    clients: Clients, found: Look, resource_id: str, alarms: Sequence[Alarm], deadline: Deadline
+    clients: Clients,
+    snapshot: UnitSnapshot,
+    resource_id: str,
+    alarms: Sequence[Alarm],
+    deadline: Deadline,
 ) -> Episode:
     """The episode of a resource whose last alarm is over. One series of each of its buckets is asked for."""
-    episode = of_alarms(alarms, unit=str(found.unit), closed_s=found.at)
-    buckets = [resource for resource, _ in found.buckets if resource.id == resource_id]
+    episode = of_alarms(alarms, unit=str(snapshot.unit), closed_s=snapshot.at)
+    buckets = [resource for resource, _ in snapshot.buckets if resource.id == resource_id]
     if not buckets:
         return episode
-    kind = found.kinds[buckets[0].kind]
-    reaches = min(SEVERITY[one.highest_verdict] for one in buckets)
-    is_gone = kind.to_ratio is not from_percent and any(one.bucket is None for one in buckets)
+    kind = snapshot.kinds[buckets[0].kind]
+    reaches = min(SEVERITY[resource.highest_verdict] for resource in buckets)
+    is_gone = kind.to_ratio is not from_percent and any(
+        resource.bucket is None for resource in buckets
+    )
     if is_gone or reaches < SEVERITY[episode.severity]:
         # It has other credits now, or none: their values say nothing of what there was.
         console = console_link(kind, buckets[0])
@@ -51,30 +57,30 @@ def close_episode(
     answers = read_metrics(
         clients.until(deadline),
         list(queries.values()),
-        start_s=max(episode.opened_s, found.at - MINUTES_KEPT.value * DAY),
-        end_s=found.at,
+        start_s=max(episode.opened_s, snapshot.at - MINUTES_KEPT.value * DAY),
+        end_s=snapshot.at,
         period_s=MINUTE,
         deadline=deadline,
     )
-    measured = [
-        one
+    measurements = (
+        _measure(kind, resource, answers.series.get(queries[resource.key].key, ()))
         for resource in buckets
-        if (one := _measure(kind, resource, answers.series.get(queries[resource.key].key, ())))
-    ]
+    )
+    measured = [measurement for measurement in measurements if measurement]
     resource = buckets[0]
     # A sweep sees an empty bucket when its datapoint has come, minutes after it was empty; or
     # it expected one that did not come to be.
-    empty = [one.empty_s for one in measured if one.empty_s is not None]
+    empty = [measurement.empty_s for measurement in measured if measurement.empty_s is not None]
     if episode.empty_s is not None and (empty or len(measured) < len(buckets)):
         empty.append(episode.empty_s)
     return replace(
         episode,
         name=resource.name,
         empty_s=min(empty, default=None),
-        lowest_ratio=min((one.lowest_ratio for one in measured), default=None)
+        lowest_ratio=min((measurement.lowest_ratio for measurement in measured), default=None)
         if resource.has_share
         else None,
-        at_zero_s=max((one.at_zero_s for one in measured), default=None),
+        at_zero_s=max((measurement.at_zero_s for measurement in measured), default=None),
         fix=lasting_fix(kind, resource),
         console=console_link(kind, resource),
     )
@@ -93,18 +99,20 @@ def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:
         if alarm.kind not in {"", MASS, DRILL, LISTING}:
             of = foreign_of(alarm.name), alarm.kind, alarm.resource_id
             by_resource.setdefault(of, []).append(alarm)
-    found = []
-    for some in by_resource.values():
-        unit, name = parse_alarm_name(some[0].name)
-        found.append(replace(of_alarms(some, unit=unit, closed_s=None), name=name))
-    return sorted(found, key=lambda one: one.opened_s)
+    episodes = []
+    for resource_alarms in by_resource.values():
+        unit, name = parse_alarm_name(resource_alarms[0].name)
+        episodes.append(replace(of_alarms(resource_alarms, unit=unit, closed_s=None), name=name))
+    return sorted(episodes, key=lambda episode: episode.opened_s)
 
 
 def of_alarms(alarms: Sequence[Alarm], *, unit: str, closed_s: float | None) -> Episode:
     """What the alarms of one resource tell, of which there is one at least."""
     timeline = merge_timelines([alarm.timeline for alarm in alarms])
     # A critical alarm may be gone already: the others know that somebody was paged.
-    is_critical = timeline.paged_s is not None or any(one.severity == "critical" for one in alarms)
+    is_critical = timeline.paged_s is not None or any(
+        alarm.severity == "critical" for alarm in alarms
+    )
     return Episode(
         resource_id=alarms[0].resource_id,
         name="",
@@ -128,15 +136,15 @@ def read_episodes(clients: Clients, log_group: str, *, since_s: float) -> list[E
     Raises:
         AwsError: if the log cannot be read.
     """
-    found: dict[tuple[str, str, float], Episode] = {}
+    episodes: dict[tuple[str, str, float], Episode] = {}
     for line in _lines(clients, log_group, since_s):
         try:
             record = json.loads(line)
             episode = read_record(record["episode"])
         except (ValueError, KeyError, TypeError):
             continue  # another line that has these words
-        found.setdefault(episode.key, episode)
-    return sorted(found.values(), key=lambda one: one.opened_s)
+        episodes.setdefault(episode.key, episode)
+    return sorted(episodes.values(), key=lambda episode: episode.opened_s)
 
 
 def _lines(clients: Clients, log_group: str, since_s: float) -> Iterator[str]:

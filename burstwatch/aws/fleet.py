@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from burstwatch.aws.look import Look
+from burstwatch.aws.look import UnitSnapshot
 from burstwatch.aws.sweep import Sweep
 from burstwatch.history.observations import Resource
 
@@ -19,32 +19,34 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     """The fleet in numbers, for the log's embedded metrics. Every value is finite."""
     if not result.reached:  # nothing is known of it, and 0 would be a number
         return {"UnitsFailed": 1, "Problems": len(result.problems)}
-    found = result.found
-    assessments = [assessment for _, assessment in found.assessments.values()]
+    snapshot = result.snapshot
+    assessments = [assessment for _, assessment in snapshot.assessments.values()]
     # What is in maintenance must not page by way of the fleet's alarms either; but what was
     # said before its window opened is still true.
-    silent = found.quiet.keys() - result.announced
-    verdicts = [a.verdict for r, a in found.assessments.values() if r.id not in silent]
+    silent = snapshot.quiet.keys() - result.announced
+    verdicts = [a.verdict for r, a in snapshot.assessments.values() if r.id not in silent]
     ages = [a.projection.data_age_s for a in assessments if a.projection.state != "idle"]
     known_ages = [age for age in ages if age is not None and age < ASLEEP_S]
-    left = [a.projection.left_s(a.projection.time_to_empty_s, found.at) for a in assessments]
-    times = [seconds for seconds in left if seconds is not None and math.isfinite(seconds)]
+    times_left = [
+        a.projection.left_s(a.projection.time_to_empty_s, snapshot.at) for a in assessments
+    ]
+    times = [seconds for seconds in times_left if seconds is not None and math.isfinite(seconds)]
     ahead = [seconds for seconds in times if seconds > 0]  # what is dry already is counted as that
     numbers: dict[str, float] = {
         "ResourcesSeen": len(assessments),
         # What AWS publishes nothing of is unknown for good: seen, counted, and no alarm.
         # What has just been started has no datapoint yet: it is unknown, and no alarm either.
         "ResourcesUnknown": sum(
-            a.verdict == "unknown" and a.projection.is_published and not _is_young(r, found.at)
-            for r, a in found.assessments.values()
+            a.verdict == "unknown" and a.projection.is_published and not _is_young(r, snapshot.at)
+            for r, a in snapshot.assessments.values()
         ),
         "ResourcesWarning": verdicts.count("warning"),
         "ResourcesCritical": verdicts.count("critical"),
         "ResourcesExhausted": verdicts.count("exhausted"),
         **{name: sum(s <= within_s for s in ahead) for name, within_s in DRY_WITHIN_S.items()},
         "UnitsFailed": 0 if result.completed else 1,
-        "MetricsRequested": found.metrics_requested,
-        "MetricsRefused": found.metrics_refused,
+        "MetricsRequested": snapshot.metrics_requested,
+        "MetricsRefused": snapshot.metrics_refused,
         "CallsThrottled": result.throttled,
         "Problems": len(result.problems),
     }
@@ -58,13 +60,13 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     return numbers
 
 
-def other_counts(found: Look) -> Mapping[str, int]:
+def other_counts(snapshot: UnitSnapshot) -> Mapping[str, int]:
     """What is worth a word in the log, and not the price of a metric."""
-    assessments = [assessment for _, assessment in found.assessments.values()]
+    assessments = [assessment for _, assessment in snapshot.assessments.values()]
     return {
-        "asked": found.evaluated,
-        "excluded": found.excluded,
-        "in_maintenance": len(found.quiet),
+        "asked": snapshot.evaluated,
+        "excluded": snapshot.excluded,
+        "in_maintenance": len(snapshot.quiet),
         "unpublished": sum(
             a.verdict == "unknown" and not a.projection.is_published for a in assessments
         ),

@@ -11,7 +11,7 @@ from burstwatch.aws.pace import Pace
 from burstwatch.aws.session import NEVER, Clients, Deadline, describe_error
 from burstwatch.formatting import first_of
 from burstwatch.history.observations import Resource
-from burstwatch.kinds.base import Found, Item, Kind, Listing, Lookup, Scope, Thing
+from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Related, Scope, Thing
 from burstwatch.owner_tags import read_owner_tags
 from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import Shard, thing_id
@@ -45,7 +45,7 @@ class Inventory:
     @property
     def first_error(self) -> str:
         """What the first call that failed was answered."""
-        return next((f"{one.part}: {one.error}" for one in self.problems), "no answer")
+        return next((f"{problem.part}: {problem.error}" for problem in self.problems), "no answer")
 
     def completed_by(self, before: "Inventory") -> "Inventory":
         """The same with what an earlier one knew of it, and of what was not listed this time.
@@ -53,17 +53,17 @@ class Inventory:
         A volume whose instance could not be looked up is not described as well as it was, and
         all that is remembered of it would be lost.
         """
-        known = {resource.key: resource for resource in before.resources}
+        earlier = {resource.key: resource for resource in before.resources}
         listed = {resource.key for resource in self.resources}
-        found = [known.get(resource.key, resource) for resource in self.resources]
-        found += [
+        resources = [earlier.get(resource.key, resource) for resource in self.resources]
+        resources += [
             resource
-            for key, resource in known.items()
+            for key, resource in earlier.items()
             if key not in listed and (not self.complete or thing_id(resource.id) in self.refused)
         ]
-        ids = {thing_id(resource.id) for resource in found}
+        ids = {thing_id(resource.id) for resource in resources}
         refused = {name: why for name, why in self.refused.items() if name not in ids}
-        return replace(self, resources=tuple(found), refused=refused)
+        return replace(self, resources=tuple(resources), refused=refused)
 
 
 def take_inventory(
@@ -101,14 +101,14 @@ def take_inventory(
         refused |= {name: why for name, why in left_out.items() if scope.shard.owns(name)}
         things = [thing for thing in things if thing.id not in left_out]
     is_answered = not reader.problems
-    found = {
+    related = {
         lookup.name: {
             thing.id: thing.item for thing in _things(lookup.listing, lists[lookup.name], unit)[0]
         }
         for lookup in kind.lookups
     }
-    left = _left_to_check(kind.inventory, scope)
-    resources, wrong, excluded = _described(kind, things, found, left, now)
+    remaining_scope = _left_to_check(kind.inventory, scope)
+    resources, wrong, excluded = _described(kind, things, related, remaining_scope, now)
     refused |= wrong
     return Inventory(
         resources=tuple(resources),
@@ -122,22 +122,26 @@ def take_inventory(
 
 
 def _described(
-    kind: Kind, things: Sequence[Thing], found: Found, left: Scope, now: float
+    kind: Kind, things: Sequence[Thing], related: Related, remaining_scope: Scope, now: float
 ) -> tuple[list[Resource], dict[str, str], int]:
-    """The resources of the things in ``left``, why some could not be described, and how many such are not watched."""
+    """The resources of the things in ``remaining_scope``, why some could not be described, and how many such are not watched."""
     resources: list[Resource] = []
     refused: dict[str, str] = {}
     excluded = 0
     for thing in things:
         try:
-            some = [
-                one
-                for one in kind.describe(thing, found, now)
-                if _is_in(left, one.id, one.tags) and _is_child(left, one)
+            described = [
+                resource
+                for resource in kind.describe(thing, related, now)
+                if _is_in(remaining_scope, resource.id, resource.tags)
+                and _is_child(remaining_scope, resource)
             ]
-            resources += [one if one.is_documented else _estimated(one) for one in some]
+            resources += [
+                resource if resource.is_documented else _estimated(resource)
+                for resource in described
+            ]
         except NOT_UNDERSTOOD as error:
-            if not _is_in(left, thing.id, thing.tags):
+            if not _is_in(remaining_scope, thing.id, thing.tags):
                 continue
             if read_owner_tags(thing.tags).watch:
                 refused[thing.id] = describe_error(error)
@@ -181,8 +185,11 @@ def _tagged(
         return things, True
     items, is_whole = reader.read_in_scope(tags.listing, Scope())
     by_arn = {thing.id: thing.tags for thing in _things(tags.listing, items, unit)[0]}
-    known = [(thing, by_arn.get(tags.arn(thing.item), {})) for thing in things]
-    tagged = [replace(one, tags=its, name=its.get("Name", one.name)) for one, its in known]
+    with_tags = [(thing, by_arn.get(tags.arn(thing.item), {})) for thing in things]
+    tagged = [
+        replace(thing, tags=thing_tags, name=thing_tags.get("Name", thing.name))
+        for thing, thing_tags in with_tags
+    ]
     return tagged, is_whole
 
 
@@ -208,23 +215,23 @@ def _look_up(
     lookup: Lookup, lists: Mapping[str, Sequence[Item]], shard: Shard, reader: ListingReader
 ) -> list[Item]:
     listing = lookup.listing
-    if lookup.wanted is None:
+    if lookup.find_ids is None:
         return reader.read_in_scope(listing, Scope(shard=shard))[0]
     try:
-        wanted = sorted(lookup.wanted(lists))
+        wanted_ids = sorted(lookup.find_ids(lists))
     except NOT_UNDERSTOOD as error:
         reader.problems.append(Problem(part=listing.operation, error=describe_error(error)))
         return []
     size = listing.ids_per_call
-    chunks = (wanted[first : first + size] for first in range(0, len(wanted), size))
+    chunks = (wanted_ids[start : start + size] for start in range(0, len(wanted_ids), size))
     return [item for ids in chunks for item in reader.read(listing, Scope(ids=tuple(ids)))[0]]
 
 
 def _left_to_check(listing: Listing, scope: Scope) -> Scope:
     """The part of a scope that the call does not narrow by. The shard is always checked, as it costs nothing."""
-    asked = listing.arguments(scope)
-    by_tag = asked != listing.arguments(replace(scope, tag=None))
-    by_parents = asked != listing.arguments(replace(scope, parents=()))
+    arguments = listing.arguments(scope)
+    by_tag = arguments != listing.arguments(replace(scope, tag=None))
+    by_parents = arguments != listing.arguments(replace(scope, parents=()))
     return Scope(
         shard=scope.shard,
         tag=None if by_tag else scope.tag,
@@ -254,7 +261,7 @@ def _pattern(value: str) -> re.Pattern[str]:
     """A tag's value as in EC2's own filters: ``*`` and ``?`` are wildcards, but not after a backslash."""
     wild = {"*": ".*", "?": "."}
     parts = re.findall(r"\\.|.", value, re.DOTALL)
-    return re.compile("".join(wild.get(one) or re.escape(one[-1]) for one in parts), re.DOTALL)
+    return re.compile("".join(wild.get(part) or re.escape(part[-1]) for part in parts), re.DOTALL)
 
 
 def _estimated(resource: Resource) -> Resource:
@@ -266,5 +273,5 @@ def _estimated(resource: Resource) -> Resource:
 def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:
     """One problem for each reason: a type that is not known may be that of a thousand items."""
     for reason in dict.fromkeys(refused.values()):
-        names = first_of([name for name, its in refused.items() if its == reason])
+        names = first_of([name for name, refusal in refused.items() if refusal == reason])
         yield Problem(part=f"{kind.name} {names}", error=reason)

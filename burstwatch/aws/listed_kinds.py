@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from burstwatch.aws.alarms import ALARMS_PER_PAGE
-from burstwatch.aws.look import CANNOT_BE_JUDGED, Look
+from burstwatch.aws.look import CANNOT_BE_JUDGED, UnitSnapshot
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import HEARTBEAT_ALARM, HEARTBEAT_METRIC, part_name
 from burstwatch.aws.session import AWS_ERRORS, Clients, CutError, describe_error
@@ -28,45 +28,47 @@ class _Heartbeat:
 
 
 def sort_out(
-    home: Clients, found: Look, config: Config, memory: Memory
-) -> tuple[Look, list[Problem]]:
+    home: Clients, snapshot: UnitSnapshot, config: Config, memory: Memory
+) -> tuple[UnitSnapshot, list[Problem]]:
     """The look with the kinds that could never be listed apart, and what failed.
 
     Where nobody knows what could be listed before, everything is taken to be blindness, and so it
     is where nothing at all can be listed: that is no policy on one service.
     """
-    problems = _learn(home, found, config, memory)
+    problems = _learn(home, snapshot, config, memory)
     never: dict[str, str] = {}
     if memory.has_heartbeat and memory.listed_before is not None:
         never = {
             kind: why
-            for kind, why in found.blind.items()
+            for kind, why in snapshot.blind.items()
             if kind not in memory.listed_before and not why.startswith(CANNOT_BE_JUDGED)
         }
-    if never.keys() >= found.kinds.keys():
+    if never.keys() >= snapshot.kinds.keys():
         never = {}
-    blind = {kind: why for kind, why in found.blind.items() if kind not in never}
-    kind_problems = {kind: some for kind, some in found.kind_problems.items() if kind not in never}
+    blind = {kind: why for kind, why in snapshot.blind.items() if kind not in never}
+    kind_problems = {
+        kind: failures for kind, failures in snapshot.kind_problems.items() if kind not in never
+    }
     for kind, why in blind.items():
         problem = Problem(part=f"{kind}: nobody watches it", error=why)
         kind_problems[kind] = (*kind_problems.get(kind, ()), problem)
     sorted_out = replace(
-        found,
+        snapshot,
         blind=blind,
         unlisted=never,
-        incomplete=found.incomplete - never.keys(),
+        incomplete=snapshot.incomplete - never.keys(),
         kind_problems=kind_problems,
     )
     return sorted_out, problems
 
 
-def _learn(home: Clients, found: Look, config: Config, memory: Memory) -> list[Problem]:
+def _learn(home: Clients, snapshot: UnitSnapshot, config: Config, memory: Memory) -> list[Problem]:
     """Bring what is remembered and what is written of the kinds that were listed up to date. Returns what failed."""
-    listed = frozenset(found.kinds.keys() - found.incomplete - found.blind.keys())
+    listed = frozenset(snapshot.kinds.keys() - snapshot.incomplete - snapshot.blind.keys())
     if memory.listed_before is not None and listed <= memory.listed_before:
         return []
     try:
-        heartbeat = _find_heartbeat(home, part_name(found.unit, found.shard), config)
+        heartbeat = _find_heartbeat(home, part_name(snapshot.unit, snapshot.shard), config)
     except AWS_ERRORS as error:
         return [Problem(part="alarm on the heartbeat", error=describe_error(error))]
     memory.has_heartbeat = heartbeat is not None
@@ -89,7 +91,9 @@ def _find_heartbeat(home: Clients, part: str, config: Config) -> _Heartbeat | No
         if "MetricAlarms" not in page:
             raise CutError(operation="DescribeAlarms")
         for alarm in page["MetricAlarms"]:
-            dimensions = {one["Name"]: one["Value"] for one in alarm.get("Dimensions", ())}
+            dimensions = {
+                dimension["Name"]: dimension["Value"] for dimension in alarm.get("Dimensions", ())
+            }
             is_ours = dimensions == {"Deployment": config.deployment, "Unit": part}
             if alarm.get("MetricName") == HEARTBEAT_METRIC and is_ours:
                 answer = client.list_tags_for_resource(ResourceARN=alarm["AlarmArn"])

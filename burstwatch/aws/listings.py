@@ -41,10 +41,10 @@ class ListingReader:
         """The items, and whether that is all of them."""
         key = listing.service, listing.operation, repr(listing.arguments(scope))
         if key in self.listed:
-            known, calls = self.listed[key]
+            cached_items, calls = self.listed[key]
             # As if it had called: what is listed together is then due together.
             self.calls += calls
-            return known, True
+            return cached_items, True
         items: list[Item] = []
         before = self.calls
         try:
@@ -93,10 +93,10 @@ def _at_path(page: Item, listing: Listing) -> list[Item]:
     Raises:
         CutError: if the page has no list at all, which is not the same as an empty one.
     """
-    first, *_ = steps = listing.items.split(".")
-    if first.removesuffix("[]") not in page:
+    root, *_ = steps = listing.items.split(".")
+    if root.removesuffix("[]") not in page:
         raise CutError(operation=listing.operation)
-    found = [page]
+    items = [page]
     for step in steps:
-        found = [inner for outer in found for inner in outer.get(step.removesuffix("[]"), ())]
-    return found
+        items = [inner for outer in items for inner in outer.get(step.removesuffix("[]"), ())]
+    return items

@@ -23,7 +23,7 @@ from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.order import bystanders, in_turn, witnesses
 from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
 from burstwatch.polling.sampling import PASTS_PER_LOOK, Task
-from burstwatch.polling.schedule import Judged
+from burstwatch.polling.schedule import Judgement
 from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import WHOLE, Shard
 
@@ -34,7 +34,7 @@ CANNOT_BE_JUDGED = "cannot be judged"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class UnitSnapshot:
     """Every resource of one unit with its assessment, and what it cost to know.
 
     If the unit could not be asked, there is only the unit, the time and the shard.
@@ -106,7 +106,7 @@ class _Part:
     quiet: Mapping[str, str]
     due: tuple[Resource, ...]
     #: How many of those due were near when they were last looked at.
-    near: int
+    near_count: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,7 @@ def look(
     now: float,
     deadline: Deadline,
     demand_horizon_s: float = 0.0,
-) -> Look:
+) -> UnitSnapshot:
     """Look at everything in ``unit``. A failed part is a problem, and the rest goes on.
 
     Whatever could be empty within ``demand_horizon_s`` is asked for its demand too; the rest
@@ -167,7 +167,7 @@ def look(
                 len(part.resources) if demand_horizon_s == math.inf else PASTS_PER_LOOK
             ),
         )
-        near_to_come = sum(later.near for later in turns[turn + 1 :])
+        near_to_come = sum(later.near_count for later in turns[turn + 1 :])
         looked[part.kind.name] = _look_at(
             part, task, reader, memory, unit, near_to_come=near_to_come
         )
@@ -176,9 +176,15 @@ def look(
 
 def _part(kind: Kind, stock: Stock, memory: Memory, config: Config, now: float) -> _Part:
     resources, quiet = stock.watchlist.now(config, now)
-    due = tuple(one for one in resources if memory.is_due(one, now))
-    near = sum(known.near for one in due if (known := memory.last_look(one)) is not None)
-    return _Part(kind=kind, stock=stock, resources=resources, quiet=quiet, due=due, near=near)
+    due = tuple(resource for resource in resources if memory.is_due(resource, now))
+    near_count = sum(
+        last_look.is_near
+        for resource in due
+        if (last_look := memory.last_look(resource)) is not None
+    )
+    return _Part(
+        kind=kind, stock=stock, resources=resources, quiet=quiet, due=due, near_count=near_count
+    )
 
 
 def _look_at(
@@ -189,30 +195,35 @@ def _look_at(
     answered = ask(
         task,
         reader,
-        [one for one in part.due if one.can_spend],
+        [resource for resource in part.due if resource.can_spend],
         partial(witnesses, part.resources, part.due, memory),
         bystanders=bystanders(part.resources),
         near_to_come=near_to_come,
     )
-    answered.judged += [_without_asking(one, config, now) for one in part.due if not one.can_spend]
-    for one in answered.judged:
-        memory.note(one, config, now)
-    fresh = {one.resource.key: (one.resource, one.assessment) for one in answered.judged}
+    answered.judgements += [
+        _without_asking(resource, config, now) for resource in part.due if not resource.can_spend
+    ]
+    for outcome in answered.judgements:
+        memory.note(outcome, config, now)
+    judged_now = {
+        outcome.resource.key: (outcome.resource, outcome.assessment)
+        for outcome in answered.judgements
+    }
     kept = {
-        one.key: (one, memory.known[one.key].assessment)
-        for one in part.resources
-        if one.key not in fresh
+        resource.key: (resource, memory.looks[resource.key].assessment)
+        for resource in part.resources
+        if resource.key not in judged_now
     }
     refused = {
         f"{part.kind.name}/{name}": _not_described(part.kind, name, reason, unit=unit, now=now)
         for name, reason in part.stock.inventory.refused.items()
     }
-    failed = [kept[key] for key in kept if memory.known[key].failed]
+    failed = [kept[key] for key in kept if memory.looks[key].failed]
     return _KindLook(
-        buckets=kept | fresh | refused,
+        buckets=kept | judged_now | refused,
         problems=(*answered.problems, *_still_failed(failed)),
-        evaluated=len({resource.id for resource, _ in fresh.values()}),
-        refused_before=sum(found.projection.reason == BUDGET_USED for _, found in failed),
+        evaluated=len({resource.id for resource, _ in judged_now.values()}),
+        refused_before=sum(assessment.projection.reason == BUDGET_USED for _, assessment in failed),
     )
 
 
@@ -222,7 +233,7 @@ def _merged(
     looked: Mapping[str, _KindLook],
     reader: Reader,
     memory: Memory,
-) -> Look:
+) -> UnitSnapshot:
     """The looks at all kinds, by name, as one."""
     in_order = [looked[part.kind.name] for part in parts]
     stocks = [part.stock for part in parts]
@@ -233,20 +244,20 @@ def _merged(
         for part, kind_look in zip(parts, in_order, strict=True)
         if (why := _why_blind(part, kind_look, memory))
     }
-    buckets = {key: entry for one in in_order for key, entry in one.buckets.items()}
+    buckets = {key: entry for kind_look in in_order for key, entry in kind_look.buckets.items()}
     if not incomplete:
         memory.forget_all_but(set(buckets))
-    found = worst_of_each(buckets.values())
-    return Look(
+    worst = worst_of_each(buckets.values())
+    return UnitSnapshot(
         unit=unit,
         at=reader.now,
         kinds=kinds,
         backgrounds={
             key: background
-            for key, (resource, _) in found.items()
+            for key, (resource, _) in worst.items()
             if (background := memory.background_of(resource)) is not None
         },
-        assessments=with_parents(found),
+        assessments=with_parents(worst),
         buckets=tuple(buckets.values()),
         kind_problems={
             part.kind.name: (*part.stock.problems, *looked[part.kind.name].problems)
@@ -258,11 +269,12 @@ def _merged(
         ),
         unsettled=frozenset(p.kind.name for p in parts if not memory.is_settled(p.kind)),
         blind=blind,
-        quiet={one: why for part in parts for one, why in part.quiet.items()},
+        quiet={resource_id: why for part in parts for resource_id, why in part.quiet.items()},
         excluded=sum(stock.watchlist.excluded + stock.inventory.excluded for stock in stocks),
-        evaluated=sum(one.evaluated for one in in_order),
+        evaluated=sum(kind_look.evaluated for kind_look in in_order),
         metrics_requested=reader.allowance.taken,
-        metrics_refused=reader.allowance.refused + sum(one.refused_before for one in in_order),
+        metrics_refused=reader.allowance.refused
+        + sum(kind_look.refused_before for kind_look in in_order),
         shard=memory.shard,
     )
 
@@ -270,21 +282,19 @@ def _merged(
 def _why_blind(part: _Part, kind_look: _KindLook, memory: Memory) -> str:
     """Why nobody watches a kind now, or nothing where somebody does."""
     inventory = part.stock.inventory
-    asked = [key for key, (resource, _) in kind_look.buckets.items() if resource.can_spend]
-    if not inventory.complete and not asked:
+    asked_keys = [key for key, (resource, _) in kind_look.buckets.items() if resource.can_spend]
+    if not inventory.complete and not asked_keys:
         return f"cannot be listed: {inventory.first_error}"
     refused = 0 if inventory.is_answered else len(inventory.refused)
-    if refused and len(asked) + refused <= refused / BLIND_SHARE:
+    if refused and len(asked_keys) + refused <= refused / BLIND_SHARE:
         return f"cannot be described: {inventory.first_error}"
     # What there was no budget for was not asked; that has an alarm of its own.
+    last_looks = filter(None, map(memory.looks.get, asked_keys))
     failed = [
-        known.assessment.projection.reason
-        for key in asked
-        if (known := memory.known.get(key)) is not None
-        and known.failed
-        and known.assessment.projection.reason != BUDGET_USED
+        last_look.assessment.projection.reason for last_look in last_looks if last_look.failed
     ]
-    if asked and len(asked) <= len(failed) / BLIND_SHARE:
+    failed = [reason for reason in failed if reason != BUDGET_USED]
+    if asked_keys and len(asked_keys) <= len(failed) / BLIND_SHARE:
         return f"{CANNOT_BE_JUDGED}: {failed[0]}"
     return ""
 
@@ -298,10 +308,10 @@ def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:
         yield Problem(part=f"metrics of {first_of(names)}", error=reason)
 
 
-def _without_asking(resource: Resource, config: Config, now: float) -> Judged:
+def _without_asking(resource: Resource, config: Config, now: float) -> Judgement:
     """Judge a resource that has no bucket, or that nothing can spend from now."""
-    seen = Observation(resource=resource, at=now)
-    return Judged(resource=resource, assessment=assess(seen, config))
+    observation = Observation(resource=resource, at=now)
+    return Judgement(resource=resource, assessment=assess(observation, config))
 
 
 def _not_described(kind: Kind, thing: str, reason: str, *, unit: Unit, now: float) -> Assessed:

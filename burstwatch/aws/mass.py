@@ -44,7 +44,7 @@ class Sight:
     ``is_whole`` is whether everything was listed: only then does a member that is not there no longer exist.
     """
 
-    seen: frozenset[str]
+    assessed: frozenset[str]
     lost: frozenset[str]
     empty_since: Mapping[str, float]
     is_whole: bool
@@ -161,7 +161,7 @@ def _plan_severity(
 def _without_members(resource_ids: Iterable[str], alarms: Iterable[Alarm]) -> list[str]:
     """Those that no alarm is known to stand for."""
     lasting = [alarm.members or () for alarm in alarms if alarm.timeline.over_s is None]
-    members = {member for some in lasting for member in some}
+    members = {member for alarm_members in lasting for member in alarm_members}
     return [resource_id for resource_id in resource_ids if fingerprint(resource_id) not in members]
 
 
@@ -196,7 +196,7 @@ def _going_on(
     )
     lost = members & {fingerprint(resource_id) for resource_id in sight.lost}
     if not sight.is_whole:
-        lost |= members - {fingerprint(resource_id) for resource_id in sight.seen}
+        lost |= members - {fingerprint(resource_id) for resource_id in sight.assessed}
     state: GroupState = "over"
     if alarm.timeline.over_s is None and len(present) >= least / 2:
         state = "on"

@@ -25,22 +25,23 @@ def measure(clients: Clients, kind: Kind, *, now: float) -> Iterator[Finding]:
     inventory = take_inventory(kind, clients, clients.unit(), now=now)
     # Those that were resized first, for they are rare.
     usable = sorted(
-        (one for one in inventory.resources if one.can_spend),
-        key=lambda one: one.history_from_s is None,
+        (resource for resource in inventory.resources if resource.can_spend),
+        key=lambda resource: resource.history_from_s is None,
     )[:MOST]
     if not usable:
         nothing = "no resource in use here has a credit bucket"
-        detail = "; ".join(one.error for one in inventory.problems) or nothing
+        detail = "; ".join(problem.error for problem in inventory.problems) or nothing
         yield Finding(check=f"{kind.name} measured", state="unknown", detail=detail)
         return
     levels = {
-        name: [_level(clients, kind, one, name, now) for one in usable] for name in STATISTICS
+        name: [_level(clients, kind, resource, name, now) for resource in usable]
+        for name in STATISTICS
     }
     yield _cadence(kind, levels, now)
     yield _statistics(kind, usable, levels)
     yield _future(clients, kind, usable[0], levels, now)
-    for number, one in enumerate(usable):
-        yield from _resize(kind, one, levels[one.statistic][number])
+    for number, resource in enumerate(usable):
+        yield from _resize(kind, resource, levels[resource.statistic][number])
 
 
 def _level(
@@ -58,7 +59,7 @@ def _level(
 
 def _cadence(kind: Kind, levels: dict[str, list[Points]], now: float) -> Finding:
     """How far datapoints are apart, and how long after its period's end the newest is there."""
-    series = [times for found in levels.values() for times, _ in found if len(times) > 1]
+    series = [times for points in levels.values() for times, _ in points if len(times) > 1]
     check = f"{kind.name} cadence and lateness"
     if not series:
         detail = "no datapoints in three hours"
@@ -77,32 +78,33 @@ def _statistics(
     kind: Kind, resources: Sequence[Resource], levels: dict[str, list[Points]]
 ) -> Finding:
     """Whether the statistic that we ask for is there."""
-    there = {name: sum(bool(times) for times, _ in levels[name]) for name in STATISTICS}
+    counts = {name: sum(bool(times) for times, _ in levels[name]) for name in STATISTICS}
     missing = [
-        one.id
-        for number, one in enumerate(resources)
-        if not levels[one.statistic][number][0] and any(levels[s][number][0] for s in STATISTICS)
+        resource.id
+        for number, resource in enumerate(resources)
+        if not levels[resource.statistic][number][0]
+        and any(levels[s][number][0] for s in STATISTICS)
     ]
-    if not any(there.values()):
+    if not any(counts.values()):
         return Finding(check=f"{kind.name} statistics", state="unknown", detail="no datapoints")
-    found = ", ".join(f"{count} have {name}" for name, count in there.items())
+    figures = ", ".join(f"{count} have {name}" for name, count in counts.items())
     return Finding(
         check=f"{kind.name} statistics",
         state="failed" if missing else "ok",
-        detail=f"of {len(resources)} resources, {found}",
+        detail=f"of {len(resources)} resources, {figures}",
         do=f"report it: {missing[0]} lacks the statistic that is asked for" if missing else "",
     )
 
 
 def _future(
-    clients: Clients, kind: Kind, first: Resource, levels: dict[str, list[Points]], now: float
+    clients: Clients, kind: Kind, resource: Resource, levels: dict[str, list[Points]], now: float
 ) -> Finding:
     """Whether a range that ends in the future changes the datapoints of the past."""
     check = f"{kind.name} query that ends in the future"
-    plain, _ = levels[first.statistic][0]
+    plain, _ = levels[resource.statistic][0]
     if not plain:
         return Finding(check=check, state="unknown", detail="no datapoints")
-    ahead, _ = _level(clients, kind, first, first.statistic, now, ahead_s=HOUR_S)
+    ahead, _ = _level(clients, kind, resource, resource.statistic, now, ahead_s=HOUR_S)
     is_same = set(plain) <= set(ahead)
     return Finding(
         check=check,

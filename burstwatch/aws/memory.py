@@ -51,7 +51,7 @@ class Presence:
     """
 
     listings: int = 0
-    known: dict[str, tuple[Resource, ...]] = field(default_factory=dict)
+    resources_by_id: dict[str, tuple[Resource, ...]] = field(default_factory=dict)
     missing: Counter[str] = field(default_factory=Counter)
 
     def confirmed(self, inventory: Inventory) -> Inventory:
@@ -60,11 +60,15 @@ class Presence:
         listed: dict[str, tuple[Resource, ...]] = {}
         for resource in inventory.resources:
             listed[resource.id] = (*listed.get(resource.id, ()), resource)
-        gone = self.known.keys() - listed.keys() - inventory.refused.keys()
-        self.missing = Counter({one: self.missing[one] + 1 for one in gone})
-        kept = {one: self.known[one] for one in gone if self.missing[one] < GONE_AFTER}
-        self.known = listed | kept
-        more = (resource for some in kept.values() for resource in some)
+        gone = self.resources_by_id.keys() - listed.keys() - inventory.refused.keys()
+        self.missing = Counter({resource_id: self.missing[resource_id] + 1 for resource_id in gone})
+        kept = {
+            resource_id: self.resources_by_id[resource_id]
+            for resource_id in gone
+            if self.missing[resource_id] < GONE_AFTER
+        }
+        self.resources_by_id = listed | kept
+        more = (resource for resources in kept.values() for resource in resources)
         return replace(inventory, resources=(*inventory.resources, *more))
 
 
@@ -146,10 +150,12 @@ class Memory(Schedule):
         else:
             # What is there is judged on for as long as nobody can say that it is not.
             inventory = inventory.completed_by(self._whole.get(kind.name, inventory))
-        fresh = Stock(at=now, inventory=inventory, watchlist=make_watchlist(inventory.resources))
+        new_stock = Stock(
+            at=now, inventory=inventory, watchlist=make_watchlist(inventory.resources)
+        )
         # What is not whole, or has a part missing, is no ground to stand on.
         if inventory.calls > FEW_CALLS and inventory.complete and not inventory.problems:
-            self.stocks[kind.name] = fresh
+            self.stocks[kind.name] = new_stock
         else:
             self.stocks.pop(kind.name, None)
-        return fresh
+        return new_stock

@@ -45,8 +45,8 @@ def read_metrics(
     start_s -= start_s % period_s
     points = max(1, int((end_s - start_s) // period_s) + 1)
     size = max(1, min(QUERIES_PER_CALL, DATAPOINTS_PER_CALL // points))
-    for first in range(0, len(queries), size):
-        batch = queries[first : first + size]
+    for start in range(0, len(queries), size):
+        batch = queries[start : start + size]
         if allowance is not None:
             granted = allowance.take(len(batch))
             if granted < len(batch):
@@ -86,7 +86,7 @@ def _read_batch(
 ) -> None:
     by_id = {f"q{index}": query for index, query in enumerate(batch)}
     request = _request(by_id, start_s=start_s, end_s=end_s, period_s=period_s)
-    found: dict[str, dict[float, float]] = {query_id: {} for query_id in by_id}
+    datapoints: dict[str, dict[float, float]] = {query_id: {} for query_id in by_id}
     status: dict[str, str] = {}
     while True:
         page = clients("cloudwatch").get_metric_data(**request)
@@ -99,7 +99,7 @@ def _read_batch(
             status[result["Id"]] = result.get("StatusCode", "without a status")
             # AWS's model requires neither list, so an empty one may be left out.
             times = [time.timestamp() for time in result.get("Timestamps", ())]
-            found[result["Id"]].update(zip(times, result.get("Values", ()), strict=True))
+            datapoints[result["Id"]].update(zip(times, result.get("Values", ()), strict=True))
         if not page.get("NextToken"):
             break
         if page["NextToken"] == request.get("NextToken"):
@@ -108,13 +108,13 @@ def _read_batch(
         request["NextToken"] = page["NextToken"]
     for query_id, query in by_id.items():
         code = status.get(query_id, "missing from the answer")
-        wrong = [one for one in found[query_id].values() if not 0 <= one < math.inf]
+        wrong = [value for value in datapoints[query_id].values() if not 0 <= value < math.inf]
         if wrong:
             _fail(
                 answers, [query], f"GetMetricData: {query.metric} is {wrong[0]:g}, which cannot be"
             )
         elif code == "Complete":
-            answers.series[query.key] = sorted(found[query_id].items())
+            answers.series[query.key] = sorted(datapoints[query_id].items())
         else:
             _fail(answers, [query], f"GetMetricData: {code}")
 

@@ -143,8 +143,8 @@ def metric_id(kind: str, resource_id: str, foreign: str) -> str:
 
     Two units may have databases of the same name. Ids that AWS gives, such as ``vol-...``, are unique.
     """
-    known = find_kinds().get(kind)
-    has_name = known is not None and known.inventory.has_names
+    definition = find_kinds().get(kind)
+    has_name = definition is not None and definition.inventory.has_names
     return f"{foreign}/{resource_id}" if foreign and has_name else resource_id
 
 

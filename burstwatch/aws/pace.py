@@ -43,7 +43,7 @@ PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
 class _Bucket:
     rate: float
     most: float
-    left: float
+    available: float
     at: float
 
     def wait_s(self, now: float, count: float) -> float:
@@ -51,12 +51,12 @@ class _Bucket:
 
         What is more than the bucket holds leaves a debt.
         """
-        self.left = min(self.most, self.left + self.rate * (now - self.at))
+        self.available = min(self.most, self.available + self.rate * (now - self.at))
         self.at = now
         needed = min(count, self.most)
-        if self.left < needed:
-            return SHORTEST_NAP_S + (needed - self.left) / self.rate
-        self.left -= count
+        if self.available < needed:
+            return SHORTEST_NAP_S + (needed - self.available) / self.rate
+        self.available -= count
         return 0.0
 
 
@@ -116,7 +116,7 @@ class Pace:
             with self._lock:
                 now = self.clock()
                 bucket = self._buckets.setdefault(
-                    name, _Bucket(rate=rate, most=most, left=most, at=now)
+                    name, _Bucket(rate=rate, most=most, available=most, at=now)
                 )
                 wait_s = bucket.wait_s(now, count)
             if wait_s == 0.0:

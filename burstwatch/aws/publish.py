@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from burstwatch.aws.look import Look
+from burstwatch.aws.look import UnitSnapshot
 from burstwatch.aws.names import (
     ALARM_PERIOD_S,
     LONGEST_S,
@@ -30,7 +30,7 @@ DATA_PER_CALL = 1000
 
 
 def publish_severities(
-    clients: Clients, found: Look, plan: AlarmPlan, config: Config
+    clients: Clients, snapshot: UnitSnapshot, plan: AlarmPlan, config: Config
 ) -> list[Problem]:
     """The metrics of every resource that an alarm is about, stamped with the sweep's start.
 
@@ -44,28 +44,28 @@ def publish_severities(
     severities: list[dict[str, Any]] = []
     ranges: list[dict[str, Any]] = []
     for (kind, resource_id), number in plan.severities.items():
-        of_it = resource_dimensions(config, kind, resource_id, foreign=found.foreign)
-        times = [found.at, found.at - ALARM_PERIOD_S] if resource_id in new else [found.at]
+        of_it = resource_dimensions(config, kind, resource_id, foreign=snapshot.foreign)
+        times = [snapshot.at, snapshot.at - ALARM_PERIOD_S] if resource_id in new else [snapshot.at]
         severities += [datum(SEVERITY_METRIC, of_it, at, float(number), "None") for at in times]
-        entry = found.assessments.get(resource_id)
-        left = None if entry is None else time_left(entry[1], found.at)
-        if left is not None:
-            ranges.append(_range_datum(of_it, found.at, *left))
+        entry = snapshot.assessments.get(resource_id)
+        time_bounds = None if entry is None else time_left(entry[1], snapshot.at)
+        if time_bounds is not None:
+            ranges.append(_range_datum(of_it, snapshot.at, *time_bounds))
     # Apart, and after what the alarms need.
     return _put(clients, severities) + _put(clients, ranges)
 
 
 def publish_of_unit(
-    clients: Clients, found: Look, config: Config, metric: str, value: float
+    clients: Clients, snapshot: UnitSnapshot, config: Config, metric: str, value: float
 ) -> list[Problem]:
     """A metric of the unit itself, such as its heartbeat."""
-    of_unit = unit_dimensions(found.unit, found.shard, config)
-    return _put(clients, [datum(metric, of_unit, found.at, value)])
+    of_unit = unit_dimensions(snapshot.unit, snapshot.shard, config)
+    return _put(clients, [datum(metric, of_unit, snapshot.at, value)])
 
 
 def publish_events(
     clients: Clients,
-    found: Look,
+    snapshot: UnitSnapshot,
     messages: Iterable[tuple[str, Callable[[], Message]]],
     config: Config,
 ) -> list[Problem]:
@@ -79,7 +79,7 @@ def publish_events(
             message = write()
             part = f"event {message.event} of {_subject_of(message)}"
             topic = config.events_topic_arn
-            send(clients, message, topic=topic, severity=severity, unit=found.unit)
+            send(clients, message, topic=topic, severity=severity, unit=snapshot.unit)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others theirs
             problems.append(Problem(part=part, error=describe_error(error)))
     return problems
@@ -123,15 +123,15 @@ def time_left(assessment: Assessment, now: float) -> tuple[float, float, float] 
         projection.left_s(seconds, now)
         for seconds in (projection.low_s, projection.time_to_empty_s, projection.high_s)
     )
-    known = [one for one in (low, likely, high) if one is not None]
-    least = min(known, default=math.inf)
+    bounds = [seconds for seconds in (low, likely, high) if seconds is not None]
+    least = min(bounds, default=math.inf)
     if math.isinf(least):
         return None
     middle = least if likely is None else likely
     return (
         min(least, LONGEST_S),
         min(middle, LONGEST_S),
-        min(max(known) if high is not None else math.inf, LONGEST_S),
+        min(max(bounds) if high is not None else math.inf, LONGEST_S),
     )
 
 

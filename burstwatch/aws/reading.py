@@ -26,7 +26,7 @@ from burstwatch.polling.queries import (
     make_request,
 )
 from burstwatch.polling.sampling import Batch, Steps, Task
-from burstwatch.polling.schedule import Judged
+from burstwatch.polling.schedule import Judgement
 from burstwatch.polling.unit import Problem
 
 #: Batches under way at once: their calls wait for CloudWatch, not for one another.
@@ -81,13 +81,13 @@ class Answered:
     """
 
     is_fresh: bool = False
-    judged: list[Judged] = field(default_factory=list)
+    judgements: list[Judgement] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, more: "Answered") -> None:
         """Take in those of another batch."""
         self.is_fresh = self.is_fresh or more.is_fresh
-        self.judged += more.judged
+        self.judgements += more.judgements
         self.problems += more.problems
 
 
@@ -119,8 +119,8 @@ def ask(
     if refused:
         reader.allowance.refuse(len(refused))
         answered.add(_given_up(Batch(task, refused), BUDGET_USED))
-    first = partial(_first, reader)
-    for done in _at_once(reader, first, [Batch(task, some) for some in batches]):
+    read_first = partial(_first, reader)
+    for done in _at_once(reader, read_first, [Batch(task, group) for group in batches]):
         if isinstance(done, Batch):
             silent.append(done)
         else:
@@ -166,8 +166,8 @@ def _first(reader: Reader, batch: Batch) -> Batch | Answered:
 
 
 def _judge(reader: Reader, batch: Batch, *, unit_is_fresh: bool) -> Answered:
-    judged = reader.run(batch.judge(unit_is_fresh=unit_is_fresh))
-    return Answered(judged=judged, problems=batch.problems)
+    judgements = reader.run(batch.judge(unit_is_fresh=unit_is_fresh))
+    return Answered(judgements=judgements, problems=batch.problems)
 
 
 def _is_fresh(
@@ -180,12 +180,12 @@ def _is_fresh(
     newest_s = task.schedule.newest_s.get(task.kind.name, 0.0)
     if newest_s >= task.now - task.config.max_data_age_s - FINE_S:
         return True
-    others = witnesses()[:WITNESSES]
-    for some in (others[:1], others[1:]):
-        batches = [Batch(task, some)] if some else []
+    candidates = witnesses()[:WITNESSES]
+    for group in (candidates[:1], candidates[1:]):
+        batches = [Batch(task, group)] if group else []
         for done in _at_once(reader, partial(_witness, reader), batches):
             # It was paid for, so it counts as a look; but none that failed takes the place of one before.
-            done.judged = [one for one in done.judged if not one.failed]
+            done.judgements = [judgement for judgement in done.judgements if not judgement.failed]
             answered.add(done)
             if done.is_fresh:
                 return True
@@ -199,12 +199,16 @@ def _only_they_are_silent(
 
     A silent volume with traffic is one whose level does not arrive.
     """
-    asked = [sample.resource for batch in silent for sample in batch.samples]
-    if not bystanders or len(asked) > MOST_SILENT:
+    silent_resources = [sample.resource for batch in silent for sample in batch.samples]
+    if not bystanders or len(silent_resources) > MOST_SILENT:
         return False
-    others = bystanders[:WITNESSES]
-    queries = [query for one in asked for query in demand_queries(task.kind, one)]
-    queries += [demand_query(task.kind, one, task.kind.demand_metrics[0]) for one in others]
+    compared = bystanders[:WITNESSES]
+    queries = [
+        query for resource in silent_resources for query in demand_queries(task.kind, resource)
+    ]
+    queries += [
+        demand_query(task.kind, bystander, task.kind.demand_metrics[0]) for bystander in compared
+    ]
     late_s = task.config.max_data_age_s + FINE_S
     request = make_request(queries, back_s=late_s + FINE_S, period_s=int(FINE_S))
     try:
@@ -219,8 +223,8 @@ def _only_they_are_silent(
         for at, value in series
         if at + FINE_S >= task.now - late_s and value > 0
     }
-    return not busy.isdisjoint(one.id for one in others) and busy.isdisjoint(
-        one.id for one in asked
+    return not busy.isdisjoint(bystander.id for bystander in compared) and busy.isdisjoint(
+        resource.id for resource in silent_resources
     )
 
 
@@ -231,4 +235,4 @@ def _witness(reader: Reader, batch: Batch) -> Answered:
 
 
 def _given_up(batch: Batch, reason: str) -> Answered:
-    return Answered(judged=batch.given_up(reason), problems=batch.problems)
+    return Answered(judgements=batch.given_up(reason), problems=batch.problems)

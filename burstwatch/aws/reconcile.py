@@ -13,7 +13,7 @@ from burstwatch.aws.alarms import (
     write_members,
 )
 from burstwatch.aws.episodes import of_alarms
-from burstwatch.aws.look import Look
+from burstwatch.aws.look import UnitSnapshot
 from burstwatch.aws.names import (
     LISTING,
     MASS,
@@ -73,15 +73,21 @@ class Listed:
     problems: tuple[Problem, ...] = ()
 
 
-def list_alarms(home: Clients, found: Look, config: Config, *, is_home: bool) -> Listed | Problem:
+def list_alarms(
+    home: Clients, snapshot: UnitSnapshot, config: Config, *, is_home: bool
+) -> Listed | Problem:
     """The alarms that a unit has, or why that is not known."""
     try:
-        home_unit = found.unit if is_home else home.unit()
-        prefix = unit_prefix(config.deployment, found.unit, home_unit)
+        home_unit = snapshot.unit if is_home else home.unit()
+        prefix = unit_prefix(config.deployment, snapshot.unit, home_unit)
         alarms = read_alarms(home, prefix)
     except (*AWS_ERRORS, AwsError) as error:
         return Problem(part="DescribeAlarms", error=describe_error(error))
-    part, listed, problems = part_name(found.unit, found.shard), list[Alarm](), list[Problem]()
+    part, listed, problems = (
+        part_name(snapshot.unit, snapshot.shard),
+        list[Alarm](),
+        list[Problem](),
+    )
     for alarm in alarms:
         if alarm.kind != MASS or part_of(alarm.resource_id) != part:
             listed.append(alarm)
@@ -98,8 +104,8 @@ def list_alarms(home: Clients, found: Look, config: Config, *, is_home: bool) ->
 
 def reconcile(
     home: Clients,
-    found: Look,
-    there: Listed | Problem,
+    snapshot: UnitSnapshot,
+    listed: Listed | Problem,
     config: Config,
     *,
     close: Callable[[str, Sequence[Alarm]], Episode],
@@ -111,39 +117,39 @@ def reconcile(
     ``close`` describes the episode of a resource by its alarms, which are all over. ``is_hearing_due``
     asks whether somebody hears the topics, which it also does when it has made an alarm.
     """
-    alarms = () if isinstance(there, Problem) else there.alarms
-    plan = plan_alarms(found, alarms, config, now=now)
+    alarms = () if isinstance(listed, Problem) else listed.alarms
+    plan = plan_alarms(snapshot, alarms, config, now=now)
     # What goes to OK now must not repeat the danger. All other words can wait until somebody is paged.
-    over = [one for one in plan.rewrite if one[1].over_s is not None]
-    lasting = [one for one in plan.rewrite if one[1].over_s is None]
-    _, problems = rewrite_alarms(home, found, plan, over, config)
-    unpublished = publish_severities(home, found, plan, config)
+    ending = [entry for entry in plan.rewrite if entry[1].over_s is not None]
+    lasting = [entry for entry in plan.rewrite if entry[1].over_s is None]
+    _, problems = rewrite_alarms(home, snapshot, plan, ending, config)
+    unpublished = publish_severities(home, snapshot, plan, config)
     problems += unpublished
     if plan.postponed:
         reason = f"{plan.postponed} alarms wait for the next sweep: this sweep made as many as one sweep may"
         problems.append(Problem(part="alarms", error=reason))
     # An alarm must find its metric: none is made while that is not acknowledged, and
     # none is made or deleted without knowing which there are.
-    if isinstance(there, Problem):
+    if isinstance(listed, Problem):
         # Without the list of alarms, everything is treated as announced.
-        announced = frozenset(found.assessments)
-        return Reconciled(announced=announced, problems=(there, *problems), is_complete=False)
+        announced = frozenset(snapshot.assessments)
+        return Reconciled(announced=announced, problems=(listed, *problems), is_complete=False)
     if unpublished:
         return Reconciled(announced=plan.announced, problems=tuple(problems), is_complete=False)
-    created, failed = create_alarms(home, found, plan, there.prefix, config)
+    created, failed = create_alarms(home, snapshot, plan, listed.prefix, config)
     problems += failed.values()
-    not_kept = [*there.problems, *_keep_members(home, found, plan, created, there.prefix)]
+    not_kept = [*listed.problems, *_keep_members(home, snapshot, plan, created, listed.prefix)]
     problems += not_kept
     was_asked = bool(is_hearing_due or created)
-    unmade = _unmade(found, plan, failed)
-    unheard = find_unheard(home, there.alarms, unmade, config, asks_topics=was_asked)
+    unmade = _unmade(snapshot, plan, failed)
+    unheard = find_unheard(home, listed.alarms, unmade, config, asks_topics=was_asked)
     problems += [*unheard.problems, *tell_unheard(home, unheard, config, now=now)]
-    rewritten, failed_words = rewrite_alarms(home, found, plan, lasting, config)
+    rewritten, failed_words = rewrite_alarms(home, snapshot, plan, lasting, config)
     problems += failed_words
-    closed, failed_ends = close_episodes(found, plan, close)
+    closed, failed_ends = close_episodes(snapshot, plan, close)
     problems += failed_ends
-    told = events(found, plan, created, rewritten, closed, config)
-    problems += publish_events(home, found, told, config)
+    messages = events(snapshot, plan, created, rewritten, closed, config)
+    problems += publish_events(home, snapshot, messages, config)
     problems += delete_alarms(home, plan.delete)
     return Reconciled(
         created=tuple(created),
@@ -158,7 +164,7 @@ def reconcile(
 
 
 def _unmade(
-    found: Look, plan: AlarmPlan, failed: Mapping[tuple[str, Verdict], Problem]
+    snapshot: UnitSnapshot, plan: AlarmPlan, failed: Mapping[tuple[str, Verdict], Problem]
 ) -> dict[tuple[str, Verdict], str]:
     """A line for each alarm that could not be made: what it would have said first, and why not."""
     lines = {}
@@ -167,7 +173,7 @@ def _unmade(
         group = plan.groups.get(key)
         for resource_id in (key,) if group is None else group.resource_ids:
             try:
-                title = danger_title(found.brief(resource_id))
+                title = danger_title(snapshot.brief(resource_id))
             except Exception:  # noqa: BLE001 - perhaps its words were what failed
                 title = f"{resource_id} is {severity}"
             lines[resource_id, severity] = f"{title}. No alarm: {problem.error}"
@@ -175,15 +181,15 @@ def _unmade(
 
 
 def close_episodes(
-    found: Look, plan: AlarmPlan, close: Callable[[str, Sequence[Alarm]], Episode]
+    snapshot: UnitSnapshot, plan: AlarmPlan, close: Callable[[str, Sequence[Alarm]], Episode]
 ) -> tuple[list[Episode], list[Problem]]:
     """Describe the episodes that are over. Returns all of them, and what failed."""
     closed, problems = [], list[Problem]()
-    for resource_id, over in plan.over.items():
+    for resource_id, alarms in plan.ended.items():
         try:
-            closed.append(close(resource_id, over))
+            closed.append(close(resource_id, alarms))
         except Exception as error:  # noqa: BLE001 - what is wrong with one must not keep the others' alarms
-            closed.append(of_alarms(over, unit=str(found.unit), closed_s=found.at))
+            closed.append(of_alarms(alarms, unit=str(snapshot.unit), closed_s=snapshot.at))
             part = f"end of the episode of {resource_id}"
             problems.append(Problem(part=part, error=describe_error(error)))
     return closed, problems
@@ -191,9 +197,9 @@ def close_episodes(
 
 def rewrite_alarms(
     clients: Clients,
-    found: Look,
+    snapshot: UnitSnapshot,
     plan: AlarmPlan,
-    wanted: Sequence[tuple[Alarm, Timeline]],
+    changes: Sequence[tuple[Alarm, Timeline]],
     config: Config,
 ) -> tuple[list[tuple[Alarm, Timeline]], list[Problem]]:
     """Change the words of alarms that are there. Returns those changed, and what failed.
@@ -202,9 +208,9 @@ def rewrite_alarms(
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
     """
     done, problems = [], list[Problem]()
-    for alarm, timeline in wanted:
+    for alarm, timeline in changes:
         try:
-            text = description(message_of_old(found, plan, alarm, timeline, config))
+            text = description(message_of_old(snapshot, plan, alarm, timeline, config))
             subject = (alarm.kind, alarm.resource_id)
             request = alarm_request(alarm.name, subject, text, alarm.severity, config)
             # Somebody may have silenced it by hand.
@@ -219,48 +225,48 @@ def rewrite_alarms(
 
 
 def create_alarms(
-    clients: Clients, found: Look, plan: AlarmPlan, prefix: str, config: Config
+    clients: Clients, snapshot: UnitSnapshot, plan: AlarmPlan, prefix: str, config: Config
 ) -> tuple[list[tuple[str, Verdict]], dict[tuple[str, Verdict], Problem]]:
     """Make the planned alarms, those of groups first. Returns those made by id, and why others could not be.
 
     CloudWatch takes three a second from the whole account: what it throttles is tried again.
     """
-    made: list[tuple[str, Verdict]] = []
+    created: list[tuple[str, Verdict]] = []
     failed: dict[tuple[str, Verdict], Problem] = {}
     of_groups = [(key, group.severity) for key, group in plan.new_groups.items()]
-    wanted = [*of_groups, *plan.create]
+    pending = [*of_groups, *plan.create]
     for _ in range(TRIES):
         throttled = []
-        for resource_id, severity in wanted:
+        for resource_id, severity in pending:
             try:
-                request = _request_for(found, plan, resource_id, severity, prefix, config)
+                request = _request_for(snapshot, plan, resource_id, severity, prefix, config)
                 clients("cloudwatch").put_metric_alarm(**request)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
                 part = f"{severity} alarm of {resource_id}"
                 failed[resource_id, severity] = Problem(part=part, error=describe_error(error))
                 throttled += [(resource_id, severity)] if is_throttled(error) else []
             else:
-                made.append((resource_id, severity))
+                created.append((resource_id, severity))
                 failed.pop((resource_id, severity), None)
-        wanted = throttled
-    return made, failed
+        pending = throttled
+    return created, failed
 
 
 def _keep_members(
     clients: Clients,
-    found: Look,
+    snapshot: UnitSnapshot,
     plan: AlarmPlan,
     created: Sequence[tuple[str, Verdict]],
     prefix: str,
 ) -> Iterator[Problem]:
     """Keep with each mass alarm which resources it stands for. Yields what failed."""
-    made = {key for key, _ in created}
+    created_keys = {key for key, _ in created}
     for key, group in plan.groups.items():
         if group.alarm is not None and group.has_changed:
             alarm, before = group.alarm, group.alarm.members or frozenset()
             yield from write_members(clients, alarm.name, alarm.arn, group.members, before=before)
-        if group.alarm is None and key in made:
-            name = _mass_alarm_name(found, key, group.severity, prefix)
+        if group.alarm is None and key in created_keys:
+            name = _mass_alarm_name(snapshot, key, group.severity, prefix)
             try:
                 alarms = read_alarms(clients, name)  # only CloudWatch knows its ARN
             except AWS_ERRORS as error:
@@ -271,22 +277,27 @@ def _keep_members(
                     yield from write_members(clients, name, alarm.arn, group.members, before=())
 
 
-def _mass_alarm_name(found: Look, key: str, severity: Verdict, prefix: str) -> str:
-    return alarm_name(prefix, "", mass_name(found.shard, group_of(key)), severity)
+def _mass_alarm_name(snapshot: UnitSnapshot, key: str, severity: Verdict, prefix: str) -> str:
+    return alarm_name(prefix, "", mass_name(snapshot.shard, group_of(key)), severity)
 
 
 def _request_for(
-    found: Look, plan: AlarmPlan, resource_id: str, severity: Verdict, prefix: str, config: Config
+    snapshot: UnitSnapshot,
+    plan: AlarmPlan,
+    resource_id: str,
+    severity: Verdict,
+    prefix: str,
+    config: Config,
 ) -> dict[str, Any]:
-    message = message_of_new(found, plan, resource_id, severity, config)
+    message = message_of_new(snapshot, plan, resource_id, severity, config)
     if resource_id in plan.groups:
         subject = (MASS, resource_id)
-        name = _mass_alarm_name(found, resource_id, severity, prefix)
-    elif resource_id not in found.assessments:
+        name = _mass_alarm_name(snapshot, resource_id, severity, prefix)
+    elif resource_id not in snapshot.assessments:
         subject = (LISTING, resource_id)
         name = alarm_name(prefix, "", f"{NOT_LISTED}-{group_of(resource_id)}", severity)
     else:
-        resource = found.assessments[resource_id][0]
+        resource = snapshot.assessments[resource_id][0]
         subject = (resource.kind, resource_id)
         name = alarm_name(prefix, resource.name, resource_id, severity)
     return alarm_request(name, subject, description(message), severity, config)

@@ -55,7 +55,7 @@ def record(
     samples = _samples(answers, kind, resource_id, float(period_s))
     resource = lowest_bucket(kind, buckets, samples)
     # A level that comes every five minutes is known at the end of its five, not before.
-    levels = sorted(one.t_s for one in samples if resource.level_metric in one.values)
+    levels = sorted(sample.t_s for sample in samples if resource.level_metric in sample.values)
     wide, step_s = at_period(
         samples,
         float(period_s),
@@ -92,26 +92,24 @@ def _find(
     """
     unit = clients.unit()
     scope = Scope(ids=(thing_id(resource_id),))
-    found: dict[str, tuple[Kind, list[Resource]]] = {}
+    matches: dict[str, tuple[Kind, list[Resource]]] = {}
     without: dict[str, tuple[Kind, list[Resource]]] = {}
     failed: dict[str, None] = {}
     for kind in kinds:
         inventory = take_inventory(kind, clients, unit, now=now, scope=scope)
-        failed |= {f"{one.part}: {one.error}": None for one in inventory.problems}
+        failed |= {f"{problem.part}: {problem.error}": None for problem in inventory.problems}
         for resource in inventory.resources:
             if resource_id in {resource.id, thing_id(resource.id)}:
-                of_this = found if resource.bucket else without
+                of_this = matches if resource.bucket else without
                 of_this.setdefault(resource.id, (kind, []))[1].append(resource)
-    found = found or without
-    if resource_id in found:
-        return found[resource_id]
-    if len(found) == 1:
-        return next(iter(found.values()))
+    matches = matches or without
+    if resource_id in matches:
+        return matches[resource_id]
+    if len(matches) == 1:
+        return next(iter(matches.values()))
     why = f" ({'; '.join(failed)})" if failed else ""
-    if found:
-        msg = (
-            f"{resource_id} has several kinds of credits: use one of these ids: {', '.join(found)}"
-        )
+    if matches:
+        msg = f"{resource_id} has several kinds of credits: use one of these ids: {', '.join(matches)}"
     else:
         msg = f"no resource {resource_id!r} with credits in {unit}{why}"
     raise AwsError(msg)

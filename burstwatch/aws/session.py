@@ -202,12 +202,12 @@ def parse_time(value: object) -> datetime:
     if isinstance(value, int | float):
         return datetime.fromtimestamp(value, tz=UTC)
     try:
-        found = datetime.fromisoformat(str(value))
+        moment = datetime.fromisoformat(str(value))
     except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
+        moment = None
+    if moment is None or moment.tzinfo is None:
         return parse_timestamp(value)  # type: ignore[no-any-return]  # botocore has no types
-    return found
+    return moment
 
 
 def is_throttled(error: Exception) -> bool:

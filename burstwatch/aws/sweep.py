@@ -8,7 +8,7 @@ from functools import partial
 from burstwatch.aws.budget import SPENT_METRIC, open_budget
 from burstwatch.aws.episodes import close_episode
 from burstwatch.aws.listed_kinds import sort_out
-from burstwatch.aws.look import Look, look
+from burstwatch.aws.look import UnitSnapshot, look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import HEARTBEAT_METRIC, foreign_name, foreign_of
 from burstwatch.aws.publish import publish_of_unit
@@ -37,7 +37,7 @@ class Sweep:
     episodes that ended.
     """
 
-    found: Look
+    snapshot: UnitSnapshot
     problems: tuple[Problem, ...]
     created: tuple[tuple[str, Verdict], ...] = ()
     deleted: tuple[str, ...] = ()
@@ -66,40 +66,37 @@ def sweep(
     """
     throttled_before = _throttled(clients, home)
     publisher = home.until(deadline.plus(PUBLISH_S))
-    problems: list[Problem] = []
-    if not math.isinf(config.budget_metrics_per_s) and (
-        memory.budget is None or memory.budget.is_stale(now)
-    ):
-        opened, problems = open_budget(home.until(deadline), unit, memory.shard, config, now=now)
-        memory.budget = memory.budget if memory.budget and problems else opened
-    found = look(unit, kinds, clients, config, memory, now=now, deadline=deadline)
-    found, not_kept = sort_out(home.until(deadline), found, config, memory)
-    problems += [*found.problems, *not_kept]
+    problems = _renew_budget(home.until(deadline), unit, memory, config, now=now)
+    snapshot = look(unit, kinds, clients, config, memory, now=now, deadline=deadline)
+    snapshot, not_kept = sort_out(home.until(deadline), snapshot, config, memory)
+    problems += [*snapshot.problems, *not_kept]
     if memory.budget is not None:
-        memory.budget.spend(found.metrics_requested)
+        memory.budget.spend(snapshot.metrics_requested)
         # The next function begins with what was asked for.
-        spent = float(found.metrics_requested)
-        problems += publish_of_unit(publisher, found, config, SPENT_METRIC, spent)
+        spent = float(snapshot.metrics_requested)
+        problems += publish_of_unit(publisher, snapshot, config, SPENT_METRIC, spent)
     reader = home.until(deadline.plus(READ_ALARMS_S))
-    there = list_alarms(reader, found, config, is_home=clients is home)
+    listed = list_alarms(reader, snapshot, config, is_home=clients is home)
     foreign = "" if clients is home else foreign_name(unit)
-    if not isinstance(there, Problem):
-        foreign = foreign_of(there.prefix)  # a role can lead to the home unit as well
-    found = replace(found, foreign=foreign)
-    close = partial(close_episode, clients, found, deadline=deadline.plus(READ_ALARMS_S))
+    if not isinstance(listed, Problem):
+        foreign = foreign_of(listed.prefix)  # a role can lead to the home unit as well
+    snapshot = replace(snapshot, foreign=foreign)
+    close = partial(close_episode, clients, snapshot, deadline=deadline.plus(READ_ALARMS_S))
     is_due = memory.seconds_since_heard(now) >= HEARING_S
-    alarms = reconcile(publisher, found, there, config, close=close, is_hearing_due=is_due, now=now)
+    alarms = reconcile(
+        publisher, snapshot, listed, config, close=close, is_hearing_due=is_due, now=now
+    )
     memory.heard_at = now if alarms.is_heard else memory.heard_at
     problems += alarms.problems
     # A sweep that could not see everything, or make an alarm, is not complete, and its silence must alarm.
-    completed = alarms.is_complete and not found.incomplete and not found.is_blind
+    completed = alarms.is_complete and not snapshot.incomplete and not snapshot.is_blind
     if completed:
         # Last: all before it was acknowledged.
-        beat = publish_of_unit(publisher, found, config, HEARTBEAT_METRIC, 1.0)
+        beat = publish_of_unit(publisher, snapshot, config, HEARTBEAT_METRIC, 1.0)
         problems += beat
         completed = not beat
     return Sweep(
-        found=found,
+        snapshot=snapshot,
         problems=tuple(problems),
         created=alarms.created,
         deleted=alarms.deleted,
@@ -110,5 +107,17 @@ def sweep(
     )
 
 
+def _renew_budget(
+    home: Clients, unit: Unit, memory: Memory, config: Config, *, now: float
+) -> list[Problem]:
+    """Read what is left to spend, where a budget is set and what is remembered of it is old. Returns what failed."""
+    is_known = memory.budget is not None and not memory.budget.is_stale(now)
+    if math.isinf(config.budget_metrics_per_s) or is_known:
+        return []
+    opened, problems = open_budget(home, unit, memory.shard, config, now=now)
+    memory.budget = memory.budget if memory.budget and problems else opened
+    return problems
+
+
 def _throttled(*clients: Clients) -> int:
-    return sum(one.throttled for one in {id(one): one for one in clients}.values())
+    return sum(client.throttled for client in {id(client): client for client in clients}.values())

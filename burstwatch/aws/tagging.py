@@ -17,15 +17,15 @@ def find_thing(clients: Clients, kinds: Iterable[Kind], resource_id: str) -> tup
     Raises:
         AwsError: if there is none in the account and region, with what could not be asked.
     """
-    unit, wanted = clients.unit(), thing_id(resource_id)
+    unit, wanted_id = clients.unit(), thing_id(resource_id)
     problems: dict[Problem, None] = {}
     for kind in kinds:
-        things, failed = list_things(kind, clients, unit, Scope(ids=(wanted,)))
+        things, failed = list_things(kind, clients, unit, Scope(ids=(wanted_id,)))
         problems |= dict.fromkeys(failed)
         for thing in things:
-            if thing.id == wanted:
+            if thing.id == wanted_id:
                 return kind, thing
-    unasked = "".join(f"; {one.part} failed: {one.error}" for one in problems)
+    unasked = "".join(f"; {problem.part} failed: {problem.error}" for problem in problems)
     msg = f"{resource_id} is no resource with credits in {unit}{unasked}"
     raise AwsError(msg)
 

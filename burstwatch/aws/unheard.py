@@ -211,27 +211,30 @@ def _tell(
         return [Problem(part=f"alarm {full_name}", error="it is not there: deploy the stack again")]
     item = answer["MetricAlarms"][0]
     tags = read_tags(clients, item["AlarmArn"])
-    known, is_raised = read_members(tags), item["StateValue"] == "ALARM"
-    is_new = any(fingerprint(key) not in known for key in lines)
+    known_members, is_raised = read_members(tags), item["StateValue"] == "ALARM"
+    is_new = any(fingerprint(key) not in known_members for key in lines)
     asked_s = float(tags.get(PAUSE_TAG) or "-inf")
     since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
     is_pausing = is_raised and since.timestamp() <= asked_s and now - asked_s <= PAUSE_S
     before = item.get("AlarmDescription", "")
     # Others may be concerned too: what they have written just now, or before the alarm was raised, stays.
     is_current = is_raised or now - float(tags.get(WRITTEN_TAG) or "-inf") <= CURRENT_S
-    others = _lines_of(before) if is_current else []
-    members = {fingerprint(key) for key in lines} | (known if others else frozenset())
+    other_lines = _lines_of(before) if is_current else []
+    members = {fingerprint(key) for key in lines} | (known_members if other_lines else frozenset())
     # What was written of the same subject is of an earlier look.
     subjects = {_subject_of(line) for line in lines.values()}
-    told = [*lines.values(), *(line for line in others if _subject_of(line) not in subjects)]
+    lines_told = [
+        *lines.values(),
+        *(line for line in other_lines if _subject_of(line) not in subjects),
+    ]
     problems: list[Problem] = []
     if is_new or not is_raised:
         request = {key: item[key] for key in KEPT if key in item}
         note = [MORE] if is_raised else []
-        request["AlarmDescription"] = _text([*note, *told], before)
+        request["AlarmDescription"] = _text([*note, *lines_told], before)
         clients("cloudwatch").put_metric_alarm(**request)
         stamps = {WRITTEN_TAG: f"{now:.0f}"} | ({PAUSE_TAG: f"{now:.0f}"} if is_raised else {})
-        kept = {**tags_of(members, before=known), **stamps}
+        kept = {**tags_of(members, before=known_members), **stamps}
         problems = write_tags(clients, full_name, item["AlarmArn"], kept)
         is_pausing = is_raised and not problems
     if is_pausing:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from burstwatch.aws.look import Look
+from burstwatch.aws.look import UnitSnapshot
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.names import part_name
 from burstwatch.aws.session import AwsError, Clients, Deadline, describe_error
@@ -116,20 +116,20 @@ class Units:
         """The sweep of a unit that is not made: nothing is known of it, and it is named."""
         unit = Unit(account=spec.account or "home", region=spec.region or self.home.region)
         problem = Problem(part=f"unit {part_name(unit, spec.shard)}", error=reason)
-        nothing = Look(unit=unit, at=now, shard=spec.shard)
-        return Sweep(found=nothing, problems=(problem,), reached=False)
+        nothing = UnitSnapshot(unit=unit, at=now, shard=spec.shard)
+        return Sweep(snapshot=nothing, problems=(problem,), reached=False)
 
     def _forget(self) -> None:
-        known = sum(len(memory.known) for memory in self.memories.values())
+        remembered = sum(len(memory.looks) for memory in self.memories.values())
         for spec in list(self.memories)[:-1]:
-            if known > self.most_known:
-                known -= len(self.memories.pop(spec).known)
+            if remembered > self.most_known:
+                remembered -= len(self.memories.pop(spec).looks)
 
     def _reach(self, spec: UnitSpec, deployment: str, now: float) -> Clients:
-        known = self._clients.get(spec)
-        if known is None or now > known[1] - RENEW_S:
-            known = self._clients[spec] = self.connect(self.home, spec, deployment)
-        return known[0]
+        connection = self._clients.get(spec)
+        if connection is None or now > connection[1] - RENEW_S:
+            connection = self._clients[spec] = self.connect(self.home, spec, deployment)
+        return connection[0]
 
 
 def connect(home: Clients, spec: UnitSpec, deployment: str) -> tuple[Clients, float]:

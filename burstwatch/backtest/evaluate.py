@@ -55,7 +55,7 @@ FEEDS = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class Truth:
     """The facts that a rule may use beside the observation. Only the oracle looks at ``events``."""
 
     config: Config
@@ -73,7 +73,7 @@ class Policy(Protocol):
     def help(self) -> str:
         """Its description in a line."""
 
-    def judge(self, seen: Observation, known: Known) -> Verdict:
+    def judge(self, observation: Observation, truth: Truth) -> Verdict:
         """The verdict: critical or exhausted is a page, and warning a warning."""
 
 
@@ -106,15 +106,15 @@ def score_trial(
         raise ValueError(msg)
     played = Played(rows, resource, period_s, kind)
     config = replace(view, period_s=max(view.period_s, period_s)).config(lead_s)
-    known = Known(config=config, events=trial.events)
+    truth = Truth(config=config, events=trial.events)
     paging: dict[str, list[float]] = {policy.name: [] for policy in policies}
     warning: dict[str, list[float]] = {policy.name: [] for policy in policies}
-    first = rows[0].t_s + period_s + view.delay_s
+    first_s = rows[0].t_s + period_s + view.delay_s
     for moment in range(round((rows[-1].t_s - rows[0].t_s) / period_s) + 1):
-        now = first + moment * period_s
-        seen = played.at(now, view.delay_s, config)
+        now = first_s + moment * period_s
+        observation = played.at(now, view.delay_s, config)
         for policy in policies:
-            verdict = policy.judge(seen, known)
+            verdict = policy.judge(observation, truth)
             if verdict in PAGED:
                 paging[policy.name].append(now)
             elif verdict == "warning":
@@ -148,8 +148,8 @@ class Scorer:
         """Counts from the moments at which a page or a warning was on; each holds until the next moment."""
         start_s, end_s = self.span
         runs = _runs(paging, self.period_s)
-        told = _runs(sorted([*paging, *warning]), self.period_s)
-        pages = [at for first, last in runs for at in _pages(first, last)]
+        announced_runs = _runs(sorted([*paging, *warning]), self.period_s)
+        pages = [at for begin, last in runs for at in _pages(begin, last)]
         counted = [event for event in self.events if start_s <= event.empty_s < end_s]
         leads = [_lead_s(runs, event) for event in counted]
         right, needless = self._right_and_needless(pages)
@@ -166,10 +166,12 @@ class Scorer:
             one_page_events=sum(self._is_one_episode(runs, event) for event in counted),
             right_pages=len(right),
             needless_pages=len(needless),
-            warned_pages=sum(_is_on(told, page - WARNED_S) for page in right + needless),
-            needless_warnings=len(self._right_and_needless([first for first, _ in told])[1]),
+            warned_pages=sum(_is_on(announced_runs, page - WARNED_S) for page in right + needless),
+            needless_warnings=len(
+                self._right_and_needless([begin for begin, _ in announced_runs])[1]
+            ),
             warning_s=len(warning) * self.period_s,
-            alarm_s=sum(max(0.0, min(last, end_s) - max(first, start_s)) for first, last in runs),
+            alarm_s=sum(max(0.0, min(last, end_s) - max(begin, start_s)) for begin, last in runs),
             seconds=end_s - start_s,
             leads_s=tuple(leads),
             fast_leads_s=tuple(
@@ -197,11 +199,11 @@ class Scorer:
     def _is_one_episode(self, runs: Sequence[tuple[float, float]], event: Event) -> bool:
         """Whether one alarm, begun and ended once, was all from the foresight before to the recovery."""
         begin_s = event.empty_s - self.foresight_s
-        return sum(last > begin_s and first <= event.recovered_s for first, last in runs) == 1
+        return sum(last > begin_s and begin <= event.recovered_s for begin, last in runs) == 1
 
 
 def _lead_s(runs: Sequence[tuple[float, float]], event: Event) -> float:
-    since = [first for first, last in runs if first <= event.empty_s < last]
+    since = [begin for begin, last in runs if begin <= event.empty_s < last]
     return event.empty_s - since[-1] if since else 0.0
 
 
@@ -216,8 +218,8 @@ def _runs(times: Sequence[float], period_s: float) -> list[tuple[float, float]]:
     return runs
 
 
-def _pages(first: float, last: float) -> list[float]:
-    return [first + REPEAT_S * n for n in range(math.ceil((last - first) / REPEAT_S))]
+def _pages(begin: float, last: float) -> list[float]:
+    return [begin + REPEAT_S * n for n in range(math.ceil((last - begin) / REPEAT_S))]
 
 
 def _is_on(runs: Sequence[tuple[float, float]], at: float) -> bool:

@@ -120,9 +120,11 @@ def _forecast(story: Story, moment: Moment) -> str:
     def at(seconds: float | None) -> str:
         if seconds is None or math.isinf(seconds):
             return span(seconds)
-        then = moment.t_s + seconds
+        empty_at = moment.t_s + seconds
         is_dated = recorded_time(story.start_s).endswith("Z")
-        return clock_time(then, now=moment.t_s) if is_dated else clock_of(story)(then).strip()
+        return (
+            clock_time(empty_at, now=moment.t_s) if is_dated else clock_of(story)(empty_at).strip()
+        )
 
     seconds = moment.time_to_empty_s
     low_to_high = f"({at(moment.low_s)} to {at(moment.high_s)})"

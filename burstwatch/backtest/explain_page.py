@@ -38,7 +38,7 @@ def as_html(story: Story) -> str:
 def _summary(story: Story) -> str:
     """What happened, in a sentence or two."""
     at = clock_of(story)
-    dry = ", ".join(at(one).strip() for one in story.emptied[:MOST_NAMED])
+    dry = ", ".join(at(moment).strip() for moment in story.emptied[:MOST_NAMED])
     more = len(story.emptied) - MOST_NAMED
     emptied = (
         f"Ran dry at {dry}{f' and {more} times more' if more > 0 else ''}."
@@ -64,10 +64,10 @@ def _balance_panel(story: Story) -> Chart:
 
 def _fan(chart: Chart, story: Story, page: Moment) -> None:
     """Draw a page's projection from the newest datapoint that it knew, down to where it might reach 0."""
-    known = [point for point in story.balance if point[0] <= page.t_s - (page.data_age_s or 0.0)]
-    if not known:
+    points = [point for point in story.balance if point[0] <= page.t_s - (page.data_age_s or 0.0)]
+    if not points:
         return
-    since_s, ratio = known[-1]
+    since_s, ratio = points[-1]
     end_s = chart.x_range[1]
     for seconds, dashes in ((page.low_s, "2 3"), (page.time_to_empty_s, ""), (page.high_s, "2 3")):
         if seconds is None:
@@ -75,8 +75,8 @@ def _fan(chart: Chart, story: Story, page: Moment) -> None:
         # What never comes, or not on this page, runs on to its edge.
         reached, share = page.t_s + seconds, 0.0
         if reached > end_s:
-            left = 1.0 if math.isinf(seconds) else 1 - (end_s - since_s) / (reached - since_s)
-            reached, share = end_s, ratio * left
+            share_left = 1.0 if math.isinf(seconds) else 1 - (end_s - since_s) / (reached - since_s)
+            reached, share = end_s, ratio * share_left
         chart.line([(since_s, ratio), (reached, share)], ORANGE, dashes=dashes)
 
 

@@ -124,9 +124,9 @@ class Played:
 
     def at(self, now: float, delay_s: float, config: Config) -> Observation:
         """The observation that was possible at ``now``."""
-        seen = bisect_right(self._row_ends, now - delay_s)
+        rows_seen = bisect_right(self._row_ends, now - delay_s)
         # The recording itself is the witness: a row without values is a silent volume.
-        age_s = now - self._row_ends[seen - 1] if seen else math.inf
+        age_s = now - self._row_ends[rows_seen - 1] if rows_seen else math.inf
         whole = self._history if now - delay_s >= self._credits_s else self._without_credits
         history = whole and whole.until(now - delay_s)
         back_s = look_back_s(self._resource.bucket)

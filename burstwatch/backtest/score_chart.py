@@ -11,8 +11,8 @@ COLORS = {"burstwatch": RED, "oracle": GREEN, "guarantee": BLUE}
 
 def draw_scores(totals: Mapping[str, Score], *, title: str) -> str:
     """Exhaustions announced over needless pages a volume-week, one dot a policy, as SVG."""
-    known = {name: (score.needless_per_week, score.announced) for name, score in totals.items()}
-    points = {n: (x, y) for n, (x, y) in known.items() if x is not None and y is not None}
+    positions = {name: (score.needless_per_week, score.announced) for name, score in totals.items()}
+    points = {n: (x, y) for n, (x, y) in positions.items() if x is not None and y is not None}
     right = max((x for x, _ in points.values()), default=1.0)
     low = min((y for _, y in points.values()), default=0.0)
     chart = Chart(
@@ -32,7 +32,7 @@ def draw_scores(totals: Mapping[str, Score], *, title: str) -> str:
         color = COLORS.get(name, GREY)
         chart.dot(x, y, color, radius=6)
         at = chart.y(y) + 4
-        while any(abs(at - other) < 13 for other in taken):  # noqa: PLR2004 - a line of text
+        while any(abs(at - place) < 13 for place in taken):  # noqa: PLR2004 - a line of text
             at += 4
         taken.append(at)
         chart.text(chart.x(x) + 10, at, name, anchor="start", small=True, color=color)

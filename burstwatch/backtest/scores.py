@@ -33,11 +33,11 @@ class Score:
     leads_s: tuple[float, ...] = ()
     fast_leads_s: tuple[float, ...] = ()
 
-    def __add__(self, other: "Score") -> "Score":
+    def __add__(self, added: "Score") -> "Score":
         """Both together."""
         return Score(
             **{
-                field.name: getattr(self, field.name) + getattr(other, field.name)
+                field.name: getattr(self, field.name) + getattr(added, field.name)
                 for field in fields(self)
             }
         )
@@ -99,8 +99,8 @@ class Column:
 
     def of(self, score: Score) -> float | None:
         """The figure of one policy."""
-        found: float | None = getattr(score, self.key)
-        return found
+        figure: float | None = getattr(score, self.key)
+        return figure
 
 
 #: The figures of `burstwatch backtest` and of docs/backtest.md, with the same names in both.
@@ -175,7 +175,7 @@ def report(summed: Mapping[str, Score], results: Sequence[Result]) -> str:
         ranges = intervals(results, name)
         cells = (_cell(column.of(score), ranges.get(column.key)) for column in COLUMNS)
         rows.append((name, *cells, span(_quantile(score.leads_s, 0.5))))
-    score = max(summed.values(), key=lambda one: one.events, default=Score())
+    score = max(summed.values(), key=lambda score: score.events, default=Score())
     lines = [
         table(("policy", *(column.name for column in COLUMNS), "lead"), rows),
         f"{score.events} exhaustions in {score.seconds / WEEK_S:.0f} volume-weeks",
@@ -189,11 +189,15 @@ def report(summed: Mapping[str, Score], results: Sequence[Result]) -> str:
 
 def _fast(summed: Mapping[str, Score]) -> list[str]:
     """Say how early the pages of those came for which nobody can page the lead before."""
-    known = {name: score.fast_leads_s for name, score in summed.items() if score.fast_leads_s}
-    if not known:
+    leads_by_policy = {
+        name: score.fast_leads_s for name, score in summed.items() if score.fast_leads_s
+    }
+    if not leads_by_policy:
         return []
-    number = max(len(leads) for leads in known.values())
-    medians = ", ".join(f"{name} {span(_quantile(leads, 0.5))}" for name, leads in known.items())
+    number = max(len(leads) for leads in leads_by_policy.values())
+    medians = ", ".join(
+        f"{name} {span(_quantile(leads, 0.5))}" for name, leads in leads_by_policy.items()
+    )
     text = "went from full to empty faster than the lead: no page can be in time. Median time from alarm to empty:"
     return [f"{number} of them {text} {medians}"]
 
@@ -243,13 +247,15 @@ def resample(
 ) -> tuple[float, float] | None:
     """The 90 % interval of ``value`` when whole groups (machines) are drawn anew."""
     drawn = random.Random(SEED)  # noqa: S311 - nothing secret
-    found = []
+    figures = []
     for _ in range(DRAWS):
         total = sum((drawn.choice(groups) for _ in groups), Score())
-        one = value(total)
-        if one is not None:
-            found.append(one)
-    if not found:
+        figure = value(total)
+        if figure is not None:
+            figures.append(figure)
+    if not figures:
         return None
-    found.sort()
-    return found[int(0.05 * len(found))], found[min(len(found) - 1, int(0.95 * len(found)))]
+    figures.sort()
+    return figures[int(0.05 * len(figures))], figures[
+        min(len(figures) - 1, int(0.95 * len(figures)))
+    ]

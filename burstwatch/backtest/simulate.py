@@ -86,11 +86,11 @@ class Simulation:
         level, now = ratio * self.bucket.capacity, start_s
         point = Datapoint(start_s=start_s, period_s=self.period_s)
         for load in loads:
-            left = load.seconds
-            while left > _SLACK:
+            seconds_left = load.seconds
+            while seconds_left > _SLACK:
                 ends = point.start_s + self.period_s
-                span, level = self._advance(point, load, level, min(left, ends - now), now)
-                now, left = now + span, left - span
+                span, level = self._advance(point, load, level, min(seconds_left, ends - now), now)
+                now, seconds_left = now + span, seconds_left - span
                 if ends - now <= _SLACK:
                     yield point
                     now, point = ends, Datapoint(start_s=ends, period_s=self.period_s)

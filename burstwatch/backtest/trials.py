@@ -119,14 +119,14 @@ def incidents(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:
 
     An event's time is the end of its step: that is when a datapoint first shows it.
     """
-    found: list[Event] = []
+    events: list[Event] = []
     is_open, full_s = False, -math.inf
     for end_s, turned_empty, ratio in steps:
         full_s = end_s if ratio >= BACK_RATIO else full_s
         if is_open and ratio >= RECOVERED_RATIO:
-            found[-1] = replace(found[-1], recovered_s=end_s)
+            events[-1] = replace(events[-1], recovered_s=end_s)
             is_open = False
         elif not is_open and turned_empty:
-            found.append(Event(empty_s=end_s, recovered_s=math.inf, full_s=full_s))
+            events.append(Event(empty_s=end_s, recovered_s=math.inf, full_s=full_s))
             is_open = True
-    return found
+    return events

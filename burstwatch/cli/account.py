@@ -65,9 +65,9 @@ def make_clients(
         raise ValueError(msg) from None
     named = region or args.region or env.get("AWS_REGION")
     clients = Clients(named, profile=args.profile, fallback=fallback)
-    known = clients.known_regions()
-    if args.region is not None and args.region not in known:
-        msg = f"unknown region {args.region!r}, allowed are {', '.join(known)}"
+    regions = clients.known_regions()
+    if args.region is not None and args.region not in regions:
+        msg = f"unknown region {args.region!r}, allowed are {', '.join(regions)}"
         raise ValueError(msg)
     return clients
 

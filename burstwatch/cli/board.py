@@ -31,7 +31,7 @@ class ShownResource:
     verdict: Verdict
     balance: str
     spark: str
-    left: str
+    time_left: str
     worst: str
 
 
@@ -42,7 +42,7 @@ class Board:
     ``place`` is its account and region. ``requested`` is how many metrics were asked for, which AWS bills.
     """
 
-    seen: dict[str, Assessed] = field(default_factory=dict)
+    assessed: dict[str, Assessed] = field(default_factory=dict)
     levels: dict[str, deque[float]] = field(
         default_factory=lambda: defaultdict(lambda: deque(maxlen=SPARK_WIDTH))
     )
@@ -61,7 +61,7 @@ class Board:
         problems: tuple[str, ...],
     ) -> None:
         """Take one look: what is gone from the account is gone from here."""
-        self.seen = dict(assessments)
+        self.assessed = dict(assessments)
         for key, (_, assessment) in assessments.items():
             level = assessment.projection.level
             if level is not None:
@@ -69,29 +69,29 @@ class Board:
         self.looked_at, self.problems, self.place = at, problems, place
         self.requested += requested
 
-    def lines(self, now: float, wanted: str = "") -> list[ShownResource]:
+    def lines(self, now: float, query: str = "") -> list[ShownResource]:
         """The lines that match, the worst first."""
-        entries = sorted(self.seen.values(), key=urgency)
-        return [self._line(entry, now) for entry in entries if is_wanted(entry[0], wanted)]
+        entries = sorted(self.assessed.values(), key=urgency)
+        return [self._line(entry, now) for entry in entries if is_wanted(entry[0], query)]
 
     def summary(self, now: float) -> str:
         """Counts, the age of the look, and what the session has cost."""
         if self.looked_at is None:
             return "looking for the first time ..."
         counts: dict[Verdict, int] = defaultdict(int)
-        for _, assessment in self.seen.values():
+        for _, assessment in self.assessed.values():
             counts[assessment.verdict] += 1
         said = ", ".join(f"{count} {word_of(verdict)}" for verdict, count in sorted(counts.items()))
         cost = usd_of("metric_request", self.requested)
         clock = clock_time(self.looked_at, now=now)
         return (
-            f"{self.place}, {clock}: {len(self.seen)} resources ({said or 'none'}); looked {span(now - self.looked_at)} ago; "
+            f"{self.place}, {clock}: {len(self.assessed)} resources ({said or 'none'}); looked {span(now - self.looked_at)} ago; "
             f"{number(self.requested)} metrics requested, {cost:.4f} USD"
         )
 
     def detail(self, key: str) -> str:
         """Everything about one resource, for a person."""
-        resource, assessment = self.seen[key]
+        resource, assessment = self.assessed[key]
         facts = "\n".join(f"{name}: {value}" for name, value in resource.facts.items() if value)
         tags = ", ".join(f"{name}={value}" for name, value in resource.tags.items())
         caveats = "\n".join(resource.caveats)
@@ -121,7 +121,7 @@ class Board:
             spark="".join(map(spark, self.levels.get(resource.id, ())))
             if resource.has_share
             else "",
-            left=span(projection.left_s(projection.time_to_empty_s, now)),
+            time_left=span(projection.left_s(projection.time_to_empty_s, now)),
             worst=span(projection.left_s(projection.worst_s, now)),
         )
 
@@ -131,7 +131,7 @@ def word_of(verdict: Verdict) -> str:
     return verdict.replace("_", " ")
 
 
-def is_wanted(resource: Resource, wanted: str) -> bool:
+def is_wanted(resource: Resource, query: str) -> bool:
     """Whether each word is in the id, name, kind, region, type or tags of a resource."""
     tags = (f"{name}={value}" for name, value in resource.tags.items())
     text = " ".join(
@@ -144,7 +144,7 @@ def is_wanted(resource: Resource, wanted: str) -> bool:
             *tags,
         )
     ).lower()
-    return all(word in text for word in wanted.lower().split())
+    return all(word in text for word in query.lower().split())
 
 
 def bar(ratio: float) -> str:

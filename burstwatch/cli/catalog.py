@@ -93,7 +93,9 @@ def catalog() -> dict[str, Any]:
         "prices": {name: asdict(price) for name, price in PRICES.items()},
         "read_actions": [*read_actions(kinds), *ALARM_READS],
         "shard_counts": list(COUNTS),
-        "services": sorted({one.service for kind in kinds for one in kind.listings} | OWN_SERVICES),
+        "services": sorted(
+            {listing.service for kind in kinds for listing in kind.listings} | OWN_SERVICES
+        ),
         "settings": [
             {
                 "name": setting.name,

@@ -19,13 +19,13 @@ from burstwatch.polling.cost import (
 )
 
 if TYPE_CHECKING:  # boto3 is an extra
-    from burstwatch.aws.look import Look
+    from burstwatch.aws.look import UnitSnapshot
 
 #: What a type costs together: its resources, and the cost of each of its buckets.
 Group = tuple[set[str], list[Cost]]
 
 
-def cost_report(looks: "Sequence[Look]", config: Config) -> str:
+def cost_report(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
     """A table for people."""
     groups = _by_type(looks, config)
     rows = [
@@ -67,27 +67,27 @@ def cost_report(looks: "Sequence[Look]", config: Config) -> str:
 
 def _deployment(config: Config) -> str:
     lines = deployment_lines(config)
-    named = ", ".join(f"{one.name} {one.usd:.2f}" for one in lines)
-    total = sum(one.usd for one in lines)
-    paid = sum(one.paid_usd for one in lines)
+    named = ", ".join(f"{line.name} {line.usd:.2f}" for line in lines)
+    total = sum(line.usd for line in lines)
+    paid = sum(line.paid_usd for line in lines)
     return (
         f"the deployment itself: {total:.2f} USD a month ({named}), {paid:.2f} after AWS's free tier, if "
         "nothing else in the account uses it; `cdk synth` prints the price for your settings"
     )
 
 
-def cost_json(looks: "Sequence[Look]", config: Config) -> str:
+def cost_json(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
     """One object a type, then one for each line of the deployment's own bill."""
     fixed = [
         to_json(
             {
-                "line": one.name,
-                "quantity": one.quantity,
-                "usd_per_month": one.usd,
-                "usd_per_month_after_free_tier": one.paid_usd,
+                "line": line.name,
+                "quantity": line.quantity,
+                "usd_per_month": line.usd,
+                "usd_per_month_after_free_tier": line.paid_usd,
             }
         )
-        for one in deployment_lines(config)
+        for line in deployment_lines(config)
     ]
     types = [
         to_json(
@@ -105,10 +105,10 @@ def cost_json(looks: "Sequence[Look]", config: Config) -> str:
     return "\n".join([*types, *fixed])
 
 
-def _by_type(looks: "Sequence[Look]", config: Config) -> Mapping[str, Group]:
+def _by_type(looks: "Sequence[UnitSnapshot]", config: Config) -> Mapping[str, Group]:
     groups: dict[str, Group] = defaultdict(lambda: (set(), []))
-    for found in looks:
-        for resource, assessment in found.buckets:
+    for snapshot in looks:
+        for resource, assessment in snapshot.buckets:
             ids, costs = groups[resource.facts.get("type", resource.kind)]
             ids.add(resource.id)
             costs.append(cost_of(resource, assessment, config))

@@ -111,7 +111,7 @@ class Top(App[None]):
         failures = [self._failure] if self._failure else []
         table = self.query_one(DataTable)
         lines = self.board.lines(now, self._wanted)
-        if self.board.seen and not lines:
+        if self.board.assessed and not lines:
             failures.append(f"nothing matches {self._wanted!r}")
         problems = "\n".join([*failures, *self.board.problems][:3])
         self.query_one("#problems", Static).update(Text(problems))
@@ -168,6 +168,6 @@ def cells(line: ShownResource) -> tuple[Text, ...]:
         Text(word_of(line.verdict), style=style),
         Text(line.balance, style=style),
         Text(line.spark),
-        Text(line.left, justify="right"),
+        Text(line.time_left, justify="right"),
         Text(line.worst, justify="right"),
     )

@@ -137,10 +137,10 @@ def _read_stdin() -> bytes:
 
 def _with_flag(text: str, args: Sequence[str]) -> str:
     """The text; if it begins with the name of a flag that was typed, with that as it was typed."""
-    name, blank, rest = text.partition(" ")
+    name, blank, remainder = text.partition(" ")
     flag = f"--{name.replace('_', '-')}"
-    is_typed = any(one.partition("=")[0] == flag for one in args)
-    return f"{flag}{blank}{rest}" if is_typed else text
+    is_typed = any(arg.partition("=")[0] == flag for arg in args)
+    return f"{flag}{blank}{remainder}" if is_typed else text
 
 
 def _one_line(error: Exception) -> str:

@@ -52,15 +52,15 @@ def check_target(target: str, *, inputs: Iterable[str]) -> None:
         raise ValueError(msg)
     path = Path(target)
     if path.is_dir() or not path.parent.is_dir():
-        what = (
+        problem = (
             "is a folder"
             if path.is_dir()
             else f"cannot be written: there is no folder {path.parent}"
         )
-        msg = f"{target} {what}"
+        msg = f"{target} {problem}"
         raise ValueError(msg)
-    for one in inputs:
-        source = STDIN_FILE if one == STDIN else Path(one)
+    for input_name in inputs:
+        source = STDIN_FILE if input_name == STDIN else Path(input_name)
         if path.exists() and source.exists() and path.samefile(source):
             msg = f"{target} is the input, which is never overwritten: choose another file"
             raise ValueError(msg)

@@ -28,8 +28,8 @@ def play_parts(
     parts = [range(at, min(at + PART, len(replay))) for at in range(0, len(replay), PART)]
     processes = min(os.cpu_count() or 1, len(parts))
     if processes == 1 or "fork" not in multiprocessing.get_all_start_methods():
-        made = (use(replay.moments(part)) for part in parts)
-        yield from track(made, total=len(parts), what="replay", stderr=stderr)
+        results = (use(replay.moments(part)) for part in parts)
+        yield from track(results, total=len(parts), label="replay", stderr=stderr)
         return
     _shared.append((replay, use))
     try:
@@ -37,7 +37,7 @@ def play_parts(
         fork = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(processes, mp_context=fork, initializer=end_with_parent) as pool:
             played = cast("Iterator[T]", pool.map(_play, parts))
-            yield from track(played, total=len(parts), what="replay", stderr=stderr)
+            yield from track(played, total=len(parts), label="replay", stderr=stderr)
     finally:
         _shared.pop()
 

@@ -12,7 +12,7 @@ T = TypeVar("T")
 QUIET_S = 1.0
 
 
-def track(items: Iterable[T], *, total: int, what: str, stderr: TextIO) -> Iterator[T]:
+def track(items: Iterable[T], *, total: int, label: str, stderr: TextIO) -> Iterator[T]:
     """Pass the items on, and show how many of ``total`` have been."""
     if not stderr.isatty():
         yield from items
@@ -21,11 +21,11 @@ def track(items: Iterable[T], *, total: int, what: str, stderr: TextIO) -> Itera
         from rich.console import Console  # noqa: PLC0415 - an extra
         from rich.progress import Progress  # noqa: PLC0415
     except ModuleNotFoundError:
-        yield from _counted(items, total=total, what=what, stderr=stderr)
+        yield from _counted(items, total=total, label=label, stderr=stderr)
         return
     began = time.monotonic()
     bar = Progress(console=Console(file=stderr), transient=True)
-    task = bar.add_task(what, total=total)
+    task = bar.add_task(label, total=total)
     try:
         for item in items:
             yield item
@@ -36,14 +36,14 @@ def track(items: Iterable[T], *, total: int, what: str, stderr: TextIO) -> Itera
         bar.stop()
 
 
-def _counted(items: Iterable[T], *, total: int, what: str, stderr: TextIO) -> Iterator[T]:
+def _counted(items: Iterable[T], *, total: int, label: str, stderr: TextIO) -> Iterator[T]:
     """Without control sequences: not every terminal knows them."""
     began, width = time.monotonic(), 0
     try:
         for number, item in enumerate(items, start=1):
             yield item
             if time.monotonic() - began >= QUIET_S:
-                text = f"{what} {number}/{total}"
+                text = f"{label} {number}/{total}"
                 width = max(width, len(text))
                 print(f"\r{text:{width}}", end="", file=stderr, flush=True)
     finally:

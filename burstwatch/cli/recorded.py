@@ -110,7 +110,7 @@ def spec_of(
             f"the recording is of the kind {contents.kind!r}, allowed are {', '.join(find_kinds())}"
         )
         raise ValueError(msg)
-    pairs = [one.partition("=") for one in args.spec.split(",") if one]
+    pairs = [part.partition("=") for part in args.spec.split(",") if part]
     for pair, is_pair, _ in pairs:
         if not is_pair:
             msg = f"--spec takes key=value, got {pair!r}"
@@ -130,13 +130,13 @@ def spec_of(
     spec = {**of_file, **stated}
     is_known = spec.keys() <= kind.example.spec.keys()
     if not spec or (kind is EBS_VOLUME and is_known and not spec.keys() >= EXAMPLE_SPEC.keys()):
-        what = (
+        needed = (
             "--type and --size-gib"
             if kind is EBS_VOLUME
             else f"--spec with {', '.join(kind.example.spec)}"
         )
         thing = "volume" if kind is EBS_VOLUME else kind.name
-        msg = f"{command} needs {what}, the {thing} that the series was recorded on"
+        msg = f"{command} needs {needed}, the {thing} that the series was recorded on"
         raise ValueError(msg)
     return kind, spec
 
@@ -159,7 +159,7 @@ def place_recorded(
     """
     buckets = described_by_hand(kind, spec)
     if contents.is_own and kind is EBS_VOLUME:
-        buckets = tuple(replace(one, statistic="Minimum") for one in buckets)
+        buckets = tuple(replace(bucket, statistic="Minimum") for bucket in buckets)
     matched = match_metrics(contents, kind, buckets, only=only, name=name)
     grid = to_grid(matched, kind, contents, period_s=period_s, name=name)
     points = to_points(grid.samples, matched.resource, grid.period_s, kind)

@@ -22,33 +22,33 @@ def volume_fixes(
 
     Demand at the limit may be larger than it looks: the fix matches the burst and promises no more.
     """
-    wanted = min(demand, volume.burst)
+    needed_rate = min(demand, volume.burst)
     now = monthly_usd(prices, volume.volume_type, volume.size_gib)
 
-    def fix(what: str, effect: str, then: float | None) -> Fix:
-        usd = None if now is None or then is None else then - now
-        return Fix(what=what, effect=effect, takes="takes minutes to hours", usd_month=usd)
+    def fix(action: str, effect: str, new_usd: float | None) -> Fix:
+        usd = None if now is None or new_usd is None else new_usd - now
+        return Fix(action=action, effect=effect, takes="takes minutes to hours", usd_month=usd)
 
-    iops, mib_s = _gp3_rates(volume, wanted, load)
+    iops, mib_s = _gp3_rates(volume, needed_rate, load)
     gp3 = CATALOGUE["gp3"]
     if iops <= gp3.max_iops.value and mib_s <= gp3.max_mib_s.value:
-        then = monthly_usd(
+        new_usd = monthly_usd(
             prices,
             "gp3",
             volume.size_gib,
             paid_iops=iops - GP3_FREE_IOPS.value,
             paid_mib_s=mib_s - GP3_FREE_MIB_S.value,
         )
-        what = f"change to gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s"
-        yield fix(what, "uses no credits", then)
+        action = f"change to gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s"
+        yield fix(action, "uses no credits", new_usd)
     for volume_type in _larger_types(volume.volume_type):
-        size = _smallest_size(volume_type, volume, wanted)
+        size = _smallest_size(volume_type, volume, needed_rate)
         if size is not None:
-            then = monthly_usd(prices, volume_type, size)
+            new_usd = monthly_usd(prices, volume_type, size)
             yield fix(
                 f"change to {volume_type} of {number(size)} GiB",
                 "never runs dry at the current load",
-                then,
+                new_usd,
             )
 
 
@@ -57,29 +57,31 @@ def _larger_types(volume_type: str) -> tuple[str, ...]:
     return ("sc1", "st1") if volume_type == "sc1" else (volume_type,)
 
 
-def _smallest_size(volume_type: str, volume: VolumeSpec, wanted: float) -> float | None:
-    """The smallest size of a type, from the present one up, whose baseline is ``wanted``."""
+def _smallest_size(volume_type: str, volume: VolumeSpec, needed_rate: float) -> float | None:
+    """The smallest size of a type, from the present one up, whose baseline is ``needed_rate``."""
     largest = CATALOGUE[volume_type].max_size_gib.value
     smallest = math.ceil(max(volume.size_gib, CATALOGUE[volume_type].min_size_gib.value))
     sizes = range(smallest, math.floor(largest) + 1)
-    found = bisect_left(sizes, wanted, key=lambda size: volume_spec(volume_type, size).baseline)
-    if found == len(sizes) or (found == 0 and volume_type == volume.volume_type):
+    index = bisect_left(
+        sizes, needed_rate, key=lambda size: volume_spec(volume_type, size).baseline
+    )
+    if index == len(sizes) or (index == 0 and volume_type == volume.volume_type):
         return None
-    return sizes[found]
+    return sizes[index]
 
 
-def _gp3_rates(volume: VolumeSpec, wanted: float, load: Load | None) -> tuple[float, float]:
-    """IOPS and MiB/s of a gp3 that serves ``wanted`` in I/O of the present size.
+def _gp3_rates(volume: VolumeSpec, needed_rate: float, load: Load | None) -> tuple[float, float]:
+    """IOPS and MiB/s of a gp3 that serves ``needed_rate`` in I/O of the present size.
 
     Where the load is not known, all that the volume gives.
     """
     io_kib = load.io_kib if load else 0.0
     if volume.unit == "io":
-        iops = wanted
-        mib_s = wanted * io_kib / KIB_PER_MIB if io_kib else volume.limit_mib_s
+        iops = needed_rate
+        mib_s = needed_rate * io_kib / KIB_PER_MIB if io_kib else volume.limit_mib_s
     else:
-        iops = wanted * KIB_PER_MIB / io_kib if io_kib else 0.0
-        mib_s = wanted
+        iops = needed_rate * KIB_PER_MIB / io_kib if io_kib else 0.0
+        mib_s = needed_rate
     mib_s = math.ceil(min(mib_s, volume.limit_mib_s) / MIB_S_STEP) * MIB_S_STEP
     mib_s = max(GP3_FREE_MIB_S.value, mib_s)
     iops = min(iops, volume.limit_iops)

@@ -38,9 +38,9 @@ class Ways(NamedTuple):
         """The limits of ``count`` such disks."""
         return Ways(*(value * count for value in self))
 
-    def within(self, other: "Ways") -> "Ways":
+    def within(self, cap: "Ways") -> "Ways":
         """The smaller of each."""
-        return Ways(*map(min, self, other))
+        return Ways(*map(min, self, cap))
 
 
 UNLIMITED = Ways()
@@ -55,7 +55,7 @@ class OtherDisk:
 
     name: str
     source: Source
-    each: Ways = UNLIMITED
+    per_disk: Ways = UNLIMITED
     iops_per_gb: Figure | None = None
     mb_s_per_gb: Figure | None = None
     caps: Sequence[tuple[int, Ways]] = ()
@@ -65,7 +65,7 @@ class OtherDisk:
         iops = self.iops_per_gb.value * size_gib if self.iops_per_gb else math.inf
         mib_s = self.mb_s_per_gb.value * MIB_PER_MB * size_gib if self.mb_s_per_gb else math.inf
         by_size = Ways(read_iops=iops, write_iops=iops, read_mib_s=mib_s, write_mib_s=mib_s)
-        return self.each.within(by_size)
+        return self.per_disk.within(by_size)
 
     def cap(self, vcpus: int) -> Ways:
         """The limits of an instance with so many vCPUs over all its disks of this type."""
@@ -84,8 +84,8 @@ def _by_vcpu(
 
 OTHER_DISKS: Mapping[str, OtherDisk] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        disk.name: disk
+        for disk in (
             OtherDisk(name="instance-store", source=INSTANCE_STORE_PAGE),
             OtherDisk(
                 name="pd-ssd",
@@ -101,7 +101,7 @@ OTHER_DISKS: Mapping[str, OtherDisk] = MappingProxyType(
             OtherDisk(
                 name="local-ssd",
                 source=PD_PAGE,
-                each=Ways(read_iops=170_000, write_iops=90_000),
+                per_disk=Ways(read_iops=170_000, write_iops=90_000),
                 caps=((0, _by_vcpu(680_000, 360_000)),),
             ),
         )

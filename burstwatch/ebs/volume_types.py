@@ -200,7 +200,9 @@ _TYPES = (
     _type("io2", "io", (4, 65_536), most=(256_000, 4_000), io_kib=256, source=TYPES_PAGE, provisioned=IO2_PROVISIONED),
     _type("standard", "io", (1, 1_024), most=(200, 90), io_kib=1_024, source=PREVIOUS_GENERATION_PAGE),
 )  # fmt: skip
-CATALOGUE: Mapping[str, VolumeType] = MappingProxyType({one.name: one for one in _TYPES})
+CATALOGUE: Mapping[str, VolumeType] = MappingProxyType(
+    {volume_type.name: volume_type for volume_type in _TYPES}
+)
 
 
 def find_type(name: str) -> VolumeType:

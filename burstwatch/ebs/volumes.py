@@ -158,12 +158,12 @@ class Charge:
     nominal: float
     most: float
 
-    def __add__(self, other: "Charge") -> "Charge":
+    def __add__(self, added: "Charge") -> "Charge":
         """Both together."""
         return Charge(
-            least=self.least + other.least,
-            nominal=self.nominal + other.nominal,
-            most=self.most + other.most,
+            least=self.least + added.least,
+            nominal=self.nominal + added.nominal,
+            most=self.most + added.most,
         )
 
 

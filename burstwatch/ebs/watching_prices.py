@@ -47,8 +47,8 @@ PRICES: Mapping[str, Figure] = MappingProxyType(
 METRIC_REQUEST = PRICES["metric_request"]
 
 
-def _free(value: float, what: str, source: Source) -> Figure:
-    return Figure(value=value, unit=f"{what} a month", source=source)
+def _free(value: float, item: str, source: Source) -> Figure:
+    return Figure(value=value, unit=f"{item} a month", source=source)
 
 
 #: What AWS gives each account every month, whoever uses it first.
@@ -65,7 +65,7 @@ FREE: Mapping[str, Figure] = MappingProxyType(
 )
 
 
-def usd_of(what: str, quantity: float, *, with_free_tier: bool = False) -> float:
+def usd_of(item: str, quantity: float, *, with_free_tier: bool = False) -> float:
     """The price of so much, where nothing else in the account uses what is free, or at list price."""
-    free = FREE[what].value if with_free_tier and what in FREE else 0.0
-    return max(0.0, quantity - free) * PRICES[what].value
+    free = FREE[item].value if with_free_tier and item in FREE else 0.0
+    return max(0.0, quantity - free) * PRICES[item].value

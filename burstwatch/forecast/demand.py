@@ -57,7 +57,7 @@ def demand_now(history: History, *, limit: float) -> Range:
         return max(rates.mean(end, fast), agreed)
 
     most = recent(history.most)
-    if end == 1 or (end == 2 and history.track.known[0] is None):  # noqa: PLR2004 - a pair
+    if end == 1 or (end == 2 and history.track.points[0] is None):  # noqa: PLR2004 - a pair
         # One slot is all that is known: no window may average it away.
         most = max(most, history.most.by_slot[end - 1])
     hour = history.likely.by_slot[max(0, end - slow) : end]

@@ -58,9 +58,9 @@ class Model:
     parts: tuple[Part, ...]
     log_odds: Part
 
-    def probability(self, found: Sequence[float]) -> float:
+    def probability(self, values: Sequence[float]) -> float:
         """The hazard of some evidence."""
-        total = sum(part.of(value) for part, value in zip(self.parts, found, strict=True))
+        total = sum(part.of(value) for part, value in zip(self.parts, values, strict=True))
         return 1.0 / (1.0 + math.exp(-self.log_odds.of(total)))
 
 
@@ -92,7 +92,7 @@ def _part(fitted: Mapping[str, Any]) -> Part:
 _FITTED = json.loads((files(__package__) / "hazard.json").read_text(encoding="utf-8"))
 MODEL = parse_model(_FITTED)
 #: By rising threshold.
-LEVELS = tuple(Level(**one) for one in _FITTED["levels"])
+LEVELS = tuple(Level(**level) for level in _FITTED["levels"])
 
 
 def threshold_for(needless_per_week: float) -> float:
@@ -121,8 +121,8 @@ def evidence(history: History, horizon_s: float) -> list[float]:
     no datapoint either: one datapoint at full burst is no hour of it.
     """
     bucket, end, past = history.bucket, history.size, look_at_past(history, horizon_s)
-    left, floor = history.level_floor(), FLOOR * bucket.refill
-    need = bucket.refill + left / horizon_s
+    credits_left, floor = history.level_floor(), FLOOR * bucket.refill
+    need = bucket.refill + credits_left / horizon_s
     sums, total = history.likely.sums.of, history.likely.sums.of[end]
     means = [
         (total - sums[max(0, end - slots)]) / slots

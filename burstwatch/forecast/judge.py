@@ -112,17 +112,17 @@ class Judge:
             if had_incident and history.cut(size).is_recovering(known_from):
                 break  # what was before the end of an incident ended with it
             key = size if warned_at is None else -size
-            found = marks.get(key)
-            if found is None:
-                found = marks[key] = self._at_mark(size, is_warned=warned_at is not None)
-            if found == "critical":
+            marked = marks.get(key)
+            if marked is None:
+                marked = marks[key] = self._at_mark(size, is_warned=warned_at is not None)
+            if marked == "critical":
                 # Before the hold time it only tells that the warning was part of a page, and ended with it.
                 return (
                     now
                     if back >= slots
                     else _was("critical", ended_s + back * period_s + self.lag_s)
                 )
-            if found == "warning":
+            if marked == "warning":
                 warned_at = back
         if warned_at is None or now.verdict == "warning":
             return now
@@ -134,10 +134,10 @@ class Judge:
         A replay comes back to each at every moment of the hold time.
         """
         key = ("marks", self.near_s, self.threshold, self.config.page_on, id(self.model))
-        known = self.history.track.memory.setdefault(key, {})
-        if not isinstance(known, dict):
+        marks = self.history.track.memory.setdefault(key, {})
+        if not isinstance(marks, dict):
             raise TypeError(key)
-        return known
+        return marks
 
     def _at_mark(self, size: int, *, is_warned: bool) -> Verdict:
         """The severity at the end of the first ``size`` slots, if that is a mark that is looked at."""
@@ -177,8 +177,8 @@ class Judge:
             return (
                 f"empty within {span(_slow_s(history))} at the mean of the last {span(SLOW_MEAN_S)}"
             )
-        found = self._hazard(history, horizon_s)
-        why = f"the probability to be empty within {span(horizon_s)} is {found:.1%}; alarms begin at {self.threshold:.1%}"
+        probability = self._hazard(history, horizon_s)
+        why = f"the probability to be empty within {span(horizon_s)} is {probability:.1%}; alarms begin at {self.threshold:.1%}"
         past = look_at_past(history, horizon_s)
         if not past.moments:
             return why
@@ -186,10 +186,10 @@ class Judge:
 
     def _hazard(self, history: History, horizon_s: float) -> float:
         memory, key = history.track.memory, (history.size, horizon_s, id(self.model))
-        known = memory.get(key)
-        if not isinstance(known, float):
-            known = memory[key] = hazard(history, horizon_s, self.model)
-        return known
+        cached = memory.get(key)
+        if not isinstance(cached, float):
+            cached = memory[key] = hazard(history, horizon_s, self.model)
+        return cached
 
 
 def _slow_s(history: History) -> float:

@@ -55,27 +55,27 @@ def look_at_past(history: History, horizon_s: float) -> OwnPast:
         return UNKNOWN
     until = floor((history.end_s - past.start_s) / past.period_s + 1e-6)
     until = max(0, min(len(past.rates), until))
-    left, slots = history.level_floor(), ceil(horizon_s / past.period_s)
-    share, moments, spent = _alike(history, past, until, slots, left)
+    credits_left, slots = history.level_floor(), ceil(horizon_s / past.period_s)
+    share, moments, spent = _alike(history, past, until, slots, credits_left)
     return OwnPast(
         alike=share,
         moments=moments,
         spent=spent,
-        same_hours=_same_hours(history, past, horizon_s, left),
+        same_hours=_same_hours(history, past, horizon_s, credits_left),
         highest_of_day=_highest_of_day(past, until),
     )
 
 
 def _highest_of_day(past: Past, until: int) -> float:
     key = ("highest", until)
-    known = past.memory.get(key)
-    if not isinstance(known, float):
-        known = max(past.means[max(0, until - DAY_SLOTS) : until], default=0.0)
-        past.memory[key] = known
-    return known
+    cached = past.memory.get(key)
+    if not isinstance(cached, float):
+        cached = max(past.means[max(0, until - DAY_SLOTS) : until], default=0.0)
+        past.memory[key] = cached
+    return cached
 
 
-class _Known:
+class _Moments:
     """What was made of a past, kept with it: for each slot its demand, and what was spent after it."""
 
     def __init__(self, past: Past, refill: float) -> None:
@@ -89,20 +89,20 @@ class _Known:
             self._steps[slot] = _step(self._sums, slot + 1, WINDOWS, self._refill)
         return self._steps[slot]
 
-    def spent(self, first: int, slots: int) -> float:
+    def spent(self, begin: int, slots: int) -> float:
         """The most credits that any run of so many slots took beyond the refill."""
-        key = first, slots
+        key = begin, slots
         if key not in self._spent:
-            rates = self._past.rates[first : first + slots]
+            rates = self._past.rates[begin : begin + slots]
             self._spent[key] = drawn(rates, self._refill) * self._past.period_s
         return self._spent[key]
 
 
-def _known(past: Past, refill: float) -> _Known:
-    known = past.memory.get(refill)
-    if not isinstance(known, _Known):
-        known = past.memory[refill] = _Known(past, refill)
-    return known
+def _moments_of(past: Past, refill: float) -> _Moments:
+    cached = past.memory.get(refill)
+    if not isinstance(cached, _Moments):
+        cached = past.memory[refill] = _Moments(past, refill)
+    return cached
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,45 +114,45 @@ class _Week:
 
 
 def _alike(
-    history: History, past: Past, until: int, slots: int, left: float
+    history: History, past: Past, until: int, slots: int, credits_left: float
 ) -> tuple[float, int, int]:
     """The share of the moments with at least as much demand that spent what is left, and its counts.
 
     Or of those with less, if that is more: more demand is never a better sign.
     """
     refill = history.bucket.refill
-    windows = [history.slots(one * past.period_s) for one in WINDOWS]
+    windows = [history.slots(window * past.period_s) for window in WINDOWS]
     now = _step(history.likely.sums, history.size, windows, refill)
     # By whole hours of the clock, so that a look back over the hold time sorts the week only twice.
     until -= round(past.start_s / past.period_s + until) % HOUR_SLOTS
     week, moments, spent = _week(past, refill, until, slots), 0, 0
-    found = []
+    shares = []
     for step in sorted({*week, now}, reverse=True):
-        some = week.get(step, [])
-        moments += len(some)
-        spent += len(some) - bisect_left(some, left)
+        spendings = week.get(step, [])
+        moments += len(spendings)
+        spent += len(spendings) - bisect_left(spendings, credits_left)
         if step <= now:
             share = (spent + ASSUMED * ASSUMED_SHARE) / (moments + ASSUMED)
-            found.append((share, moments, spent))
-    return max(found)
+            shares.append((share, moments, spent))
+    return max(shares)
 
 
 def _week(past: Past, refill: float, until: int, slots: int) -> dict[int, list[float]]:
     """The week up to ``until``. Of a long recording a few hours are kept at a time."""
     key = ("week", refill, until % (4 * HOUR_SLOTS), slots)
-    known = past.memory.get(key)
-    if isinstance(known, _Week) and known.until == until:
-        return known.by_step
-    moments = _known(past, refill)
+    cached = past.memory.get(key)
+    if isinstance(cached, _Week) and cached.until == until:
+        return cached.by_step
+    moments = _moments_of(past, refill)
     by_step: dict[int, list[float]] = {}
-    first = max(0, until - WEEK_SLOTS)
-    first += -round(past.start_s / past.period_s + first) % EVERY
-    for slot in range(first, until, EVERY):
+    begin = max(0, until - WEEK_SLOTS)
+    begin += -round(past.start_s / past.period_s + begin) % EVERY
+    for slot in range(begin, until, EVERY):
         # Of the newest, what is known by then: a longer horizon must not leave them out.
         spent = moments.spent(slot + 1, min(slots, until - slot - 1))
         by_step.setdefault(moments.step(slot), []).append(spent)
-    for some in by_step.values():
-        some.sort()
+    for spendings in by_step.values():
+        spendings.sort()
     past.memory[key] = _Week(until=until, by_step=by_step)
     return by_step
 
@@ -163,7 +163,7 @@ def _step(sums: Sums, end: int, windows: tuple[int, ...] | list[int], refill: fl
     return floor(sum(logs) / len(windows) / STEP)
 
 
-def _same_hours(history: History, past: Past, horizon_s: float, left: float) -> float:
+def _same_hours(history: History, past: Past, horizon_s: float, credits_left: float) -> float:
     """The share of the last days on which this time of day would have emptied what is left."""
     length = int(horizon_s / past.period_s) + SLACK_SLOTS
     level_end_s = history.start_s + (history.newest_level() + 1) * history.period_s
@@ -171,7 +171,7 @@ def _same_hours(history: History, past: Past, horizon_s: float, left: float) -> 
     # A horizon of a day would reach into what is still to come.
     if slot - DAY_SLOTS + length > (history.end_s - past.start_s) / past.period_s:
         return UNKNOWN.same_hours
-    moments = _known(past, history.bucket.refill)
+    moments = _moments_of(past, history.bucket.refill)
     firsts = [slot - day * DAY_SLOTS for day in range(1, DAYS_BACK + 1)]
-    days = [moments.spent(first, length) >= left for first in firsts if first >= 0]
+    days = [moments.spent(begin, length) >= credits_left for begin in firsts if begin >= 0]
     return (sum(days) + 0.1) / (len(days) + 1)

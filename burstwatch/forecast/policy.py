@@ -61,30 +61,28 @@ def not_known(reason: str, now: float) -> Assessment:
 
 def assess(observation: Observation, config: Config, model: Model = MODEL) -> Assessment:
     """Assess one observation."""
-    found = _assess(observation, config, model)
+    assessment = _assess(observation, config, model)
     resource = observation.resource
-    if resource.starts_empty and SEVERITY.get(found.verdict, 0) > SEVERITY["watch"]:
-        found = _unless_new(found, observation)
+    if resource.starts_empty and SEVERITY.get(assessment.verdict, 0) > SEVERITY["watch"]:
+        assessment = _unless_new(assessment, observation)
     if resource.highest_verdict == "exhausted":
-        return found
-    return replace(found, verdict=_at_most(found.verdict, resource.highest_verdict))
+        return assessment
+    return replace(assessment, verdict=_at_most(assessment.verdict, resource.highest_verdict))
 
 
-def _unless_new(found: Assessment, observation: Observation) -> Assessment:
+def _unless_new(assessment: Assessment, observation: Observation) -> Assessment:
     """The same, or a watch while what began empty has not had the time to gather credits."""
     resource, history = observation.resource, observation.history
     started_s, bucket = resource.in_use_since_s, resource.bucket
     if started_s is None or bucket is None or history is None or not history.size:
-        return found
+        return assessment
     if resource.launch_ratio > 0 and history.first_level() >= resource.launch_ratio / 2:
-        return found  # it began with credits, and has spent them
+        return assessment  # it began with credits, and has spent them
     age_s = observation.at - started_s
     if age_s >= starting_s(bucket) or history.track.last_recovered[history.size - 1] >= 0:
-        return found
-    why = (
-        f"started {span(age_s)} ago without credits, and still earns its first ones; {found.reason}"
-    )
-    return replace(found, verdict="watch", reason=why)
+        return assessment
+    why = f"started {span(age_s)} ago without credits, and still earns its first ones; {assessment.reason}"
+    return replace(assessment, verdict="watch", reason=why)
 
 
 def _assess(observation: Observation, config: Config, model: Model) -> Assessment:
@@ -101,8 +99,8 @@ def _assess(observation: Observation, config: Config, model: Model) -> Assessmen
     history = observation.history
     if history is None or history.newest_level() < 0:
         return Assessment(verdict="ok", reason=projection.reason, projection=projection)
-    own = config.with_lead(*observation.resource.leads)
-    danger = _danger(history, projection, own, model)
+    own_config = config.with_lead(*observation.resource.leads)
+    danger = _danger(history, projection, own_config, model)
     reason = _reason(projection)
     if danger.why:
         reason = f"{reason}; {danger.why}"

@@ -95,8 +95,8 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
                 FINE_S if is_fine(last.start_s) else observation.unit_period_s
             )
             ended = level_at_end(bucket, last, STILL)
-            found = _idle(bucket, ended, reason, now=now, age=age, late_s=late_s)
-            return replace(found, data_age_s=age)
+            projection = _idle(bucket, ended, reason, now=now, age=age, late_s=late_s)
+            return replace(projection, data_age_s=age)
         reason = (
             f"the newest datapoint is {age:.0f} s old, and no other data shows whether it is late"
         )
@@ -122,18 +122,18 @@ def level_at_end(bucket: Bucket, point: LevelPoint, demand: Range) -> Range:
     refills it was the level at the start. An Average was the level somewhere
     inside, so the worst case spends at full burst from the period's start.
     """
-    seen = point.ratio * bucket.capacity
+    reported = point.ratio * bucket.capacity
     gain = max(0.0, bucket.refill - demand.likely) * point.period_s
     if point.statistic == "Minimum":
-        highest = seen + bucket.refill * point.period_s
-        ends = (seen, seen + gain, highest)
+        highest = reported + bucket.refill * point.period_s
+        ends = (reported, reported + gain, highest)
     else:
         half = point.period_s / 2
-        low = seen - (bucket.burst - bucket.refill) * point.period_s
+        low = reported - (bucket.burst - bucket.refill) * point.period_s
         ends = (
             low,
-            seen + (bucket.refill - demand.likely) * half,
-            seen + bucket.refill * point.period_s,
+            reported + (bucket.refill - demand.likely) * half,
+            reported + bucket.refill * point.period_s,
         )
     low, likely, high = (tb.clamp_level(bucket, end) for end in ends)
     return Range(low=low, likely=likely, high=high)
@@ -225,7 +225,7 @@ def _active(
         high=now_from(ended.high, demand.low),
     )
     held_at_zero = last.ratio <= EMPTY_RATIO and is_held_at_zero(bucket, demand)
-    found = project_level(
+    projection = project_level(
         bucket,
         level,
         demand,
@@ -235,7 +235,7 @@ def _active(
         held_at_zero=held_at_zero,
         unit=unit,
     )
-    return replace(found, binding=binding)
+    return replace(projection, binding=binding)
 
 
 def is_held_at_zero(bucket: Bucket, demand: Range) -> bool:

@@ -104,7 +104,7 @@ def answer(question: Question) -> Answer:
 
     full, empty = served(has_credits=True), served(has_credits=False)
     now = full if question.balance_percent > 0 else empty
-    found = Answer(
+    result = Answer(
         state="not_applicable",
         reason=volume.no_bucket_reason,
         baseline=volume.baseline,
@@ -121,11 +121,11 @@ def answer(question: Question) -> Answer:
         served_mib_s_when_empty=empty.mib_s,
     )
     if volume.bucket is None:
-        return found
+        return result
     level = question.balance_percent / 100 * volume.bucket.capacity
-    unit = "IOPS" if found.unit == "io" else "MiB/s"
+    unit = "IOPS" if result.unit == "io" else "MiB/s"
     lasts = how_long(volume.bucket, level=level, spend=full.credits_per_s, rate_unit=unit)
-    return replace(found, **lasts)
+    return replace(result, **lasts)
 
 
 def how_long(bucket: Bucket, *, level: float, spend: float, rate_unit: str) -> dict[str, Any]:
@@ -146,8 +146,8 @@ def how_long(bucket: Bucket, *, level: float, spend: float, rate_unit: str) -> d
         "time_to_full_s": tb.time_to_full(bucket, level=level, demand=spend),
         "refill_from_empty_s": tb.time_to_full(bucket, level=0.0, demand=0.0),
     }
-    found = {name: one if math.isfinite(one) else None for name, one in times.items()}
-    return {"state": state, "reason": reason, "capacity": bucket.capacity, **found}
+    finite = {name: seconds if math.isfinite(seconds) else None for name, seconds in times.items()}
+    return {"state": state, "reason": reason, "capacity": bucket.capacity, **finite}
 
 
 def check_balance(percent: float) -> None:

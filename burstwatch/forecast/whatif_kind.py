@@ -47,12 +47,12 @@ def described_by_hand(kind: Kind, spec: Mapping[str, str]) -> tuple[Resource, ..
             msg = f"{kind.name} has no {name!r}, allowed are {', '.join(allowed)}"
             raise ValueError(msg)
     try:
-        item, found = kind.example.item(spec)
+        item, related = kind.example.item(spec)
     except KeyError as error:
         msg = f"{kind.name} needs {error.args[0]}: {allowed[error.args[0]]}"
         raise ValueError(msg) from None
     thing = replace(kind.inventory.identify(item), unit=BY_HAND)
-    resources = tuple(kind.describe(thing, found, 0.0))
+    resources = tuple(kind.describe(thing, related, 0.0))
     if not resources:
         stated = ", ".join(f"{name} {value}" for name, value in spec.items())
         needed = "; ".join(f"{name}: {text}" for name, text in allowed.items())
@@ -87,7 +87,8 @@ def answer_for(
             msg = f"{name} must be from 0 to {most:g}, got {value:g}"
             raise ValueError(msg)
     answers = [
-        _of_bucket(kind, one, load, balance_percent / 100) for one in described_by_hand(kind, spec)
+        _of_bucket(kind, resource, load, balance_percent / 100)
+        for resource in described_by_hand(kind, spec)
     ]
     return _first_empty(answers)
 
@@ -100,8 +101,8 @@ def _of_bucket(
     if bucket is None:
         return KindAnswer(state="not_applicable", reason=resource.no_bucket_reason, unit=unit)
     point = kind.spent(resource, kind.example.totals(resource, load), 0.0, 1.0)
-    asked = 0.0 if point is None else point.nominal
-    spend = min(asked, resource.limit.rate)
+    demand = 0.0 if point is None else point.nominal
+    spend = min(demand, resource.limit.rate)
     lasts = how_long(
         bucket, level=ratio * bucket.capacity, spend=spend, rate_unit=resource.rate_unit
     )
@@ -115,11 +116,14 @@ def _of_bucket(
         unit="MiB" if is_mib else unit,
         limit_mib_s=resource.limit.rate if is_mib else None,
         limit_mib_s_when_empty=bucket.refill if is_mib else None,
-        binding=resource.limit.binding if asked >= resource.limit.rate else NO_LIMIT,
+        binding=resource.limit.binding if demand >= resource.limit.rate else NO_LIMIT,
         at_zero=kind.at_zero(resource),
         is_estimate=not resource.is_documented,
     )
 
 
 def _first_empty(answers: Sequence[KindAnswer]) -> KindAnswer:
-    return min(answers, key=lambda one: inf if one.time_to_empty_s is None else one.time_to_empty_s)
+    return min(
+        answers,
+        key=lambda answer: inf if answer.time_to_empty_s is None else answer.time_to_empty_s,
+    )

@@ -58,8 +58,8 @@ def recent_rates(
     Empty without any. A period in which a metric is missing does not count: half of the
     demand is not the demand.
     """
-    known = sorted(start for start, found in totals.items() if found.keys() >= set(metrics))
-    recent = [start for start in known if start > known[-1] - RECENT_S]
+    starts = sorted(start for start, amounts in totals.items() if amounts.keys() >= set(metrics))
+    recent = [start for start in starts if start > starts[-1] - RECENT_S]
     if not recent:
         return {}
     seconds = len(recent) * period_s

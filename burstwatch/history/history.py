@@ -90,7 +90,7 @@ class History:
         """Only what had ended by ``end_s``, up to the newest datapoint: a history ends with one."""
         track = self.track
         size = min(self.size, math.floor((end_s - track.start_s) / track.period_s + 1e-6))
-        if size > 0 and track.levels[size - 1] == math.inf and track.known[size - 1] is None:
+        if size > 0 and track.levels[size - 1] == math.inf and track.points[size - 1] is None:
             size = 1 + max(track.last_level[size - 1], track.last_demand[size - 1])
         return self.cut(max(0, size))
 
@@ -107,8 +107,8 @@ class History:
 
     def first_level(self) -> float:
         """The oldest known share of the bucket; infinite where none is known."""
-        known = (level for level in self.levels[: self.size] if level < math.inf)
-        return next(known, math.inf)
+        known_levels = (level for level in self.levels[: self.size] if level < math.inf)
+        return next(known_levels, math.inf)
 
     def level_age_s(self, now: float) -> float:
         """Seconds from the end of the newest level's slot to ``now``; there must be a level."""
@@ -117,10 +117,10 @@ class History:
     def level_floor(self) -> float:
         """Credits at the end of the newest level's slot, at the least; there must be a level."""
         bucket = self.bucket
-        seen = self.levels[self.newest_level()] * bucket.capacity
+        credits_then = self.levels[self.newest_level()] * bucket.capacity
         if self.statistic == "Average":
-            seen -= (bucket.burst - bucket.refill) * self.period_s
-        return max(0.0, seen)
+            credits_then -= (bucket.burst - bucket.refill) * self.period_s
+        return max(0.0, credits_then)
 
     def worst_s(self) -> float:
         """Seconds from the end of the newest level's slot to empty, at full burst.
@@ -142,7 +142,7 @@ class History:
         """The limit that held the newest known I/O back."""
         if not self.has_demand():
             return NO_LIMIT
-        point = self.track.known[self.track.last_demand[self.size - 1]]
+        point = self.track.points[self.track.last_demand[self.size - 1]]
         return point.binding if point is not None else NO_LIMIT
 
     def with_past(self, past: Past) -> "History":
@@ -170,12 +170,12 @@ class History:
 
         None where the newest level is not empty. What is older than the history is not known, so it may be longer.
         """
-        first = None
+        begin = None
         for slot in range(self.newest_level(), -1, -1):
             if EMPTY_RATIO < self.levels[slot] < math.inf:
                 break
-            first = slot if self.levels[slot] < math.inf else first
-        return None if first is None else self.start_s + first * self.period_s
+            begin = slot if self.levels[slot] < math.inf else begin
+        return None if begin is None else self.start_s + begin * self.period_s
 
     def since_empty(self) -> int | None:
         """Slots since the bucket was last empty, while it is not yet back from that.
@@ -186,21 +186,21 @@ class History:
             return None
         return self.size - 1 - self.track.last_empty[self.size - 1]
 
-    def is_recovering(self, first: int) -> bool:
-        """Whether the bucket was empty in slot ``first`` or since, and is not yet back."""
+    def is_recovering(self, since: int) -> bool:
+        """Whether the bucket was empty in slot ``since`` or since, and is not yet back."""
         empty = self.track.last_empty[self.size - 1]
-        return empty >= first and empty > self.track.last_recovered[self.size - 1]
+        return empty >= since and empty > self.track.last_recovered[self.size - 1]
 
     def oddity(self) -> str:
         """Name what contradicts the stated bucket within the last hour, or nothing."""
-        first, track = self.first_slot(FIT_S), self.track
+        since, track = self.first_slot(FIT_S), self.track
         for slots, oddity in (
             (track.jumped_up, JUMPED_UP),
             (track.fell_too_fast, FELL_TOO_FAST),
             (track.served_too_much, SERVED_TOO_MUCH),
         ):
-            found = bisect_right(slots, self.size - 1)
-            if found and slots[found - 1] >= first:
+            count = bisect_right(slots, self.size - 1)
+            if count and slots[count - 1] >= since:
                 return oddity
         if not track.has_demand:
             return ""

@@ -153,11 +153,15 @@ def after_first_credits(levels: Sequence[LevelPoint], resource: Resource) -> Seq
     if not resource.starts_empty or started_s is None or bucket is None:
         return levels
     until_s = started_s + starting_s(bucket)
-    first = next(
-        (i for i, one in enumerate(levels) if one.ratio > EMPTY_RATIO or one.start_s >= until_s),
+    begin = next(
+        (
+            i
+            for i, level in enumerate(levels)
+            if level.ratio > EMPTY_RATIO or level.start_s >= until_s
+        ),
         len(levels),
     )
-    return levels[min(first, max(0, len(levels) - 1)) :]
+    return levels[min(begin, max(0, len(levels) - 1)) :]
 
 
 def observe(

@@ -38,19 +38,19 @@ def with_recent(past: Past, recent: Sequence[DemandPoint]) -> Past:
     if not recent:
         return past
     # Of the slot that the first datapoint falls into not all may have been seen.
-    first = math.ceil((recent[0].start_s - past.start_s) / PAST_PERIOD_S)
-    first_s = past.start_s + first * PAST_PERIOD_S
+    begin = math.ceil((recent[0].start_s - past.start_s) / PAST_PERIOD_S)
+    first_s = past.start_s + begin * PAST_PERIOD_S
     newer = [point for point in recent if point.start_s >= first_s]
     if not newer:
         return past
-    older = past.rates[:first]
-    gap = [0.0] * (first - len(older))
+    older = past.rates[:begin]
+    gap = [0.0] * (begin - len(older))
     return _past(past.start_s, [*older, *gap, *_rates(newer, first_s)])
 
 
 def _past(start_s: float, rates: list[float]) -> Past:
     three = zip([0.0, 0.0, *rates], [0.0, *rates], rates, strict=False)
-    means = [sum(some) / 3 for some in three]
+    means = [sum(triple) / 3 for triple in three]
     return Past(start_s=start_s, period_s=PAST_PERIOD_S, rates=rates, means=means)
 
 
@@ -60,8 +60,8 @@ def _rates(demand: Sequence[DemandPoint], start_s: float) -> list[float]:
     rates = [0.0] * (int((demand[-1].start_s - start_s) // PAST_PERIOD_S) + slots)
     share = min(1.0, demand[-1].period_s / PAST_PERIOD_S)
     for point in demand:
-        first = int((point.start_s - start_s) // PAST_PERIOD_S)
-        for slot in range(first, first + slots):
+        begin = int((point.start_s - start_s) // PAST_PERIOD_S)
+        for slot in range(begin, begin + slots):
             rates[slot] += point.nominal * share
     return rates
 

@@ -65,7 +65,7 @@ class Slots(Protocol):
     bucket: Bucket
     period_s: float
     levels: list[float]
-    known: list[DemandPoint | None]
+    points: list[DemandPoint | None]
 
     @property
     def last_level(self) -> list[int]:
@@ -85,7 +85,7 @@ def sums_of(values: Sequence[float]) -> Sums:
 def fit_cost(
     bucket: Bucket,
     ratios: Sequence[float],
-    known: Sequence[DemandPoint | None],
+    points: Sequence[DemandPoint | None],
     period_s: float,
 ) -> Fit:
     """Spending that the balance shows, beside what the I/O says, where both are known.
@@ -99,7 +99,7 @@ def fit_cost(
     low, high = INSIDE
     was_falling = False
     for slot in range(1, size):
-        before, after, point = ratios[slot - 1], ratios[slot], known[slot]
+        before, after, point = ratios[slot - 1], ratios[slot], points[slot]
         falling = low < after < before < high
         if falling and was_falling and point is not None and point.nominal > 0:
             spent[slot] = (before - after) * bucket.capacity + refilled
@@ -128,9 +128,9 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
     """Least, likely and most credits per second spent, by slot."""
     size = len(slots.levels)
     least, likely, most = [0.0] * size, [0.0] * size, [0.0] * size
-    if slots.known.count(None) < size:
+    if slots.points.count(None) < size:
         _rates_of_demand(slots, fit, least, likely, most)
-    bucket, levels, known, period_s = slots.bucket, slots.levels, slots.known, slots.period_s
+    bucket, levels, points, period_s = slots.bucket, slots.levels, slots.points, slots.period_s
     error = BALANCE_STEP * bucket.capacity / period_s
     scale, refill, burst, full = bucket.capacity / period_s, bucket.refill, bucket.burst, INSIDE[1]
     for slot in range(1, size):
@@ -139,7 +139,7 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
             continue
         before = levels[slot - 1]
         if before < math.inf:
-            if known[slot] is None:  # the usual case of what ``_from_balance`` does
+            if points[slot] is None:  # the usual case of what ``_from_balance`` does
                 rate = refill + (before - after) * scale
                 low, high = rate - error, rate + error
                 if low > 0.0 and high < burst:  # nothing to clamp: by far the most
@@ -163,16 +163,16 @@ def _rates_of_demand(
     spent, nominal, fitted = fit.spent.of, fit.nominal.of, fit.slots.of
     window = max(1, round(FIT_S / slots.period_s))
     step = BALANCE_STEP * slots.bucket.capacity
-    for slot, point in enumerate(slots.known):
+    for slot, point in enumerate(slots.points):
         if point is None:
             continue
         end = slot + 1
-        first = max(0, end - window)
-        seen = nominal[end] - nominal[first]
-        if fitted[end] == fitted[first]:
+        begin = max(0, end - window)
+        nominal_sum = nominal[end] - nominal[begin]
+        if fitted[end] == fitted[begin]:
             least[slot], likely[slot], most[slot] = point.least, point.nominal, point.most
             continue
-        ratio, error = (spent[end] - spent[first]) / seen, step / seen
+        ratio, error = (spent[end] - spent[begin]) / nominal_sum, step / nominal_sum
         rate = min(point.most, max(point.least, point.nominal * ratio))
         likely[slot] = rate
         least[slot] = min(rate, max(point.least, point.nominal * max(0.0, ratio - error)))
@@ -189,15 +189,15 @@ def _fill_gap(
     """
     before = slots.last_level[slot - 1]
     gap = range(before + 1, slot + 1)
-    if before < 0 or any(slots.known[one] is not None for one in gap):
+    if before < 0 or any(slots.points[between] is not None for between in gap):
         return
     bounds = _from_balance(
         slots.bucket,
         (slots.levels[before], slots.levels[slot]),
         seconds=len(gap) * slots.period_s,
     )
-    for one in gap:
-        least[one], likely[one], most[one] = bounds
+    for between in gap:
+        least[between], likely[between], most[between] = bounds
 
 
 def _from_balance(

@@ -76,26 +76,27 @@ class Track:
         self.levels = ratios = [math.inf] * size
         for slot, level in zip(level_slots, levels, strict=True):
             ratios[slot] = min(ratios[slot], level.ratio)
-        self.known: list[DemandPoint | None] = [None] * size
-        for slot, one in zip(demand_slots, demand, strict=True):
-            self.known[slot] = one
-            for before in range(max(0, slot + 1 - round(one.period_s / period_s)), slot):
-                self.known[before] = one
+        self.points: list[DemandPoint | None] = [None] * size
+        for slot, point in zip(demand_slots, demand, strict=True):
+            self.points[slot] = point
+            for before in range(max(0, slot + 1 - round(point.period_s / period_s)), slot):
+                self.points[before] = point
         self.has_demand = bool(demand)
         self.means: dict[float, list[float]] = {}
         self.memory: dict[object, object] = {}
 
     def with_past(self, past: Past) -> "Track":
         """The same with other days before, which nothing of what is kept may be made of."""
-        other = copy(self)
-        other.past, other.memory = past, {}
-        return other
+        clone = copy(self)
+        clone.past, clone.memory = past, {}
+        return clone
 
     def _slots_of(self, points: Sequence[LevelPoint] | Sequence[DemandPoint]) -> list[int]:
         """The slot in which each period ends: what ends within it is not known before its end."""
         start_s, period_s, ceil = self.start_s, self.period_s, math.ceil
         return [
-            ceil((one.start_s + one.period_s - start_s) / period_s - 1e-6) - 1 for one in points
+            ceil((point.start_s + point.period_s - start_s) / period_s - 1e-6) - 1
+            for point in points
         ]
 
     @cached_property
@@ -106,7 +107,7 @@ class Track:
     @cached_property
     def last_demand(self) -> list[int]:
         """For each slot the newest one up to it with known I/O, or -1."""
-        return _newest([point is not None for point in self.known])
+        return _newest([point is not None for point in self.points])
 
     @cached_property
     def last_empty(self) -> list[int]:
@@ -121,7 +122,7 @@ class Track:
     @cached_property
     def fit(self) -> Fit:
         """The I/O's cost as the balance shows it."""
-        return fit_cost(self.bucket, self.levels, self.known, self.period_s)
+        return fit_cost(self.bucket, self.levels, self.points, self.period_s)
 
     @cached_property
     def rates(self) -> tuple[Rates, Rates, Rates]:
@@ -159,7 +160,7 @@ class Track:
             return []
         return [
             slot
-            for slot, point in enumerate(self.known)
+            for slot, point in enumerate(self.points)
             if point is not None and point.least > most
         ]
 
@@ -171,26 +172,26 @@ def _at_least(demand: Sequence[DemandPoint], period_s: float) -> Sequence[Demand
     groups: dict[float, list[DemandPoint]] = {}
     for point in demand:
         groups.setdefault(point.start_s // period_s * period_s, []).append(point)
-    return [_together(start_s, some, period_s) for start_s, some in groups.items()]
+    return [_together(start_s, points, period_s) for start_s, points in groups.items()]
 
 
-def _together(start_s: float, some: Sequence[DemandPoint], period_s: float) -> DemandPoint:
-    share = some[0].period_s / period_s
+def _together(start_s: float, points: Sequence[DemandPoint], period_s: float) -> DemandPoint:
+    share = points[0].period_s / period_s
     return DemandPoint(
         start_s=start_s,
         period_s=period_s,
-        least=share * sum(point.least for point in some),
-        nominal=share * sum(point.nominal for point in some),
-        most=share * sum(point.most for point in some),
-        binding=some[-1].binding,
+        least=share * sum(point.least for point in points),
+        nominal=share * sum(point.nominal for point in points),
+        most=share * sum(point.most for point in points),
+        binding=points[-1].binding,
     )
 
 
 def _newest(flags: Sequence[bool]) -> list[int]:
     """For each slot the newest one up to it whose flag is set, or -1."""
-    newest, found = -1, []
+    newest, newest_by_slot = -1, []
     for slot, flag in enumerate(flags):
         if flag:
             newest = slot
-        found.append(newest)
-    return found
+        newest_by_slot.append(newest)
+    return newest_by_slot

@@ -12,8 +12,8 @@ from burstwatch.kinds.base import Kind
 CONTRACT = "base"
 
 
-def find_kinds(wanted: str = "") -> dict[str, Kind]:
-    """Every kind by name, sorted by name; or only those in ``wanted``, such as ``a,b``.
+def find_kinds(chosen: str = "") -> dict[str, Kind]:
+    """Every kind by name, sorted by name; or only those in ``chosen``, such as ``a,b``.
 
     Raises:
         ValueError: naming the kind that does not exist.
@@ -24,8 +24,8 @@ def find_kinds(wanted: str = "") -> dict[str, Kind]:
         if info.name != CONTRACT and not info.name.startswith("_")
     )
     kinds = {name: import_module(f"{__name__}.{name}").KIND for name in names}
-    for name in filter(None, wanted.split(",")):
+    for name in filter(None, chosen.split(",")):
         if name not in kinds:
             msg = f"unknown kind {name!r}, allowed are {', '.join(kinds)}"
             raise ValueError(msg)
-    return {name: kind for name, kind in kinds.items() if not wanted or name in wanted.split(",")}
+    return {name: kind for name, kind in kinds.items() if not chosen or name in chosen.split(",")}

@@ -19,10 +19,10 @@ from burstwatch.kinds.base import (
     Cause,
     DemandMetric,
     Example,
-    Found,
     Item,
     Kind,
     Rates,
+    Related,
     Thing,
     Totals,
 )
@@ -155,14 +155,14 @@ def cpu_spec(instance_type: str) -> CpuSpec:
         ValueError: for a type that is not in AWS's table.
     """
     family, size = plain_type(instance_type)
-    known = EARNED.get(family, {}).get(size)
-    if known is None:
+    entry = EARNED.get(family, {}).get(size)
+    if entry is None:
         families, sizes = ", ".join(EARNED), ", ".join(EARNED["t3"])
         msg = (
             f"no CPU credits are known of type {instance_type!r}, allowed are {families} of {sizes}"
         )
         raise ValueError(msg)
-    vcpus, earned = known
+    vcpus, earned = entry
     return CpuSpec(family=family, size=size, vcpus=vcpus, earned_h=earned)
 
 
@@ -321,9 +321,9 @@ def _charge(resource: Resource, baseline: float) -> str:
 
 def larger_size(spec: CpuSpec, demand: float, largest: str = "2xlarge") -> str:
     """The smallest size of the same family, up to ``largest``, that earns ``demand`` vCPUs, or nothing."""
-    known = list(EARNED[spec.family].items())
-    names = [size for size, _ in known]
-    for size, (_, earned) in known[: names.index(largest) + 1]:
+    earnings = list(EARNED[spec.family].items())
+    names = [size for size, _ in earnings]
+    for size, (_, earned) in earnings[: names.index(largest) + 1]:
         if earned * CREDIT_S / HOUR_S >= demand:
             return size
     return ""
@@ -335,11 +335,11 @@ def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
 
 
 def example_of(
-    help_text: str, item: Callable[[Mapping[str, str]], tuple[Item, Found]], **more: str
+    help_text: str, item: Callable[[Mapping[str, str]], tuple[Item, Related]], **more: str
 ) -> Example:
     """The description by hand of an instance type with CPU credits, which must be in AWS's table."""
 
-    def listed(spec: Mapping[str, str]) -> tuple[Item, Found]:
+    def listed(spec: Mapping[str, str]) -> tuple[Item, Related]:
         if is_burstable(spec["type"]):
             cpu_spec(spec["type"])
         return item(spec)
@@ -368,7 +368,7 @@ def larger_fix(
     size = larger_size(spec, demand, largest)
     name = f"{prefix}{spec.family}.{size}" if size else f"{word} without CPU credits"
     return Fix(
-        what=f"change to {name}",
+        action=f"change to {name}",
         effect=f"covers the current load of {number(demand)} vCPU" if size else "never slows down",
         takes=takes,
         usd_month=usd_month,

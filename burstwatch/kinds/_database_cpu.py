@@ -10,7 +10,7 @@ from functools import partial
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu, _rds
-from burstwatch.kinds.base import Found, Item, Kind, Rates, Thing
+from burstwatch.kinds.base import Item, Kind, Rates, Related, Thing
 from burstwatch.sources import Figure
 
 #: The only family of databases in Standard mode.
@@ -33,7 +33,7 @@ def database_kind(
     ``largest`` is the largest T size that the service has, ``metric`` the one of its level.
     """
 
-    def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+    def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         instance = _instance(thing.item)
         if not is_own(thing.item["Engine"]) or not _cpu.is_burstable(instance.type):
             return
@@ -77,7 +77,7 @@ def database_kind(
     return kind
 
 
-def _item(engine: str, spec: Mapping[str, str]) -> tuple[Item, Found]:
+def _item(engine: str, spec: Mapping[str, str]) -> tuple[Item, Related]:
     listed = {"DBInstanceIdentifier": "example", "DBInstanceClass": spec["type"]}
     return {**listed, "Engine": engine}, {}
 

@@ -21,17 +21,17 @@ def filtered_by(id_filter: str = "", *, parent_filter: str = "") -> Callable[[Sc
     """The filters of a call. Ids end in hexadecimal digits, so a wildcard selects a shard."""
 
     def arguments(scope: Scope) -> Arguments:
-        wanted: dict[str, list[str]] = {}
+        values_by_filter: dict[str, list[str]] = {}
         if scope.tag is not None:
             key, value = scope.tag
-            wanted[f"tag:{key}"] = [value]
+            values_by_filter[f"tag:{key}"] = [value]
         if scope.parents:
-            wanted[parent_filter] = list(scope.parents)
+            values_by_filter[parent_filter] = list(scope.parents)
         if scope.ids:
-            wanted[id_filter] = list(scope.ids)
+            values_by_filter[id_filter] = list(scope.ids)
         elif not scope.shard.is_whole:
-            wanted[id_filter] = [f"*{digit}" for digit in scope.shard.digits]
-        filters = [{"Name": name, "Values": values} for name, values in wanted.items()]
+            values_by_filter[id_filter] = [f"*{digit}" for digit in scope.shard.digits]
+        filters = [{"Name": name, "Values": values} for name, values in values_by_filter.items()]
         return {"Filters": filters} if filters else {}
 
     return arguments
@@ -79,13 +79,13 @@ def is_restarted(instance: Item) -> bool:
     """Whether it ran before its last start: then something was attached to it earlier."""
     started_s = started_at(instance)
     attached = [
-        one["Attachment"]["AttachTime"].timestamp()
-        for one in instance.get("NetworkInterfaces", ())
-        if "AttachTime" in one.get("Attachment", {})
+        interface["Attachment"]["AttachTime"].timestamp()
+        for interface in instance.get("NetworkInterfaces", ())
+        if "AttachTime" in interface.get("Attachment", {})
     ] + [
-        one["Ebs"]["AttachTime"].timestamp()
-        for one in instance.get("BlockDeviceMappings", ())
-        if "AttachTime" in one.get("Ebs", {})
+        mapping["Ebs"]["AttachTime"].timestamp()
+        for mapping in instance.get("BlockDeviceMappings", ())
+        if "AttachTime" in mapping.get("Ebs", {})
     ]
     return started_s is not None and any(at < started_s - FIRST_START_S for at in attached)
 
@@ -101,4 +101,4 @@ def limits_of(instance_type: Item) -> InstanceLimits | None:
 
 def types_in(name: str) -> Callable[[Mapping[str, Sequence[Item]]], set[str]]:
     """The instance types of the items that were found under a name."""
-    return lambda found: {item["InstanceType"] for item in found.get(name, ())}
+    return lambda lists: {item["InstanceType"] for item in lists.get(name, ())}

@@ -19,7 +19,7 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds._disk import RATE_UNITS, rate_facts, totals_of
-from burstwatch.kinds.base import Example, Found, Item, Rates, float_in
+from burstwatch.kinds.base import Example, Item, Rates, Related, float_in
 from burstwatch.sources import Figure, Source
 
 METRICS_PAGE = Source(
@@ -148,7 +148,7 @@ def example_of(
 ) -> Example:
     """The description by hand of an instance: what its type sustains and what it reaches."""
 
-    def listed(spec: Mapping[str, str]) -> tuple[Item, Found]:
+    def listed(spec: Mapping[str, str]) -> tuple[Item, Related]:
         info = {key: float_in(spec, name) for name, (key, _) in NUMBERS.items()}
         for unit in ("iops", "mb_s"):
             sustained, reached = spec[f"baseline_{unit}"], spec[f"maximum_{unit}"]
@@ -157,8 +157,8 @@ def example_of(
                     f"maximum_{unit} is {reached}, allowed is baseline_{unit} ({sustained}) or more"
                 )
                 raise ValueError(msg)
-        known = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": info}}
-        return item(spec["type"]), {"instance_types": {spec["type"].removeprefix("db."): known}}
+        type_info = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": info}}
+        return item(spec["type"]), {"instance_types": {spec["type"].removeprefix("db."): type_info}}
 
     return Example(
         spec={
@@ -177,7 +177,7 @@ def fixes_of(word: str) -> Callable[[Resource, float, Rates], Iterator[Fix]]:
 
     def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
         yield Fix(
-            what=f"change to an instance {word} that sustains {number(demand)} {resource.rate_unit}",
+            action=f"change to an instance {word} that sustains {number(demand)} {resource.rate_unit}",
             effect="never runs dry at the current load",
             takes="takes minutes, and the instance stops",
         )

@@ -26,8 +26,8 @@ def on_instance(
     spec: VolumeSpec, bucket: Bucket | None, instance: InstanceLimits | None
 ) -> tuple[Bucket | None, Limit]:
     """The part of a volume's bucket that an instance leaves, and the fastest spending with its cause."""
-    own: Binding = "volume_iops" if spec.unit == "io" else "volume_throughput"
-    limits: list[tuple[float, Binding]] = [(spec.burst, own)]
+    own_limit: Binding = "volume_iops" if spec.unit == "io" else "volume_throughput"
+    limits: list[tuple[float, Binding]] = [(spec.burst, own_limit)]
     if instance is not None and spec.unit == "io":
         limits.append((instance.iops, "instance_iops"))
         if bucket is not None:

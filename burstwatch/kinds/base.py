@@ -21,7 +21,7 @@ PERCENT = 100.0
 Item: TypeAlias = dict[str, Any]  # one element of an AWS response
 Arguments: TypeAlias = dict[str, Any]  # keyword arguments of an AWS call
 #: The items of each lookup, by id.
-Found: TypeAlias = "Mapping[str, Mapping[str, Item]]"
+Related: TypeAlias = "Mapping[str, Mapping[str, Item]]"
 #: Amounts of one period, by metric.
 Totals: TypeAlias = "Mapping[str, float]"
 #: Mean amounts a second of the last minutes, by metric.
@@ -143,7 +143,7 @@ class Lookup:
 
     name: str
     listing: Listing
-    wanted: Callable[[Mapping[str, Sequence[Item]]], set[str]] | None = None
+    find_ids: Callable[[Mapping[str, Sequence[Item]]], set[str]] | None = None
     is_needed: bool = False
     concerns: Callable[[Mapping[str, Sequence[Item]]], Callable[[Item], bool]] = lambda _lists: (
         lambda _item: True
@@ -220,7 +220,7 @@ class Example:
 
     spec: Mapping[str, str]
     load: Mapping[str, str]
-    item: Callable[[Mapping[str, str]], tuple[Item, Found]]
+    item: Callable[[Mapping[str, str]], tuple[Item, Related]]
     totals: Callable[[Resource, Mapping[str, float]], Totals]
     unit: Literal["io", "MiB", "credit"]
     unit_size: float = 1.0
@@ -259,7 +259,7 @@ class Kind:
     inventory: Listing
     tagging: Tagging
     lookups: tuple[Lookup, ...] = ()
-    describe: Callable[[Thing, Found, float], Iterable[Resource]]
+    describe: Callable[[Thing, Related, float], Iterable[Resource]]
     to_ratio: Callable[[Resource, float], float] = from_percent
     spent: Callable[[Resource, Totals, float, float], DemandPoint | None]
     console: str

@@ -34,12 +34,12 @@ from burstwatch.kinds._volume import Volume, held_back, on_instance
 from burstwatch.kinds.base import (
     DemandMetric,
     Example,
-    Found,
     Item,
     Kind,
     Listing,
     Lookup,
     Rates,
+    Related,
     Thing,
     Totals,
     float_in,
@@ -72,7 +72,7 @@ MODIFICATIONS = Listing(
 )
 
 
-def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     """A volume with its bucket, its instance's limits and what is still changing."""
     item = thing.item
     spec = volume_spec(
@@ -80,9 +80,9 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
     )
     attachment = _attachment(item)
     instance_id = attachment.get("InstanceId", "")
-    instance = found["instances"].get(instance_id, {})
-    instance_type, limits, statistic = _type_of(instance, found)
-    change = found["modifications"].get(thing.id, {})
+    instance = related["instances"].get(instance_id, {})
+    instance_type, limits, statistic = _type_of(instance, related)
+    change = related["modifications"].get(thing.id, {})
     bucket, history_from_s = _settling(spec, change, now)
     bucket, limit = on_instance(spec, bucket, limits)
     yield Resource(
@@ -172,9 +172,9 @@ def _attachment(item: Item) -> Item:
     return next(attached, {})
 
 
-def _type_of(instance: Item, found: Found) -> tuple[str, InstanceLimits | None, Statistic]:
+def _type_of(instance: Item, related: Related) -> tuple[str, InstanceLimits | None, Statistic]:
     instance_type = instance.get("InstanceType", "")
-    spec = found["instance_types"].get(instance_type, {})
+    spec = related["instance_types"].get(instance_type, {})
     # Only Nitro publishes a Minimum. Asking for it on Xen would look like silence.
     statistic: Statistic = "Minimum" if spec.get("Hypervisor") == "nitro" else "Average"
     return instance_type, limits_of(spec), statistic
@@ -207,11 +207,11 @@ def _settling(spec: VolumeSpec, change: Item, now: float) -> tuple[Bucket | None
     return mixed, started
 
 
-def _instance_ids(found: Mapping[str, Sequence[Item]]) -> set[str]:
+def _instance_ids(lists: Mapping[str, Sequence[Item]]) -> set[str]:
     """Instances of the volumes that can run dry; the others need no limits."""
     return {
         attachment["InstanceId"]
-        for item in found["inventory"]
+        for item in lists["inventory"]
         if item["VolumeType"] in CATALOGUE and CATALOGUE[item["VolumeType"]].credits is not None
         for attachment in [_attachment(item)]
         if attachment.get("InstanceId")
@@ -222,7 +222,7 @@ def _instance_ids(found: Mapping[str, Sequence[Item]]) -> set[str]:
 FAR_ABOVE = "1e9"
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     listed = {
         "VolumeId": "vol-example",
         "VolumeType": spec["type"],
@@ -247,10 +247,10 @@ def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
 
 def _by_hand(spec: VolumeSpec, limits: InstanceLimits | None) -> dict[str, str]:
     """The description that ``_item`` takes."""
-    own = {"type": spec.volume_type, "size_gib": f"{spec.size_gib:g}"}
+    described = {"type": spec.volume_type, "size_gib": f"{spec.size_gib:g}"}
     if limits is None:
-        return own
-    return own | {
+        return described
+    return described | {
         "instance_iops": f"{limits.iops!r}",
         "instance_mib_s": f"{limits.mib_s!r}",
     }
@@ -263,8 +263,8 @@ KIND = Kind(
     inventory=VOLUMES,
     tagging=TAGGING,
     lookups=(
-        Lookup(name="instances", listing=INSTANCES, wanted=_instance_ids),
-        Lookup(name="instance_types", listing=INSTANCE_TYPES, wanted=types_in("instances")),
+        Lookup(name="instances", listing=INSTANCES, find_ids=_instance_ids),
+        Lookup(name="instance_types", listing=INSTANCE_TYPES, find_ids=types_in("instances")),
         Lookup(name="modifications", listing=MODIFICATIONS),
     ),
     level_metrics=("BurstBalance",),

@@ -25,12 +25,12 @@ from burstwatch.kinds._ec2 import (
     types_in,
 )
 from burstwatch.kinds.base import (
-    Found,
     Item,
     Kind,
     Listing,
     Lookup,
     Rates,
+    Related,
     Thing,
     identified_by,
 )
@@ -93,16 +93,16 @@ def _has_credits(lists: Mapping[str, Sequence[Item]]) -> Callable[[Item], bool]:
     return is_burstable
 
 
-def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     """The credits of one instance; none for a type without credits."""
     instance_type = thing.item["InstanceType"]
-    if not _cpu.is_burstable(instance_type, found[TYPES].get(instance_type)):
+    if not _cpu.is_burstable(instance_type, related[TYPES].get(instance_type)):
         return
     family = instance_type.partition(".")[0]
-    is_unlimited = found[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
+    is_unlimited = related[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
     is_linux = not thing.item.get("Platform")
     is_priced = is_linux and thing.unit.rpartition("/")[2] in PRICED_REGIONS
-    one = _cpu.resource_of(
+    resource = _cpu.resource_of(
         thing,
         _cpu.Instance(
             type=instance_type, since_s=started_at(thing.item), in_use=is_running(thing.item)
@@ -117,7 +117,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         usd_vcpu_h=SURPLUS_USD.get(family) if is_priced else None,
     )
     mode = UNLIMITED if is_unlimited else STANDARD
-    yield replace(one, spec={**one.spec, "mode": mode} if one.spec else {})
+    yield replace(resource, spec={**resource.spec, "mode": mode} if resource.spec else {})
 
 
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
@@ -127,7 +127,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     beyond = min(demand, spec.vcpus) - spec.baseline
     if resource.level_metric == _cpu.BALANCE:
         yield Fix(
-            what="switch to Unlimited mode",
+            action="switch to Unlimited mode",
             effect="the instance does not slow down, and AWS charges further vCPU-hours",
             takes="works at once",
             usd_month=None if usd is None else usd.value * beyond * _cpu.HOURS_A_MONTH,
@@ -146,7 +146,7 @@ def _more_usd(detail: _cpu.Detail, demand: float) -> float | None:
     return (T3_USD[size].value - T3_USD[spec.size].value) * _cpu.HOURS_A_MONTH
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     mode = spec.get("mode", STANDARD)
     if mode not in {STANDARD, UNLIMITED}:
         msg = f"mode must be {STANDARD} or {UNLIMITED}, got {mode!r}"
@@ -164,7 +164,7 @@ KIND = Kind(
     tagging=TAGGING,
     lookups=(
         # Which types have credits.
-        Lookup(name=TYPES, listing=INSTANCE_TYPES, wanted=types_in("inventory")),
+        Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=types_in("inventory")),
         Lookup(name=MODES, listing=CREDIT_SPECIFICATIONS, is_needed=True, concerns=_has_credits),
     ),
     level_metrics=(_cpu.BALANCE, _cpu.SURPLUS),

@@ -20,7 +20,7 @@ from burstwatch.kinds._instance_ebs import (
     example_of,
     fixes_of,
 )
-from burstwatch.kinds.base import DemandMetric, Found, Kind, Lookup, Thing
+from burstwatch.kinds.base import DemandMetric, Kind, Lookup, Related, Thing
 
 TRAFFIC = Traffic(
     read_ops="EBSReadOps",
@@ -31,7 +31,7 @@ TRAFFIC = Traffic(
 TYPES = "instance_types"
 
 
-def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
+def describe(thing: Thing, related: Related, now: float) -> tuple[Resource, ...]:
     """The instance's two buckets, or the one reason why it has none.
 
     Raises:
@@ -54,7 +54,7 @@ def describe(thing: Thing, found: Found, now: float) -> tuple[Resource, ...]:
         published_every_s=BASIC_PERIOD_S,
         facts={"type": instance_type, "instance_type": instance_type},
     )
-    return buckets_of(resource, instance_type, found[TYPES].get(instance_type))
+    return buckets_of(resource, instance_type, related[TYPES].get(instance_type))
 
 
 KIND = Kind(
@@ -63,7 +63,7 @@ KIND = Kind(
     dimensions=("InstanceId",),
     inventory=INSTANCES,
     tagging=TAGGING,
-    lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, wanted=types_in("inventory")),),
+    lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=types_in("inventory")),),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),
     demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
     describe=describe,

@@ -20,11 +20,11 @@ from burstwatch.kinds.base import (
     Cause,
     DemandMetric,
     Example,
-    Found,
     Item,
     Kind,
     Listing,
     Rates,
+    Related,
     Tagging,
     Thing,
     float_in,
@@ -78,7 +78,7 @@ def identify(item: Item) -> Thing:
     return Thing(id=item["FileSystemId"], name=item.get("Name", ""), tags=tags, item=item)
 
 
-def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     """The bucket of one file system; none in another mode than bursting."""
     item = thing.item
     mode = item.get("ThroughputMode", BURSTING)
@@ -144,7 +144,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     is_priced = resource.region in PRICED_REGIONS
     mb_s = demand * MIB / 1e6
     yield Fix(
-        what=f"change to provisioned throughput of {number(math.ceil(demand))} MiB/s",
+        action=f"change to provisioned throughput of {number(math.ceil(demand))} MiB/s",
         effect="never runs dry; AWS allows one change a day",
         takes="works at once",
         usd_month=PROVISIONED_USD.value * mb_s if is_priced else None,
@@ -155,13 +155,13 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
         else ""
     )
     yield Fix(
-        what="change to elastic throughput",
+        action="change to elastic throughput",
         effect=f"never runs dry, each byte is charged{per_gb}; AWS allows one change a day",
         takes="works at once",
     )
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     size = float_in(spec, "size_gib") * GIB
     return {"FileSystemId": "fs-example", "SizeInBytes": {"Value": size}}, {}
 

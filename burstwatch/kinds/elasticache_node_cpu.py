@@ -11,11 +11,11 @@ from burstwatch.fixes import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
 from burstwatch.kinds.base import (
-    Found,
     Item,
     Kind,
     Listing,
     Rates,
+    Related,
     Tagging,
     TagListing,
     Thing,
@@ -45,7 +45,7 @@ TAGS = Listing(
 )
 
 
-def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     """The credits of each node of a cluster; none for a type without credits."""
     item = thing.item
     node_type = item["CacheNodeType"]
@@ -60,15 +60,15 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         in_use=item.get("CacheClusterStatus", "") not in NOT_RUNNING,
     )
     for node in item.get("CacheNodes", ()):
-        one = _cpu.resource_of(
+        resource = _cpu.resource_of(
             thing, cluster, kind=KIND, metric=_cpu.BALANCE, is_unlimited=False, starts_empty=True
         )
         node_id = node["CacheNodeId"]
-        one = replace(one, id=f"{thing.id}.{node_id}", dimensions=(thing.id, node_id))
+        resource = replace(resource, id=f"{thing.id}.{node_id}", dimensions=(thing.id, node_id))
         if node_type.startswith(WITHOUT_BALANCE):
             reason = f"AWS publishes no balance of {node_type}"
-            one = replace(one, bucket=None, not_watched=reason)
-        yield one
+            resource = replace(resource, bucket=None, not_watched=reason)
+        yield resource
 
 
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
@@ -84,7 +84,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     )
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     listed = {
         "CacheClusterId": "example",
         "CacheNodeType": spec["type"],

@@ -15,7 +15,7 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds import _fsx
 from burstwatch.kinds._disk import IOPS, MIB_S, cause_of, estimated_spent, rate_facts, totals_of
-from burstwatch.kinds.base import Example, Found, Item, Kind, Rates, Thing, float_in
+from burstwatch.kinds.base import Example, Item, Kind, Rates, Related, Thing, float_in
 from burstwatch.sources import Figure
 
 #: How long a full bucket lasts at the maximum.
@@ -36,7 +36,7 @@ OTHERS = frozenset({"ONTAP", "OPENZFS"})
 LUSTRE = "LUSTRE"
 
 
-def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     """The two buckets of one file server, or why it has none or cannot be watched."""
     item = thing.item
     kind_of = item["FileSystemType"]
@@ -120,13 +120,13 @@ def _unsized(thing: Thing, why: str) -> Iterator[Resource]:
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     """More throughput capacity; its price is not known here."""
     yield Fix(
-        what=f"raise the throughput capacity to one that sustains {number(demand)} {resource.rate_unit}",
+        action=f"raise the throughput capacity to one that sustains {number(demand)} {resource.rate_unit}",
         effect="never runs dry at the current load",
         takes="takes minutes to hours",
     )
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     capacity = round(float_in(spec, "throughput_capacity"))
     if SMALLEST <= capacity <= LARGEST and capacity not in RATES:
         allowed = ", ".join(map(str, RATES))

@@ -13,10 +13,10 @@ from burstwatch.kinds._disk import MIB_S, cause_of, rate_facts, totals_of
 from burstwatch.kinds._spent import demand_point
 from burstwatch.kinds.base import (
     Example,
-    Found,
     Item,
     Kind,
     Rates,
+    Related,
     Thing,
     Totals,
     float_in,
@@ -36,7 +36,7 @@ LEAD_S = 3_600.0
 BALANCE = "DiskThroughputBalance"
 
 
-def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     """The bucket of the disks of one file system; none for other types and for SSD."""
     item = thing.item
     if item["FileSystemType"] != _fsx.WINDOWS:
@@ -87,13 +87,13 @@ def spent(
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     """More storage; the type of storage cannot be changed."""
     yield Fix(
-        what=f"grow the storage to {demand / EARNED.value * GIB_PER_TIB:,.0f} GiB",
+        action=f"grow the storage to {demand / EARNED.value * GIB_PER_TIB:,.0f} GiB",
         effect="covers the current load",
         takes="takes minutes to hours",
     )
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     listed = {
         "FileSystemId": "fs-example",
         "FileSystemType": _fsx.WINDOWS,

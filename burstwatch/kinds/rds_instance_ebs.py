@@ -19,7 +19,7 @@ from burstwatch.kinds._instance_ebs import (
     fixes_of,
     without_bucket,
 )
-from burstwatch.kinds.base import Found, Item, Kind, Lookup, Thing
+from burstwatch.kinds.base import Item, Kind, Lookup, Related, Thing
 
 TYPES = "instance_types"
 
@@ -42,11 +42,11 @@ def _has_extra_memory(item: Item) -> bool:
     return str(item["DBInstanceClass"]).removeprefix("db.").count(".") > 1
 
 
-def _types(found: Mapping[str, Sequence[Item]]) -> set[str]:
-    return {name for item in found["inventory"] if (name := _instance_type(item))}
+def _types(lists: Mapping[str, Sequence[Item]]) -> set[str]:
+    return {name for item in lists["inventory"] if (name := _instance_type(item))}
 
 
-def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     """The instance's two buckets, or the one reason why it has none.
 
     Raises:
@@ -72,7 +72,7 @@ def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
         reason = f"AWS does not say on which instance type {item['DBInstanceClass']} runs"
         yield without_bucket(resource, not_watched=reason)
         return
-    yield from buckets_of(resource, instance_type, found[TYPES].get(instance_type))
+    yield from buckets_of(resource, instance_type, related[TYPES].get(instance_type))
 
 
 def _item(instance_class: str) -> Item:
@@ -90,7 +90,7 @@ KIND = Kind(
     part="ebs",
     inventory=_rds.DATABASES,
     tagging=_rds.TAGGING,
-    lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, wanted=_types),),
+    lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=_types),),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),
     demand_metrics=_rds.TRAFFIC_METRICS,
     describe=describe,

@@ -25,7 +25,7 @@ from burstwatch.kinds._rds import (
     is_running,
 )
 from burstwatch.kinds._spent import binding_of, demand_of
-from burstwatch.kinds.base import Example, Found, Item, Kind, Rates, Thing, Totals, float_in
+from burstwatch.kinds.base import Example, Item, Kind, Rates, Related, Thing, Totals, float_in
 from burstwatch.sources import Figure, Source
 
 STORAGE_PAGE = Source(
@@ -50,7 +50,7 @@ OTHER_STORAGE = ("aurora", "neptune", "docdb")
 CHANGING = frozenset({"modifying", "storage-optimization", "storage-config-upgrade"})
 
 
-def describe(thing: Thing, found: Found, now: float) -> Iterator[Resource]:
+def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     """The storage of one database instance; none for engines with a storage of another kind.
 
     Raises:
@@ -139,7 +139,7 @@ def spent(
 def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
     """Storage without credits; the price of RDS storage is not known here."""
     yield Fix(
-        what="change to gp3 storage",
+        action="change to gp3 storage",
         effect="uses no credits",
         takes="takes minutes to hours",
     )
@@ -147,17 +147,17 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
 
 def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
     """The amounts of one second of a load, as far as the volumes' throughput lets it through."""
-    asked = totals_of(TRAFFIC)(resource, load)
+    demand = totals_of(TRAFFIC)(resource, load)
     volume: VolumeSpec | None = resource.detail
-    mib = asked[TRAFFIC.read_bytes] / MIB
+    mib = demand[TRAFFIC.read_bytes] / MIB
     if volume is None or not mib:
-        return asked
+        return demand
     stripes = resource.limit.rate / volume.burst
     share = min(1.0, stripes * volume.limit_mib_s / mib)
-    return {metric: amount * share for metric, amount in asked.items()}
+    return {metric: amount * share for metric, amount in demand.items()}
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Found]:
+def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     listed = {
         "DBInstanceIdentifier": "example",
         "Engine": spec.get("engine", "postgres"),

@@ -53,7 +53,7 @@ class Brief:
     console: str
     graph: str
     numbers: Mapping[str, str]
-    over: str = ""
+    ended_because: str = ""
 
 
 def _over(resource: Resource) -> str:
@@ -75,7 +75,7 @@ def make_brief(
     """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
     projection = assessment.projection
     return Brief(
-        over=_over(resource),
+        ended_because=_over(resource),
         resource_id=resource.id,
         metric_id=metric_id or resource.id,
         kind=resource.kind,
@@ -111,7 +111,7 @@ def _headline(projection: Projection, credit_name: str) -> str:
         whole = max(likely - likely % MINUTE, MINUTE)  # as the time of day beside it
         return f"{credit_name} end in {span(whole)} ({clock_time(now + likely, now=now)})"
     soonest_s = min(
-        (one for one in (projection.low_s, worst) if one is not None and one < DAY),
+        (seconds for seconds in (projection.low_s, worst) if seconds is not None and seconds < DAY),
         default=None,
     )
     if soonest_s is None:
@@ -124,15 +124,15 @@ def _between(projection: Projection) -> str:
     now, likely = projection.at, projection.time_to_empty_s
     if projection.state != "finite" or likely is None or projection.low_s is None:
         return ""
-    first, last = (
+    earliest, last = (
         "" if seconds is None or seconds >= DAY else clock_time(now + seconds, now=now)
         for seconds in (projection.low_s, projection.high_s)
     )
-    if not first:
+    if not earliest:
         return ""
     if not last:
-        return f"{first} at the earliest"
-    return "" if first == last else f"{first} at the earliest, {last} at the latest"
+        return f"{earliest} at the earliest"
+    return "" if earliest == last else f"{earliest} at the earliest, {last} at the latest"
 
 
 def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> tuple[Fix, ...]:
@@ -141,12 +141,12 @@ def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates)
         return ()
     # Where only the high end of the expected demand drains it, a fix must serve that. What an
     # empty bucket serves is not what was asked for.
-    wanted = demand.likely if demand.likely > bucket.refill else demand.high
+    needed = demand.likely if demand.likely > bucket.refill else demand.high
     if projection.state == "exhausted":
-        wanted = bucket.burst
-    if wanted <= bucket.refill:
+        needed = bucket.burst
+    if needed <= bucket.refill:
         return ()
-    return kind.what_helps(resource, level.likely * bucket.capacity, wanted, rates)
+    return kind.what_helps(resource, level.likely * bucket.capacity, needed, rates)
 
 
 def _cause(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> str:
@@ -165,13 +165,13 @@ def _credits(projection: Projection, background: Background) -> str:
     """How much is left, and how much there was when the drain began."""
     if projection.level is None:
         return ""
-    left = f"{projection.level.likely:.0%} left"
+    share_left = f"{projection.level.likely:.0%} left"
     if background.since_s is None or background.since_ratio is None:
-        return left
+        return share_left
     if projection.state == "infinite":
-        return f"{left}; they run out only if the load returns"
+        return f"{share_left}; they run out only if the load returns"
     began = clock_time(background.since_s, now=projection.at)
-    return f"{left}, down from {background.since_ratio:.0%} at {began}"
+    return f"{share_left}, down from {background.since_ratio:.0%} at {began}"
 
 
 def _place(resource: Resource) -> str:
@@ -187,7 +187,7 @@ def _data(projection: Projection) -> str:
 
 def _numbers(assessment: Assessment) -> dict[str, str]:
     projection = assessment.projection
-    known = {
+    numbers = {
         "as_of_s": projection.at,
         "time_to_empty_s": projection.time_to_empty_s,
         "low_s": projection.low_s,
@@ -197,7 +197,7 @@ def _numbers(assessment: Assessment) -> dict[str, str]:
     }
     finite = {
         name: f"{value:.1f}"
-        for name, value in known.items()
+        for name, value in numbers.items()
         if value is not None and math.isfinite(value)
     }
     return {"verdict": assessment.verdict, "state": projection.state, **finite}

@@ -19,7 +19,7 @@ def chat_message(message: Message) -> str:
     """The message for chat clients and for programs."""
     title = cut(_defused(message.title), TITLE_LENGTH)
     links = [f"{name}: {address}" for name, address in message.links]
-    where, now, *then = map(_defused, [message.where, *message.actions])
+    where, now, *next_steps = map(_defused, [message.where, *message.actions])
     return json.dumps(
         {
             "version": "1.0",
@@ -31,7 +31,7 @@ def chat_message(message: Message) -> str:
                     "\n".join([*filter(None, [where]), now, *map(_defused, message.facts), *links]),
                     CHAT_LENGTH,
                 ),
-                "nextSteps": then,
+                "nextSteps": next_steps,
                 "keywords": list(message.keywords),
             },
             "metadata": {

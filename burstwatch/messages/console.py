@@ -27,14 +27,14 @@ def graph_link(kind: Kind, resource: Resource, at: float) -> str:
     """
     metric = [kind.namespace, resource.level_metric or kind.level_metrics[0]]
     metric += [text for pair in kind.dimensions_of(resource) for text in pair]
-    first, last = (
-        f"{datetime.fromtimestamp(one, tz=UTC):%Y-%m-%dT%H:%M:%SZ}"
-        for one in (at - SHOWN_BEFORE_S, at + SHOWN_AFTER_S)
+    begin, last = (
+        f"{datetime.fromtimestamp(seconds, tz=UTC):%Y-%m-%dT%H:%M:%SZ}"
+        for seconds in (at - SHOWN_BEFORE_S, at + SHOWN_AFTER_S)
     )
     graph = (
         f"~(metrics~(~({''.join(map(_text, metric))}))~view~'timeSeries~stacked~false"
         f"~region{_text(resource.region)}~stat{_text(resource.statistic)}~period~60"
-        f"~start{_text(first)}~end{_text(last)})"
+        f"~start{_text(begin)}~end{_text(last)})"
     )
     return _address(
         resource.region, f"cloudwatch/home?region={resource.region}#metricsV2:graph={graph}"

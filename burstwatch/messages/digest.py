@@ -33,18 +33,18 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
     """
     deployed = "a deployment with one function" if is_of_one_function else "the deployment"
     days = f"{lasts_s / DAY:.0f} days"
-    empty = [one for one in episodes if one.was_empty]
+    empty = [episode for episode in episodes if episode.was_empty]
     changes = _changes(episodes)
     count = f"{len(episodes)} episode{'' if len(episodes) == 1 else 's'}"
-    asked = "not known" if requests_usd is None else f"{requests_usd:.2f} USD"
+    requests_cost = "not known" if requests_usd is None else f"{requests_usd:.2f} USD"
     return Message(
         event="digest",
         title=f"burstwatch {deployment}: {count} ended in {days}, {len(empty)} ran empty",
         actions=actions(changes or ["no change to suggest"]),
         facts=(
             "Open episodes are not counted: `burstwatch episodes` lists them",
-            f"Paged: {sum(one.paged_s is not None for one in episodes)} of {len(episodes)}",
-            f"Time at zero: {span(sum(one.at_zero_s or 0.0 for one in episodes))} in all",
+            f"Paged: {sum(episode.paged_s is not None for episode in episodes)} of {len(episodes)}",
+            f"Time at zero: {span(sum(episode.at_zero_s or 0.0 for episode in episodes))} in all",
             f"Needless pages: {sum(map(is_needless, episodes))} (never under {NEEDLESS_ABOVE:.0%})",
             f"Near misses: {sum(map(is_near_miss, episodes))} (under {NEAR_MISS_BELOW:.0%}, never empty)",
             *(
@@ -52,40 +52,40 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
                 if not_watched
                 else []
             ),
-            f"Cost of watching: {asked} for metric requests, {fixed_usd:.2f} USD for {deployed} (list prices)",
+            f"Cost of watching: {requests_cost} for metric requests, {fixed_usd:.2f} USD for {deployed} (list prices)",
         ),
         links=links_of("", links, at=at),
         keywords=("digest",),
         thread=f"{deployment}/digest",
-        resources=tuple(dict.fromkeys(one.resource_id for one in episodes)),
+        resources=tuple(dict.fromkeys(episode.resource_id for episode in episodes)),
     )
 
 
-def is_needless(one: Episode) -> bool:
+def is_needless(episode: Episode) -> bool:
     """Whether somebody was paged and the bucket stayed far from empty. What is not known is not."""
-    is_far = one.lowest_ratio is not None and one.lowest_ratio >= NEEDLESS_ABOVE
-    return one.paged_s is not None and not one.was_empty and is_far
+    is_far = episode.lowest_ratio is not None and episode.lowest_ratio >= NEEDLESS_ABOVE
+    return episode.paged_s is not None and not episode.was_empty and is_far
 
 
-def is_near_miss(one: Episode) -> bool:
+def is_near_miss(episode: Episode) -> bool:
     """Whether the bucket was nearly empty, and never was."""
-    is_near = one.lowest_ratio is not None and one.lowest_ratio < NEAR_MISS_BELOW
-    return not one.was_empty and is_near
+    is_near = episode.lowest_ratio is not None and episode.lowest_ratio < NEAR_MISS_BELOW
+    return not episode.was_empty and is_near
 
 
 def _changes(episodes: Sequence[Episode]) -> list[str]:
     """What would help most: of the resources that were empty for longest, then of those most often in danger."""
     by_resource: dict[tuple[str, str], list[Episode]] = {}
-    for one in episodes:
-        if one.fix:
-            by_resource.setdefault((one.unit, one.resource_id), []).append(one)
+    for episode in episodes:
+        if episode.fix:
+            by_resource.setdefault((episode.unit, episode.resource_id), []).append(episode)
 
-    def weight(some: Sequence[Episode]) -> tuple[float, int]:
-        return sum(one.at_zero_s or 0.0 for one in some), len(some)
+    def weight(group: Sequence[Episode]) -> tuple[float, int]:
+        return sum(episode.at_zero_s or 0.0 for episode in group), len(group)
 
     worst = sorted(by_resource.values(), key=weight, reverse=True)[:MOST_CHANGES]
     return [
-        f"{plain_name(some[-1].name) or some[-1].resource_id} ({some[-1].resource_id}, "
-        f"{len(some)} in danger): {some[-1].fix}"
-        for some in worst
+        f"{plain_name(group[-1].name) or group[-1].resource_id} ({group[-1].resource_id}, "
+        f"{len(group)} in danger): {group[-1].fix}"
+        for group in worst
     ]

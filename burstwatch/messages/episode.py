@@ -77,15 +77,15 @@ def read_record(record: Mapping[str, Any]) -> Episode:
     Raises:
         KeyError: for what is missing.
     """
-    return Episode(**{one.name: record[one.name] for one in fields(Episode)})
+    return Episode(**{field.name: record[field.name] for field in fields(Episode)})
 
 
 def lasting_fix(kind: Kind, resource: Resource) -> str:
     """The cheapest change after which the bucket would last at its highest rate; empty without one."""
     if resource.bucket is None:
         return ""
-    found = kind.fixes(resource, resource.bucket.burst, {})
-    lasting = soonest(fix for fix in found if fix.takes != SOONEST_FIRST[0])
+    fixes = kind.fixes(resource, resource.bucket.burst, {})
+    lasting = soonest(fix for fix in fixes if fix.takes != SOONEST_FIRST[0])
     return lasting[0].text if lasting else ""
 
 

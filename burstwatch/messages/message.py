@@ -56,10 +56,10 @@ class Message:
 def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Event) -> Message:
     """A resource in danger: its alarm opened or escalated, or its bucket is empty."""
     is_empty = brief.verdict == "exhausted"
-    what = f"critical, {brief.headline}" if event == "escalated" else brief.headline
+    headline = f"critical, {brief.headline}" if event == "escalated" else brief.headline
     return Message(
         event=event,
-        title=f"{who(brief)}: {what}",
+        title=f"{who(brief)}: {headline}",
         where=_where(brief),
         actions=actions([fix.text for fix in brief.fixes]),
         facts=_lines(
@@ -103,7 +103,7 @@ def over_message(
     elif brief.verdict == "warning":
         title = f"{who(brief)}: no longer critical ({clock}), still a warning"
     else:
-        title = f"{who(brief)}: {brief.over or f'{brief.credit_name} recovered'} ({clock})"
+        title = f"{who(brief)}: {brief.ended_because or f'{brief.credit_name} recovered'} ({clock})"
     level = "" if lowest_ratio is None else f"never under {lowest_ratio:.0%}"
     if timeline.empty_s is not None:
         level = f"first empty at {clock_time(timeline.empty_s, now=at)}"
@@ -145,14 +145,14 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
 ) -> Message:
     """Many resources in danger: how many, and the worst of them. One cause is likely if they came into it together."""
     are = "have had no burst credits for hours" if is_long_empty else _ARE[severity]
-    first = "find the one cause (a deployment, a backup, a shared job) and stop it"
+    advice = "find the one cause (a deployment, a backup, a shared job) and stop it"
     if is_long_empty:
-        first = "give those that somebody needs more, or tag the others burstwatch:watch=false"
+        advice = "give those that somebody needs more, or tag the others burstwatch:watch=false"
     return Message(
         event="mass",
         title=f"{count} resources {are} in {where} ({clock_time(at, now=at)})",
         where=f"{_where(worst[0])}, and others" if worst else f"Where: {where}",
-        actions=actions([first]),
+        actions=actions([advice]),
         facts=(
             "A resource that comes into danger later has an alarm of its own.",
             f"Some of the {count}, the worst first:",
@@ -249,17 +249,17 @@ def label(brief: Brief) -> str:
 def machine_context(brief: Brief) -> dict[str, str]:
     """The brief for programs: the numbers behind the words, and what to do. Absent is not known."""
     fixes = [
-        {"what": fix.what, "effect": fix.effect, "takes": fix.takes, "usd_month": fix.usd_month}
+        {"what": fix.action, "effect": fix.effect, "takes": fix.takes, "usd_month": fix.usd_month}
         for fix in brief.fixes
     ]
-    found = {
+    context = {
         **brief.numbers,
         "kind": brief.kind,
         "unit": brief.unit,
         "cause": brief.cause,
         "fixes": json.dumps(fixes),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in context.items() if value}
 
 
 def actions(steps: Sequence[str]) -> tuple[str, ...]:
@@ -294,10 +294,10 @@ def links_of(
 ) -> tuple[tuple[str, str], ...]:
     """The links of a message as pairs of a label and an address. Those that do not apply are left out."""
     section = f"#{brief.kind}" if brief and runbook == RUNBOOK_BY_KIND else ""
-    found = {
+    addresses = {
         "Runbook": f"{links.runbook(runbook)}{section}" if runbook else "",
         "Dashboard": links.dashboard_of(brief.metric_id if brief else "", at),
         "Console": brief.console if brief else "",
         "Graph": brief.graph if brief else "",
     }
-    return tuple((name, address) for name, address in found.items() if address)
+    return tuple((name, address) for name, address in addresses.items() if address)

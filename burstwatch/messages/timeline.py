@@ -30,8 +30,8 @@ class Timeline:
 
 def read_timeline(description: str, *, made_at: float) -> Timeline:
     """The times in an alarm's description. Without any, the alarm was opened when it was made."""
-    found: Mapping[str, str] = dict(_LINE.findall(description))
-    times = {name: at for name, text in found.items() if (at := _seconds(text)) is not None}
+    texts: Mapping[str, str] = dict(_LINE.findall(description))
+    times = {name: at for name, text in texts.items() if (at := _seconds(text)) is not None}
     return Timeline(
         opened_s=times.get("Opened", made_at),
         paged_s=times.get("Paged"),
@@ -47,9 +47,9 @@ def merge_timelines(timelines: Sequence[Timeline]) -> Timeline:
         return min((at for at in times if at is not None), default=None)
 
     return Timeline(
-        opened_s=min(one.opened_s for one in timelines),
-        paged_s=first([one.paged_s for one in timelines]),
-        empty_s=first([one.empty_s for one in timelines]),
+        opened_s=min(timeline.opened_s for timeline in timelines),
+        paged_s=first([timeline.paged_s for timeline in timelines]),
+        empty_s=first([timeline.empty_s for timeline in timelines]),
     )
 
 

@@ -7,10 +7,10 @@ from threading import Lock
 class Allowance:
     """A number of metrics to share. First come, first served."""
 
-    def __init__(self, left: float = math.inf) -> None:
+    def __init__(self, available: float = math.inf) -> None:
         """Less than nothing counts as nothing."""
-        self._left, self._lock = max(0.0, left), Lock()
-        self.is_limited = left < math.inf
+        self._left, self._lock = max(0.0, available), Lock()
+        self.is_limited = available < math.inf
         #: What was asked for and there, and what was not.
         self.taken = self.refused = 0
 

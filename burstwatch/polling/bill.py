@@ -51,7 +51,7 @@ def deployment_lines(config: Config) -> list[Line]:
     The function has a heartbeat, and with a budget a metric of what it has spent.
     """
     sweeps = MONTH_S / config.sweep_period_s
-    own = 1 if math.isinf(config.budget_metrics_per_s) else 2
+    own_metrics = 1 if math.isinf(config.budget_metrics_per_s) else 2
     seconds = sweeps * SWEEP_S * MEMORY_GIB
     lambda_usd, lambda_paid_usd = (
         usd_of("lambda_request", sweeps, with_free_tier=free)
@@ -60,11 +60,11 @@ def deployment_lines(config: Config) -> list[Line]:
     )
     return [
         _line("alarms", ALARM_METRICS, "alarm_metric"),
-        _line("fleet metrics", len(FLEET_METRICS) + own, "custom_metric"),
+        _line("fleet metrics", len(FLEET_METRICS) + own_metrics, "custom_metric"),
         _line("keys", KEYS, "key"),
         Line(name="sweeps", quantity=sweeps, usd=lambda_usd, paid_usd=lambda_paid_usd),
         # Its heartbeat, what it has spent, and which alarms there are.
-        _line("calls", sweeps * (own + 1), "metrics_call"),
+        _line("calls", sweeps * (own_metrics + 1), "metrics_call"),
         _line("GB of logs", sweeps * LOG_KIB / KIB_PER_GIB, "log_gigabyte"),
     ]
 

@@ -49,7 +49,7 @@ def cost_of(resource: Resource, assessment: Assessment, config: Config) -> Cost:
     bucket = resource.bucket
     if bucket is None or not resource.in_use:
         return NOTHING
-    own = config.with_lead(*resource.leads)
+    own_config = config.with_lead(*resource.leads)
     # A full bucket may be a silent one: what it spends shows after as long (``project``).
     age_s = config.max_data_age_s + COARSE_S
     worst_s = worst_time_to_empty(bucket, level=bucket.capacity) - age_s
@@ -60,9 +60,9 @@ def cost_of(resource: Resource, assessment: Assessment, config: Config) -> Cost:
     )
     nearly_full_s = worst_time_to_empty(bucket, level=BACK_RATIO * bucket.capacity)
     return Cost(
-        full=_looks(full, own, is_documented=resource.is_documented),
-        now=_looks(assessment, own, is_documented=resource.is_documented),
-        out_of_reach=nearly_full_s - age_s <= own.margin_s,
+        full=_looks(full, own_config, is_documented=resource.is_documented),
+        now=_looks(assessment, own_config, is_documented=resource.is_documented),
+        out_of_reach=nearly_full_s - age_s <= own_config.margin_s,
     )
 
 

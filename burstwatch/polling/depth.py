@@ -11,29 +11,32 @@ from burstwatch.forecast.judge import BACK_RATIO, WARNING_MARGINS
 from burstwatch.history.observations import Observation
 
 
-def worst_now_s(seen: Observation) -> float:
+def worst_now_s(observation: Observation) -> float:
     """Seconds from now to empty at full burst by the newest level; infinite where none is known."""
-    if seen.history is None or seen.history.newest_level() < 0:
+    if observation.history is None or observation.history.newest_level() < 0:
         return math.inf
-    return max(0.0, seen.history.worst_s() - seen.history.level_age_s(seen.at))
+    return max(0.0, observation.history.worst_s() - observation.history.level_age_s(observation.at))
 
 
-def is_full(seen: Observation) -> bool:
+def is_full(observation: Observation) -> bool:
     """Whether there is so much in the bucket that nothing else matters."""
-    return _newest_ratio(seen) >= BACK_RATIO
+    return _newest_ratio(observation) >= BACK_RATIO
 
 
-def is_near(seen: Observation, config: Config) -> bool:
+def is_near(observation: Observation, config: Config) -> bool:
     """Whether what was before the newest level can matter: a hold, a hazard, an incident."""
-    if seen.history is None or is_full(seen):
+    if observation.history is None or is_full(observation):
         return False
-    own = config.with_lead(*seen.resource.leads)
-    near_s = WARNING_MARGINS * own.margin_s
-    return worst_now_s(seen) < near_s or _newest_ratio(seen) < seen.history.track.recovered_ratio
+    own_config = config.with_lead(*observation.resource.leads)
+    near_s = WARNING_MARGINS * own_config.margin_s
+    return (
+        worst_now_s(observation) < near_s
+        or _newest_ratio(observation) < observation.history.track.recovered_ratio
+    )
 
 
-def _newest_ratio(seen: Observation) -> float:
+def _newest_ratio(observation: Observation) -> float:
     """The newest level, 0 to 1; full where none is known, for nothing can be asked of that."""
-    if seen.history is None or seen.history.newest_level() < 0:
+    if observation.history is None or observation.history.newest_level() < 0:
         return 1.0
-    return seen.history.levels[seen.history.newest_level()]
+    return observation.history.levels[observation.history.newest_level()]

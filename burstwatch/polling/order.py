@@ -24,8 +24,8 @@ _Part = TypeVar("_Part")
 
 def in_turn(parts: Sequence[_Part], config: Config, now: float) -> Sequence[_Part]:
     """The parts, beginning with another one at each sweep, so that none is always cut off."""
-    first = int(now // config.sweep_period_s) % max(1, len(parts))
-    return [*parts[first:], *parts[:first]]
+    begin = int(now // config.sweep_period_s) % max(1, len(parts))
+    return [*parts[begin:], *parts[:begin]]
 
 
 def in_batches(
@@ -45,43 +45,48 @@ def in_batches(
     goes to those that are near first, the ``near_to_come`` of other kinds among them. What
     it could not pay for to the end is not begun.
     """
-    near: list[tuple[float, Resource]] = []
-    rest: list[tuple[float, Resource]] = []
+    near_resources: list[tuple[float, Resource]] = []
+    far: list[tuple[float, Resource]] = []
     never: list[Resource] = []
     for resource in due:
-        known = schedule.last_look(resource)
-        if known is None or known.seen is None:
+        last_look = schedule.last_look(resource)
+        if last_look is None or last_look.level_seen is None:
             never.append(resource)
         else:
-            (near if known.near else rest).append((known.late_at, resource))
+            (near_resources if last_look.is_near else far).append((last_look.late_at, resource))
     start = int(now / config.sweep_period_s * GOLDEN % 1.0 * len(never))
-    first, then = _soonest_first(near), [*never[start:], *never[:start], *_soonest_first(rest)]
+    front, back = (
+        _soonest_first(near_resources),
+        [*never[start:], *never[:start], *_soonest_first(far)],
+    )
     refused: list[Resource] = []
     if allowance.is_limited:
         enough = int(allowance.left / QUESTIONS)
-        enough = max(min(enough, len(first)), enough - near_to_come)
-        refused = [*first, *then][enough:]
-        first, then = first[:enough], then[: max(0, enough - len(first))]
-    urgent, others = list(_batches(first)), list(_batches(then))
+        enough = max(min(enough, len(front)), enough - near_to_come)
+        refused = [*front, *back][enough:]
+        front, back = front[:enough], back[: max(0, enough - len(front))]
+    urgent, unhurried = list(_batches(front)), list(_batches(back))
     mixed: list[Sequence[Resource]] = []
-    while urgent and others:
-        mixed += [*urgent[: TURN - 1], others[0]]
-        del urgent[: TURN - 1], others[0]
-    return [*mixed, *urgent, *others], refused
+    while urgent and unhurried:
+        mixed += [*urgent[: TURN - 1], unhurried[0]]
+        del urgent[: TURN - 1], unhurried[0]
+    return [*mixed, *urgent, *unhurried], refused
 
 
 def witnesses(
     resources: Sequence[Resource], due: Sequence[Resource], schedule: Schedule
 ) -> list[Resource]:
     """Those of a kind that are not due, last seen active first: they tell silent from blind."""
-    asked = {resource.key for resource in due}
-    others = [one for one in resources if one.can_spend and one.key not in asked]
-    return sorted(others, key=schedule.was_idle)
+    due_keys = {resource.key for resource in due}
+    not_due = [
+        resource for resource in resources if resource.can_spend and resource.key not in due_keys
+    ]
+    return sorted(not_due, key=schedule.was_idle)
 
 
 def bystanders(resources: Sequence[Resource]) -> list[Resource]:
     """Those of a kind that are in use and have no bucket: their traffic shows that the unit can be seen."""
-    return [one for one in resources if one.in_use and one.bucket is None]
+    return [resource for resource in resources if resource.in_use and resource.bucket is None]
 
 
 def _soonest_first(resources: list[tuple[float, Resource]]) -> list[Resource]:
@@ -89,4 +94,4 @@ def _soonest_first(resources: list[tuple[float, Resource]]) -> list[Resource]:
 
 
 def _batches(resources: Sequence[Resource]) -> Iterator[Sequence[Resource]]:
-    return (resources[first : first + BATCH] for first in range(0, len(resources), BATCH))
+    return (resources[start : start + BATCH] for start in range(0, len(resources), BATCH))

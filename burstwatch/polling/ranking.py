@@ -25,12 +25,12 @@ Assessed = tuple[Resource, Assessment]
 
 def worst_of_each(buckets: Iterable[Assessed]) -> dict[str, Assessed]:
     """By id, the bucket of each resource that is worst off: it is the one that will be felt."""
-    found: dict[str, Assessed] = {}
+    worst: dict[str, Assessed] = {}
     for entry in buckets:
-        known = found.setdefault(entry[0].id, entry)
-        if urgency(entry) < urgency(known):
-            found[entry[0].id] = entry
-    return found
+        worst_so_far = worst.setdefault(entry[0].id, entry)
+        if urgency(entry) < urgency(worst_so_far):
+            worst[entry[0].id] = entry
+    return worst
 
 
 def with_parents(assessments: Mapping[str, Assessed]) -> dict[str, Assessed]:
@@ -38,7 +38,7 @@ def with_parents(assessments: Mapping[str, Assessed]) -> dict[str, Assessed]:
 
     The child's own times and verdict stay: the parent has an alarm of its own.
     """
-    found = dict(assessments)
+    with_reasons = dict(assessments)
     for key, (resource, assessment) in assessments.items():
         dry = [
             assessments[parent]
@@ -49,15 +49,15 @@ def with_parents(assessments: Mapping[str, Assessed]) -> dict[str, Assessed]:
         ]
         if not dry:
             continue
-        parent, its = min(dry, key=lambda entry: _left_s(entry[1]))
-        left_s = _left_s(its)
+        parent, parent_assessment = min(dry, key=lambda entry: _left_s(entry[1]))
+        left_s = _left_s(parent_assessment)
         when = "has no credits left" if left_s == 0 else f"runs dry first, in {span(left_s)}"
         reason = f"{assessment.reason}; its parent {parent.id} {when}"
         projection = assessment.projection
         if left_s == 0:
             projection = replace(projection, binding=parent.limit.binding)
-        found[key] = (resource, replace(assessment, reason=reason, projection=projection))
-    return found
+        with_reasons[key] = (resource, replace(assessment, reason=reason, projection=projection))
+    return with_reasons
 
 
 def urgency(entry: Assessed) -> tuple[int, float, float, str]:

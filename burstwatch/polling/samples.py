@@ -35,7 +35,7 @@ class LevelSample:
     ) -> None:
         """Nothing has been asked yet."""
         self.resource, self.kind, self.config, self.now = resource, kind, config, now
-        self.known: LastLook | None = schedule.last_look(resource)
+        self.last_look: LastLook | None = schedule.last_look(resource)
         self.look_back_s = look_back_s(resource.bucket)
         self._unit_period_s = schedule.period_s(kind.name)
         #: Its levels, or None where nothing was asked or answered; why not.
@@ -81,14 +81,16 @@ class LevelSample:
         glance_s = GLANCE_S + self.config.max_data_age_s
         if wants_all:
             return self.look_back_s
-        if self.known is None or self.known.seen is None:
+        if self.last_look is None or self.last_look.level_seen is None:
             return glance_s
-        if self.known.near:
+        if self.last_look.is_near:
             # What can still change is asked for again; the hours before it are kept.
-            kept = self.known.levels
+            kept = self.last_look.levels
             is_whole = kept is not None and kept.until_s >= self.now - GLANCE_S + COARSE_S
             return glance_s if is_whole else self.look_back_s
-        needed_s = self.now - self.known.seen.until_s + self.config.max_data_age_s + COARSE_S
+        needed_s = (
+            self.now - self.last_look.level_seen.until_s + self.config.max_data_age_s + COARSE_S
+        )
         depths = (glance_s, glance_s + LATEST_S, self.look_back_s)
         # What lies further back than any of these is searched for as if it were not known.
         return next((back_s for back_s in depths if needed_s <= back_s), glance_s)
@@ -100,7 +102,9 @@ class LevelSample:
         self.series = answers.series.get(self.level_key, self.series)
         self.from_s = self.now - back_s
         self.failure = self.failure or self._doubt()
-        kept = self.known.levels if self.known is not None and self.known.near else None
+        kept = (
+            self.last_look.levels if self.last_look is not None and self.last_look.is_near else None
+        )
         if kept is None or self.series is None or back_s >= self.look_back_s:
             return
         first_s = self.now - self.look_back_s
@@ -116,10 +120,18 @@ class LevelSample:
         wrong = next((value for _, value in newest if self._ratio(value) > HIGHEST_RATIO), None)
         if wrong is not None:
             return f"{self.resource.level_metric} is {wrong:g}, more than the bucket holds"
-        seen = None if self.known is None or self.known.seen is None else self.known.seen.newest
+        newest_before = (
+            None
+            if self.last_look is None or self.last_look.level_seen is None
+            else self.last_look.level_seen.newest
+        )
         newest_s = self.series[-1][0] if self.series else -math.inf
-        if seen is not None and self.from_s <= seen.start_s and newest_s < seen.start_s:
-            return f"the datapoint of {clock_time(seen.start_s, now=self.now)} that was there before is gone"
+        if (
+            newest_before is not None
+            and self.from_s <= newest_before.start_s
+            and newest_s < newest_before.start_s
+        ):
+            return f"the datapoint of {clock_time(newest_before.start_s, now=self.now)} that was there before is gone"
         return ""
 
     def _ratio(self, value: float) -> float:
@@ -127,10 +139,10 @@ class LevelSample:
 
     def recall(self) -> None:
         """If it is silent, what the last look knew: unless something can have come in between."""
-        if self.known is None or self.known.seen is None or self.series:
+        if self.last_look is None or self.last_look.level_seen is None or self.series:
             return
-        if self.from_s <= self.known.seen.until_s - self.config.max_data_age_s - COARSE_S:
-            self.before = self.known.seen
+        if self.from_s <= self.last_look.level_seen.until_s - self.config.max_data_age_s - COARSE_S:
+            self.before = self.last_look.level_seen
 
     def take_last_level(self, answers: Answers, back_s: float) -> None:
         """The last level of a silent one, as searched for further back."""
@@ -199,8 +211,12 @@ class LevelSample:
     def _cadence_s(self) -> float | None:
         """How far apart its own datapoints have been shown to be, now or before."""
         shown = shown_cadence_s([start for start, _ in self.series or ()])
-        known = None if self.known is None or self.known.seen is None else self.known.seen.cadence_s
-        return shown or known
+        cadence_before = (
+            None
+            if self.last_look is None or self.last_look.level_seen is None
+            else self.last_look.level_seen.cadence_s
+        )
+        return shown or cadence_before
 
     def levels(self) -> Levels | None:
         """The hours that the next look need not ask for again, of one that is near."""

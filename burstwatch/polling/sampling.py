@@ -10,7 +10,7 @@ and are sent its ``Answers``. ``burstwatch/aws/reading.py`` makes the calls.
 """
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
@@ -26,7 +26,7 @@ from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.depth import is_full, is_near, worst_now_s
 from burstwatch.polling.queries import Answers, Request, demand_queries, level_query, make_request
 from burstwatch.polling.samples import Demand, LevelSample
-from burstwatch.polling.schedule import Judged, Schedule
+from burstwatch.polling.schedule import Judgement, Schedule
 from burstwatch.polling.unit import Problem
 
 _Result = TypeVar("_Result")
@@ -84,37 +84,37 @@ class Batch:
             sample.recall()
         return any(sample.is_fresh for sample in self.samples)
 
-    def judge(self, *, unit_is_fresh: bool) -> Steps[list[Judged]]:
+    def judge(self, *, unit_is_fresh: bool) -> Steps[list[Judgement]]:
         """Ask as deep as it matters. The result is what to make of each."""
         if unit_is_fresh:
             yield from self._read_last_levels()
-        judged: list[Judged] = []
-        near: list[LevelSample] = []
+        judgements: list[Judgement] = []
+        near_samples: list[LevelSample] = []
         for sample in self.samples:
             glance = sample.observation(unit_is_fresh=unit_is_fresh, newest_only=True)
             if self._matters(glance):
-                near.append(sample)
+                near_samples.append(sample)
             else:
-                seen = sample.observation(unit_is_fresh=unit_is_fresh)
-                judged.append(self._judged(sample, seen, unit_is_fresh=unit_is_fresh))
-        self.near = {sample.resource.key for sample in near}
+                observation = sample.observation(unit_is_fresh=unit_is_fresh)
+                judgements.append(self._judged(sample, observation, unit_is_fresh=unit_is_fresh))
+        self.near = {sample.resource.key for sample in near_samples}
         depths: dict[float, list[LevelSample]] = {}
-        for sample in near:
+        for sample in near_samples:
             if not sample.is_deep:
                 depths.setdefault(sample.look_back_s, []).append(sample)
         yield from self._read_levels(depths)
-        for first in range(0, len(near), PIECE):
-            judged += yield from self._judge_near(
-                near[first : first + PIECE], unit_is_fresh=unit_is_fresh
+        for start in range(0, len(near_samples), PIECE):
+            judgements += yield from self._judge_near(
+                near_samples[start : start + PIECE], unit_is_fresh=unit_is_fresh
             )
-        return judged
+        return judgements
 
-    def given_up(self, reason: str) -> list[Judged]:
+    def given_up(self, reason: str) -> list[Judgement]:
         """All of them, where nothing is known of them at this look."""
         names = first_of([resource.id for resource in self.resources])
         self.problems = [Problem(part=f"metrics of {names}", error=reason)]
         return [
-            Judged(
+            Judgement(
                 resource=resource,
                 assessment=not_known(reason, self.task.now),
                 is_near=resource.key in self.near,
@@ -124,13 +124,15 @@ class Batch:
         ]
 
     def _judge_near(
-        self, near: Sequence[LevelSample], *, unit_is_fresh: bool
-    ) -> Steps[list[Judged]]:
+        self, near_samples: Sequence[LevelSample], *, unit_is_fresh: bool
+    ) -> Steps[list[Judgement]]:
         """Judge those whose hours matter: with the days before, and the demand of some."""
         task = self.task
-        observed = [(one, one.observation(unit_is_fresh=unit_is_fresh)) for one in near]
+        observed = [
+            (sample, sample.observation(unit_is_fresh=unit_is_fresh)) for sample in near_samples
+        ]
         # A full bucket has nothing to fear that the days before could tell.
-        wanting = [one.resource for one, seen in observed if not is_full(seen)]
+        wanting = [sample.resource for sample, observation in observed if not is_full(observation)]
         pasts, new = yield from self._pasts(wanting)
         for resource in wanting:
             if resource.key not in new:
@@ -138,67 +140,69 @@ class Batch:
         settled, busy = [], []
         for sample, bare in observed:
             past = pasts.get(sample.resource.key)
-            seen = bare if past is None else _with_past(bare, past)
-            assessment = self._without_demand(seen)
+            observation = bare if past is None else _with_past(bare, past)
+            assessment = self._without_demand(observation)
             if assessment is None:
                 busy.append((sample, past))
             else:
-                settled.append((sample, seen, assessment))
-        answers = yield from self._read(
-            make_request(
-                (query for one, _ in busy for query in demand_queries(task.kind, one.resource)),
-                back_s=max((one.look_back_s for one, _ in busy), default=0.0),
-                period_s=int(FINE_S),
-            )
-        )
-        judged: list[Judged] = []
-        asked = {one.resource.id for one, _ in busy}
-        for sample, seen, assessment in settled:
+                settled.append((sample, observation, assessment))
+        queries = [
+            query for sample, _ in busy for query in demand_queries(task.kind, sample.resource)
+        ]
+        back_s = max((sample.look_back_s for sample, _ in busy), default=0.0)
+        request = make_request(queries, back_s=back_s, period_s=int(FINE_S))
+        answers = yield from self._read(request)
+        judgements: list[Judgement] = []
+        asked_ids = {sample.resource.id for sample, _ in busy}
+        for sample, observation, assessment in settled:
             # An answer about one bucket of a thing serves its other bucket too.
-            is_asked = sample.resource.id in asked
+            is_asked = sample.resource.id in asked_ids
             demand = Demand(task.kind, sample.resource, answers) if is_asked else None
-            judged.append(
-                self._judged(sample, seen, assessment, demand=demand, unit_is_fresh=unit_is_fresh)
+            judgements.append(
+                self._judged(
+                    sample, observation, assessment, demand=demand, unit_is_fresh=unit_is_fresh
+                )
             )
         for sample, past in busy:
             demand = Demand(task.kind, sample.resource, answers)
             points = demand.points()
-            seen = sample.observation(
+            observation = sample.observation(
                 unit_is_fresh=unit_is_fresh,
                 demand=points,
                 past=None if past is None else with_recent(past, points),
             )
-            judged.append(self._judged(sample, seen, demand=demand, unit_is_fresh=unit_is_fresh))
-        return [
-            replace(one, past=(new[one.resource.key],)) if one.resource.key in new else one
-            for one in judged
-        ]
+            judgements.append(
+                self._judged(sample, observation, demand=demand, unit_is_fresh=unit_is_fresh)
+            )
+        return [_with_new_days(judgement, new) for judgement in judgements]
 
     def _judged(
         self,
         sample: LevelSample,
-        seen: Observation,
+        observation: Observation,
         assessment: Assessment | None = None,
         *,
         demand: Demand | None = None,
         unit_is_fresh: bool,
-    ) -> Judged:
+    ) -> Judgement:
         task = self.task
-        assessment = assessment or assess(seen, task.config)
+        assessment = assessment or assess(observation, task.config)
         background = None
         if SEVERITY.get(assessment.verdict, 0) >= SEVERITY["warning"]:
             rates = demand.rates() if demand is not None else {}
-            background = make_background(seen.history, rates, task.now)
-        failed = bool(seen.missing)
-        near = sample.resource.key in self.near if failed else is_near(seen, task.config)
-        return Judged(
+            background = make_background(observation.history, rates, task.now)
+        failed = bool(observation.missing)
+        stays_near = (
+            sample.resource.key in self.near if failed else is_near(observation, task.config)
+        )
+        return Judgement(
             resource=sample.resource,
             assessment=assessment,
             background=background,
-            is_near=near,
+            is_near=stays_near,
             # Where the hours were not answered there are only those of the glance.
-            levels=sample.levels() if near and not failed else None,
-            seen=sample.seen(unit_is_fresh=unit_is_fresh),
+            levels=sample.levels() if stays_near and not failed else None,
+            level_seen=sample.seen(unit_is_fresh=unit_is_fresh),
             failed=failed,
         )
 
@@ -207,19 +211,19 @@ class Batch:
         task = self.task
         return is_near(glance, task.config) or worst_now_s(glance) < task.demand_horizon_s
 
-    def _without_demand(self, seen: Observation) -> Assessment | None:
+    def _without_demand(self, observation: Observation) -> Assessment | None:
         """The assessment, or None where the demand is worth its price.
 
         A falling level tells what is spent as well as the demand does. Who is told about a
         resource must also know what the demand is made of.
         """
         task = self.task
-        if worst_now_s(seen) < task.demand_horizon_s:
+        if worst_now_s(observation) < task.demand_horizon_s:
             return None
-        assessment = assess(seen, task.config)
-        known = task.schedule.last_look(seen.resource)
+        assessment = assess(observation, task.config)
+        last_look = task.schedule.last_look(observation.resource)
         severity = _alarmed(assessment.verdict)
-        is_news = known is None or severity != _alarmed(known.assessment.verdict)
+        is_news = last_look is None or severity != _alarmed(last_look.assessment.verdict)
         return None if severity and is_news else assessment
 
     def _read(self, request: Request) -> Steps[Answers]:
@@ -231,7 +235,7 @@ class Batch:
 
     def _read_levels(self, depths: dict[float, list[LevelSample]]) -> Steps[None]:
         for back_s, samples in depths.items():
-            queries = [level_query(self.task.kind, one.resource) for one in samples]
+            queries = [level_query(self.task.kind, sample.resource) for sample in samples]
             request = make_request(queries, back_s=back_s, period_s=int(FINE_S))
             answers = yield from self._read(request)
             for sample in samples:
@@ -244,18 +248,18 @@ class Batch:
         that, nothing matters.
         """
         silent = [
-            one
-            for one in self.samples
-            if one.is_silent
-            and one.before is None
-            and one.resource.bucket is not None
-            and not one.resource.reports_when_idle
+            sample
+            for sample in self.samples
+            if sample.is_silent
+            and sample.before is None
+            and sample.resource.bucket is not None
+            and not sample.resource.reports_when_idle
         ]
         if not silent:
             return
-        longest_s = min(LONGEST_BACK_S, max(one.fill_s for one in silent))
+        longest_s = min(LONGEST_BACK_S, max(sample.fill_s for sample in silent))
         back_s = longest_s + self.task.config.max_data_age_s + COARSE_S
-        queries = [level_query(self.task.kind, one.resource) for one in silent]
+        queries = [level_query(self.task.kind, sample.resource) for sample in silent]
         request = make_request(queries, back_s=back_s, period_s=int(COARSE_S))
         answers = yield from self._read(request)
         for sample in silent:
@@ -269,26 +273,34 @@ class Batch:
         Returns all that is known, and what is new of it, both by key.
         """
         kind, schedule, now = self.task.kind, self.task.schedule, self.task.now
-        stale = [one for one in resources if schedule.past_is_stale(one, now)]
+        stale = [resource for resource in resources if schedule.past_is_stale(resource, now)]
         stale = stale[: self.task.pasts.take(len(stale))]
-        queries = (query for one in stale for query in demand_queries(kind, one))
+        queries = (query for resource in stale for query in demand_queries(kind, resource))
         request = make_request(queries, back_s=PAST_S, period_s=int(PAST_PERIOD_S))
         answers = yield from self._read(request)
         new: dict[str, Past | None] = {}
-        for one in stale:
-            demand = Demand(kind, one, answers, PAST_PERIOD_S)
+        for resource in stale:
+            demand = Demand(kind, resource, answers, PAST_PERIOD_S)
             if demand.is_whole:
-                new[one.key] = to_past(demand.points())
-        found = {
-            one.key: new[one.key] if one.key in new else schedule.past_of(one) for one in resources
+                new[resource.key] = to_past(demand.points())
+        pasts = {
+            resource.key: new[resource.key] if resource.key in new else schedule.past_of(resource)
+            for resource in resources
         }
-        return {key: past for key, past in found.items() if past is not None}, new
+        return {key: past for key, past in pasts.items() if past is not None}, new
 
 
-def _with_past(seen: Observation, past: Past) -> Observation:
+def _with_new_days(judgement: Judgement, new: Mapping[str, Past | None]) -> Judgement:
+    """A judgement with the days before, where they were asked for at this look."""
+    if judgement.resource.key not in new:
+        return judgement
+    return replace(judgement, past=(new[judgement.resource.key],))
+
+
+def _with_past(observation: Observation, past: Past) -> Observation:
     """An observation with the days before."""
-    history = seen.history
-    return seen if history is None else replace(seen, history=history.with_past(past))
+    history = observation.history
+    return observation if history is None else replace(observation, history=history.with_past(past))
 
 
 def _alarmed(verdict: Verdict) -> int:

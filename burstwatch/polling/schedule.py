@@ -57,7 +57,7 @@ class SeenLevel:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
+class Judgement:
     """One resource after a look: what to make of it, and what the next look need not ask for.
 
     ``is_near`` is whether the next look must know of hours, which are then in ``levels``.
@@ -70,7 +70,7 @@ class Judged:
     assessment: Assessment
     background: Background | None = None
     is_near: bool = False
-    seen: SeenLevel | None = None
+    level_seen: SeenLevel | None = None
     levels: Levels | None = None
     past: tuple[Past | None, ...] = ()
     failed: bool = False
@@ -89,9 +89,9 @@ class LastLook:
     assessment: Assessment
     due_at: float
     late_at: float
-    near: bool = False
+    is_near: bool = False
     failed: bool = False
-    seen: SeenLevel | None = None
+    level_seen: SeenLevel | None = None
     levels: Levels | None = None
     background: Background | None = None
     blind: int = 0
@@ -105,7 +105,7 @@ class Schedule:
     the kinds of which two datapoints of one resource have shown that they come every minute.
     """
 
-    known: dict[str, LastLook] = field(default_factory=dict)
+    looks: dict[str, LastLook] = field(default_factory=dict)
     pasts: dict[str, tuple[object, float, Past | None]] = field(default_factory=dict)
     past_wanted: dict[str, float] = field(default_factory=dict)
     newest_s: dict[str, float] = field(default_factory=dict)
@@ -113,13 +113,17 @@ class Schedule:
 
     def is_due(self, resource: Resource, now: float) -> bool:
         """New, changed or just attached resources are due at once."""
-        known = self.last_look(resource)
-        return known is None or now >= known.due_at
+        last_look = self.last_look(resource)
+        return last_look is None or now >= last_look.due_at
 
     def last_look(self, resource: Resource) -> LastLook | None:
         """The last look at it as it is now, or None if there was none."""
-        known = self.known.get(resource.key)
-        return known if known is not None and known.fingerprint == fingerprint(resource) else None
+        last_look = self.looks.get(resource.key)
+        return (
+            last_look
+            if last_look is not None and last_look.fingerprint == fingerprint(resource)
+            else None
+        )
 
     def period_s(self, kind: str) -> float:
         """How far apart datapoints of a kind are in this unit, for a resource that has not shown it itself.
@@ -132,63 +136,73 @@ class Schedule:
 
     def was_idle(self, resource: Resource) -> bool:
         """Whether the last look found no I/O, or there was none."""
-        known = self.known.get(resource.key)
-        return known is None or known.assessment.projection.state == "idle"
+        last_look = self.looks.get(resource.key)
+        return last_look is None or last_look.assessment.projection.state == "idle"
 
-    def note(self, judged: Judged, config: Config, now: float) -> None:
+    def note(self, judgement: Judgement, config: Config, now: float) -> None:
         """Remember a look."""
-        resource, assessment = judged.resource, judged.assessment
-        near, seen, levels = judged.is_near, judged.seen, judged.levels
-        background = judged.background
-        own = config.with_lead(*resource.leads)
+        resource, assessment = judgement.resource, judgement.assessment
+        is_near, level_seen, levels = judgement.is_near, judgement.level_seen, judgement.levels
+        background = judgement.background
+        own_config = config.with_lead(*resource.leads)
         before = self.last_look(resource)
-        blind, late_at = 0, _late_at(assessment, own, now)
+        blind, late_at = 0, _late_at(assessment, own_config, now)
         if background is not None and before is not None:
             background = with_earlier(background, before.background, now)
         if assessment.verdict == "unknown":
             blind = 1
             if before is not None:
                 # What was known of it is not worth less because this look could not tell.
-                blind, near = before.blind + 1, near or before.near
+                blind, is_near = before.blind + 1, is_near or before.is_near
                 late_at = before.late_at
-                seen, levels = seen or before.seen, levels or before.levels
+                level_seen, levels = level_seen or before.level_seen, levels or before.levels
                 background = before.background
-        if seen is not None and seen.newest is not None:
-            newest_s = max(self.newest_s.get(resource.kind, 0.0), seen.newest.end_s)
+        if level_seen is not None and level_seen.newest is not None:
+            newest_s = max(self.newest_s.get(resource.kind, 0.0), level_seen.newest.end_s)
             self.newest_s[resource.kind] = newest_s
-            if seen.cadence_s == FINE_S:
+            if level_seen.cadence_s == FINE_S:
                 self.fine.add(resource.kind)
-        for past in judged.past:
+        for past in judgement.past:
             self.pasts[resource.key] = (fingerprint(resource), now, past)
-        if not near:
+        if not is_near:
             self.past_wanted.pop(resource.key, None)
         documented = resource.is_documented
-        wait = wait_s(assessment, own, is_documented=documented, blind=blind, is_near=near)
+        wait = wait_s(
+            assessment, own_config, is_documented=documented, blind=blind, is_near=is_near
+        )
         # What is "ok" waits until its worst case could reach the margin.
         if assessment.verdict != "ok" and resource.published_every_s > FINE_S:
             # Nothing new is published sooner. Where the lead is long, some minutes do not matter, and each look has a price.
-            is_urgent = own.lead_s < LONG_LEAD_S and seen is not None and seen.newest is not None
-            newest_s = seen.newest.end_s if is_urgent and seen and seen.newest else now
-            wait = max(wait, newest_s + resource.published_every_s - now - own.sweep_period_s / 2)
-        if judged.failed and now >= late_at:
-            wait = SOONEST_S - own.sweep_period_s / 2  # it may be too late already
-        self.known[resource.key] = LastLook(
+            is_urgent = (
+                own_config.lead_s < LONG_LEAD_S
+                and level_seen is not None
+                and level_seen.newest is not None
+            )
+            newest_s = (
+                level_seen.newest.end_s if is_urgent and level_seen and level_seen.newest else now
+            )
+            wait = max(
+                wait, newest_s + resource.published_every_s - now - own_config.sweep_period_s / 2
+            )
+        if judgement.failed and now >= late_at:
+            wait = SOONEST_S - own_config.sweep_period_s / 2  # it may be too late already
+        self.looks[resource.key] = LastLook(
             fingerprint=fingerprint(resource),
             assessment=assessment,
             due_at=now + wait,
             late_at=late_at,
-            near=near,
-            failed=judged.failed,
-            seen=seen,
-            levels=levels if near else None,
+            is_near=is_near,
+            failed=judgement.failed,
+            level_seen=level_seen,
+            levels=levels if is_near else None,
             background=background,
             blind=blind,
         )
 
     def background_of(self, resource: Resource) -> Background | None:
         """The background of the last look's verdict, if that was one to tell of."""
-        known = self.last_look(resource)
-        return known.background if known is not None else None
+        last_look = self.last_look(resource)
+        return last_look.background if last_look is not None else None
 
     def past_is_stale(self, resource: Resource, now: float) -> bool:
         """Whether the days before must be asked for (again)."""
@@ -216,7 +230,7 @@ class Schedule:
         """Drop what the inventory no longer has."""
         self.pasts = {key: value for key, value in self.pasts.items() if key in keys}
         self.past_wanted = {key: at for key, at in self.past_wanted.items() if key in keys}
-        self.known = {key: value for key, value in self.known.items() if key in keys}
+        self.looks = {key: value for key, value in self.looks.items() if key in keys}
 
 
 def fingerprint(resource: Resource) -> object:

@@ -37,7 +37,9 @@ def doubts(
     is_percent = kind.to_ratio is from_percent
     levels, demand = points
     values = [
-        one.values[resource.level_metric] for one in samples if resource.level_metric in one.values
+        sample.values[resource.level_metric]
+        for sample in samples
+        if resource.level_metric in sample.values
     ]
     if bucket is None:
         if values and min(values) < max(values):
@@ -46,14 +48,14 @@ def doubts(
     yield from _unit_of(values, resource, kind)
     if is_percent and values and 0 < max(values) <= SHARE:
         yield f"no {resource.level_metric} is above 1: it is read in percent, and not as a share of 1"
-    absurd = [one for one in demand if one.nominal > ABSURD * resource.limit.rate > 0]
+    absurd = [point for point in demand if point.nominal > ABSURD * resource.limit.rate > 0]
     if absurd:
-        most = max(one.nominal for one in absurd)
-        yield f"{number(most)} {resource.rate_unit}{_at([one.start_s for one in absurd])}, and at most {number(resource.limit.rate)} are served"
+        most = max(point.nominal for point in absurd)
+        yield f"{number(most)} {resource.rate_unit}{_at([point.start_s for point in absurd])}, and at most {number(resource.limit.rate)} are served"
     for metric in kind.demand_metrics:
         if not metric.is_rate:
             yield from _repeated(
-                [one.values[metric.name] for one in samples if metric.name in one.values],
+                [sample.values[metric.name] for sample in samples if metric.name in sample.values],
                 metric.name,
             )
     if resource.is_documented:
@@ -64,11 +66,11 @@ def doubts(
 
 def _unit_of(values: Sequence[float], resource: Resource, kind: Kind) -> Iterator[str]:
     """Levels that no bucket of this size has, where they are counted and not in percent."""
-    one = kind.to_ratio(resource, TINY)
+    ratio = kind.to_ratio(resource, TINY)
     is_counted = kind.to_ratio is not from_percent and kind.to_ratio(resource, 0.0) == 0.0
-    if not (values and is_counted and one > 0):
+    if not (values and is_counted and ratio > 0):
         return
-    full, highest = TINY / one, max(values)
+    full, highest = TINY / ratio, max(values)
     if highest > MOST_ABOVE * full:
         yield f"{resource.level_metric} is {number(highest)}, and a full bucket has {number(full)}: is the type or size another?"
     if 0 < highest < LOWEST_HIGH * full:
@@ -105,7 +107,7 @@ def _without_load(
     levels: Sequence[LevelPoint], demand: Sequence[DemandPoint], bucket: Bucket
 ) -> Iterator[str]:
     """A balance that falls while all known demand is below what comes in."""
-    spends = {one.start_s: one.nominal for one in demand}
+    spends = {point.start_s: point.nominal for point in demand}
     fallen, since = 0.0, None
     for before, after in pairwise(levels):
         if spends.get(after.start_s, bucket.refill) >= bucket.refill or after.ratio >= before.ratio:
@@ -125,7 +127,7 @@ def _unmoved(
 
     Credits can lie above a bucket that is counted in credits: such a level stays at 1.
     """
-    ratio_at = {one.start_s: one.ratio for one in levels if is_percent or one.ratio < 1}
+    ratio_at = {level.start_s: level.ratio for level in levels if is_percent or level.ratio < 1}
     owed, since = 0.0, None
     for point in demand:
         net = min(point.nominal, bucket.burst) - bucket.refill

@@ -53,12 +53,14 @@ def to_grid(
     Raises:
         ValueError: if there is no value at all, a period that no metric has, or a level above 100 percent.
     """
-    points = {metric: some for metric, some in matched.points.items() if some}
+    points = {metric: series for metric, series in matched.points.items() if series}
     if not points:
         msg = f"{name} has no value at all, so nothing can be said"
         raise ValueError(msg)
     _check_percent(matched, kind, name)
-    all_times = sorted({*contents.row_times, *(at for some in points.values() for at, _ in some)})
+    all_times = sorted(
+        {*contents.row_times, *(at for series in points.values() for at, _ in series)}
+    )
     steps = _steps(matched, contents, all_times, period_s, name=name)
     step_s, widest_s = min(steps), max(steps)
     if widest_s % step_s:
@@ -103,9 +105,9 @@ def _rows(
     """The values by place and metric, and what was contradictory."""
     rows: dict[float, dict[str, float]] = {at: {} for at in places.values()}
     contradicted: dict[str, int] = Counter()
-    for metric, some in points.items():
+    for metric, series in points.items():
         worse = _worse(metric, matched, kind)
-        for at, value in some:
+        for at, value in series:
             row = rows[places[at]]
             contradicted[metric] += row.get(metric, value) != value
             row[metric] = worse(row[metric], value) if metric in row else value
@@ -133,7 +135,7 @@ def _silent(
         if not 0 < missed * step_s <= LONGEST_SILENCE_S:
             continue
         levels = [rows[at].get(resource.level_metric) for at in (before, after)]
-        ratios = [kind.to_ratio(resource, one) for one in levels if one is not None]
+        ratios = [kind.to_ratio(resource, level) for level in levels if level is not None]
         if len(ratios) == len(levels) and ratios[0] - ratios[1] > most:
             spent += missed
         else:
@@ -150,7 +152,11 @@ def _unseen(
     their own, and nothing says what that did to the balance.
     """
     bucket, metric = resource.bucket, resource.level_metric
-    if bucket is None or not bucket.can_drain or not any(metric in one.values for one in samples):
+    if (
+        bucket is None
+        or not bucket.can_drain
+        or not any(metric in sample.values for sample in samples)
+    ):
         return frozenset()
     most = ROUNDED + 2 * step_s * (bucket.burst - bucket.refill) / bucket.capacity
     unseen, run, before = set[float](), list[Sample](), None
@@ -161,8 +167,8 @@ def _unseen(
             continue
         ratio = None if value is None else kind.to_ratio(resource, value)
         has_fallen = before is not None and ratio is not None and before - ratio > most
-        if has_fallen or any(_has_load(one, kind) for one in run):
-            unseen |= {one.t_s for one in run}
+        if has_fallen or any(_has_load(sample, kind) for sample in run):
+            unseen |= {sample.t_s for sample in run}
         run, before = [], ratio
     return frozenset(unseen)
 
@@ -214,12 +220,12 @@ def _steps(
     level = matched.resource.level_metric
     periods = _stated_periods(matched)
     steps = []
-    for metric, some in matched.points.items():
+    for metric, series in matched.points.items():
         step = periods.get(metric)
         if step is None and metric == level:
-            step = _step(sorted({at for at, _ in some}))
+            step = _step(sorted({at for at, _ in series}))
         elif step is None and not contents.is_own:
-            step = _step(sorted({at for at, _ in some}), least=MOSTLY)
+            step = _step(sorted({at for at, _ in series}), least=MOSTLY)
             step = step if step is None or step <= LONGEST_PERIOD_S else None
         steps.append(of_rows if step is None else step)
     if max(steps) > LONGEST_PERIOD_S:
@@ -240,8 +246,8 @@ def _stated_periods(matched: Matched) -> Mapping[str, float]:
         return matched.periods
     as_coarse = {
         metric
-        for metric, some in matched.points.items()
-        if _step(sorted({at for at, _ in some}), least=MOSTLY) == real_s
+        for metric, series in matched.points.items()
+        if _step(sorted({at for at, _ in series}), least=MOSTLY) == real_s
     }
     return {
         metric: real_s if metric in as_coarse else stated_s
@@ -271,16 +277,16 @@ def _places(times: Sequence[float], step_s: float) -> dict[float, float]:
     ((commonest, _),) = offsets.most_common(1)
     # The middle of all, on the circle that the offsets are on.
     turn = 2 * math.pi / step_s
-    sine = math.fsum(math.sin(turn * one) * n for one, n in offsets.items())
-    cosine = math.fsum(math.cos(turn * one) * n for one, n in offsets.items())
+    sine = math.fsum(math.sin(turn * offset) * n for offset, n in offsets.items())
+    cosine = math.fsum(math.cos(turn * offset) * n for offset, n in offsets.items())
     middle = round(math.atan2(sine, cosine) / turn) % step_s
     on_either = (_snapped(times, step_s, offset) for offset in (commonest, middle))
     return max(on_either, key=lambda places: len(set(places.values())))
 
 
 def _snapped(times: Sequence[float], step_s: float, offset: float) -> dict[float, float]:
-    first = times[0] - (times[0] - offset) % step_s
-    return {at: first + round((at - first) / step_s) * step_s for at in times}
+    begin = times[0] - (times[0] - offset) % step_s
+    return {at: begin + round((at - begin) / step_s) * step_s for at in times}
 
 
 def _notes(
@@ -290,11 +296,11 @@ def _notes(
 ) -> list[str]:
     """What was sorted, merged and snapped."""
     notes = []
-    series = [[at for at, _ in some] for some in points.values()]
+    series = [[at for at, _ in of_metric] for of_metric in points.values()]
     sorted_rows = _is_unsorted(row_times) or any(map(_is_unsorted, series))
     if sorted_rows:
         notes.append("times are sorted")
-    merged = sum(len(some) - len({places[at] for at in some}) for some in series)
+    merged = sum(len(times) - len({places[at] for at in times}) for times in series)
     if merged:
         notes.append(f"{merged} duplicate values are merged")
     snapped = sum(abs(place - at) > EXACT_S for at, place in places.items())

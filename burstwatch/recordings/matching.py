@@ -47,43 +47,45 @@ def match_metrics(
     Raises:
         ValueError: if no series is a metric of the kind, or several are the same one.
     """
-    chosen = [one for one in contents.series if only.lower() in one.label.lower()]
+    chosen = [series for series in contents.series if only.lower() in series.label.lower()]
     if not contents.series:
         msg = f"{name} has no datapoint at all, so nothing can be said"
         raise ValueError(msg)
     if not chosen:
         msg = f"{name} has no series with {only!r}, only {_labels(contents.series)}"
         raise ValueError(msg)
-    if not any(one.points for one in chosen):
+    if not any(series.points for series in chosen):
         msg = f"{name} has no value at all, so nothing can be said"
         raise ValueError(msg)
-    found, notes = _by_metric(chosen, kind, buckets, name, is_own=contents.is_own)
-    _check_one_resource(found, name)
-    resource, level_notes = _bucket_of(kind, buckets, found, contents, name)
+    by_metric, notes = _by_metric(chosen, kind, buckets, name, is_own=contents.is_own)
+    _check_one_resource(by_metric, name)
+    resource, level_notes = _bucket_of(kind, buckets, by_metric, contents, name)
     chosen_by_metric = {}
-    if resource.level_metric in found:
-        levels = _preferred(found[resource.level_metric], resource.statistic)
+    if resource.level_metric in by_metric:
+        levels = _preferred(by_metric[resource.level_metric], resource.statistic)
         chosen_by_metric[resource.level_metric] = levels
     notes += level_notes
     assumed: dict[str, list[str]] = {}
     for metric in kind.demand_metrics:
-        amounts = _preferred(found.get(metric.name, []), metric.statistic)
-        stated = {_statistic_of(one) for one in amounts} - {""}
+        amounts = _preferred(by_metric.get(metric.name, []), metric.statistic)
+        stated = {_statistic_of(series) for series in amounts} - {""}
         if stated - {metric.statistic}:
-            what = f"{_a(min(stated))} and not {_a(metric.statistic)}"
-            notes.append(f"left out {metric.name}, which is {what}")
+            difference = f"{_a(min(stated))} and not {_a(metric.statistic)}"
+            notes.append(f"left out {metric.name}, which is {difference}")
         elif amounts:
             chosen_by_metric[metric.name] = amounts
             if not stated and not contents.is_own:
                 assumed.setdefault(metric.statistic, []).append(metric.name)
-    notes += [f"{', '.join(names)} are taken as {one}s" for one, names in assumed.items()]
+    notes += [
+        f"{', '.join(names)} are taken as {statistic}s" for statistic, names in assumed.items()
+    ]
     return Matched(
         resource=resource,
-        points={metric: _joined(some, metric, name) for metric, some in chosen_by_metric.items()},
+        points={metric: _joined(parts, metric, name) for metric, parts in chosen_by_metric.items()},
         periods={
-            metric: some[0].period_s
-            for metric, some in chosen_by_metric.items()
-            if some[0].period_s is not None
+            metric: parts[0].period_s
+            for metric, parts in chosen_by_metric.items()
+            if parts[0].period_s is not None
         },
         notes=tuple(notes),
     )
@@ -93,17 +95,17 @@ def _by_metric(
     chosen: Sequence[Series], kind: Kind, buckets: Sequence[Resource], name: str, *, is_own: bool
 ) -> tuple[dict[str, list[Series]], list[str]]:
     """The series by metric. A single one with another name is taken as the level: in our own columns it has its name."""
-    found: dict[str, list[Series]] = {}
+    by_metric: dict[str, list[Series]] = {}
     unknown: list[Series] = []
     for series in chosen:
         metric = _metric_of(series, kind)
         if metric:
-            found.setdefault(metric, []).append(series)
+            by_metric.setdefault(metric, []).append(series)
         else:
             unknown.append(series)
-    levels = list(dict.fromkeys(one.level_metric for one in buckets))
-    if found:
-        return found, [f"left out {_labels(unknown)}"] if unknown else []
+    levels = list(dict.fromkeys(bucket.level_metric for bucket in buckets))
+    if by_metric:
+        return by_metric, [f"left out {_labels(unknown)}"] if unknown else []
     is_alone = len(unknown) == len(levels) == 1 and not is_own
     if is_alone and not _is_other_metric(unknown[0], levels[0]):
         note = f"its only series, {unknown[0].label!r}, is taken as {levels[0]}"
@@ -116,23 +118,23 @@ def _by_metric(
 def _bucket_of(
     kind: Kind,
     buckets: Sequence[Resource],
-    found: Mapping[str, Sequence[Series]],
+    by_metric: Mapping[str, Sequence[Series]],
     contents: Contents,
     name: str,
 ) -> tuple[Resource, list[str]]:
     """The bucket whose level the file has, with the statistic that it has it in."""
-    have = [one for one in buckets if one.level_metric in found]
-    if not have and any(one.bucket is not None for one in buckets):
-        wanted = " or ".join(dict.fromkeys(one.level_metric for one in buckets))
-        msg = f"{name} has no {wanted}, so nothing can be said: found {', '.join(found)}"
+    have = [bucket for bucket in buckets if bucket.level_metric in by_metric]
+    if not have and any(bucket.bucket is not None for bucket in buckets):
+        levels = " or ".join(dict.fromkeys(bucket.level_metric for bucket in buckets))
+        msg = f"{name} has no {levels}, so nothing can be said: found {', '.join(by_metric)}"
         raise ValueError(msg)
     if not have:
         return buckets[0], []
     notes = []
     values = (
-        Sample(t_s=at, values={one.level_metric: value})
-        for one in have
-        for series in found[one.level_metric]
+        Sample(t_s=at, values={bucket.level_metric: value})
+        for bucket in have
+        for series in by_metric[bucket.level_metric]
         for at, value in series.points
     )
     lowest = lowest_bucket(kind, have, values)
@@ -140,10 +142,12 @@ def _bucket_of(
         notes.append(
             f"{lowest.level_metric} is the lowest of the balances in the file, and is used"
         )
-    stated = {_statistic_of(one) for one in found[lowest.level_metric]} - {""}
+    stated = {_statistic_of(series) for series in by_metric[lowest.level_metric]} - {""}
     if contents.is_own and not stated:
-        own: Statistic = "Average" if contents.level_statistic == "Average" else lowest.statistic
-        return replace(lowest, statistic=own), notes
+        own_statistic: Statistic = (
+            "Average" if contents.level_statistic == "Average" else lowest.statistic
+        )
+        return replace(lowest, statistic=own_statistic), notes
     if stated and not stated & {"Minimum", "Average"}:
         msg = f"{name} has {lowest.level_metric} as {', '.join(sorted(stated))} only, which hides how low it was: ask for Minimum or Average"
         raise ValueError(msg)
@@ -173,9 +177,9 @@ def _metric_of(series: Series, kind: Kind) -> str:
 @cache
 def is_metric_name(name: str) -> bool:
     """Whether a column has the name of a metric of any kind, or of our own columns."""
-    known = {metric for kind in find_kinds().values() for metric in kind.metrics}
+    metrics = {metric for kind in find_kinds().values() for metric in kind.metrics}
     plain = _plain(name)
-    return name in VOLUME_COLUMNS or any(_plain(metric) in plain for metric in known)
+    return name in VOLUME_COLUMNS or any(_plain(metric) in plain for metric in metrics)
 
 
 def _a(statistic: str) -> str:
@@ -184,9 +188,9 @@ def _a(statistic: str) -> str:
 
 def _is_other_metric(series: Series, level: str) -> bool:
     """Whether a series has the name of another metric of CloudWatch, which is no level of this kind."""
-    others = {metric for kind in find_kinds().values() for metric in kind.metrics} - {level}
+    metrics = {metric for kind in find_kinds().values() for metric in kind.metrics} - {level}
     return any(
-        word in others or (CLOUDWATCH_NAME.fullmatch(word) and "Balance" not in word)
+        word in metrics or (CLOUDWATCH_NAME.fullmatch(word) and "Balance" not in word)
         for name in series.names
         for word in name.split()
     )
@@ -214,25 +218,25 @@ def _statistic_of(series: Series) -> str:
 
 def _preferred(series: Sequence[Series], statistic: str) -> Sequence[Series]:
     """Those in the statistic that is wanted, if there are any."""
-    return [one for one in series if _statistic_of(one) == statistic] or series
+    return [part for part in series if _statistic_of(part) == statistic] or series
 
 
 def _joined(series: Sequence[Series], metric: str, name: str) -> list[tuple[float, float]]:
     """The points of what are parts of one series."""
-    if len({(one.names, _statistic_of(one)) for one in series}) > 1:
+    if len({(part.names, _statistic_of(part)) for part in series}) > 1:
         msg = f"{name} has several series of {metric}: {_labels(series)}: choose one by --only TEXT"
         raise ValueError(msg)
-    return [point for one in series for point in one.points]
+    return [point for part in series for point in part.points]
 
 
-def _check_one_resource(found: Mapping[str, Sequence[Series]], name: str) -> None:
+def _check_one_resource(by_metric: Mapping[str, Sequence[Series]], name: str) -> None:
     ids = {
-        one
-        for some in found.values()
-        for series in some
-        for one in RESOURCE_ID.findall(series.label)
+        resource_id
+        for parts in by_metric.values()
+        for series in parts
+        for resource_id in RESOURCE_ID.findall(series.label)
     }
-    if len({one for one in ids if not one.startswith("i-")} or ids) > 1:
+    if len({resource_id for resource_id in ids if not resource_id.startswith("i-")} or ids) > 1:
         msg = (
             f"{name} has series of {', '.join(sorted(ids)[:MOST_NAMED])}: choose one by --only TEXT"
         )
@@ -240,7 +244,7 @@ def _check_one_resource(found: Mapping[str, Sequence[Series]], name: str) -> Non
 
 
 def _labels(series: Sequence[Series]) -> str:
-    every = list(dict.fromkeys(one.label[:80] for one in series))
+    every = list(dict.fromkeys(part.label[:80] for part in series))
     labels = every[:MOST_NAMED]
     more = len(every) - len(labels)
     return ", ".join(labels) + (f" and {more} more" if more else "")

@@ -38,8 +38,8 @@ class Sample:
 
 def volume_sample(t_s: float, **cells: float | None) -> Sample:
     """A sample of a volume by the short names. None is "CloudWatch has none"."""
-    known = {VOLUME_COLUMNS[name]: value for name, value in cells.items() if value is not None}
-    return Sample(t_s=t_s, values=known)
+    values = {VOLUME_COLUMNS[name]: value for name, value in cells.items() if value is not None}
+    return Sample(t_s=t_s, values=values)
 
 
 def columns_of(kind: Kind) -> Mapping[str, str]:
@@ -92,7 +92,7 @@ def at_period(
             values.setdefault(name, []).append(value)
     end_s = samples[-1].t_s + step_s if end_s is None else end_s
     return [
-        Sample(t_s=start, values={name: merge[name](some) for name, some in values.items()})
+        Sample(t_s=start, values={name: merge[name](amounts) for name, amounts in values.items()})
         for start, values in wide.items()
         if start + period_s <= end_s
     ], period_s
@@ -104,8 +104,8 @@ def _mean(values: Sequence[float]) -> float:
 
 def lowest_bucket(kind: Kind, buckets: Sequence[Resource], samples: Iterable[Sample]) -> Resource:
     """The bucket whose level was lowest; the first one where no level is known."""
-    lowest = dict.fromkeys((one.level_metric for one in buckets), math.inf)
-    by_metric = {one.level_metric: one for one in buckets}
+    lowest = dict.fromkeys((bucket.level_metric for bucket in buckets), math.inf)
+    by_metric = {bucket.level_metric: bucket for bucket in buckets}
     for sample in samples:
         for metric in lowest.keys() & sample.values.keys():
             ratio = kind.to_ratio(by_metric[metric], sample.values[metric])

@@ -21,7 +21,7 @@ class Series:
     @property
     def label(self) -> str:
         """All its names, for people."""
-        return " ".join(dict.fromkeys(one for one in self.names if one)) or "(no name)"
+        return " ".join(dict.fromkeys(name for name in self.names if name)) or "(no name)"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

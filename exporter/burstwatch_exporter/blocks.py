@@ -252,13 +252,15 @@ def device_of(source: str, stacked: Iterable[Stacked]) -> str:
     mapped = source.removeprefix("/dev/mapper/")
     if mapped == source:
         return source.rpartition("/")[2]
-    return next((one.name for one in stacked if one.label == mapped), mapped)
+    return next((device.name for device in stacked if device.label == mapped), mapped)
 
 
 def _partitions(root: str, name: str) -> list[str]:
     """The partitions of a device: what in its folder is named as it is, and more."""
-    inside = sorted(one for one in os.listdir(f"{root}/{name}") if one.startswith(name))
-    return [one for one in inside if os.path.exists(f"{root}/{name}/{one}/partition")]
+    inside = sorted(name for name in os.listdir(f"{root}/{name}") if name.startswith(name))
+    return [
+        partition for partition in inside if os.path.exists(f"{root}/{name}/{partition}/partition")
+    ]
 
 
 def _bottom(

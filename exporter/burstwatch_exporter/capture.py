@@ -81,12 +81,12 @@ def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:
     root = f"{roots.sysfs}/block"
     for name in sorted(os.listdir(root)):  # noqa: PTH208 - strings, as where they are read
         yield from (
-            (f"sys/block/{name}/{one}", content)
-            for one in ATTRIBUTES
-            if (content := _read(f"{root}/{name}/{one}"))
+            (f"sys/block/{name}/{attribute}", content)
+            for attribute in ATTRIBUTES
+            if (content := _read(f"{root}/{name}/{attribute}"))
         )
         yield from (
-            (f"sys/block/{name}/slaves/{one}", "") for one in _listed(f"{root}/{name}/slaves")
+            (f"sys/block/{name}/slaves/{member}", "") for member in _listed(f"{root}/{name}/slaves")
         )
         for part in _listed(f"{root}/{name}"):
             number = _read(f"{root}/{name}/{part}/partition")

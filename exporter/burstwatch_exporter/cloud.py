@@ -111,7 +111,7 @@ class Cloud:
         except AWS_ERRORS as error:
             msg = f"cannot check for active alarms: {describe_error(error)}"
             raise ValueError(msg) from error
-        return {one.resource_id: one.name for one in alarms if one.state == "ALARM"}
+        return {alarm.resource_id: alarm.name for alarm in alarms if alarm.state == "ALARM"}
 
     def _describe(self, now: float, problems: list[str]) -> Sequence[Resource]:
         identity = read_identity(self._imds)
@@ -136,8 +136,8 @@ class Cloud:
         if self._clients is None:
             msg = "EC2 has not said yet what volumes there are"
             raise ValueError(msg)
-        asked = [one for one in self._resources if one.bucket is not None]
-        queries = [level_query(KIND, one) for one in asked]
+        with_bucket = [resource for resource in self._resources if resource.bucket is not None]
+        queries = [level_query(KIND, resource) for resource in with_bucket]
         answers = read_metrics(
             self._clients,
             queries,
@@ -148,9 +148,13 @@ class Cloud:
         )
         problems += [f"{problem.part}: {problem.error}" for problem in answers.problems]
         return {
-            one.id: newest
-            for one in asked
-            if (newest := _newest(one, answers.series.get((one.id, one.level_metric), [])))
+            resource.id: newest
+            for resource in with_bucket
+            if (
+                newest := _newest(
+                    resource, answers.series.get((resource.id, resource.level_metric), [])
+                )
+            )
         }
 
 
@@ -173,13 +177,13 @@ def _promise(resource: Resource, ahead_s: float | None) -> DiskSpec | None:
     volume = resource.detail
     if not isinstance(volume, Volume):
         return None
-    own = resource.bucket
-    if own is not None and volume.spec.bucket is not None:
+    own_bucket = resource.bucket
+    if own_bucket is not None and volume.spec.bucket is not None:
         # Elsewhere it may be spent as fast as the volume itself allows.
-        own = replace(own, burst=max(own.burst, volume.spec.bucket.burst))
+        own_bucket = replace(own_bucket, burst=max(own_bucket.burst, volume.spec.bucket.burst))
     return DiskSpec(
         volume=volume,
-        own_bucket=own,
+        own_bucket=own_bucket,
         bucket=resource.bucket,
         limit=resource.limit,
         source="ec2",
@@ -196,7 +200,7 @@ def _by_host(at_s: float | None, ahead_s: float | None) -> float | None:
 def _newest(resource: Resource, series: Sequence[tuple[float, float]]) -> LevelPoint | None:
     """The last datapoint, with the period that the datapoints really have."""
     cut = resource.history_from_s
-    points = [one for one in series if cut is None or one[0] >= cut]
+    points = [point for point in series if cut is None or point[0] >= cut]
     if not points:
         return None
     start_s, percent = points[-1]

@@ -93,12 +93,12 @@ def _add_volume(page: Page, view: View) -> None:
         page.add(m.WRITE_BYTES, volume, counters.write_bytes)
     if spec is None:
         return
-    for what, limit in (
+    for metric, limit in (
         (m.LIMIT_OPS, spec.volume_spec.limit_iops),
         (m.LIMIT_BYTES, spec.volume_spec.limit_mib_s * MIB),
     ):
         if math.isfinite(limit):  # of a bucket that is given in figures, only one is known
-            page.add(what, volume, limit)
+            page.add(metric, volume, limit)
     bucket = (*volume, "throughput" if spec.volume_spec.unit == "MiB" else "io")
     if view.account is None:
         _add_state(page, bucket, "not_applicable")
@@ -141,5 +141,5 @@ def _add_account(page: Page, labels: tuple[str, str, str], account: Account) -> 
 
 
 def _add_state(page: Page, labels: tuple[str, str, str], state: State) -> None:
-    for one in STATES:
-        page.add(m.STATE, (*labels, one), one == state)
+    for known_state in STATES:
+        page.add(m.STATE, (*labels, known_state), known_state == state)

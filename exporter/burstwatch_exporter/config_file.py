@@ -154,8 +154,8 @@ def _host(file: _File, problems: list[str]) -> HostConfig:
             continue  # volumes describes it, or nothing does
         key = device.volume_id or f"device:{name}"
         if key in described:
-            both = f"devices.{name} and {described[key]}"
-            problems.append(f"{both} both describe {key}, allowed is one of them")
+            places = f"devices.{name} and {described[key]}"
+            problems.append(f"{places} both describe {key}, allowed is one of them")
         described[key] = f"devices.{name}"
         volumes[key] = _given(device, f"devices.{name}", problems)
     types = {
@@ -167,7 +167,9 @@ def _host(file: _File, problems: list[str]) -> HostConfig:
         volumes=volumes,
         devices=devices,
         instance=_limits(file.instance),
-        instance_types={name: found for name, one in types.items() if (found := _limits(one))},
+        instance_types={
+            name: limits for name, entry in types.items() if (limits := _limits(entry))
+        },
         measure=MeasureRules(
             directories=tuple(map(Path, measure.directories or ())),
             drain=frozenset(measure.drain or ()),
@@ -205,9 +207,9 @@ def _given(entry: _Volume, at: str, problems: list[str]) -> VolumeConfig:
 def _seconds(created: object, at: str, problems: list[str]) -> float | None:
     """A time since the epoch; without a zone it is UTC."""
     try:
-        found = datetime.fromisoformat(str(created))
+        moment = datetime.fromisoformat(str(created))
     except ValueError:
         example = "a date such as 2026-11-21 or a time such as 2026-11-21T10:00:00Z"
         problems.append(f"{at}.created is {created!r}, allowed is {example}")
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

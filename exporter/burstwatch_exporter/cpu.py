@@ -86,11 +86,11 @@ def parse_stat(text: str) -> CpuTimes:
         ValueError: if it has not the eight counters.
     """
     name, *cells = text.partition("\n")[0].split() or [""]
-    known = dict(zip(FIELDS, cells, strict=False))
-    if name != "cpu" or len(known) < len(FIELDS) or not all(map(str.isdigit, known.values())):
+    columns = dict(zip(FIELDS, cells, strict=False))
+    if name != "cpu" or len(columns) < len(FIELDS) or not all(map(str.isdigit, columns.values())):
         msg = f"/proc/stat begins with {text[:60]!r}, not with the counters of all CPUs"
         raise ValueError(msg)
-    ticks = {field: int(cell) for field, cell in known.items()}
+    ticks = {field: int(cell) for field, cell in columns.items()}
     return CpuTimes(
         used_s=sum(ticks[field] for field in SPENT) / TICKS, stolen_s=ticks["steal"] / TICKS
     )
@@ -163,7 +163,8 @@ class CpuSource:
         self._move_on(at, times)
         if was_stopped:  # at any time since the last reading: what was earned before may be lost
             self._standard, self._unlimited = (
-                iv.Interval(low=0.0, high=one.high) for one in (self._standard, self._unlimited)
+                iv.Interval(low=0.0, high=interval.high)
+                for interval in (self._standard, self._unlimited)
             )
         return self._account(times, self._interval())
 
@@ -194,12 +195,12 @@ class CpuSource:
         self._at, self._times = at, times
 
     def _after_seen_unlimited(self, seconds: float, charge: Charge) -> iv.Interval:
-        found = iv.after_seen(self._owing, self._unlimited, seconds=seconds, charge=charge)
+        after = iv.after_seen(self._owing, self._unlimited, seconds=seconds, charge=charge)
         # Most is left if all was spent first: what cannot be owed is paid in money.
         busy_s = min(seconds, charge.least / self._spec.vcpus)
         spent = charge.least - self._bucket.refill * busy_s
         high = max(0.0, self._unlimited.high - spent) + self._bucket.refill * (seconds - busy_s)
-        return replace(found, high=min(self._owing.capacity, max(found.high, high)))
+        return replace(after, high=min(self._owing.capacity, max(after.high, high)))
 
     @property
     def _is_unlimited(self) -> bool:

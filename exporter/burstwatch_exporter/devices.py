@@ -48,9 +48,9 @@ def read_devices(
         blocks = read_blocks(roots.sysfs, roots.udev, named=named, devnos=devnos)
         attempt.problems += blocks.problems
     with sources.attempt("mounts") as attempt:
-        found, problems = read_mounts(roots.procfs)
+        every_mount, problems = read_mounts(roots.procfs)
         attempt.problems += problems
-        mounts = tuple(_on_volumes(found, devnos, blocks, btrfs_members(roots.sysfs)))
+        mounts = tuple(_on_volumes(every_mount, devnos, blocks, btrfs_members(roots.sysfs)))
     return Devices(
         blocks=blocks,
         mounts=mounts,

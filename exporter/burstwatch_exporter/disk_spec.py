@@ -106,24 +106,24 @@ def disk_spec_of(
         ValueError: if the type is not made in that size.
     """
     if config.custom is not None:
-        own = custom_spec(config.custom, size_bytes / GIB)
+        volume = custom_spec(config.custom, size_bytes / GIB)
         oddity = ""
         instance = None  # no EBS volume, so what EBS gives the instance is not for it
     elif config.volume_type is not None and config.volume_type in OTHER_DISKS:
         size_gib, oddity = _size(config, size_bytes)
-        own = other_spec(OTHER_DISKS[config.volume_type], size_gib)
+        volume = other_spec(OTHER_DISKS[config.volume_type], size_gib)
         instance = None  # the same
     elif config.volume_type is not None:
         size_gib, oddity = _size(config, size_bytes)
-        own = volume_spec(
+        volume = volume_spec(
             find_type(config.volume_type).name, size_gib, iops=config.iops, mib_s=config.mib_s
         )
     else:
         return None, ""
-    bucket, limit = on_instance(own, own.bucket, instance)
+    bucket, limit = on_instance(volume, volume.bucket, instance)
     spec = DiskSpec(
-        volume=Volume(spec=own, instance=instance),
-        own_bucket=own.bucket,
+        volume=Volume(spec=volume, instance=instance),
+        own_bucket=volume.bucket,
         bucket=bucket,
         limit=limit,
         source="config",
@@ -171,13 +171,16 @@ def other_spec(disk: OtherDisk, size_gib: float) -> VolumeSpec:
 
 def _size(config: VolumeConfig, size_bytes: int) -> tuple[float, str]:
     """The size to go by in GiB, and whether it is not the one that is said."""
-    seen = size_bytes / GIB
+    device_gib = size_bytes / GIB
     stated = config.size_gib
     if size_bytes <= 0 and stated is not None:
         return stated, ""
-    if stated is not None and abs(stated - seen) > SIZE_TOLERANCE * seen:
-        return seen, f"the configuration states {stated:g} GiB, the device has {seen:g} GiB"
-    return seen, ""
+    if stated is not None and abs(stated - device_gib) > SIZE_TOLERANCE * device_gib:
+        return (
+            device_gib,
+            f"the configuration states {stated:g} GiB, the device has {device_gib:g} GiB",
+        )
+    return device_gib, ""
 
 
 def cost_of(done: Counters, disk: Disk, spec: DiskSpec) -> Charge:

@@ -49,13 +49,13 @@ class Counters:
         """Reads and writes."""
         return self.read_bytes + self.write_bytes
 
-    def at_least(self, other: "Counters") -> "Counters":
+    def at_least(self, counters: "Counters") -> "Counters":
         """The larger of two counts of the same I/O, one by one."""
-        return Counters(*map(max, astuple(self), astuple(other)))
+        return Counters(*map(max, astuple(self), astuple(counters)))
 
-    def plus(self, other: "Counters") -> "Counters":
+    def plus(self, counters: "Counters") -> "Counters":
         """The sum of two counts of different I/O."""
-        return Counters(*map(add, astuple(self), astuple(other)))
+        return Counters(*map(add, astuple(self), astuple(counters)))
 
     def since(self, earlier: "Counters") -> "Counters | None":
         """The work done after ``earlier``, or None if the counters were reset in between."""
@@ -88,14 +88,14 @@ class DiskStats:
 
         Linux counts the I/O of a multipath disk on its paths, and since 6.4 on the disk as well.
         """
-        own = self.counters.get(name)
+        by_itself = self.counters.get(name)
         if not paths:
-            return own
+            return by_itself
         of_paths = [self.counters[path] for path in paths if path in self.counters]
         if not of_paths:
-            return own
+            return by_itself
         together = reduce(Counters.plus, of_paths)
-        return together if own is None else own.at_least(together)
+        return together if by_itself is None else by_itself.at_least(together)
 
 
 def parse_diskstats(text: str) -> DiskStats:
@@ -120,15 +120,15 @@ def _counters(columns: list[str]) -> Counters:
     counted = values[:GAUGE] + values[GAUGE + 1 :]
     if count < OLDEST or min(counted) < 0 or max(counted) > LARGEST:
         raise ValueError
-    other = values[11] if count >= WITH_DISCARDS else 0
+    other_ops = values[11] if count >= WITH_DISCARDS else 0
     if count >= WITH_FLUSHES:
-        other += values[15]
+        other_ops += values[15]
     return Counters(
         values[0],
         values[2] * SECTOR_BYTES,
         values[4],
         values[6] * SECTOR_BYTES,
-        other,
+        other_ops,
         values[GAUGE],
     )
 

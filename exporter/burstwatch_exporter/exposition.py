@@ -18,31 +18,37 @@ class Page:
 
     def __init__(self, catalogue: Sequence[Definition]) -> None:
         """``catalogue`` is every metric that there may be."""
-        self._families = {one.name: Metric(one.name, one.help, one.type) for one in catalogue}
+        self._families = {
+            definition.name: Metric(definition.name, definition.help, definition.type)
+            for definition in catalogue
+        }
 
-    def add(self, what: Definition, labels: tuple[str, ...], value: float) -> None:
+    def add(self, definition: Definition, labels: tuple[str, ...], value: float) -> None:
         """One sample; ``labels`` are the values of the metric's labels, in their order."""
-        named = dict(zip(what.labels, labels, strict=True))
-        self._families[what.name].add_sample(what.printed, named, float(value))
+        named = dict(zip(definition.labels, labels, strict=True))
+        self._families[definition.name].add_sample(definition.printed, named, float(value))
 
     def add_histogram(
         self,
-        what: Definition,
+        definition: Definition,
         labels: tuple[str, ...],
         buckets: Sequence[tuple[float, int]],
         *,
         total: float,
     ) -> None:
         """Upper bounds with cumulative counts, the last bound infinite, and the sum of all values."""
-        family, named = self._families[what.name], dict(zip(what.labels, labels, strict=True))
+        family, named = (
+            self._families[definition.name],
+            dict(zip(definition.labels, labels, strict=True)),
+        )
         for bound, count in buckets:
             family.add_sample(
-                f"{what.name}_bucket",
+                f"{definition.name}_bucket",
                 {**named, "le": "+Inf" if math.isinf(bound) else repr(bound)},
                 count,
             )
-        family.add_sample(f"{what.name}_count", named, buckets[-1][1])
-        family.add_sample(f"{what.name}_sum", named, total)
+        family.add_sample(f"{definition.name}_count", named, buckets[-1][1])
+        family.add_sample(f"{definition.name}_sum", named, total)
 
     def families(self) -> Iterator[Metric]:
         """Those metrics that have samples."""

@@ -96,15 +96,15 @@ class _Loader(yaml.SafeLoader):
         node: yaml.MappingNode,
         deep: bool = False,  # noqa: FBT001, FBT002 - PyYAML's signature
     ) -> dict[Hashable, Any]:
-        found = super().construct_mapping(node, deep=deep)
-        seen = set()
+        mapping = super().construct_mapping(node, deep=deep)
+        names = set()
         for key, _ in node.value:
             name = self.construct_object(key, deep=True)
-            if name in seen:
+            if name in names:
                 problem = f"the key {name!r} is there twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.add(name)
-        return found
+            names.add(name)
+        return mapping
 
 
 def convert(
@@ -115,10 +115,10 @@ def convert(
     ``at`` is where the entry is in its file. Everything that does not fit is added to
     ``problems``, with its place and what is allowed, and with its value where that is no secret.
     """
-    found = list(_mistakes(entry, schema, at, shows_values=shows_values))
-    problems += found
-    if found and isinstance(entry, dict):
-        fields = {one.name: one.type for one in msgspec.structs.fields(schema)}
+    mistakes = list(_mistakes(entry, schema, at, shows_values=shows_values))
+    problems += mistakes
+    if mistakes and isinstance(entry, dict):
+        fields = {field.name: field.type for field in msgspec.structs.fields(schema)}
         entry = {
             name: value
             for name, value in entry.items()
@@ -132,37 +132,44 @@ def convert(
 
 def _mistakes(entry: object, schema: Any, at: str, *, shows_values: bool) -> Iterator[str]:  # noqa: ANN401 - any type
     types = [schema, *get_args(schema)]
-    struct = next((one for one in types if isinstance(one, type) and issubclass(one, Struct)), None)
+    struct = next(
+        (
+            candidate
+            for candidate in types
+            if isinstance(candidate, type) and issubclass(candidate, Struct)
+        ),
+        None,
+    )
     if struct is None or not isinstance(entry, dict):
         try:
             msgspec.convert(entry, schema)
         except msgspec.ValidationError as error:
-            literals = (one for one in types if get_origin(one) is Literal)
-            allowed = [str(value) for one in literals for value in get_args(one)]
+            literals = (candidate for candidate in types if get_origin(candidate) is Literal)
+            allowed = [str(value) for literal in literals for value in get_args(literal)]
             value = f" is {entry!r}" if shows_values else " has a wrong value"
             values = f", allowed are {', '.join(allowed)}" if allowed else ""
             yield f"{at or 'the file'}{value}{values or _allowed(str(error))}"
         return
-    fields = {one.name: one for one in msgspec.structs.fields(struct)}
+    fields = {field.name: field for field in msgspec.structs.fields(struct)}
     prefix = f"{at}." if at else ""
     for name in entry:
         if name not in fields:
             yield f"{prefix}{name} is unknown, allowed are {', '.join(fields)}"
-    for name, one in fields.items():
+    for name, field in fields.items():
         if name in entry:
-            yield from _mistakes(entry[name], one.type, prefix + name, shows_values=shows_values)
-        elif one.required:
+            yield from _mistakes(entry[name], field.type, prefix + name, shows_values=shows_values)
+        elif field.required:
             yield f"{prefix}{name} is missing"
 
 
 def _allowed(text: str) -> str:
     """What msgspec expects, in the words of a file; its own words where they are others."""
     expected, _, place = text.partition(" - at ")
-    found = _EXPECTED.match(expected)
-    if found is None:
+    match = _EXPECTED.match(expected)
+    if match is None:
         return f": {text}"
-    names = [_WORDS.get(one, one) for one in found[1].split(" | ") if one != "null"]
-    name, more = " or ".join(names), found[2]
+    names = [_WORDS.get(word, word) for word in match[1].split(" | ") if word != "null"]
+    name, more = " or ".join(names), match[2]
     for theirs, ours in _COMPARED.items():
         more = more.replace(theirs, ours)
     below = f" as each {'key' if 'key' in place else 'entry'}" if place else ""
@@ -208,10 +215,10 @@ def _open_draft(path: Path, *, is_private: bool) -> int:
         fd = os.open(path, flags, 0o600 if is_private else 0o666)
         try:
             _lock(fd, path)
-            found = os.fstat(fd)
+            status = os.fstat(fd)
             # Its last writer may have put it in place since it was opened here.
-            if os.path.samestat(found, path.lstat()):
-                _check_ours(found, path)
+            if os.path.samestat(status, path.lstat()):
+                _check_ours(status, path)
                 if is_private:
                     os.fchmod(fd, 0o600)
                 os.ftruncate(fd, 0)
@@ -224,9 +231,9 @@ def _open_draft(path: Path, *, is_private: bool) -> int:
         os.close(fd)
 
 
-def _check_ours(found: os.stat_result, path: Path) -> None:
-    is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
-    if not is_ours or found.st_nlink > 1:
+def _check_ours(status: os.stat_result, path: Path) -> None:
+    is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid()
+    if not is_ours or status.st_nlink > 1:
         raise OSError(
             errno.EPERM,
             "was not made by this program or belongs to another user: remove it",

@@ -135,10 +135,13 @@ class Host:
         with self._lock:
             wall_s = self._clock.wall()
             self._gone = {
-                key: one for key, one in self._gone.items() if _says_something(one, wall_s)
+                key: saved for key, saved in self._gone.items() if _says_something(saved, wall_s)
             }
             here = [self._saved(ledger, wall_s) for ledger in self._ledgers.values()]
-            return [*here, *(one for key, one in self._gone.items() if key not in self._ledgers)]
+            return [
+                *here,
+                *(saved for key, saved in self._gone.items() if key not in self._ledgers),
+            ]
 
     def _observe(self) -> Snapshot:
         wall_s = self._watch_clock()
@@ -167,13 +170,13 @@ class Host:
             counters = counted[name]
             spec, account = self._specs.get(disk.key), None
             ledger = self._ledgers.get(disk.key)
-            known = counters or (ledger.reading.counters if ledger is not None else None)
-            if spec is not None and spec.bucket is not None and known is not None:
+            newest = counters or (ledger.reading.counters if ledger is not None else None)
+            if spec is not None and spec.bucket is not None and newest is not None:
                 reading = Reading(
                     at=before,
                     wall_s=wall_s,
                     slack_s=slack_s,
-                    counters=known,
+                    counters=newest,
                     asleep_s=max(0.0, asleep_s),
                     doubt=doubts.get(name),
                 )
@@ -299,12 +302,12 @@ class Host:
     def _instance_binding(self) -> Binding:
         """The instance's limit that all its volumes together lie at, if they do."""
         specs = self._specs.values()
-        known = (spec.volume.instance for spec in specs)
-        limits = next((one for one in known if one is not None), None)
+        instances = (spec.volume.instance for spec in specs)
+        limits = next((instance for instance in instances if instance is not None), None)
         if limits is None:
             return "none"
-        others = {key for key, spec in self._specs.items() if not spec.is_of_ebs}
-        loads = [rate.load for disk, rate in self._rates.items() if disk.key not in others]
+        not_of_ebs = {key for key, spec in self._specs.items() if not spec.is_of_ebs}
+        loads = [rate.load for disk, rate in self._rates.items() if disk.key not in not_of_ebs]
         uses: list[tuple[float, Binding]] = [
             (sum(load.iops for load in loads) / limits.iops, "instance_iops"),
             (sum(load.mib_s for load in loads) / limits.mib_s, "instance_throughput"),

@@ -132,8 +132,8 @@ def since_datapoint(
     if seconds < 0:
         return None
     level, error = point.ratio * bucket.capacity, BALANCE_STEP * bucket.capacity
-    then = Interval(low=max(0.0, level - error), high=min(bucket.capacity, level + error))
-    now = after_unseen(bucket, then, seconds=seconds)
+    reported = Interval(low=max(0.0, level - error), high=min(bucket.capacity, level + error))
+    now = after_unseen(bucket, reported, seconds=seconds)
     return now.low, now.high
 
 

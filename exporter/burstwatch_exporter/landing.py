@@ -75,11 +75,12 @@ def landing(
 def _mountpoints(snapshot: Snapshot) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
     for mount, _, disk in snapshot.mounted():
-        seen = places.setdefault(disk, [])
-        if mount.mountpoint not in seen:
-            seen.append(mount.mountpoint)
+        mountpoints = places.setdefault(disk, [])
+        if mount.mountpoint not in mountpoints:
+            mountpoints.append(mount.mountpoint)
     return {
-        disk: sorted(seen, key=lambda place: (len(place), place)) for disk, seen in places.items()
+        disk: sorted(mountpoints, key=lambda place: (len(place), place))
+        for disk, mountpoints in places.items()
     }
 
 
@@ -106,7 +107,7 @@ def _volume_row(view: View, mountpoints: Sequence[str]) -> Row:
             urgency=UNKNOWN, left_s=0.0, name=name,
             cells=(*named, "unknown", "unknown", "unknown"), remark=_doubted(view) or "it has not been read yet",
         )  # fmt: skip
-    urgency, left_s, left = _left(account)
+    urgency, left_s, time_left = _left(account)
     interval, capacity = account.interval, account.bucket.capacity
     return Row(
         urgency=urgency,
@@ -115,7 +116,7 @@ def _volume_row(view: View, mountpoints: Sequence[str]) -> Row:
         cells=(
             *named,
             _balance(interval.low / capacity, interval.high / capacity),
-            left,
+            time_left,
             span(account.projection.worst_s),
         ),
         remark=_remark(view, account),
@@ -154,20 +155,28 @@ def _left(account: Account) -> tuple[str, float, str]:
 
 def _cpu_row(cpu: CpuAccount) -> Row:
     low, high = cpu.interval.low / cpu.capacity, cpu.interval.high / cpu.capacity
-    urgency, left_s, left = UNKNOWN, math.inf, "unknown"
+    urgency, left_s, time_left = UNKNOWN, math.inf, "unknown"
     if cpu.likely == 0.0 and cpu.is_held_back:
-        urgency, left_s, left = OUT, 0.0, "has run out"
+        urgency, left_s, time_left = OUT, 0.0, "has run out"
     elif cpu.likely_s is not None:
         is_finite = math.isfinite(cpu.likely_s)
         urgency, left_s = (SOON if is_finite else WELL), cpu.likely_s
-        left = span(cpu.likely_s) if is_finite else "never at this load"
+        time_left = span(cpu.likely_s) if is_finite else "never at this load"
     elif cpu.low_s is not None:
-        left_s, left = cpu.low_s, f"unknown, {span(cpu.low_s)} at the soonest"
+        left_s, time_left = cpu.low_s, f"unknown, {span(cpu.low_s)} at the soonest"
     return Row(
         urgency=urgency,
         left_s=left_s,
         name=f"the CPU ({cpu.instance_type})",
-        cells=("CPU", "-", "-", cpu.instance_type, _balance(low, high), left, span(cpu.worst_s)),
+        cells=(
+            "CPU",
+            "-",
+            "-",
+            cpu.instance_type,
+            _balance(low, high),
+            time_left,
+            span(cpu.worst_s),
+        ),
     )
 
 

@@ -189,7 +189,9 @@ class Ledger:
         else:
             self._recent.note(reading.at, cost)
         if self._trail is not None:
-            self._trail.note(reading.wall_s, charged=self.charged, in_flight=now, seen=self.seen())
+            self._trail.note(
+                reading.wall_s, charged=self.charged, in_flight=now, interval=self.seen()
+            )
 
     def distrust(self, seconds: float) -> None:
         """Take it that in so many seconds before the newest reading anything may have been done."""
@@ -359,10 +361,10 @@ class Ledger:
 
         ``load`` is what the volume moves now, ``instance_binding`` what holds all volumes back.
         """
-        seen, bucket = self.seen(), self.bucket
+        interval, bucket = self.seen(), self.bucket
         is_doubted = self.doubt is not None and self.doubt.is_told
         if is_doubted or not self._recent.has_looked:
-            soonest = tb.worst_time_to_empty(bucket, level=seen.low)
+            soonest = tb.worst_time_to_empty(bucket, level=interval.low)
             return Projection(
                 state="unknown",
                 reason=self.doubt.reason
@@ -377,32 +379,32 @@ class Ledger:
         binding = held_back(self.spec.volume, iops=load.iops, mib_s=load.mib_s)
         if binding == "none" and load.iops > 0:
             binding = instance_binding
-        likely, reason = self._likely(seen)
+        likely, reason = self._likely(interval)
         if likely is None and demand.high > bucket.refill:
             return Projection(
                 state="unknown",
                 reason=reason,
                 at=self.reading.wall_s,
                 demand=demand,
-                low_s=tb.time_to_empty(bucket, level=seen.low, demand=demand.high),
-                worst_s=tb.worst_time_to_empty(bucket, level=seen.low),
+                low_s=tb.time_to_empty(bucket, level=interval.low, demand=demand.high),
+                worst_s=tb.worst_time_to_empty(bucket, level=interval.low),
                 binding=binding,
             )
-        guess = seen.high if likely is None else likely
+        guess = interval.high if likely is None else likely
         projection = project_level(
             bucket,
-            Range(low=seen.low, likely=guess, high=seen.high),
+            Range(low=interval.low, likely=guess, high=interval.high),
             demand,
             at=self.reading.wall_s,
             data_age_s=0.0,
-            worst_level=seen.low,
+            worst_level=interval.low,
             held_at_zero=guess <= 0 and is_held_at_zero(bucket, demand),
         )
         projection = replace(projection, binding=binding)
         if demand.high == 0:
             projection = replace(projection, state="idle", reason="no I/O in the last minutes")
         if likely is None:  # it never empties, whatever is left; full it is at the latest then
-            latest = tb.time_to_full(bucket, level=seen.low, demand=demand.likely)
+            latest = tb.time_to_full(bucket, level=interval.low, demand=demand.likely)
             return replace(projection, time_to_full_s=latest)
         return projection
 
@@ -418,7 +420,7 @@ class Ledger:
             return False
         return self.reading.counters.in_flight > 0 or self._recent.recent() > high
 
-    def _likely(self, seen: Interval) -> tuple[float | None, str]:
+    def _likely(self, interval: Interval) -> tuple[float | None, str]:
         """The likely level, or None and why it cannot be said.
 
         The hint is believed where the bucket may be empty and little is left by count: it moves
@@ -429,10 +431,12 @@ class Ledger:
                 None,
                 "more is served than an empty bucket allows, so an operation costs less than one credit",
             )
-        likely, capacity = seen.likely, self.own_bucket.capacity
+        likely, capacity = interval.likely, self.own_bucket.capacity
         if likely is None:
             return None, "more is spent than comes in, and how much is left is not known"
-        may_be_empty = seen.low <= CONTRADICTION * capacity and likely <= ALMOST_EMPTY * capacity
+        may_be_empty = (
+            interval.low <= CONTRADICTION * capacity and likely <= ALMOST_EMPTY * capacity
+        )
         return (0.0 if may_be_empty and self.is_served_at_baseline() else likely), ""
 
     def _is_cheaper(self) -> bool:
@@ -453,11 +457,11 @@ class Ledger:
 
     def _tally(self, cost: Charge, seconds: float) -> None:
         """Note what was charged beyond all that there can have been, at the least and as is likely."""
-        there = self.own_bucket.refill * seconds
-        over = cost.least - self.interval.high - there
-        self._overdrawn = self._overdrawn + over if over > 0 else 0.0
+        refilled = self.own_bucket.refill * seconds
+        overdraft = cost.least - self.interval.high - refilled
+        self._overdrawn = self._overdrawn + overdraft if overdraft > 0 else 0.0
         likely = self.interval.likely
-        beyond = 0.0 if likely is None else cost.nominal - likely - there
+        beyond = 0.0 if likely is None else cost.nominal - likely - refilled
         self._beyond = self._beyond + beyond if beyond > 0 else 0.0
 
     def _is_contradicted_by(self, cost: Charge, seconds: float) -> bool:

@@ -143,7 +143,7 @@ def _content(answer: bytes) -> bytes:
 def add_stats(page: Page, disk: Disk, stats: EbsStats) -> None:
     """One volume's page of statistics, under names that join with the EBS CSI driver's."""
     labels = (disk.volume_id, disk.name)
-    for what, value in zip(m.OF_EBS, stats[:-2], strict=True):
-        page.add(what, labels, value)
+    for metric, value in zip(m.OF_EBS, stats[:-2], strict=True):
+        page.add(metric, labels, value)
     page.add_histogram(m.EBS_READ_LATENCY, labels, stats.read_latencies, total=stats.read_s)
     page.add_histogram(m.EBS_WRITE_LATENCY, labels, stats.write_latencies, total=stats.write_s)

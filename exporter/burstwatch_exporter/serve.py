@@ -91,13 +91,13 @@ def _check_outputs(options: Options) -> None:
         ValueError: naming the flag and the file.
         OSError: naming the flag and the folder.
     """
-    for name, one in (("state.file", options.state_file), ("textfile", options.textfile)):
-        if one is not None and not os.access(one.parent, os.W_OK | os.X_OK):
-            what = "cannot be written" if one.parent.is_dir() else "does not exist"
-            msg = f"{name} is {one}, and the folder {one.parent} {what}"
+    for name, path in (("state.file", options.state_file), ("textfile", options.textfile)):
+        if path is not None and not os.access(path.parent, os.W_OK | os.X_OK):
+            problem = "cannot be written" if path.parent.is_dir() else "does not exist"
+            msg = f"{name} is {path}, and the folder {path.parent} {problem}"
             raise OSError(msg)
-        if one is not None and one.exists() and not one.is_file():
-            msg = f"{name} is {one}, which is no regular file"
+        if path is not None and path.exists() and not path.is_file():
+            msg = f"{name} is {path}, which is no regular file"
             raise ValueError(msg)
     if options.textfile is not None and options.textfile.exists():
         with options.textfile.open("rb") as file:

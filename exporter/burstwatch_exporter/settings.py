@@ -23,7 +23,7 @@ def path(name: str, text: str, *, default: str = "") -> Any:  # noqa: ANN401 - a
         name=name,
         pattern=r"[^\0]+" if default else r"[^\0]*",
         allowed="a path",
-        make=lambda given: Path(given) if given else None,
+        make=lambda text: Path(text) if text else None,
     )
 
 
@@ -178,9 +178,9 @@ def _same_files(options: Options) -> Iterator[str]:
         "textfile": options.textfile,
     }
     named = [(name, path.resolve()) for name, path in paths.items() if path is not None]
-    for (one, path), (other, same) in combinations(named, 2):
+    for (name, path), (other_name, same) in combinations(named, 2):
         if path == same or (path.exists() and same.exists() and path.samefile(same)):
-            yield f"{one} and {other} are both {path}, allowed is a file for each"
+            yield f"{name} and {other_name} are both {path}, allowed is a file for each"
 
 
 def variable_of(name: str) -> str:

@@ -69,12 +69,12 @@ class Sources:
     def _note(self, name: str, outcome: SourceStatus) -> None:
         problems = outcome.problems
         before = self.outcomes.get(name)
-        known = before.problems if before is not None else ()
-        news = [problem for problem in problems if problem not in known]
+        problems_before = before.problems if before is not None else ()
+        news = [problem for problem in problems if problem not in problems_before]
         for problem in news[:NAMED]:
             LOG.warning("source %s: %s", name, problem)
         if len(news) > NAMED:
             LOG.warning("source %s: %d problems more", name, len(news) - NAMED)
-        if known and not problems:
+        if problems_before and not problems:
             LOG.info("source %s: well again", name)
         self.outcomes[name] = outcome

@@ -74,7 +74,7 @@ def read_state(path: Path) -> dict[str, Saved]:
     except ValueError as error:
         msg = f"{path} is not a valid state file ({error}): it is kept as {path.name}.kept-TIME, and the balances of before are not known"
         raise ValueError(msg) from error
-    return {one.key: one for one in state.volumes}
+    return {saved.key: saved for saved in state.volumes}
 
 
 def keep_aside(path: Path, *, wall_s: float) -> None:

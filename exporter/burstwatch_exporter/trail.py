@@ -40,14 +40,16 @@ class Trail:
         """Nothing is known before the first step."""
         self._steps: deque[TrailStep] = deque()
 
-    def note(self, wall_s: float, *, charged: Charge, in_flight: float, seen: Interval) -> None:
+    def note(self, wall_s: float, *, charged: Charge, in_flight: float, interval: Interval) -> None:
         """One step more, if the last is old enough; a clock that was set back begins anew."""
         steps = self._steps
         if steps and wall_s < steps[-1].wall_s:
             steps.clear()
         if steps and wall_s - steps[-1].wall_s < STEP_S:
             return
-        steps.append(TrailStep(wall_s, charged.least, charged.most, in_flight, seen.low, seen.high))
+        steps.append(
+            TrailStep(wall_s, charged.least, charged.most, in_flight, interval.low, interval.high)
+        )
         while steps[0].wall_s < wall_s - KEPT_S:
             steps.popleft()
 

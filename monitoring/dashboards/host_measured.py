@@ -1,7 +1,7 @@
 """Builds the rows of the *Host* dashboard that EBS's own statistics and measurements fill."""
 
 from burstwatch_exporter import metrics as m
-from monitoring.dashboards.parts import GREEN, HOST_WIDTH, ORANGE, PLAIN, Look, Panel, graph
+from monitoring.dashboards.parts import GREEN, HOST_WIDTH, ORANGE, PLAIN, Panel, UnitSnapshot, graph
 from monitoring.dashboards.prometheus import DISK, KIND, compared, one, rate, series
 
 #: Older than this a measurement says little: the timer measures once a day.
@@ -54,16 +54,16 @@ def measured() -> list[Panel]:
             "The newest result of each step: operations a second as fio counted them, what type and size promise for it, how they compare, and the mean latency. "
             "burstwatch-exporter measure says in words what to make of it.",
             labels={
-                "instance": ("host", Look(width=HOST_WIDTH)),
-                "device": ("device", Look()),
-                "profile": ("profile", Look(wrapped=True)),
-                "step": ("step", Look(wrapped=True)),
+                "instance": ("host", UnitSnapshot(width=HOST_WIDTH)),
+                "device": ("device", UnitSnapshot()),
+                "profile": ("profile", UnitSnapshot(wrapped=True)),
+                "step": ("step", UnitSnapshot(wrapped=True)),
             },
             columns={
-                "measured": (ops, Look(unit="iops")),
-                "promised": (promised, Look(unit="iops")),
-                "share": (f"{ops} / {promised}", Look(unit="percentunit")),
-                "latency": (f"max {by} ({one(m.FIO_MEAN)})", Look(unit="s")),
+                "measured": (ops, UnitSnapshot(unit="iops")),
+                "promised": (promised, UnitSnapshot(unit="iops")),
+                "share": (f"{ops} / {promised}", UnitSnapshot(unit="percentunit")),
+                "latency": (f"max {by} ({one(m.FIO_MEAN)})", UnitSnapshot(unit="s")),
             },
             sort="share", steps=PLAIN, width=16,
         ),

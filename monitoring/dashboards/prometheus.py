@@ -8,9 +8,9 @@ from grafana_foundation_sdk.models import prometheus as pm
 
 from burstwatch_exporter.metrics import Definition
 from monitoring.dashboards.parts import (
-    Look,
     Panel,
     Steps,
+    UnitSnapshot,
     listing,
     query_variable,
     source,
@@ -63,7 +63,7 @@ def latest(name: str, expression: str) -> prometheus.Dataquery:
 
 
 def compared(
-    title: str, text: str, *, labels: Mapping[str, tuple[str, Look]], columns: Mapping[str, tuple[str, Look]],
+    title: str, text: str, *, labels: Mapping[str, tuple[str, UnitSnapshot]], columns: Mapping[str, tuple[str, UnitSnapshot]],
     sort: str, steps: Steps, width: int, height: int = 9,
 ) -> Panel:  # fmt: skip
     """A table with a column for each query, and a row for each set of labels, which all queries share.

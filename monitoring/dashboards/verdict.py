@@ -20,9 +20,9 @@ from monitoring.dashboards.parts import (
     PURPLE,
     RED,
     TIME_LEFT,
-    Look,
     Nothing,
     Panel,
+    UnitSnapshot,
     graph,
     number,
 )
@@ -96,8 +96,8 @@ class Verdict:
                 *(math(name, f"{name}Left / {MINUTE_S:g}", label=name) for name in BOUNDS),
             ],
             looks={
-                "soonest": Look(color=RED),
-                "likely": Look(color=ORANGE),
-                "latest": Look(color=GREEN, fill_to="soonest"),
+                "soonest": UnitSnapshot(color=RED),
+                "likely": UnitSnapshot(color=ORANGE),
+                "latest": UnitSnapshot(color=GREEN, fill_to="soonest"),
             },
         )  # fmt: skip

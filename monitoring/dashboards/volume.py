@@ -25,8 +25,8 @@ from monitoring.dashboards.parts import (
     ORANGE,
     RED,
     VOLUME,
-    Look,
     Panel,
+    UnitSnapshot,
     board,
     data_source,
     episodes,
@@ -103,10 +103,10 @@ def _left() -> list[Panel]:
                 *(query for name, statistic in BOUNDS.items() for query in _ahead(name, statistic)),
             ],
             looks={
-                "balance": Look(color=BLUE),
-                "soonest": Look(color=RED, dashed=True),
-                "likely": Look(color=ORANGE, dashed=True),
-                "latest": Look(color=GREEN, hidden_line=True, fill_to="soonest"),
+                "balance": UnitSnapshot(color=BLUE),
+                "soonest": UnitSnapshot(color=RED, dashed=True),
+                "likely": UnitSnapshot(color=ORANGE, dashed=True),
+                "latest": UnitSnapshot(color=GREEN, hidden_line=True, fill_to="soonest"),
             },
         ),
         VERDICT.time_left(width=10),
@@ -156,8 +156,8 @@ def _load() -> list[Panel]:
                 math("mib", f"{moved} / {MIB}", label="MiB/s"),
             ],
             looks={
-                "IOPS": Look(color=BLUE),
-                "MiB/s": Look(color=GREEN, unit="MiBs", on_the_right=True, dashed=True),
+                "IOPS": UnitSnapshot(color=BLUE),
+                "MiB/s": UnitSnapshot(color=GREEN, unit="MiBs", on_the_right=True, dashed=True),
             },
         ),
         graph(
@@ -168,7 +168,7 @@ def _load() -> list[Panel]:
                 math("reads", "readOps / PERIOD(readOps)", label="reads"),
                 math("writes", "writeOps / PERIOD(writeOps)", label="writes"),
             ],
-            looks={"reads": Look(color=BLUE), "writes": Look(color=ORANGE)},
+            looks={"reads": UnitSnapshot(color=BLUE), "writes": UnitSnapshot(color=ORANGE)},
         ),
         graph(
             "Throughput", "Bytes a second, read and written.",
@@ -178,7 +178,7 @@ def _load() -> list[Panel]:
                 math("reads", "readBytes / PERIOD(readBytes)", label="reads"),
                 math("writes", "writeBytes / PERIOD(writeBytes)", label="writes"),
             ],
-            looks={"reads": Look(color=BLUE), "writes": Look(color=ORANGE)},
+            looks={"reads": UnitSnapshot(color=BLUE), "writes": UnitSnapshot(color=ORANGE)},
         ),
     ]  # fmt: skip
 
@@ -203,7 +203,7 @@ def _limits() -> list[Panel]:
                 math("reads", "readTime / readOps", label="reads"),
                 math("writes", "writeTime / writeOps", label="writes"),
             ],
-            looks={"reads": Look(color=BLUE), "writes": Look(color=ORANGE)},
+            looks={"reads": UnitSnapshot(color=BLUE), "writes": UnitSnapshot(color=ORANGE)},
         ),
         graph(
             "Balances of the instance",
@@ -214,7 +214,7 @@ def _limits() -> list[Panel]:
                 metric("ops", EC2, "EBSIOBalance%", "Minimum", {"InstanceId": "$instance"}, label="I/O", period_s=300),
                 metric("bytes", EC2, "EBSByteBalance%", "Minimum", {"InstanceId": "$instance"}, label="bytes", period_s=300),
             ],
-            looks={"I/O": Look(color=BLUE), "bytes": Look(color=GREEN)},
+            looks={"I/O": UnitSnapshot(color=BLUE), "bytes": UnitSnapshot(color=GREEN)},
         ),
         graph(
             "Asked for more than it has",
@@ -228,7 +228,7 @@ def _limits() -> list[Panel]:
                     ("throughput", "VolumeThroughputExceededCheck"),
                 )
             ],
-            looks={"iops": Look(color=RED), "throughput": Look(color=ORANGE)},
+            looks={"iops": UnitSnapshot(color=RED), "throughput": UnitSnapshot(color=ORANGE)},
         ),
     ]  # fmt: skip
 

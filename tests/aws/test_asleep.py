@@ -21,7 +21,7 @@ def test_a_volume_of_a_stopped_instance_is_not_in_use_and_is_not_asked_for(cloud
     instance_of(cloud, disk)["State"] = {"Name": "stopped"}
     cloud.clock.now += 8 * 3_600
     swept = run_sweep(cloud)
-    assert swept.found.assessments[disk.id][1].verdict == "ok"
+    assert swept.snapshot.assessments[disk.id][1].verdict == "ok"
     numbers = fleet_metrics(swept)
     assert numbers["ResourcesUnknown"] == 0
     assert "DataAge" not in numbers
@@ -46,7 +46,7 @@ def test_a_page_ends_when_the_instance_is_stopped_and_the_volume_is_asked_for_wh
     instance_of(cloud, disk)["State"] = {"Name": "running"}
     for _ in range(2):
         disk.minute(iops=3_000)
-    assert run_sweep(cloud, memory).found.assessments[disk.id][1].verdict == "critical"
+    assert run_sweep(cloud, memory).snapshot.assessments[disk.id][1].verdict == "critical"
 
 
 def test_what_was_just_started_is_unknown_and_does_not_count_as_that_yet(cloud: Cloud) -> None:
@@ -80,11 +80,11 @@ def test_an_idle_volume_among_busy_ones_without_a_bucket_is_idle_and_not_unknown
     cloud: Cloud,
 ) -> None:
     disk, root = silent_beside_gp3(cloud, percent=100)
-    assert run_sweep(cloud).found.assessments[disk.id][1].verdict == "unknown"
+    assert run_sweep(cloud).snapshot.assessments[disk.id][1].verdict == "unknown"
     at = cloud.clock.now - 120
     cloud.aws.put("AWS/EBS", "VolumeReadOps", {"VolumeId": root}, at, 30.0)
     swept = run_sweep(cloud)
-    assert swept.found.assessments[disk.id][1].projection.state == "idle"
+    assert swept.snapshot.assessments[disk.id][1].projection.state == "idle"
     assert fleet_metrics(swept)["ResourcesUnknown"] == 0
 
 
@@ -92,7 +92,7 @@ def test_a_dozen_idle_volumes_among_busy_ones_without_a_bucket_are_idle(cloud: C
     disks = [Disk(cloud, percent=100) for _ in range(11)]
     disk, root = silent_beside_gp3(cloud, percent=100)
     cloud.aws.put("AWS/EBS", "VolumeReadOps", {"VolumeId": root}, cloud.clock.now - 120, 30.0)
-    found = run_sweep(cloud).found.assessments
+    found = run_sweep(cloud).snapshot.assessments
     assert {found[one.id][1].projection.state for one in [*disks, disk]} == {"idle"}
 
 
@@ -111,5 +111,5 @@ def test_a_volume_with_traffic_whose_balance_does_not_arrive_is_unknown_beside_b
             ):
                 cloud.aws.put("AWS/EBS", metric, {"VolumeId": volume}, at, 90_000.0)
     swept = run_sweep(cloud)
-    assert swept.found.assessments[disk.id][1].verdict == "unknown"
+    assert swept.snapshot.assessments[disk.id][1].verdict == "unknown"
     assert fleet_metrics(swept)["ResourcesUnknown"] == 1

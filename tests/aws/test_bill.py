@@ -60,7 +60,7 @@ def test_a_volume_that_is_only_watched_costs_no_metric(cloud: Cloud) -> None:
     disk, memory = Disk(cloud, percent=40), Memory()
     for _ in range(10):
         disk.minute(iops=100)
-        assert run_sweep(cloud, memory).found.assessments[disk.id][1].verdict == "watch"
+        assert run_sweep(cloud, memory).snapshot.assessments[disk.id][1].verdict == "watch"
     assert not [
         key for key in cloud.aws.regions["us-east-1"].metrics if ("ResourceId", disk.id) in key[2]
     ]

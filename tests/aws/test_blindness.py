@@ -63,7 +63,7 @@ def test_silence_is_no_failed_question(cloud: Cloud) -> None:
     for _ in range(3):
         cloud.aws.add_volume("gp2", 100, instance_id=instance)
     found = run_sweep(cloud)
-    assert {a.verdict for r, a in found.found.assessments.values() if r.bucket} == {"unknown"}
+    assert {a.verdict for r, a in found.snapshot.assessments.values() if r.bucket} == {"unknown"}
     assert found.completed
 
 
@@ -118,7 +118,7 @@ def test_a_budget_that_is_used_up_is_no_blindness(cloud: Cloud) -> None:
     for _ in range(10):
         Disk(cloud, percent=60)
     swept = run_sweep(cloud, config=replace(CONFIG, budget_usd_per_month="0.005"))
-    verdicts = [a.verdict for r, a in swept.found.assessments.values() if r.bucket is not None]
+    verdicts = [a.verdict for r, a in swept.snapshot.assessments.values() if r.bucket is not None]
     assert verdicts.count("unknown") > 5
     assert swept.completed
 
@@ -148,7 +148,7 @@ def test_datapoints_that_were_there_a_minute_ago_and_are_gone_are_no_calm(cloud:
     hidden = {key: kept.pop(key) for key in list(kept) if ("VolumeId", disk.id) in key[2]}
     for _ in range(4):
         witness.minute(iops=600)
-        found = run_sweep(cloud, memory).found.assessments[disk.id][1]
+        found = run_sweep(cloud, memory).snapshot.assessments[disk.id][1]
         assert found.verdict == "unknown"
         assert "gone" in found.reason
         cloud.aws.evaluate_alarms()
@@ -176,7 +176,7 @@ def test_an_answer_of_describe_alarms_that_is_cut_costs_no_look(cloud: Cloud) ->
     disk.minute(iops=3_000)
     found = run_sweep(cloud, memory)
     assert not found.completed
-    assert found.found.assessments[disk.id][1].verdict == "critical"
+    assert found.snapshot.assessments[disk.id][1].verdict == "critical"
     assert any(problem.part == "DescribeAlarms" for problem in found.problems)
 
 
@@ -209,7 +209,7 @@ def test_a_balance_that_no_bucket_can_have_is_unknown_and_hides_no_other(
     disk.percent = value
     disk._put(cloud.clock.now, value, iops=100)
     cloud.clock.now += 60
-    found = run_sweep(cloud).found.assessments
+    found = run_sweep(cloud).snapshot.assessments
     assert found[disk.id][1].verdict == "unknown"
     assert found[other.id][1].verdict in {"critical", "exhausted"}
 
@@ -222,7 +222,7 @@ def test_a_sum_below_zero_costs_its_volume_alone(cloud: Cloud) -> None:
             cloud.clock.now = now
             disk.minute(iops=3_000)
     cloud.aws.put("AWS/EBS", "VolumeReadOps", {"VolumeId": disks[0].id}, cloud.clock.now - 60, -1e9)
-    found = run_sweep(cloud).found.assessments
+    found = run_sweep(cloud).snapshot.assessments
     assert {found[disk.id][1].verdict for disk in disks[1:]} == {"critical"}
     assert found[disks[0].id][1].verdict in {"unknown", "critical"}
 
@@ -274,8 +274,8 @@ def test_where_nothing_at_all_could_ever_be_listed_it_is_blindness_and_no_policy
     deployed(cloud)
     cloud.aws.denied = set(INVENTORIES.values())
     swept = run_sweep(cloud, Memory())
-    assert swept.found.unlisted == {}
-    assert swept.found.blind.keys() == INVENTORIES.keys()
+    assert swept.snapshot.unlisted == {}
+    assert swept.snapshot.blind.keys() == INVENTORIES.keys()
     assert not any("not_listed" in name for name in alarms(cloud))
 
 
@@ -290,7 +290,7 @@ def test_a_kind_that_could_never_be_listed_is_told_once_and_stops_no_heartbeat_o
         swept = run_sweep(cloud, Memory())
         assert swept.completed
         assert not swept.problems
-        assert swept.found.unlisted.keys() == hidden
+        assert swept.snapshot.unlisted.keys() == hidden
         cloud.aws.evaluate_alarms()
         cloud.clock.now += 60
     expected = {f"burstwatch/burstwatch/not_listed-{name}/warning" for name in hidden}
@@ -347,7 +347,7 @@ def test_a_kind_whose_resources_cannot_be_described_is_blind_among_any_others(
     cloud.aws.denied = {operation}
     swept = run_sweep(cloud, Memory())
     assert not swept.completed
-    assert swept.found.blind.keys() == {kind}
+    assert swept.snapshot.blind.keys() == {kind}
 
 
 def test_one_kind_whose_metrics_fail_is_blind_however_many_others_are_seen(cloud: Cloud) -> None:
@@ -357,7 +357,7 @@ def test_one_kind_whose_metrics_fail_is_blind_however_many_others_are_seen(cloud
     deployed(cloud)
     cloud.aws.failing_series[host] = "InternalError"
     swept = run_sweep(cloud, Memory())
-    assert swept.found.blind.keys() == {"ec2_instance_cpu"}
+    assert swept.snapshot.blind.keys() == {"ec2_instance_cpu"}
     assert not swept.completed
 
 
@@ -391,7 +391,7 @@ def test_an_alarm_of_a_kind_whose_tag_was_lost_is_not_ended_because_it_cannot_be
     cloud.clock.now += 3 * 3_600  # longer than anything that is gone keeps its alarm
     for _ in range(5):
         cloud.clock.now += 60
-        assert run_sweep(cloud, Memory()).found.unlisted.keys() == {"ebs_volume"}
+        assert run_sweep(cloud, Memory()).snapshot.unlisted.keys() == {"ebs_volume"}
         cloud.aws.evaluate_alarms()
     own = [state for _, name, state in cloud.aws.notifications if name.endswith("/critical")]
     assert own == ["ALARM"]
@@ -404,10 +404,10 @@ def test_instances_without_credits_need_no_mode_and_blind_nobody(cloud: Cloud) -
     cloud.aws.denied = {"DescribeInstanceCreditSpecifications"}
     swept = run_sweep(cloud, Memory(), config=replace(CONFIG, kinds="ec2_instance_cpu"))
     assert swept.completed
-    assert swept.found.assessments == {}
+    assert swept.snapshot.assessments == {}
     burstable = cloud.aws.add_instance("t3.nano")
     swept = run_sweep(cloud, Memory(), config=replace(CONFIG, kinds="ec2_instance_cpu"))
-    assert swept.found.assessments.keys() == {f"{burstable}.cpu"}
+    assert swept.snapshot.assessments.keys() == {f"{burstable}.cpu"}
     assert not swept.completed
 
 

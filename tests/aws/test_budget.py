@@ -36,19 +36,19 @@ def test_beyond_the_budget_the_rest_is_unknown_and_counted_and_those_near_are_as
     hot = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
     drain(cloud, hot, to_percent=30, **FULL_BURST)
     memory = Memory()
-    assert run_sweep(cloud, memory, config=SMALL).found.assessments[hot][1].verdict == "critical"
+    assert run_sweep(cloud, memory, config=SMALL).snapshot.assessments[hot][1].verdict == "critical"
     for _ in range(400):
         Disk(cloud, percent=100)
     cloud.clock.now += 120
     drain(cloud, hot, to_percent=24, **FULL_BURST, until=cloud.clock.now)
     result = run_sweep(cloud, memory, config=SMALL)
     numbers = fleet_metrics(result)
-    assert result.found.assessments[hot][1].verdict == "critical"
+    assert result.snapshot.assessments[hot][1].verdict == "critical"
     assert numbers["MetricsRefused"] > 0
     assert numbers["ResourcesUnknown"] == numbers["MetricsRefused"]
     assert numbers["MetricsRequested"] + numbers["MetricsRefused"] >= 400
     assert any("budget" in problem.error for problem in result.problems)
-    reasons = {a.reason for _, a in result.found.assessments.values() if a.verdict == "unknown"}
+    reasons = {a.reason for _, a in result.snapshot.assessments.values() if a.verdict == "unknown"}
     assert reasons == {"the budget for metric requests is used up"}
 
 
@@ -58,7 +58,7 @@ def test_in_a_day_no_more_is_asked_for_than_comes_in(cloud: Cloud) -> None:
         Disk(cloud, percent=60)  # all near: each is asked at every sweep, if it may be
     memory, asked = Memory(), 0
     for _ in range(60):
-        asked += run_sweep(cloud, memory, config=SMALL).found.metrics_requested
+        asked += run_sweep(cloud, memory, config=SMALL).snapshot.metrics_requested
         cloud.clock.now += 300
     hours = 60 * 300 / 3_600
     assert asked <= PER_HOUR * (hours + SAVED_S / 3_600) + 1
@@ -76,22 +76,22 @@ def test_a_function_that_starts_anew_does_not_start_rich(cloud: Cloud) -> None:
     assert memory.budget is not None
     anew, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=cloud.clock.now)
     assert problems == []
-    assert anew.left == pytest.approx(memory.budget.refill(cloud.clock.now), abs=PER_HOUR)
-    assert anew.left < PER_HOUR
+    assert anew.available == pytest.approx(memory.budget.refill(cloud.clock.now), abs=PER_HOUR)
+    assert anew.available < PER_HOUR
 
 
 def test_where_the_past_cannot_be_read_only_little_is_asked_for(cloud: Cloud) -> None:
     cloud.aws.denied = {"GetMetricData"}
     budget, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
     assert [problem.part for problem in problems] == ["what was spent before"]
-    assert budget.left == pytest.approx(SMALL.budget_metrics_per_s * 60)
+    assert budget.available == pytest.approx(SMALL.budget_metrics_per_s * 60)
 
 
 def test_without_a_budget_nothing_is_refused_or_kept(cloud: Cloud) -> None:
     Disk(cloud, percent=100)
     memory = Memory()
     result = run_sweep(cloud, memory)
-    assert (memory.budget, result.found.metrics_refused) == (None, 0)
+    assert (memory.budget, result.snapshot.metrics_refused) == (None, 0)
     names = [
         datum["MetricName"]
         for _, operation, request in cloud.aws.calls
@@ -108,7 +108,7 @@ def test_several_that_know_nothing_of_one_another_keep_to_it_within_an_hour(clou
     memories, asked, hours = [Memory() for _ in range(4)], 0, 10
     for sweep in range(hours * 12):
         result = run_sweep(cloud, memories[sweep % len(memories)], config=SMALL)
-        asked += result.found.metrics_requested
+        asked += result.snapshot.metrics_requested
         cloud.clock.now += 300
     saved, unseen = PER_HOUR * SAVED_S / 3_600, len(memories) * PER_HOUR
     assert asked <= PER_HOUR * hours + saved + unseen
@@ -154,11 +154,11 @@ def test_of_those_near_the_one_that_could_be_empty_soonest_is_asked_first(cloud:
     assert memory.budget is not None
     for _ in range(20):
         cloud.clock.now += 60
-        memory.budget.left, memory.budget.at = 10, cloud.clock.now
+        memory.budget.available, memory.budget.at = 10, cloud.clock.now
         for disk in (*disks, lowest):
             report(cloud, disk)
         asked(cloud)
-        found = run_sweep(cloud, memory, config=SMALL).found
+        found = run_sweep(cloud, memory, config=SMALL).snapshot
         assert lowest.id in asked(cloud)
         assert found.assessments[lowest.id][1].verdict != "unknown"
 
@@ -170,16 +170,16 @@ def test_one_that_a_glance_shows_near_danger_is_the_first_to_be_judged_at_the_ne
     hot, *others = (Disk(cloud, percent=percent) for percent in (10, *[100] * 200))
     memory = Memory()
     run_sweep(cloud, memory, config=SMALL)  # the budget is opened
-    memory.known.clear()
+    memory.looks.clear()
     assert memory.budget is not None
     seen_at = None
     for sweep in range(120):
         cloud.clock.now += 60
         for disk in (hot, *others):
             report(cloud, disk)
-        memory.budget.left, memory.budget.at = 10, cloud.clock.now
+        memory.budget.available, memory.budget.at = 10, cloud.clock.now
         asked(cloud)
-        verdict = run_sweep(cloud, memory, config=SMALL).found.assessments[hot.id][1].verdict
+        verdict = run_sweep(cloud, memory, config=SMALL).snapshot.assessments[hot.id][1].verdict
         if seen_at is None and hot.id in asked(cloud):
             seen_at = sweep
         if seen_at is not None and sweep > seen_at:
@@ -216,8 +216,8 @@ def test_no_kind_starves_another(cloud: Cloud) -> None:
     for _ in range(2):
         run_sweep(cloud, memory, config=SMALL)
         assert memory.budget is not None
-        memory.budget.left, memory.budget.at = 5, cloud.clock.now + 60
-        memory.known.clear()
+        memory.budget.available, memory.budget.at = 5, cloud.clock.now + 60
+        memory.looks.clear()
         cloud.clock.now += 60
         asked(cloud)
         run_sweep(cloud, memory, config=replace(SMALL, kinds=""))
@@ -230,7 +230,7 @@ def test_a_past_that_is_not_answered_in_full_is_not_nothing_spent(cloud: Cloud, 
     cloud.aws.failing_metrics = {"MetricsRequested": code}
     budget, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
     assert [problem.error for problem in problems] == [f"GetMetricData: {code}"]
-    assert budget.left == pytest.approx(SMALL.budget_metrics_per_s * 60)
+    assert budget.available == pytest.approx(SMALL.budget_metrics_per_s * 60)
 
 
 def test_what_was_spent_is_read_from_all_pages(cloud: Cloud) -> None:
@@ -241,11 +241,11 @@ def test_what_was_spent_is_read_from_all_pages(cloud: Cloud) -> None:
     cloud.aws.partial_after = 1
     paged, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
     assert problems == []
-    assert paged.left == whole.left
+    assert paged.available == whole.available
     cloud.aws.partial_after = None
     cloud.aws.regions[cloud.unit.region].metrics.clear()
     unspent, _ = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
-    assert paged.left < unspent.left
+    assert paged.available < unspent.available
 
 
 @pytest.mark.parametrize(
@@ -262,4 +262,4 @@ def test_an_answer_without_a_status_or_to_another_question_is_not_nothing_spent(
     monkeypatch.setattr(client, "get_metric_data", lambda **_: {"MetricDataResults": [result]})
     budget, problems = open_budget(cloud.clients, cloud.unit, WHOLE, SMALL, now=NOW)
     assert [problem in one.error for one in problems] == [True]
-    assert budget.left == pytest.approx(SMALL.budget_metrics_per_s * 60)
+    assert budget.available == pytest.approx(SMALL.budget_metrics_per_s * 60)

@@ -10,7 +10,7 @@ import pytest
 
 from burstwatch.aws.alarms import Alarm
 from burstwatch.aws.episodes import close_episode
-from burstwatch.aws.look import Look, look
+from burstwatch.aws.look import UnitSnapshot, look
 from burstwatch.aws.memory import Memory
 from burstwatch.bucket import level_after
 from burstwatch.cli.main import run
@@ -58,7 +58,7 @@ def credits_of(
         cloud.aws.put("AWS/EC2", "CPUCreditUsage", {"InstanceId": ID}, at, usage)
 
 
-def see(cloud: Cloud, memory: Memory | None = None) -> Look:
+def see(cloud: Cloud, memory: Memory | None = None) -> UnitSnapshot:
     return look(
         cloud.unit, [KIND], cloud.clients, Config(), memory or Memory(), now=NOW, deadline=cloud.never()
     )  # fmt: skip
@@ -100,7 +100,7 @@ def test_credits_that_did_not_come_back_are_not_called_recovered(
     (resource,) = KIND.describe(thing, FOUND, NOW)
     resource = replace(resource, **change)
     assessment = assess(Observation(resource=resource, at=NOW), Config())
-    assert make_brief(resource, assessment, KIND, Background()).over == over
+    assert make_brief(resource, assessment, KIND, Background()).ended_because == over
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_an_episode_that_ended_in_unlimited_mode_is_not_measured_by_what_is_owed
     )  # fmt: skip
     cloud.aws.put("AWS/EC2", "CPUSurplusCreditBalance", {"InstanceId": thing.id}, NOW - 600, 0.0)
     seen = Observation(resource=resource, at=NOW)
-    found = Look(
+    found = UnitSnapshot(
         unit=cloud.unit, at=NOW, kinds={KIND.name: KIND}, buckets=((resource, assess(seen, Config())),)
     )  # fmt: skip
     episode = close_episode(cloud.clients, found, resource.id, [alarm], cloud.never())
@@ -249,7 +249,7 @@ def test_what_comes_every_five_minutes_is_not_asked_for_more_often(cloud: Cloud)
     credits_of(cloud, *[100.0 - 2 * step for step in range(30)], usage=2.5)
     memory = Memory()
     see(cloud, memory)
-    (seen,) = memory.known.values()
+    (seen,) = memory.looks.values()
     assert seen.due_at - NOW >= 270.0
 
 

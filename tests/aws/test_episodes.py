@@ -270,12 +270,12 @@ def test_a_warning_that_follows_a_page_is_no_event(cloud: Cloud) -> None:
     disk = Disk(cloud, percent=40)
     for _ in range(5):
         disk.minute(iops=3_000)
-    found = run_sweep(cloud).found
+    found = run_sweep(cloud).snapshot
     paged = an_alarm(disk.id, "critical", Timeline(opened_s=NOW, paged_s=NOW))
-    plan = replace(plan_alarms(found, [], CONFIG, now=NOW), there={disk.id: (paged,)})
+    plan = replace(plan_alarms(found, [], CONFIG, now=NOW), existing={disk.id: (paged,)})
     assert list(words.events(found, plan, [(disk.id, "warning")], [], [], CONFIG)) == []
     ((severity, write),) = words.events(
-        found, replace(plan, there={}), [(disk.id, "warning")], [], [], CONFIG
+        found, replace(plan, existing={}), [(disk.id, "warning")], [], [], CONFIG
     )
     assert (severity, write().event) == ("warning", "opened")
 

@@ -36,7 +36,7 @@ def run_sweep(cloud: Cloud, memory: Memory, *, within_s: float = 60.0) -> Sweep:
 
 
 def unknown(result: Sweep) -> int:
-    return sum(a.verdict == "unknown" for _, a in result.found.assessments.values())
+    return sum(a.verdict == "unknown" for _, a in result.snapshot.assessments.values())
 
 
 def assert_some_were_lost_and_come_back(
@@ -74,7 +74,7 @@ def test_a_call_that_stalls(fleet: Cloud) -> None:
     with fleet.stalling("GetMetricData"):  # until the sweep has ended: nobody waits for it
         faulty = run_sweep(fleet, memory, within_s=3 * takes_s)
     # But it is paid for.
-    assert faulty.found.metrics_requested == fleet.aws.billed_metrics - paid
+    assert faulty.snapshot.metrics_requested == fleet.aws.billed_metrics - paid
     assert_some_were_lost_and_come_back(fleet, memory, faulty, says="time was up")
 
 
@@ -92,11 +92,11 @@ def test_a_page_of_the_inventory_that_is_refused(fleet: Cloud) -> None:
     fleet.aws.failing_pages["DescribeVolumes"] = 2
     faulty = run_sweep(fleet, memory)
     assert not faulty.completed
-    assert len(faulty.found.assessments) < COUNT
+    assert len(faulty.snapshot.assessments) < COUNT
     assert any(problem.part == "DescribeVolumes" for problem in faulty.problems)
     fleet.clock.now += 60
     after = run_sweep(fleet, memory)
-    assert (unknown(after), len(after.found.assessments), after.completed) == (0, COUNT, True)
+    assert (unknown(after), len(after.snapshot.assessments), after.completed) == (0, COUNT, True)
 
 
 def test_a_batch_that_cannot_be_judged_costs_no_other(

@@ -127,7 +127,7 @@ def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostil
         now = START + 60 * (minute + 1) - (case.early_s if minute % 2 else 0.0)
         clock.now = now
         looks += look_once([disk, other], cloudwatch, config, schedule, now).count(disk.id)
-        announced = schedule.known[disk.key].assessment.verdict in PAGED
+        announced = schedule.looks[disk.key].assessment.verdict in PAGED
         if minute < 1:
             continue  # a volume that is found with little left was never in time
         # An alarm that is made now has told somebody after its path.
@@ -181,9 +181,9 @@ def announcements(
     for minute in range(5, len(points)):
         clock.now = START + 60 * minute
         if every_minute:
-            schedule.known.clear()
+            schedule.looks.clear()
         look_once([disk], cloudwatch, config, schedule, clock.now)
-        is_on = schedule.known[disk.key].assessment.verdict in PAGED
+        is_on = schedule.looks[disk.key].assessment.verdict in PAGED
         if is_on != on:
             found.append(("announced" if is_on else "over", minute))
             on = is_on
@@ -205,7 +205,7 @@ def look_once(
         clients=cloudwatch, now=now, allowance=Allowance(),  # type: ignore[arg-type]
         deadline=Deadline(lambda: 0.0, at=3_600.0),
     )  # fmt: skip
-    judged = ask(task, reader, due, lambda: others).judged
+    judged = ask(task, reader, due, lambda: others).judgements
     for one in judged:
         schedule.note(one, config, now)
     return [one.resource.id for one in judged]

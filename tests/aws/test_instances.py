@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from burstwatch.aws.look import Look, look
+from burstwatch.aws.look import UnitSnapshot, look
 from burstwatch.aws.memory import Memory
 from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
@@ -25,7 +25,7 @@ def _bursting(cloud: Cloud) -> None:
     )
 
 
-def take_look(cloud: Cloud, schedule: Memory | None = None) -> Look:
+def take_look(cloud: Cloud, schedule: Memory | None = None) -> UnitSnapshot:
     return look(
         cloud.unit, find_kinds().values(), cloud.clients, Config(), schedule or Memory(),
         now=cloud.clock.now, deadline=cloud.never(),

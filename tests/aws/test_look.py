@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from burstwatch.aws.inventory import take_inventory
-from burstwatch.aws.look import Look, look
+from burstwatch.aws.look import UnitSnapshot, look
 from burstwatch.aws.memory import Memory
 from burstwatch.aws.session import Deadline
 from burstwatch.config import Config
@@ -24,7 +24,7 @@ MINUTES = 30
 def take_look(
     cloud: Cloud, schedule: Memory | None = None, *, deadline: Deadline | None = None,
     tag_filter: str = "", kinds: str = "ebs_volume",
-) -> Look:  # fmt: skip
+) -> UnitSnapshot:  # fmt: skip
     return look(
         cloud.unit,
         find_kinds(kinds).values(),
@@ -54,7 +54,7 @@ def drain(
             cloud.aws.put("AWS/EBS", name, {"VolumeId": volume_id}, at, value)
 
 
-def only(found: Look) -> tuple[Resource, Assessment]:
+def only(found: UnitSnapshot) -> tuple[Resource, Assessment]:
     (entry,) = found.assessments.values()
     return entry
 
@@ -555,7 +555,7 @@ def test_an_inventory_of_many_pages_is_read_every_five_minutes_and_what_is_new_i
         seen.append(new in take_look(cloud, memory).assessments)
     assert seen == [False] * 4 + [True]
     assert listings(cloud) == 2 * pages
-    assert memory.known[f"{new}/BurstBalance"].assessment.verdict == "critical"
+    assert memory.looks[f"{new}/BurstBalance"].assessment.verdict == "critical"
 
 
 def test_an_inventory_with_a_part_missing_is_read_again_at_the_next_sweep(cloud: Cloud) -> None:

@@ -123,7 +123,7 @@ def test_a_mass_is_held_where_only_the_hot_ones_of_a_calm_fleet_cannot_be_judged
     cloud.aws.denied = {"GetMetricData"}
     for _ in range(4):
         cloud.clock.now += 60
-        found = run_sweep(cloud, schedule, config=config).found
+        found = run_sweep(cloud, schedule, config=config).snapshot
         cloud.aws.evaluate_alarms()
     verdicts = [assessment.verdict for _, assessment in found.assessments.values()]
     assert verdicts.count("unknown") < len(verdicts) / 4  # the calm ones are not asked again yet
@@ -164,9 +164,9 @@ def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud)
         a_minute(cloud, hot, iops=0)
         swept = run_sweep(cloud, schedule, config=config)
         cloud.aws.evaluate_alarms()
-    assert {swept.found.assessments[one][1].verdict for one in silent} == {"unknown"}
+    assert {swept.snapshot.assessments[one][1].verdict for one in silent} == {"unknown"}
     numbers = fleet_metrics(swept)
-    assert (other_counts(swept.found)["unpublished"], numbers["ResourcesUnknown"]) == (4, 0)
+    assert (other_counts(swept.snapshot)["unpublished"], numbers["ResourcesUnknown"]) == (4, 0)
     assert alarms(cloud) == {}
 
 
@@ -221,8 +221,8 @@ def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_
             cloud.aws.calls.clear()
             swept = run_sweep(cloud, schedule, config=with_mass(mass_from))
             assert swept.completed
-            assert swept.found.metrics_requested >= (10_000 if not counts else 40)
-            assert len(swept.found.assessments) == 10_000 + 41  # and their instances
+            assert swept.snapshot.metrics_requested >= (10_000 if not counts else 40)
+            assert len(swept.snapshot.assessments) == 10_000 + 41  # and their instances
             cloud.aws.evaluate_alarms()
             counts.append([operation for operation in operations(cloud) if operation in CHANGING])
         first, second = counts

@@ -187,7 +187,7 @@ def test_a_clock_that_is_wrong_by_ten_minutes_never_makes_a_volume_healthy(
 ) -> None:
     disk = hot(cloud)
     cloud.clock.now += skew_s
-    _, assessment = run_sweep(cloud).found.assessments[disk.id]
+    _, assessment = run_sweep(cloud).snapshot.assessments[disk.id]
     if skew_s > 0:  # everything looks late: nothing can be said
         assert assessment.verdict == "unknown"
     else:  # what is still to come is not looked at; what was seen then holds
@@ -205,7 +205,7 @@ def test_a_volume_in_the_middle_of_a_change_says_so_by_its_smaller_refill(cloud:
         "TargetSize": 500,
         "StartTime": datetime.fromtimestamp(cloud.clock.now - 3_600, tz=UTC),
     }
-    resource, assessment = run_sweep(cloud).found.assessments[disk.id]
+    resource, assessment = run_sweep(cloud).snapshot.assessments[disk.id]
     assert resource.bucket is not None
     assert resource.bucket.refill == 300
     assert assessment.verdict == "critical"

@@ -118,7 +118,7 @@ def test_a_burstable_type_without_figures_is_found_named_and_paged_when_empty(
         at = NOW - 300 * back
         cloud.aws.put("AWS/EC2", "CPUCreditBalance", {"InstanceId": host}, at, 0.0)
     swept = run_sweep(cloud, config=replace(CONFIG, kinds="ec2_instance_cpu"))
-    ((resource, assessment),) = swept.found.assessments.values()
+    ((resource, assessment),) = swept.snapshot.assessments.values()
     assert assessment.verdict == "exhausted"
     assert any(instance_type in caveat for caveat in resource.caveats)
     assert len(cloud.aws.regions["us-east-1"].alarms) == 1
@@ -130,7 +130,7 @@ def test_aws_says_which_types_burst_and_not_their_names(cloud: Cloud) -> None:
     cloud.aws.add_instance("x9.flux")
     cloud.aws.add_instance("m5.large")
     swept = run_sweep(cloud, config=replace(CONFIG, kinds="ec2_instance_cpu"))
-    assert len(swept.found.assessments) == 1
+    assert len(swept.snapshot.assessments) == 1
 
 
 def test_what_is_not_watched_is_counted_and_shown(cloud: Cloud) -> None:

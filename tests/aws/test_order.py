@@ -22,7 +22,7 @@ from burstwatch.polling import order, sampling
 from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.order import QUESTIONS, in_batches
 from burstwatch.polling.queries import Query
-from burstwatch.polling.schedule import Judged, Schedule, SeenLevel
+from burstwatch.polling.schedule import Judgement, Schedule, SeenLevel
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.fake.wire import WireError
@@ -48,12 +48,12 @@ def note(
     projection = Projection(
         state="unknown" if worst_s is None else "finite", reason="", at=now, worst_s=worst_s
     )
-    judged = Judged(
+    judged = Judgement(
         resource=resource,
         assessment=Assessment(verdict=verdict, reason="", projection=projection),
         failed=worst_s is None,
         is_near=is_near,
-        seen=None if worst_s is None else SeenLevel(newest=None, since_s=now, until_s=now),
+        level_seen=None if worst_s is None else SeenLevel(newest=None, since_s=now, until_s=now),
     )
     schedule.note(judged, CONFIG, now)
 
@@ -107,7 +107,7 @@ def test_a_call_that_stalls_costs_its_own_batch_alone(
     began = time.monotonic()
     run_sweep(cloud, memory, config=config)
     takes_s = time.monotonic() - began
-    memory.known = {key: replace(known, due_at=0.0) for key, known in memory.known.items()}
+    memory.looks = {key: replace(known, due_at=0.0) for key, known in memory.looks.items()}
     cloud.clock.now += 60
     monkeypatch.setattr(order, "BATCH", 1)
     with cloud.stalling("GetMetricData"):
@@ -141,7 +141,7 @@ def test_what_there_was_no_time_for_is_unknown_also_of_the_kind_that_comes_last(
         numbers = fleet_metrics(result)
         assert (numbers["ResourcesSeen"], numbers["ResourcesUnknown"]) == (6, 6)
         assert not result.completed
-        memory.known.clear()
+        memory.looks.clear()
         cloud.clock.now += 60
 
 
@@ -153,19 +153,19 @@ def test_a_lookup_that_is_late_forgets_nothing_of_what_is_known(cloud: Cloud) ->
     began = time.monotonic()
     run_sweep(cloud, memory, config=VOLUMES)
     takes_s = time.monotonic() - began
-    before = {key: known.fingerprint for key, known in memory.known.items()}
+    before = {key: known.fingerprint for key, known in memory.looks.items()}
     cloud.clock.now += 60
     with cloud.stalling("DescribeInstances"):
         result = sweep_within(cloud, memory, 0.5 + takes_s, VOLUMES)
     assert [problem.part for problem in result.problems][:1] == ["DescribeInstances"]
     assert fleet_metrics(result)["ResourcesUnknown"] == 3  # the near ones, that were due
-    assert {key: known.fingerprint for key, known in memory.known.items()} == before
-    assert sum(known.near for known in memory.known.values()) == 3
+    assert {key: known.fingerprint for key, known in memory.looks.items()} == before
+    assert sum(known.is_near for known in memory.looks.values()) == 3
     # The last whole lookup is judged on for as long as no other is answered.
     cloud.aws.denied = {"DescribeInstances"}
     cloud.clock.now += 600
     run_sweep(cloud, memory, config=VOLUMES)
-    assert {key: known.fingerprint for key, known in memory.known.items()} == before
+    assert {key: known.fingerprint for key, known in memory.looks.items()} == before
 
 
 def test_a_page_that_is_refused_hides_none_that_was_listed_before(cloud: Cloud) -> None:
@@ -177,7 +177,7 @@ def test_a_page_that_is_refused_hides_none_that_was_listed_before(cloud: Cloud) 
     cloud.clock.now += 60
     result = run_sweep(cloud, memory, config=VOLUMES)
     assert fleet_metrics(result)["ResourcesSeen"] == 3
-    assert result.found.incomplete == {"ebs_volume"}
+    assert result.snapshot.incomplete == {"ebs_volume"}
     assert not result.completed
     cloud.clock.now += 6 * 3_600
     assert fleet_metrics(run_sweep(cloud, memory, config=VOLUMES))["ResourcesSeen"] == 3
@@ -208,7 +208,7 @@ def test_hours_that_were_not_answered_are_asked_for_again_and_the_alarm_stays(
         with monkeypatch.context() as patch:
             if number == 0:
                 patch.setattr(cloud.aws, "_GetMetricData", throttled)
-            found = run_sweep(cloud, memory, config=VOLUMES).found
+            found = run_sweep(cloud, memory, config=VOLUMES).snapshot
         verdicts.append(found.assessments[dry.id][1].verdict)
         cloud.aws.evaluate_alarms()
         assert len(alarms(cloud)) == 1
@@ -225,24 +225,24 @@ def test_a_witness_that_was_asked_has_been_looked_at_and_one_that_cannot_be_judg
     run_sweep(cloud, memory, config=VOLUMES)
     memory.newest_s.clear()
     silent = cloud.aws.add_volume("gp2", 100, instance_id=instance)
-    (key,) = memory.known
+    (key,) = memory.looks
     cloud.clock.now += 120
     result = run_sweep(cloud, memory, config=VOLUMES)
-    assert result.found.assessments[silent][1].verdict == "ok"
-    assert memory.known[key].assessment.projection.at == cloud.clock.now
+    assert result.snapshot.assessments[silent][1].verdict == "ok"
+    assert memory.looks[key].assessment.projection.at == cloud.clock.now
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     memory = Memory()
     run_sweep(cloud, memory, config=VOLUMES)
-    del memory.known[f"{silent}/BurstBalance"]
+    del memory.looks[f"{silent}/BurstBalance"]
     memory.newest_s.clear()
     monkeypatch.setattr(sampling, "is_near", broken)
     cloud.clock.now += 60
     result = run_sweep(cloud, memory, config=VOLUMES)
-    assert result.found.assessments[silent][1].verdict == "unknown"
-    assert result.found.assessments[witness.id][1].verdict == "ok"
+    assert result.snapshot.assessments[silent][1].verdict == "unknown"
+    assert result.snapshot.assessments[witness.id][1].verdict == "ok"
 
 
 def test_of_an_allowance_is_taken_what_is_asked_for_and_nothing_else(cloud: Cloud) -> None:

@@ -26,9 +26,9 @@ def test_a_volume_that_asks_not_to_be_watched_is_counted_and_costs_nothing(cloud
     disk = drain(Disk(cloud, percent=40))
     tag(cloud, disk, "burstwatch:watch", "no")
     swept = run_sweep(cloud)
-    assert disk.id not in swept.found.assessments
-    assert other_counts(swept.found)["excluded"] == 1
-    assert swept.found.metrics_requested == 0
+    assert disk.id not in swept.snapshot.assessments
+    assert other_counts(swept.snapshot)["excluded"] == 1
+    assert swept.snapshot.metrics_requested == 0
     assert alarms(cloud) == {}
 
 
@@ -79,11 +79,11 @@ def test_a_maintenance_window_makes_no_new_alarm_and_after_it_what_is_still_wron
     for minute in range(12):
         disk.minute(iops=3_000)
         swept = run_sweep(cloud, schedule)
-        resource, assessment = swept.found.assessments[disk.id]
+        resource, assessment = swept.snapshot.assessments[disk.id]
         if minute == 5:
             assert assessment.verdict == "critical"
             assert "in maintenance until 14:22Z" in " ".join(resource.caveats)
-            assert other_counts(swept.found)["in_maintenance"] == 1
+            assert other_counts(swept.snapshot)["in_maintenance"] == 1
             assert fleet_metrics(swept)["ResourcesCritical"] == 0
             assert alarms(cloud) == {}
     assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["critical"]
@@ -94,7 +94,7 @@ def test_what_was_said_before_the_window_is_still_counted_in_it(cloud: Cloud) ->
     run_sweep(cloud)
     drain(Disk(cloud, percent=40))
     swept = run_sweep(cloud, config=replace(CONFIG, maintenance="00:00-00:00"))
-    verdicts = [assessment.verdict for _, assessment in swept.found.assessments.values()]
+    verdicts = [assessment.verdict for _, assessment in swept.snapshot.assessments.values()]
     assert verdicts.count("critical") == 2
     assert fleet_metrics(swept)["ResourcesCritical"] == 1
     cloud.aws.denied = {"DescribeAlarms"}  # what was said is not known: it is not taken back
@@ -109,8 +109,8 @@ def test_a_refused_item_that_asks_not_to_be_watched_is_left_out(cloud: Cloud) ->
     ]
     swept = run_sweep(cloud)
     assert swept.problems == ()
-    assert swept.found.assessments == {}
-    assert other_counts(swept.found)["excluded"] == 1
+    assert swept.snapshot.assessments == {}
+    assert other_counts(swept.snapshot)["excluded"] == 1
 
 
 def test_a_maintenance_window_takes_no_alarm_away(cloud: Cloud) -> None:
@@ -168,7 +168,7 @@ def test_a_snooze_ends_by_itself_and_the_alarm_that_was_there_stays(cloud: Cloud
     memory = Memory()
     swept = run_sweep(cloud, memory)
     assert [name.split("/")[-2] for name in alarms(cloud)] == [disk.id]
-    (resource, _) = swept.found.assessments[other.id]
+    (resource, _) = swept.snapshot.assessments[other.id]
     note = "snoozed until 14:39Z, no new alarm is made: being replaced"
     assert note in resource.caveats
     _, table, _ = burstwatch(cloud, "scan")

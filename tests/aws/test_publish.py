@@ -17,7 +17,7 @@ def test_the_range_of_the_time_left_is_one_metric_with_its_statistics(cloud: Clo
     for _ in range(10):
         disk.minute(iops=2_500)
     swept = run_sweep(cloud)
-    projection = swept.found.assessments[disk.id][1].projection
+    projection = swept.snapshot.assessments[disk.id][1].projection
     assert projection.low_s is not None
     assert projection.time_to_empty_s is not None
     key = (

@@ -102,7 +102,7 @@ def test_a_sweep_says_what_replay_says_at_every_moment(
     last_hours = [moment for moment in moments if NOW - 5 * 3_600 < moment.t_s <= NOW]
     for moment in last_hours[::17]:
         cloud.clock.now = moment.t_s
-        schedule.known.clear()  # everything is due; the days before are kept, as in a function
+        schedule.looks.clear()  # everything is due; the days before are kept, as in a function
         found = look(
             cloud.unit,
             find_kinds().values(),

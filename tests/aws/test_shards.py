@@ -87,12 +87,12 @@ def test_all_shards_together_find_what_one_sweep_finds(cloud: Cloud) -> None:
     ]
     assert set(alarms(cloud)) == made
     assert len(made) == 9
-    found = {key: entry[1] for part in parts for key, entry in part.found.assessments.items()}
-    assert found == {key: entry[1] for key, entry in whole.found.assessments.items()}
-    assert sum(len(part.found.assessments) for part in parts) == len(found)
-    assert all(len(part.found.assessments) > 3 for part in parts)
-    asked = sum(part.found.metrics_requested for part in parts)
-    assert asked == whole.found.metrics_requested
+    found = {key: entry[1] for part in parts for key, entry in part.snapshot.assessments.items()}
+    assert found == {key: entry[1] for key, entry in whole.snapshot.assessments.items()}
+    assert sum(len(part.snapshot.assessments) for part in parts) == len(found)
+    assert all(len(part.snapshot.assessments) > 3 for part in parts)
+    asked = sum(part.snapshot.metrics_requested for part in parts)
+    assert asked == whole.snapshot.metrics_requested
     assert heartbeats(cloud) == {
         str(cloud.unit),
         *(f"{cloud.unit}/{n}/4" for n in (1, 2, 3, 4)),
@@ -128,7 +128,7 @@ def test_a_filter_that_lets_nothing_through_is_not_believed(cloud: Cloud) -> Non
     disks = spread(cloud, 5, percent=20)
     cloud.aws.takes_wildcards = False
     swept = sweep_all(cloud, Units(home=cloud.clients, connect=connect), 2)
-    volumes = {key for one in swept for key in one.found.assessments if key.startswith("vol-")}
+    volumes = {key for one in swept for key in one.snapshot.assessments if key.startswith("vol-")}
     assert volumes == {disk.id for disk in disks}
     assert len(alarms(cloud)) == 5
 
@@ -247,7 +247,7 @@ def test_quotas_and_a_budget_are_shared(cloud: Cloud) -> None:
     whole, *_ = sweep_all(cloud, units, 1, config=config)
     sweep_all(cloud, units, 4, config=config)
     memories = units.memories
-    assert whole.found.shard == WHOLE
+    assert whole.snapshot.shard == WHOLE
     assert {spec.shard: memory.pace.shards for spec, memory in memories.items()} == {
         WHOLE: 1, **dict.fromkeys(shards_of(4), 4)
     }  # fmt: skip

@@ -103,13 +103,13 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
 
 def test_between_two_looks_the_time_left_goes_on_falling(cloud: Cloud) -> None:
     disk, memory = Disk(cloud, percent=95), Memory()
-    while run_sweep(cloud, memory).found.assessments[disk.id][1].verdict != "critical":
+    while run_sweep(cloud, memory).snapshot.assessments[disk.id][1].verdict != "critical":
         disk.minute(iops=2_500)
-    left = run_sweep(cloud, memory).found.assessments[disk.id][1].projection.time_to_empty_s
+    left = run_sweep(cloud, memory).snapshot.assessments[disk.id][1].projection.time_to_empty_s
     assert left is not None
     cloud.clock.now += 60
     after = run_sweep(cloud, memory)
-    assert after.found.evaluated == 0
+    assert after.snapshot.evaluated == 0
     published = [
         datum["StatisticValues"]["Sum"] / datum["StatisticValues"]["SampleCount"]
         for _, operation, request in cloud.aws.calls
@@ -135,7 +135,7 @@ def test_an_alarm_of_a_volume_that_was_watched_before_begins_with_no_ok(cloud: C
     verdicts = []
     for _ in range(8):
         disk.minute(iops=3_000)
-        verdicts.append(run_sweep(cloud).found.assessments[disk.id][1].verdict)
+        verdicts.append(run_sweep(cloud).snapshot.assessments[disk.id][1].verdict)
     assert "watch" in verdicts[: verdicts.index("critical")]
     put = [
         (datum["Timestamp"], datum["Value"])
@@ -387,7 +387,7 @@ def test_an_alarm_that_could_not_be_made_at_first_is_made_with_its_cause(
         run_sweep(cloud, memory)
     cloud.aws.denied = set()
     swept = run_sweep(cloud, memory)
-    assert swept.found.metrics_requested < 4  # nothing was asked of its I/O anew
+    assert swept.snapshot.metrics_requested < 4  # nothing was asked of its I/O anew
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert "Cause: reads and writes, 3,000 IOPS of 16 KiB" in alarm["AlarmDescription"]
     assert re.search(
@@ -434,7 +434,9 @@ def test_the_fleet_in_numbers_is_always_finite(cloud: Cloud) -> None:
     Disk(cloud, percent=100)
     swept = run_sweep(cloud)
     numbers = fleet_metrics(swept)
-    assert numbers["ResourcesSeen"] == other_counts(swept.found)["asked"] == 2  # and its instance
+    assert (
+        numbers["ResourcesSeen"] == other_counts(swept.snapshot)["asked"] == 2
+    )  # and its instance
     assert "MinTimeToExhaustion" not in numbers
     json.dumps(dict(numbers), allow_nan=False)
 

@@ -218,7 +218,7 @@ def test_a_real_terminal_shows_the_volumes_and_q_ends_it(cloud: Cloud) -> None:
 @pytest.mark.parametrize("verdict", get_args(Verdict))
 def test_every_verdict_is_shown_as_a_word_with_a_style(verdict: Verdict) -> None:
     line = ShownResource(
-        key="vol-1", name="db", type="gp2", verdict=verdict, balance="-", spark="", left="-", worst="-"
+        key="vol-1", name="db", type="gp2", verdict=verdict, balance="-", spark="", time_left="-", worst="-"
     )  # fmt: skip
     shown = cells(line)[2]
     assert str(shown) == word_of(verdict)

@@ -49,7 +49,7 @@ def test_burst_baseline_and_capacity_are_found_through_noise(
         burst=burst, baseline=baseline, capacity=capacity, share=share, noise=noise, seed=seed
     )
     left = Interval(low=share * capacity, high=share * capacity)
-    found = estimate(samples, left=left, capacity=capacity)
+    found = estimate(samples, interval=left, capacity=capacity)
     assert found is not None
     assert found.knee.at == pytest.approx(seconds, abs=1)
     assert found.knee.burst == pytest.approx(burst, rel=0.05)
@@ -81,7 +81,7 @@ def test_every_gp2_volume_that_can_be_drained_is_seen_to_fall(size_gib: int) -> 
 def test_how_large_it_is_is_not_said_where_the_start_was_hardly_known() -> None:
     samples = drained(burst=3_000, baseline=300, capacity=108_000)
     for low, known in ((107_000, True), (80_000, False), (1_080, False)):
-        found = estimate(samples, left=Interval(low=low, high=108_000), capacity=108_000)
+        found = estimate(samples, interval=Interval(low=low, high=108_000), capacity=108_000)
         assert found is not None
         assert (found.capacity is not None) == known
 
@@ -90,7 +90,7 @@ def test_a_run_that_never_falls_has_no_knee() -> None:
     steady = [ServedSample(at=second + 1, seconds=1, rate=3_000) for second in range(60)]
     assert find_knee(steady) is None
     assert not has_fallen(steady, below=1_650)
-    assert estimate(steady, left=Interval(low=1, high=1), capacity=1) is None
+    assert estimate(steady, interval=Interval(low=1, high=1), capacity=1) is None
 
 
 def test_a_dip_of_some_seconds_is_no_knee() -> None:
@@ -115,7 +115,7 @@ def test_no_samples_are_no_knee() -> None:
 
 def test_without_a_known_start_there_is_no_capacity() -> None:
     samples = drained(burst=3_000, baseline=300, capacity=108_000)
-    found = estimate(samples, left=Interval(low=0, high=108_000), capacity=108_000)
+    found = estimate(samples, interval=Interval(low=0, high=108_000), capacity=108_000)
     assert found is not None
     assert found.capacity is None
     assert found.drained == pytest.approx(108_000, rel=0.01)

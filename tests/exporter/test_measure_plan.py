@@ -23,7 +23,7 @@ def planned(
     credit = None
     if bucket is not None:
         full = Interval(low=bucket.capacity, high=bucket.capacity)
-        credit = CreditBudget(bucket=bucket, left=full, budget=budget * bucket.capacity)
+        credit = CreditBudget(bucket=bucket, interval=full, budget=budget * bucket.capacity)
     return make_plan(
         find_profile(name).steps, DiskLimits(volume_spec=spec, members=members), credit
     )
@@ -92,7 +92,7 @@ def test_no_plan_spends_more_than_its_budget_but_for_its_scratch_file(
     bucket = spec.bucket
     assert bucket is not None
     left = Interval(low=level * bucket.capacity, high=bucket.capacity)
-    credit = CreditBudget(bucket=bucket, left=left, budget=budget * bucket.capacity)
+    credit = CreditBudget(bucket=bucket, interval=left, budget=budget * bucket.capacity)
     plan = make_plan(
         find_profile(name).steps, DiskLimits(volume_spec=spec, members=members), credit
     )
@@ -114,7 +114,7 @@ def test_a_budget_is_shared_evenly_and_what_one_leaves_the_others_have() -> None
     plan = make_plan(
         steps,
         DiskLimits(volume_spec=spec),
-        CreditBudget(bucket=bucket, left=full, budget=60_000),
+        CreditBudget(bucket=bucket, interval=full, budget=60_000),
     )
     first, second, third = plan.steps
     assert first.runs_s == 60

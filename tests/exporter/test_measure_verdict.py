@@ -44,34 +44,34 @@ CASES = [
 def test_the_word_and_its_reason(
     given: DiskLimits, iops: float, left: Credits | None, word: str, reason: str
 ) -> None:
-    verdict = judge(RANDOM, given, iops=iops, ran_s=60, left=left)
+    verdict = judge(RANDOM, given, iops=iops, ran_s=60, credits_left=left)
     assert verdict.word == word
     assert reason in verdict.reason
 
 
 def test_several_volumes_that_are_no_stripe_promise_nothing_together() -> None:
     lvm = DiskLimits(volume_spec=volume_spec("gp2", 100), is_known=False)
-    verdict = judge(RANDOM, lvm, iops=6_000, ran_s=60, left=FULL)
+    verdict = judge(RANDOM, lvm, iops=6_000, ran_s=60, credits_left=FULL)
     assert verdict.word == "no promise"
     assert "no stripe" in verdict.reason
     assert verdict.promised_iops is None
 
 
 def test_a_step_of_a_second_has_no_verdict() -> None:
-    assert judge(RANDOM, GP2, iops=9_000, ran_s=1, left=FULL).word == "too short"
+    assert judge(RANDOM, GP2, iops=9_000, ran_s=1, credits_left=FULL).word == "too short"
 
 
 def test_a_rate_that_was_asked_for_is_no_limit_of_the_disk() -> None:
     slow = IoPattern(block_kib=4, depth=1, read_share=1, is_random=True, rate_iops=50)
-    assert judge(slow, GP2, iops=50, ran_s=10, left=FULL).word == "as asked"
-    assert judge(slow, GP2, iops=20, ran_s=10, left=FULL).word == "below its promise"
+    assert judge(slow, GP2, iops=50, ran_s=10, credits_left=FULL).word == "as asked"
+    assert judge(slow, GP2, iops=20, ran_s=10, credits_left=FULL).word == "below its promise"
 
 
 def test_more_than_the_limit_in_sequence_may_have_been_merged() -> None:
     in_sequence = IoPattern(block_kib=16, depth=16, read_share=1, is_random=False)
-    merged = judge(in_sequence, GP2, iops=5_000, ran_s=60, left=FULL)
+    merged = judge(in_sequence, GP2, iops=5_000, ran_s=60, credits_left=FULL)
     assert (merged.word, "may merge" in merged.reason) == ("bursting", True)
-    assert judge(in_sequence, GP2, iops=50_000, ran_s=60, left=FULL).word == "not this type"
+    assert judge(in_sequence, GP2, iops=50_000, ran_s=60, credits_left=FULL).word == "not this type"
 
 
 def test_what_was_merged_is_bounded_by_the_instance_once_however_many_volumes() -> None:
@@ -81,15 +81,18 @@ def test_what_was_merged_is_bounded_by_the_instance_once_however_many_volumes() 
         members=2,
         instance=InstanceLimits(iops=9_000, mib_s=1_000),
     )
-    assert judge(in_sequence, striped, iops=8_900, ran_s=60, left=FULL).word == "bursting"
-    assert judge(in_sequence, striped, iops=12_000, ran_s=60, left=FULL).word == "not this type"
+    assert judge(in_sequence, striped, iops=8_900, ran_s=60, credits_left=FULL).word == "bursting"
+    assert (
+        judge(in_sequence, striped, iops=12_000, ran_s=60, credits_left=FULL).word
+        == "not this type"
+    )
 
 
 def test_a_throughput_volume_is_judged_by_its_bytes() -> None:
     st1 = DiskLimits(volume_spec=volume_spec("st1", 1_024))
     large = IoPattern(block_kib=1_024, depth=16, read_share=1, is_random=False)
-    assert judge(large, st1, iops=250, ran_s=60, left=FULL).word == "bursting"
-    assert judge(large, st1, iops=40, ran_s=60, left=EMPTY).word == "at baseline"
+    assert judge(large, st1, iops=250, ran_s=60, credits_left=FULL).word == "bursting"
+    assert judge(large, st1, iops=40, ran_s=60, credits_left=EMPTY).word == "at baseline"
     small = IoPattern(block_kib=128, depth=16, read_share=1, is_random=False)
     assert expect(small, st1).best.iops == 2_000  # 250 MiB/s, merged
     at_random = IoPattern(block_kib=128, depth=16, read_share=1, is_random=True)

@@ -28,7 +28,7 @@ class Script:
                 wall_s=i * tick_s,
                 counters=Counters(int(value), int(value) * 4096, 0, 0, 0, 0),
                 spent={DISK: Charge(least=0, nominal=value, most=value)},
-                left={DISK: Interval(low=10_000 - value, high=10_000)},
+                intervals={DISK: Interval(low=10_000 - value, high=10_000)},
             )
             for i, value in enumerate(spent)
         )
@@ -117,7 +117,7 @@ def test_a_meter_charges_what_was_done_since_the_host_looked(host: Planted) -> N
     meter = Meter(views, options.roots, clock, looked_at=looked_at)
     seen = meter.look()
     assert before is not None
-    assert seen.left[DISK].low == pytest.approx(before.interval.low - 50_000, abs=500)
+    assert seen.intervals[DISK].low == pytest.approx(before.interval.low - 50_000, abs=500)
     assert seen.spent[DISK].most == 50_000
 
 

@@ -315,8 +315,8 @@ def cloudwatch(data: bytes) -> None:
             clients=clients, now=now, allowance=Allowance(), deadline=Deadline(lambda: 0.0, at=60.0)
         )
         answered = ask(task, reader, DISKS, list)
-        assert len(answered.judged) == len(DISKS)
-        for judged in answered.judged:
+        assert len(answered.judgements) == len(DISKS)
+        for judged in answered.judgements:
             projection = judged.assessment.projection
             for seconds in (projection.low_s, projection.time_to_empty_s, projection.high_s):
                 assert seconds is None or seconds >= 0, seconds

@@ -163,7 +163,7 @@ def drain_and_recover(
     for _ in range(2):
         swept = [sweep_kinds(cloud, some, memory) for memory in memories]
         assert all(one.completed for one in swept)
-        assessed = {key: entry for one in swept for key, entry in one.found.assessments.items()}
+        assessed = {key: entry for one in swept for key, entry in one.snapshot.assessments.items()}
         assert {assessed[one][1].verdict for one in costly} <= {"warning"}
         assert {assessed[one][1].verdict for one in ids - costly} <= {"critical", "exhausted"}
         cloud.aws.evaluate_alarms()

@@ -157,7 +157,7 @@ def _play(clients: Clients, episode: Episode, outputs: dict[str, str]) -> None:
         alarms = cloudwatch.describe_alarms(AlarmNamePrefix=prefix)["MetricAlarms"]
         episode.made |= {alarm["AlarmName"] for alarm in alarms}
         _log(clients, swept.closed, at=now)
-        (snoozed, _) = swept.found.assessments[episode.volumes["snoozed"]]
+        (snoozed, _) = swept.snapshot.assessments[episode.volumes["snoozed"]]
         episode.notes |= set(snoozed.caveats)
         raised = {one["AlarmName"]: one for one in alarms if one["StateValue"] == "ALARM"}
         phase = _next_phase(phase, episode.volumes["emptied"], raised)

@@ -67,7 +67,7 @@ def test_a_unit_that_denies_everything_is_counted_alarmed_and_named_and_the_othe
         ("222222222222/eu-west-1", False, 1)
     }
     assert found.other.completed
-    assert found.volume in found.other.found.assessments
+    assert found.volume in found.other.snapshot.assessments
     assert found.heartbeats == {"000000000000/eu-west-1"}
 
 

@@ -24,7 +24,7 @@ def test_gp3_of_the_same_size_is_cheaper_than_gp2_and_a_larger_gp2_is_not() -> N
     fixes = list(
         volume_fixes(volume_spec("gp2", 100), demand=1_000, load=load(1_000, 16), prices=US)
     )
-    assert [fix.what for fix in fixes] == [
+    assert [fix.action for fix in fixes] == [
         "change to gp3 with 3,000 IOPS and 125 MiB/s",
         "change to gp2 of 334 GiB",
     ]
@@ -35,14 +35,14 @@ def test_gp3_is_given_the_throughput_that_gp2_moved() -> None:
     (gp3, _) = volume_fixes(
         volume_spec("gp2", 500), demand=2_000, load=load(2_000, 102.4), prices=US
     )
-    assert gp3.what == "change to gp3 with 3,000 IOPS and 200 MiB/s"
+    assert gp3.action == "change to gp3 with 3,000 IOPS and 200 MiB/s"
     assert gp3.usd_month == pytest.approx(500 * (0.08 - 0.10) + 75 * 0.040)
 
 
 def test_gp3_is_given_the_throughput_of_the_burst_where_the_empty_volume_is_held_back() -> None:
     held = load(750, 128)  # what is left of 3,000 IOPS of 128 KiB
     (gp3, *_) = volume_fixes(volume_spec("gp2", 250), demand=3_000, load=held, prices=US)
-    assert gp3.what == "change to gp3 with 3,000 IOPS and 250 MiB/s"
+    assert gp3.action == "change to gp3 with 3,000 IOPS and 250 MiB/s"
 
 
 def test_half_of_the_load_is_named() -> None:
@@ -58,13 +58,13 @@ def test_half_of_the_load_is_named() -> None:
 
 def test_where_the_load_is_not_known_gp3_gets_all_that_the_volume_gave() -> None:
     (gp3, _) = volume_fixes(volume_spec("gp2", 500), demand=2_000, load=None, prices=US)
-    assert gp3.what == "change to gp3 with 3,000 IOPS and 250 MiB/s"
+    assert gp3.action == "change to gp3 with 3,000 IOPS and 250 MiB/s"
 
 
 def test_a_disk_of_spinning_metal_may_grow_change_its_type_or_become_gp3() -> None:
     sc1 = volume_spec("sc1", 500)
     fixes = list(volume_fixes(sc1, demand=30, load=load(30, 1024), prices=US))
-    assert [fix.what for fix in fixes] == [
+    assert [fix.action for fix in fixes] == [
         "change to gp3 with 3,000 IOPS and 125 MiB/s",
         "change to sc1 of 2,560 GiB",
         "change to st1 of 768 GiB",
@@ -79,7 +79,7 @@ def test_in_a_region_without_a_price_nothing_is_priced_and_less_load_comes_first
             less_load(bucket, level=1e6, demand=1_000, unit="IOPS"),
         ]
     )
-    assert [(fix.what, fix.usd_month) for fix in fixes] == [
+    assert [(fix.action, fix.usd_month) for fix in fixes] == [
         ("reduce the load", 0.0),
         ("change to gp3 with 3,000 IOPS and 130 MiB/s", None),
     ]
@@ -103,7 +103,7 @@ def test_every_volume_that_is_proposed_bears_the_load_for_ever(
     volume = volume_spec(volume_type, size)
     demand = share * volume.burst
     for fix in volume_fixes(volume, demand=demand, load=None, prices=US):
-        kind, _, rest = fix.what.removeprefix("change to ").partition(" of ")
+        kind, _, rest = fix.action.removeprefix("change to ").partition(" of ")
         if rest:
             larger = volume_spec(kind, float(rest.removesuffix(" GiB").replace(",", "")))
             assert larger.baseline >= demand

@@ -186,16 +186,16 @@ def test_progress_is_shown_on_a_terminal_after_a_moment(
         monkeypatch.setitem(sys.modules, "rich.console", None)
     monkeypatch.setattr("burstwatch.cli.progress.QUIET_S", 0.0)
     shown = Terminal()
-    assert list(track(iter("abc"), total=3, what="trying", stderr=shown)) == ["a", "b", "c"]
+    assert list(track(iter("abc"), total=3, label="trying", stderr=shown)) == ["a", "b", "c"]
     assert "trying" in shown.getvalue()
     silent = io.StringIO()
-    assert list(track(iter("abc"), total=3, what="trying", stderr=silent)) == ["a", "b", "c"]
+    assert list(track(iter("abc"), total=3, label="trying", stderr=silent)) == ["a", "b", "c"]
     assert silent.getvalue() == ""
 
 
 def test_work_that_is_over_at_once_shows_no_progress() -> None:
     shown = Terminal()
-    list(track(iter("abc"), total=3, what="trying", stderr=shown))
+    list(track(iter("abc"), total=3, label="trying", stderr=shown))
     assert "trying" not in shown.getvalue()
 
 

@@ -42,9 +42,9 @@ BRIEF = Brief(
     between="between 14:40Z and 14:52Z",
     at_zero="falls from 3,000 to 300 IOPS",
     fixes=(
-        Fix(what="reduce the load", effect="it refills", takes="works at once", usd_month=0.0),
+        Fix(action="reduce the load", effect="it refills", takes="works at once", usd_month=0.0),
         Fix(
-            what="change to gp3 with 3,000 IOPS and 125 MiB/s",
+            action="change to gp3 with 3,000 IOPS and 125 MiB/s",
             effect="uses no credits",
             takes="takes minutes to hours",
             usd_month=-2.0,
@@ -198,7 +198,7 @@ def test_the_subject_of_an_alarm_shows_the_volume_in_its_first_eighty_characters
         ("ok", BRIEF, "orders-db: burst credits recovered (14:14Z)"),
         (
             "ok",
-            replace(BRIEF, over="not in use any more"),
+            replace(BRIEF, ended_because="not in use any more"),
             "orders-db: not in use any more (14:14Z)",
         ),
         ("warning", BRIEF, "orders-db: no longer critical (14:14Z), still a warning"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burstwatch.backtest.evaluate import FEEDS, Known, Policy
+from burstwatch.backtest.evaluate import FEEDS, Policy, Truth
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.replay import Played, volume
 from burstwatch.backtest.simulate import Phase, Simulation
@@ -181,7 +181,7 @@ def test_the_short_cut_of_the_backtest_finds_what_the_policy_finds(
 ) -> None:
     seen, _ = watch([load for rate in rates for load in steady(rate, 2)], ratio=ratio)
     view = FEEDS["fresh"]
-    known = Known(config=view.config(900.0), events=[])
+    known = Truth(config=view.config(900.0), events=[])
     found = find_policies()["burstwatch"].judge(seen.observation, known)
     whole = assess(seen.observation, known.config).verdict
     assert found == whole or {found, whole} == {"ok", "watch"}
@@ -259,7 +259,7 @@ def test_a_volume_at_rest_never_pages_however_low_it_is() -> None:
 @pytest.mark.parametrize("policy", find_policies().values(), ids=lambda policy: policy.name)
 def test_every_policy_is_quiet_without_data_and_on_a_full_bucket(policy: Policy) -> None:
     view = FEEDS["fresh"]
-    known = Known(config=view.config(900.0), events=[])
+    known = Truth(config=view.config(900.0), events=[])
     nothing = Observation(resource=volume("gp2", 100), at=0.0)
     full, _ = watch(steady(100, 120), size=500)
     for seen in (nothing, full.observation):

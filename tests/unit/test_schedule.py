@@ -10,7 +10,7 @@ from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.background import CAUSE_KEPT_S, make_background
 from burstwatch.history.observations import Verdict
-from burstwatch.polling.schedule import LATEST_S, Judged, Schedule, wait_s
+from burstwatch.polling.schedule import LATEST_S, Judgement, Schedule, wait_s
 
 CONFIG = Config()
 SLACK_S = CONFIG.sweep_period_s / 2
@@ -47,14 +47,16 @@ def test_what_cannot_be_known_is_asked_for_less_and_less_often() -> None:
     waits = []
     for now in range(7):
         schedule.note(
-            Judged(resource=disk, assessment=assessed("unknown", state="unknown")),
+            Judgement(resource=disk, assessment=assessed("unknown", state="unknown")),
             CONFIG,
             float(now),
         )
-        waits.append(schedule.known[disk.key].due_at - now + SLACK_S)
+        waits.append(schedule.looks[disk.key].due_at - now + SLACK_S)
     assert waits == [60, 120, 180, 240, 300, 300, 300]
-    schedule.note(Judged(resource=disk, assessment=assessed(worst_s=CONFIG.margin_s)), CONFIG, 8.0)
-    assert schedule.known[disk.key].blind == 0
+    schedule.note(
+        Judgement(resource=disk, assessment=assessed(worst_s=CONFIG.margin_s)), CONFIG, 8.0
+    )
+    assert schedule.looks[disk.key].blind == 0
 
 
 def test_what_aws_may_never_publish_is_asked_for_once_an_hour_in_the_end() -> None:
@@ -62,8 +64,8 @@ def test_what_aws_may_never_publish_is_asked_for_once_an_hour_in_the_end() -> No
     waits = []
     for now in range(20):
         silent = assessed("unknown", state="unknown", is_published=False)
-        schedule.note(Judged(resource=disk, assessment=silent), CONFIG, float(now))
-        waits.append(schedule.known[disk.key].due_at - now + SLACK_S)
+        schedule.note(Judgement(resource=disk, assessment=silent), CONFIG, float(now))
+        waits.append(schedule.looks[disk.key].due_at - now + SLACK_S)
     assert waits[:9] == [300] * 7 + [600, 900]
     assert waits[-1] == LATEST_S
 
@@ -71,26 +73,30 @@ def test_what_aws_may_never_publish_is_asked_for_once_an_hour_in_the_end() -> No
 def test_what_may_be_too_late_is_asked_for_at_every_sweep_while_asking_fails() -> None:
     schedule, disk = Schedule(), volume("gp2", 100)
     schedule.note(
-        Judged(resource=disk, assessment=assessed(worst_s=CONFIG.margin_s + 120)), CONFIG, 0.0
+        Judgement(resource=disk, assessment=assessed(worst_s=CONFIG.margin_s + 120)), CONFIG, 0.0
     )
     waits = []
     for now in (60.0, 120.0, 180.0, 240.0, 300.0):
-        failed = Judged(resource=disk, assessment=assessed("unknown", state="unknown"), failed=True)
+        failed = Judgement(
+            resource=disk, assessment=assessed("unknown", state="unknown"), failed=True
+        )
         schedule.note(failed, CONFIG, now)
-        waits.append(schedule.known[disk.key].due_at - now + SLACK_S)
+        waits.append(schedule.looks[disk.key].due_at - now + SLACK_S)
     assert waits == [60, 60, 60, 60, 60]
 
 
 def test_a_look_that_could_not_tell_forgets_nothing() -> None:
     schedule, disk = Schedule(), volume("gp2", 100)
     schedule.note(
-        Judged(resource=disk, assessment=assessed("watch", worst_s=600), is_near=True), CONFIG, 0.0
+        Judgement(resource=disk, assessment=assessed("watch", worst_s=600), is_near=True),
+        CONFIG,
+        0.0,
     )
     schedule.note(
-        Judged(resource=disk, assessment=assessed("unknown", state="unknown")), CONFIG, 60.0
+        Judgement(resource=disk, assessment=assessed("unknown", state="unknown")), CONFIG, 60.0
     )
-    known = schedule.known[disk.key]
-    assert known.near
+    known = schedule.looks[disk.key]
+    assert known.is_near
     assert known.late_at == 600 - CONFIG.margin_s
 
 
@@ -98,7 +104,7 @@ def test_what_is_near_and_cannot_be_known_is_asked_for_at_every_sweep() -> None:
     schedule, disk = Schedule(), volume("gp2", 100)
     for now in range(0, 600, 60):
         schedule.note(
-            Judged(
+            Judgement(
                 resource=disk,
                 assessment=assessed("unknown", state="unknown"),
                 is_near=now == 0,  # a glance said so once
@@ -118,7 +124,7 @@ def test_the_load_that_was_seen_is_told_for_half_an_hour_and_no_longer() -> None
         now: float, rates: dict[str, float] | None = None, *, verdict: Verdict = "critical"
     ) -> bool:
         background = make_background(None, rates or {}, now) if verdict == "critical" else None
-        one = Judged(resource=disk, assessment=assessed(verdict), background=background)
+        one = Judgement(resource=disk, assessment=assessed(verdict), background=background)
         schedule.note(one, CONFIG, now)
         known = schedule.background_of(disk)
         return known is not None and known.rates == {"VolumeReadOps": 3_000.0}
@@ -135,7 +141,7 @@ def test_the_load_that_was_seen_is_told_for_half_an_hour_and_no_longer() -> None
 
 def test_another_size_is_another_bucket_and_due_at_once() -> None:
     schedule, disk = Schedule(), volume("gp2", 100)
-    schedule.note(Judged(resource=disk, assessment=assessed(worst_s=1e9)), CONFIG, 0.0)
+    schedule.note(Judgement(resource=disk, assessment=assessed(worst_s=1e9)), CONFIG, 0.0)
     assert not schedule.is_due(disk, 60.0)
     assert schedule.is_due(replace(volume("gp2", 200), id=disk.id), 60.0)
     assert schedule.is_due(replace(disk, in_use=False), 60.0)
@@ -145,5 +151,5 @@ def test_another_size_is_another_bucket_and_due_at_once() -> None:
 def test_a_resource_with_a_lead_of_its_own_is_asked_by_that() -> None:
     disk = replace(volume("gp2", 500), lead_s=1_800.0)
     schedule = Schedule()
-    schedule.note(Judged(resource=disk, assessment=assessed(worst_s=3_600)), CONFIG, 0.0)
-    assert schedule.known[disk.key].due_at == 3_600 - (CONFIG.margin_s + 900) - SLACK_S
+    schedule.note(Judgement(resource=disk, assessment=assessed(worst_s=3_600)), CONFIG, 0.0)
+    assert schedule.looks[disk.key].due_at == 3_600 - (CONFIG.margin_s + 900) - SLACK_S

@@ -9,5 +9,5 @@ from burstwatch.backtest.evaluate import Policy
 def find_policies() -> dict[str, Policy]:
     """Every policy by name, in the order of the files' names."""
     names = sorted(info.name for info in iter_modules(__path__))
-    found = [import_module(f"{__name__}.{name}").POLICIES for name in names]
-    return {policy.name: policy for policies in found for policy in policies}
+    policy_lists = [import_module(f"{__name__}.{name}").POLICIES for name in names]
+    return {policy.name: policy for policies in policy_lists for policy in policies}

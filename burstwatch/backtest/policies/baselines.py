@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from burstwatch.backtest.evaluate import Known, Policy
+from burstwatch.backtest.evaluate import Policy, Truth
 from burstwatch.history.observations import Observation, Verdict
 
 WINDOW_S = 300.0
@@ -16,44 +16,46 @@ class Rule:
 
     name: str
     help: str
-    rule: Callable[[Observation, Known], bool]
+    rule: Callable[[Observation, Truth], bool]
 
-    def judge(self, seen: Observation, known: Known) -> Verdict:
+    def judge(self, observation: Observation, truth: Truth) -> Verdict:
         """Critical, where the rule holds."""
-        return "critical" if self.rule(seen, known) else "ok"
+        return "critical" if self.rule(observation, truth) else "ok"
 
 
-def naive(seen: Observation, _known: Known) -> bool:
+def naive(observation: Observation, _truth: Truth) -> bool:
     """Whether the balance lasts less than half an hour at the last five minutes' rate."""
-    history = seen.history
+    history = observation.history
     newest = history.newest_level() if history else -1
     if history is None or newest < 0:
         return False
     rate = history.likely.mean(history.size, history.slots(WINDOW_S))
     net = rate - history.bucket.refill
-    left = history.levels[newest] * history.bucket.capacity
-    return net > 0 and left / net < SOON_S
+    credits_left = history.levels[newest] * history.bucket.capacity
+    return net > 0 and credits_left / net < SOON_S
 
 
-def oracle(seen: Observation, known: Known) -> bool:
+def oracle(observation: Observation, truth: Truth) -> bool:
     """Whether an incident is on, or begins within the margin. Nothing can do better."""
-    margin_s = known.config.margin_s
-    return any(event.empty_s - margin_s <= seen.at < event.recovered_s for event in known.events)
+    margin_s = truth.config.margin_s
+    return any(
+        event.empty_s - margin_s <= observation.at < event.recovered_s for event in truth.events
+    )
 
 
-def guarantee(seen: Observation, known: Known) -> bool:
+def guarantee(observation: Observation, truth: Truth) -> bool:
     """Whether a full burst could be too fast even now: misses nothing, and pages for every low balance."""
-    history = seen.history
+    history = observation.history
     if history is None or history.newest_level() < 0:
         return False
-    return history.worst_s() < known.config.margin_s + history.level_age_s(seen.at)
+    return history.worst_s() < truth.config.margin_s + history.level_age_s(observation.at)
 
 
 def static(percent: float) -> Policy:
     """The alarm that everybody has: the newest balance is under a threshold."""
 
-    def is_under(seen: Observation, _known: Known) -> bool:
-        history = seen.history
+    def is_under(observation: Observation, _truth: Truth) -> bool:
+        history = observation.history
         newest = history.newest_level() if history else -1
         return history is not None and newest >= 0 and history.levels[newest] < percent / 100
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from burstwatch.backtest.evaluate import Known
+from burstwatch.backtest.evaluate import Truth
 from burstwatch.forecast.hazard import MODEL, Model
 from burstwatch.forecast.policy import assess, is_far
 from burstwatch.history.observations import Observation, Verdict
@@ -16,11 +16,13 @@ class Burstwatch:
     help: str = "worst case near, and the demand likely to empty it"
     model: Model = MODEL
 
-    def judge(self, seen: Observation, known: Known) -> Verdict:
+    def judge(self, observation: Observation, truth: Truth) -> Verdict:
         """The sweep's verdict."""
-        if seen.history is not None and is_far(seen.history, seen.at, known.config):
+        if observation.history is not None and is_far(
+            observation.history, observation.at, truth.config
+        ):
             return "ok"  # as assess would find, in a tenth of the time
-        return assess(seen, known.config, self.model).verdict
+        return assess(observation, truth.config, self.model).verdict
 
 
 POLICIES = (Burstwatch(),)

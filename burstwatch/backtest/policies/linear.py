@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from burstwatch.backtest.evaluate import Known
+from burstwatch.backtest.evaluate import Truth
 from burstwatch.history.history import History
 from burstwatch.history.observations import Observation, Verdict
 
@@ -22,30 +22,30 @@ class Linear:
     help: str
     ahead_s: float
 
-    def judge(self, seen: Observation, known: Known) -> Verdict:
+    def judge(self, observation: Observation, truth: Truth) -> Verdict:
         """Critical, where the line has crossed zero by then."""
-        del known
-        history = seen.history
+        del truth
+        history = observation.history
         if history is None or not history.size:
             return "ok"
         mean_at, mean, slope = line(history)
-        return "critical" if mean + slope * (seen.at + self.ahead_s - mean_at) < 0 else "ok"
+        return "critical" if mean + slope * (observation.at + self.ahead_s - mean_at) < 0 else "ok"
 
 
 def line(history: History) -> tuple[float, float, float]:
     """Mean time, mean level and slope of the least-squares line through the last hour."""
     key = ("line", history.size)
-    known = history.track.memory.get(key)
-    if not isinstance(known, tuple):
-        known = history.track.memory[key] = _line(history)
-    return known
+    cached = history.track.memory.get(key)
+    if not isinstance(cached, tuple):
+        cached = history.track.memory[key] = _line(history)
+    return cached
 
 
 def _line(history: History) -> tuple[float, float, float]:
-    first = max(0, history.size - history.slots(WINDOW_S))
+    start = max(0, history.size - history.slots(WINDOW_S))
     points = [
         (slot, level)
-        for slot, level in enumerate(history.levels[first : history.size], start=first + 1)
+        for slot, level in enumerate(history.levels[start : history.size], start=start + 1)
         if level < math.inf
     ]
     if not points:

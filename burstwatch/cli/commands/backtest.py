@@ -112,7 +112,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         msg = "nothing to play: name files of workloads or series, or --from-account"
         raise ValueError(msg)
     played = _played(jobs, args.jobs)
-    results = list(track(played, total=len(jobs), what="backtest", stderr=terminal.stderr))
+    results = list(track(played, total=len(jobs), label="backtest", stderr=terminal.stderr))
     summed = totals(results)
     if args.picture:
         Path(args.picture).write_text(
@@ -124,13 +124,13 @@ def run(args: Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def _policy_names(asked: Sequence[str] | None) -> tuple[str, ...]:
-    known = find_policies()
-    for name in asked or ():
-        if name not in known:
-            msg = f"unknown policy {name!r}, allowed are {', '.join(known)}"
+def _policy_names(chosen: Sequence[str] | None) -> tuple[str, ...]:
+    policies = find_policies()
+    for name in chosen or ():
+        if name not in policies:
+            msg = f"unknown policy {name!r}, allowed are {', '.join(policies)}"
             raise ValueError(msg)
-    return tuple(asked or known)
+    return tuple(chosen or policies)
 
 
 def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterator[Job]:
@@ -162,7 +162,7 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
         from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
 
         for resource_id in args.from_account:
-            found = record(
+            recorded = record(
                 clients,
                 kinds_of(args),
                 resource_id,
@@ -170,11 +170,11 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
                 back_s=MINUTES_KEPT.value * DAY,
             )
             trial = recorded_trial(
-                found.samples,
-                found.resource,
+                recorded.samples,
+                recorded.resource,
                 name=resource_id,
-                step_s=found.period_s,
-                kind=found.kind,
+                step_s=recorded.period_s,
+                kind=recorded.kind,
             )
             yield job(trial=trial)
 
@@ -200,7 +200,7 @@ def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
     if sizes:
         sized["size_gib"] = f"{sizes[0]}"
     kind, spec = spec_of(args, contents, sized, command="backtest")
-    seen = place_recorded(
+    recorded = place_recorded(
         contents,
         kind,
         spec,
@@ -211,7 +211,7 @@ def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
         stderr=terminal.stderr,
     )
     return recorded_trial(
-        seen.samples, seen.resource, name=path.stem, step_s=seen.period_s, kind=kind
+        recorded.samples, recorded.resource, name=path.stem, step_s=recorded.period_s, kind=kind
     )
 
 
@@ -242,8 +242,8 @@ def _played(jobs: Sequence[Job], processes: int) -> Iterator[Result]:
 def play(job: Job) -> Result:
     """One trial, in whatever process this is."""
     trial = job.trial if isinstance(job.trial, Trial) else job.trial()
-    known = find_policies()
-    chosen = [known[name] for name in job.policies]
+    policies = find_policies()
+    chosen = [policies[name] for name in job.policies]
     scores = score_trial(trial, FEEDS[job.view], chosen, lead_s=job.lead_s)
     return Result(name=trial.name, group=trial.group, scenario=trial.scenario, scores=scores)
 

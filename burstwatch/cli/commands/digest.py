@@ -23,7 +23,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
     from burstwatch.aws.digest import make_digest  # noqa: PLC0415
 
-    log_group = find_deployment(clients, config.deployment, args.stack).one("LogGroupName")
+    log_group = find_deployment(clients, config.deployment, args.stack).output("LogGroupName")
     message = make_digest(clients, log_group, config, now=terminal.clock())
     print(email(message), file=terminal.stdout, end="")
     return 0

@@ -50,9 +50,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
             print(f"\r{finding.check}\033[K", end="", file=terminal.stderr)
     if terminal.stderr.isatty() and not args.json:
         print("\r\033[K", end="", file=terminal.stderr)
-    failed = [one.check for one in findings if one.state == "failed"]
+    failed = [finding.check for finding in findings if finding.state == "failed"]
     if not args.json:
-        rows = [(one.check, one.state, one.detail, one.do) for one in findings]
+        rows = [(finding.check, finding.state, finding.detail, finding.do) for finding in findings]
         print(table(("check", "state", "found", "what to do"), rows), file=terminal.stdout)
     if failed:
         said = f"burstwatch: failed: {', '.join(failed)}"

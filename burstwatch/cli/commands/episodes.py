@@ -49,7 +49,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     from burstwatch.aws.names import alarm_prefixes  # noqa: PLC0415
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
-    log_group = find_deployment(clients, deployment, args.stack).one("LogGroupName")
+    log_group = find_deployment(clients, deployment, args.stack).output("LogGroupName")
     closed = read_episodes(clients, log_group, since_s=since_s)
     try:
         alarms = [
@@ -59,9 +59,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
         raise AwsError(describe_error(error)) from error
     episodes = [*closed, *open_episodes(alarms)]
     if args.json:
-        text = "\n".join(to_json(one.record()) for one in episodes)
+        text = "\n".join(to_json(episode.record()) for episode in episodes)
     elif args.annotations:
-        text = "\n".join(to_json(_annotation(one)) for one in episodes)
+        text = "\n".join(to_json(_annotation(episode)) for episode in episodes)
     else:
         text = _report(episodes, since=args.since, now=now)
     print(text, file=terminal.stdout, end="\n" if text else "")
@@ -73,43 +73,47 @@ def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:
         return f"no episodes in the last {since}"
     rows = [
         (
-            clock_time(one.opened_s, now=now),
-            one.resource_id,
-            one.name[:24],
-            one.severity,
-            "still open" if one.closed_s is None else span(one.lasted_s),
-            _lead(one),
-            _at_zero(one, now=now),
-            "-" if one.lowest_ratio is None else f"{one.lowest_ratio:.0%}",
-            one.console,
+            clock_time(episode.opened_s, now=now),
+            episode.resource_id,
+            episode.name[:24],
+            episode.severity,
+            "still open" if episode.closed_s is None else span(episode.lasted_s),
+            _lead(episode),
+            _at_zero(episode, now=now),
+            "-" if episode.lowest_ratio is None else f"{episode.lowest_ratio:.0%}",
+            episode.console,
         )
-        for one in episodes
+        for episode in episodes
     ]
     count = f"{len(episodes)} episode{'s' if len(episodes) > 1 else ''} in the last {since}"
     return f"{table(HEADINGS, rows)}\n{count}"
 
 
-def _lead(one: Episode) -> str:
+def _lead(episode: Episode) -> str:
     """The lead. A sweep sees an empty bucket minutes later, and an open episode is not measured yet."""
-    is_measured = one.closed_s is not None or one.lead_s is None
-    return span(one.lead_s) if is_measured else f"at most {span(one.lead_s)}"
+    is_measured = episode.closed_s is not None or episode.lead_s is None
+    return span(episode.lead_s) if is_measured else f"at most {span(episode.lead_s)}"
 
 
-def _at_zero(one: Episode, *, now: float) -> str:
-    if one.closed_s is None and one.empty_s is not None:
-        return f"first at {clock_time(one.empty_s, now=now)}"
-    return span(one.at_zero_s)
+def _at_zero(episode: Episode, *, now: float) -> str:
+    if episode.closed_s is None and episode.empty_s is not None:
+        return f"first at {clock_time(episode.empty_s, now=now)}"
+    return span(episode.at_zero_s)
 
 
-def _annotation(one: Episode) -> dict[str, object]:
+def _annotation(episode: Episode) -> dict[str, object]:
     """The episode as Grafana's HTTP API takes an annotation.
 
     https://grafana.com/docs/grafana/latest/developers/http_api/annotations/ (2026-11)
     """
-    zero = f", {span(one.at_zero_s)} at zero" if one.at_zero_s else ""
-    found: dict[str, object] = {
-        "time": round(one.opened_s * 1000),
-        "tags": ["burstwatch", one.severity, one.kind, one.resource_id],
-        "text": f"{one.name or one.resource_id}: {one.severity}{zero}",
+    zero = f", {span(episode.at_zero_s)} at zero" if episode.at_zero_s else ""
+    annotation: dict[str, object] = {
+        "time": round(episode.opened_s * 1000),
+        "tags": ["burstwatch", episode.severity, episode.kind, episode.resource_id],
+        "text": f"{episode.name or episode.resource_id}: {episode.severity}{zero}",
     }
-    return found if one.closed_s is None else {**found, "timeEnd": round(one.closed_s * 1000)}
+    return (
+        annotation
+        if episode.closed_s is None
+        else {**annotation, "timeEnd": round(episode.closed_s * 1000)}
+    )

@@ -57,20 +57,20 @@ def run(args: Namespace, terminal: Terminal) -> int:
             if getattr(args, name) is not None:
                 msg = f"--{name} is for a resource of the account, and not for a file"
                 raise ValueError(msg)
-        seen, until_s = read_recorded(args, command="explain", terminal=terminal), inf
+        recorded, until_s = read_recorded(args, command="explain", terminal=terminal), inf
     else:
-        seen, until_s = _from_account(args, terminal), terminal.clock()
+        recorded, until_s = _from_account(args, terminal), terminal.clock()
     story = Story(
-        name=seen.name,
-        resource=seen.resource,
-        samples=seen.samples,
-        points=seen.points,
+        name=recorded.name,
+        resource=recorded.resource,
+        samples=recorded.samples,
+        points=recorded.points,
         # Datapoints that are late are seen after their end, but never later than now.
-        moments=[one for one in seen.play(config).moments() if one.t_s <= until_s],
-        period_s=seen.period_s,
-        delay_s=seen.delay_s,
+        moments=[moment for moment in recorded.play(config).moments() if moment.t_s <= until_s],
+        period_s=recorded.period_s,
+        delay_s=recorded.delay_s,
     )
-    story = replace(story, fixes=_fixes(story, seen.kind))
+    story = replace(story, fixes=_fixes(story, recorded.kind))
     if args.html:
         Path(args.html).write_text(as_html(story), encoding="utf-8")
     if args.json:
@@ -94,31 +94,32 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
     if bucket is None or not story.pages:
         return ()
     page_s = story.pages[-1].t_s
-    recent = [one for one in story.samples if page_s - RECENT_S <= one.t_s < page_s]
+    recent = [sample for sample in story.samples if page_s - RECENT_S <= sample.t_s < page_s]
     all_levels, all_demand = story.points
-    levels = [one for one in all_levels if page_s - RECENT_S <= one.start_s < page_s]
-    demand = [one for one in all_demand if page_s - RECENT_S <= one.start_s < page_s]
+    levels = [level for level in all_levels if page_s - RECENT_S <= level.start_s < page_s]
+    demand = [point for point in all_demand if page_s - RECENT_S <= point.start_s < page_s]
     if not levels:
         return ()
-    wanted = fmean(one.nominal for one in demand) if demand else _spent(bucket, levels)
-    if wanted <= bucket.refill:
+    demand_rate = fmean(point.nominal for point in demand) if demand else _spent(bucket, levels)
+    if demand_rate <= bucket.refill:
         return ()
     rates = {
         metric.name: fmean(
-            metric.total(one.values[metric.name], story.period_s) / story.period_s for one in having
+            metric.total(sample.values[metric.name], story.period_s) / story.period_s
+            for sample in having
         )
         for metric in kind.demand_metrics
-        if (having := [one for one in recent if metric.name in one.values])
+        if (having := [sample for sample in recent if metric.name in sample.values])
     }
-    left = levels[-1].ratio * bucket.capacity
-    return kind.what_helps(story.resource, left, wanted, rates)
+    credits_left = levels[-1].ratio * bucket.capacity
+    return kind.what_helps(story.resource, credits_left, demand_rate, rates)
 
 
 def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
     """Credits a second by the fall of the balance; 0 for a single level."""
-    first, last = levels[0], levels[-1]
-    fallen = (first.ratio - last.ratio) * bucket.capacity
-    return bucket.refill + fallen / (last.start_s - first.start_s) if last is not first else 0.0
+    oldest, last = levels[0], levels[-1]
+    fallen = (oldest.ratio - last.ratio) * bucket.capacity
+    return bucket.refill + fallen / (last.start_s - oldest.start_s) if last is not oldest else 0.0
 
 
 def _is_file(args: Namespace) -> bool:
@@ -139,8 +140,8 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     if not 0 < hours <= MOST_HOURS:
         msg = f"hours is {hours:g}, allowed is above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
         raise ValueError(msg)
-    own = (args.type, args.size_gib, args.period_s, args.spec or None, args.only or None)
-    if own != (None,) * len(own):
+    own_flags = (args.type, args.size_gib, args.period_s, args.spec or None, args.only or None)
+    if own_flags != (None,) * len(own_flags):
         msg = f"there is no file {args.series!r}, and the type, size, period and series of a resource come from the account"
         raise ValueError(msg)
     check_times(None, args.delay_s)
@@ -151,5 +152,7 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
         raise ValueError(msg) from None
     from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
 
-    found = record(clients, kinds_of(args), args.series, now=terminal.clock(), back_s=3_600 * hours)
-    return replace(found, delay_s=args.delay_s)
+    recorded = record(
+        clients, kinds_of(args), args.series, now=terminal.clock(), back_s=3_600 * hours
+    )
+    return replace(recorded, delay_s=args.delay_s)

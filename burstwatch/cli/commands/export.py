@@ -43,17 +43,17 @@ def run(args: Namespace, terminal: Terminal) -> int:
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
 
-    found = record(
+    recorded = record(
         clients, kinds_of(args), args.resource, now=terminal.clock(), back_s=args.days * DAY
     )
     about = {
-        "kind": found.kind.name,
-        "id": found.resource.id,
-        "statistic": found.resource.statistic,
-        "spec": ",".join(f"{key}={value}" for key, value in found.resource.spec.items()),
+        "kind": recorded.kind.name,
+        "id": recorded.resource.id,
+        "statistic": recorded.resource.statistic,
+        "spec": ",".join(f"{key}={value}" for key, value in recorded.resource.spec.items()),
     }
     mark = f"{OWN_MARK}{' '.join(f'{key}={value}' for key, value in about.items())}\n"
-    text = mark + "".join(write_samples(found.samples, columns_of(found.kind)))
+    text = mark + "".join(write_samples(recorded.samples, columns_of(recorded.kind)))
     if not args.output:
         print(text, end="", file=terminal.stdout)
         return 0
@@ -61,9 +61,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
     # Without a time in it, the same data are the same bytes.
     is_packed = args.output.endswith(".gz")
     Path(args.output).write_bytes(gzip.compress(raw, mtime=0) if is_packed else raw)
-    first, last = (recorded_time(found.samples[n].t_s) for n in (0, -1))
+    begin, last = (recorded_time(recorded.samples[n].t_s) for n in (0, -1))
     print(
-        f"{len(found.samples)} rows of {found.period_s:g} s from {first} to {last} in {args.output}",
+        f"{len(recorded.samples)} rows of {recorded.period_s:g} s from {begin} to {last} in {args.output}",
         file=terminal.stdout,
     )
     return 0

@@ -24,8 +24,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print one line per period, or for people one per change of verdict."""
-    seen = read_recorded(args, command="replay", terminal=terminal)
-    play = seen.play(config_from_env(terminal.env))
+    recorded = read_recorded(args, command="replay", terminal=terminal)
+    play = recorded.play(config_from_env(terminal.env))
     if args.json:
         for text in play_parts(play, _as_lines, stderr=terminal.stderr):
             print(text, file=terminal.stdout)
@@ -57,9 +57,9 @@ def _rows(moments: Iterable[Moment]) -> list[tuple[str, ...]]:
 
 
 def _turning_points(moments: Iterable[Moment]) -> list[Moment]:
-    found: list[Moment] = []
+    turns: list[Moment] = []
     for moment in moments:
-        before = (found[-1].assessment, found[-1].state) if found else None
+        before = (turns[-1].assessment, turns[-1].state) if turns else None
         if (moment.assessment, moment.state) != before:
-            found.append(moment)
-    return found
+            turns.append(moment)
+    return turns

@@ -21,7 +21,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.polling.ranking import urgency
 
 if TYPE_CHECKING:  # boto3 is an extra
-    from burstwatch.aws.look import Look
+    from burstwatch.aws.look import UnitSnapshot
     from burstwatch.aws.session import Clients
 
 #: Where the list of regions is asked for if no region is known.
@@ -58,15 +58,17 @@ def run(args: Namespace, terminal: Terminal) -> int:
     home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
     unit = home.unit()  # refuses early without credentials
     regions = _regions(home) if args.all_regions else [unit.region]
-    looks: list[Look] = []
+    looks: list[UnitSnapshot] = []
     problems: list[str] = []
-    for region in track(regions, total=len(regions), what="regions", stderr=terminal.stderr):
+    for region in track(regions, total=len(regions), label="regions", stderr=terminal.stderr):
         try:
             looks.append(_look(args, home, region, config, terminal))
         except ValueError as error:
             problems.append(f"{region}: {error}")
-    problems += [f"{found.unit}: {p.part}: {p.error}" for found in looks for p in found.problems]
-    entries = sorted((e for found in looks for e in found.assessments.values()), key=urgency)
+    problems += [
+        f"{snapshot.unit}: {p.part}: {p.error}" for snapshot in looks for p in snapshot.problems
+    ]
+    entries = sorted((e for snapshot in looks for e in snapshot.assessments.values()), key=urgency)
     at = clock_time(terminal.clock(), now=terminal.clock())
     place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
     if args.json:
@@ -87,7 +89,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 def _look(
     args: Namespace, home: "Clients", region: str, config: Config, terminal: Terminal
-) -> "Look":
+) -> "UnitSnapshot":
     from burstwatch.aws.look import look  # noqa: PLC0415
     from burstwatch.aws.memory import Memory  # noqa: PLC0415
     from burstwatch.aws.session import Deadline  # noqa: PLC0415
@@ -111,10 +113,10 @@ def _regions(home: "Clients") -> list[str]:
     from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     try:
-        found = home("ec2").describe_regions()["Regions"]
+        regions = home("ec2").describe_regions()["Regions"]
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
-    return sorted(region["RegionName"] for region in found)
+    return sorted(region["RegionName"] for region in regions)
 
 
 def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
@@ -155,12 +157,16 @@ def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
 
 def _report(
     entries: Sequence[tuple[Resource, Assessment]],
-    looks: "Sequence[Look]",
+    looks: "Sequence[UnitSnapshot]",
     paint: Callable[[str], str],
     place: str,
 ) -> str:
     headings = ["resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case"]
-    silent = {(str(found.unit), one): why for found in looks for one, why in found.quiet.items()}
+    silent = {
+        (str(snapshot.unit), resource_id): why
+        for snapshot in looks
+        for resource_id, why in snapshot.quiet.items()
+    }
     rows: list[tuple[str, ...]] = [
         (
             resource.id,
@@ -192,13 +198,13 @@ def _report(
     ]
     not_watched = sum(assessment.verdict == "not_watched" for _, assessment in entries)
     unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
-    requested = sum(found.metrics_requested for found in looks)
-    excluded = sum(found.excluded for found in looks)
+    requested = sum(snapshot.metrics_requested for snapshot in looks)
+    excluded = sum(snapshot.excluded for snapshot in looks)
     left_out = f", {excluded} left out by tag" if excluded else ""
-    asked = f"{requested} metrics requested"
+    request_count = f"{requested} metrics requested"
     if not rows:
-        other = "" if len(looks) > 1 else "; other regions: --all-regions"
-        return f"no resource with credits in {place}{left_out}{other}; {asked}"
+        hint = "" if len(looks) > 1 else "; other regions: --all-regions"
+        return f"no resource with credits in {place}{left_out}{hint}; {request_count}"
     unwatched = f", {not_watched} not watched" if not_watched else ""
-    count = f"{len(entries)} resources, {unknown} unknown{unwatched}{left_out}; {asked}"
+    count = f"{len(entries)} resources, {unknown} unknown{unwatched}{left_out}; {request_count}"
     return "\n".join([table(headings, rows, paint=paint), *notes, count])

@@ -43,7 +43,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         board = Board()
         look(board)
         rows = [
-            (line.name, line.type, word_of(line.verdict), line.balance, line.left, line.worst)
+            (line.name, line.type, word_of(line.verdict), line.balance, line.time_left, line.worst)
             for line in board.lines(terminal.clock())
         ]
         if rows:
@@ -72,7 +72,7 @@ def _looker(args: Namespace, terminal: Terminal, config: Config) -> Callable[[Bo
 
     def ask(board: Board) -> None:
         now = terminal.clock()
-        found = look(
+        snapshot = look(
             unit,
             find_kinds(args.kind or config.kinds).values(),
             clients,
@@ -83,11 +83,13 @@ def _looker(args: Namespace, terminal: Terminal, config: Config) -> Callable[[Bo
             demand_horizon_s=math.inf,
         )
         board.take(
-            found.assessments,
+            snapshot.assessments,
             at=now,
             place=where_of(unit),
-            requested=found.metrics_requested,
-            problems=tuple(f"{found.unit}: {one.part}: {one.error}" for one in found.problems),
+            requested=snapshot.metrics_requested,
+            problems=tuple(
+                f"{snapshot.unit}: {problem.part}: {problem.error}" for problem in snapshot.problems
+            ),
         )
 
     return ask

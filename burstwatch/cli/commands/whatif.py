@@ -27,7 +27,7 @@ NUMBERS = {
 }
 TYPE_HELP = "gp2, st1, sc1, gp3, io1, io2 or standard; with --kind, an instance or storage type"
 #: What describes a volume and its load.
-OF_VOLUMES = frozenset({"type", *(one.name for one in fields(Question))} - {"volume_type"})
+OF_VOLUMES = frozenset({"type", *(field.name for field in fields(Question))} - {"volume_type"})
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -57,12 +57,14 @@ def run(args: Namespace, terminal: Terminal) -> int:
     Raises:
         ValueError: naming what is missing, not allowed or out of range.
     """
-    known = {*OF_VOLUMES, *_of_other_kinds(find_kinds()), "balance_percent"}
-    given = {name: one for name, one in vars(args).items() if name in known and one is not None}
+    allowed = {*OF_VOLUMES, *_of_other_kinds(find_kinds()), "balance_percent"}
+    stated = {
+        name: value for name, value in vars(args).items() if name in allowed and value is not None
+    }
     if args.kind not in {None, EBS_VOLUME.name}:
-        text = _of_kind(find_kinds()[args.kind], given, as_json=args.json)
+        text = _of_kind(find_kinds()[args.kind], stated, as_json=args.json)
     else:
-        text = _of_volume(given, as_json=args.json)
+        text = _of_volume(stated, as_json=args.json)
     print(text, file=terminal.stdout)
     return 0
 
@@ -73,47 +75,47 @@ def _flag(name: str) -> str:
 
 def _of_other_kinds(kinds: Mapping[str, Kind]) -> dict[str, str]:
     """What only other kinds than EBS volumes have, with its help."""
-    known = {*NUMBERS, "type", "size_gib"}
+    common = {*NUMBERS, "type", "size_gib"}
     texts: dict[str, str] = {}
     having: dict[str, list[str]] = {}
     for kind in kinds.values():
         for name, text in {**kind.example.spec, **kind.example.load}.items():
-            if name not in known:
+            if name not in common:
                 texts.setdefault(name, text)
                 having.setdefault(name, []).append(kind.name)
     return {name: f"{text} ({', '.join(having[name])})" for name, text in texts.items()}
 
 
-def _of_volume(given: Mapping[str, object], *, as_json: bool) -> str:
-    if not given.keys() >= {"type", "size_gib"}:
+def _of_volume(stated: Mapping[str, object], *, as_json: bool) -> str:
+    if not stated.keys() >= {"type", "size_gib"}:
         msg = "whatif needs --type and --size-gib, or --kind"
         raise ValueError(msg)
-    _check_allowed(given, OF_VOLUMES, "an EBS volume")
-    said = {name: value for name, value in given.items() if name in OF_VOLUMES - {"type"}}
-    question = Question(volume_type=str(given["type"]), **said)  # type: ignore[arg-type]
-    found = answer(question)
-    return to_json(found) if as_json else _words(question, found)
+    _check_allowed(stated, OF_VOLUMES, "an EBS volume")
+    said = {name: value for name, value in stated.items() if name in OF_VOLUMES - {"type"}}
+    question = Question(volume_type=str(stated["type"]), **said)  # type: ignore[arg-type]
+    result = answer(question)
+    return to_json(result) if as_json else _words(question, result)
 
 
-def _of_kind(kind: Kind, given: Mapping[str, object], *, as_json: bool) -> str:
+def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool) -> str:
     example = kind.example
-    _check_allowed(given, {*example.spec, *example.load}, kind.name)
-    spec = {name: str(given[name]) for name in example.spec if name in given}
-    load = {name: _number(name, given[name]) for name in example.load if name in given}
-    balance = _number("balance_percent", given["balance_percent"])
-    found = answer_for(kind, spec, load, balance_percent=balance)
+    _check_allowed(stated, {*example.spec, *example.load}, kind.name)
+    spec = {name: str(stated[name]) for name in example.spec if name in stated}
+    load = {name: _number(name, stated[name]) for name in example.load if name in stated}
+    balance = _number("balance_percent", stated["balance_percent"])
+    result = answer_for(kind, spec, load, balance_percent=balance)
     if as_json:
-        return to_json(found)
-    lines = _kind_words(f"{kind.name} {' '.join(spec.values())}", found)
+        return to_json(result)
+    lines = _kind_words(f"{kind.name} {' '.join(spec.values())}", result)
     if "io_kib" in example.load and "io_kib" not in load and len(load) == 1:
         lines.insert(1, f"assumed: {DEFAULT_IO_KIB:g} KiB per operation")
     return "\n".join(lines)
 
 
-def _check_allowed(given: Mapping[str, object], allowed: AbstractSet[str], what: str) -> None:
-    for name in given.keys() - allowed - {"balance_percent"}:
+def _check_allowed(stated: Mapping[str, object], allowed: AbstractSet[str], subject: str) -> None:
+    for name in stated.keys() - allowed - {"balance_percent"}:
         flags = ", ".join(map(_flag, sorted(allowed)))
-        msg = f"{_flag(name)} is not for {what}, allowed are {flags}"
+        msg = f"{_flag(name)} is not for {subject}, allowed are {flags}"
         raise ValueError(msg)
 
 
@@ -125,49 +127,49 @@ def _number(name: str, value: object) -> float:
         raise ValueError(msg) from None
 
 
-def _words(question: Question, found: Answer) -> str:
-    unit = "IOPS" if found.unit == "io" else "MiB/s"
+def _words(question: Question, result: Answer) -> str:
+    unit = "IOPS" if result.unit == "io" else "MiB/s"
     lines = [
-        f"{question.volume_type} of {question.size_gib:g} GiB: {found.state}, {found.reason}",
-        f"baseline {found.baseline:g} {unit}, burst {found.burst:g} {unit}",
-        f"served {found.served_iops:.0f} IOPS, {found.served_mib_s:.1f} MiB/s (held back by: {found.binding})",
+        f"{question.volume_type} of {question.size_gib:g} GiB: {result.state}, {result.reason}",
+        f"baseline {result.baseline:g} {unit}, burst {result.burst:g} {unit}",
+        f"served {result.served_iops:.0f} IOPS, {result.served_mib_s:.1f} MiB/s (held back by: {result.binding})",
     ]
     assumed = []
     if not question.io_kib and not (question.mib_s and question.iops):
-        assumed.append(f"{found.io_kib:g} KiB per operation")
+        assumed.append(f"{result.io_kib:g} KiB per operation")
     if not question.access:
-        assumed.append(f"{found.access} access")
+        assumed.append(f"{result.access} access")
     if question.volume_type in {"io1", "io2"} and not question.provisioned_iops:
-        assumed.append(f"{found.baseline:g} provisioned IOPS, the most for this size")
+        assumed.append(f"{result.baseline:g} provisioned IOPS, the most for this size")
     if question.volume_type == "gp3" and not question.provisioned_iops:
-        assumed.append(f"{found.baseline:g} provisioned IOPS, which every volume of this type has")
+        assumed.append(f"{result.baseline:g} provisioned IOPS, which every volume of this type has")
     if assumed:
         lines.append(f"assumed: {', '.join(assumed)}")
-    if found.capacity is not None:
+    if result.capacity is not None:
         lines += [
-            *_times(found),
-            f"when empty: {found.served_iops_when_empty:.0f} IOPS, {found.served_mib_s_when_empty:.1f} MiB/s",
+            *_times(result),
+            f"when empty: {result.served_iops_when_empty:.0f} IOPS, {result.served_mib_s_when_empty:.1f} MiB/s",
         ]
     return "\n".join(lines)
 
 
-def _kind_words(what: str, found: KindAnswer) -> list[str]:
-    estimate = ", by estimate" if found.is_estimate else ""
-    lines = [f"{what}: {found.state}, {found.reason}"]
-    if found.capacity is not None:
-        plural = {"io": "I/O credits", "MiB": "MiB"}.get(found.unit, "credits")
+def _kind_words(subject: str, result: KindAnswer) -> list[str]:
+    estimate = ", by estimate" if result.is_estimate else ""
+    lines = [f"{subject}: {result.state}, {result.reason}"]
+    if result.capacity is not None:
+        plural = {"io": "I/O credits", "MiB": "MiB"}.get(result.unit, "credits")
         lines += [
-            f"the bucket holds {found.capacity:,.0f} {plural}{estimate}",
-            *_times(found),
-            f"when empty: {found.at_zero}",
+            f"the bucket holds {result.capacity:,.0f} {plural}{estimate}",
+            *_times(result),
+            f"when empty: {result.at_zero}",
         ]
     return lines
 
 
-def _times(found: Answer | KindAnswer) -> list[str]:
+def _times(result: Answer | KindAnswer) -> list[str]:
     return [
-        f"{_when('empty', found.time_to_empty_s)}, worst case {_never(found.worst_time_to_empty_s)}",
-        f"{_when('full', found.time_to_full_s)}; without load, an empty bucket is full after {_never(found.refill_from_empty_s)}",
+        f"{_when('empty', result.time_to_empty_s)}, worst case {_never(result.worst_time_to_empty_s)}",
+        f"{_when('full', result.time_to_full_s)}; without load, an empty bucket is full after {_never(result.refill_from_empty_s)}",
     ]
 
 

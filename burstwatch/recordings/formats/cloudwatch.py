@@ -27,10 +27,10 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
             format="get-metric-data",
             series=[
                 Series(
-                    names=(str(one.get("Label") or ""), str(one.get("Id") or "")),
-                    points=_points(one),
+                    names=(str(result.get("Label") or ""), str(result.get("Id") or "")),
+                    points=_points(result),
                 )
-                for one in document["MetricDataResults"]
+                for result in document["MetricDataResults"]
             ],
             spec={},
             notes=_cut_off(document),
@@ -67,8 +67,8 @@ def _cut_off(document: dict[str, Any]) -> tuple[str, ...]:
     if document.get("NextToken"):
         notes.append("the answer has a NextToken, so later pages are missing")
     notes += [
-        f"{one.get('Label', 'a series')} is {one['StatusCode']}"
-        for one in document["MetricDataResults"]
-        if one.get("StatusCode", "Complete") != "Complete"
+        f"{result.get('Label', 'a series')} is {result['StatusCode']}"
+        for result in document["MetricDataResults"]
+        if result.get("StatusCode", "Complete") != "Complete"
     ]
     return tuple(notes)

@@ -23,14 +23,14 @@ def read_documents(text: str, *, name: str) -> Contents:
     Raises:
         ValueError: for what is no JSON, or written by no program that is known.
     """
-    found = [_read(document, name=name) for document in _documents(text, name=name)]
-    first = found[0]
+    all_contents = [_read(document, name=name) for document in _documents(text, name=name)]
+    head = all_contents[0]
     return Contents(
-        format=first.format,
-        series=[series for contents in found for series in contents.series],
-        gaps_are_silence=all(contents.gaps_are_silence for contents in found),
+        format=head.format,
+        series=[series for contents in all_contents for series in contents.series],
+        gaps_are_silence=all(contents.gaps_are_silence for contents in all_contents),
         spec={},
-        notes=tuple(dict.fromkeys(note for contents in found for note in contents.notes)),
+        notes=tuple(dict.fromkeys(note for contents in all_contents for note in contents.notes)),
     )
 
 

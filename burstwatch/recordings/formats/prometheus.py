@@ -28,12 +28,12 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
         series=[
             Series(
                 names=(
-                    str(one["metric"].get("__name__", "")),
-                    " ".join(v for k, v in one["metric"].items() if k != "__name__"),
+                    str(result["metric"].get("__name__", "")),
+                    " ".join(v for k, v in result["metric"].items() if k != "__name__"),
                 ),
-                points=parse_points(one["values"]),
+                points=parse_points(result["values"]),
             )
-            for one in data["result"]
+            for result in data["result"]
         ],
         gaps_are_silence=False,
         spec={},

@@ -69,8 +69,8 @@ def read_table(text: str, *, name: str) -> Contents:
     if columns is None:
         msg = f"{name}: no rows with a time and values under a heading"
         if len(headings) > 1:
-            first = _short(headings[-1][0])
-            msg = f"{msg}: the last row begins with {first!r}; a time is {TIMES}"
+            cell = _short(headings[-1][0])
+            msg = f"{msg}: the last row begins with {cell!r}; a time is {TIMES}"
         raise ValueError(msg)
     if len(columns.texts) == len(columns.names) - 1:
         raise ValueError(columns.texts[min(columns.texts)])
@@ -151,9 +151,9 @@ def _columns(headings: Sequence[Sequence[str]], *, has_decimal_comma: bool, wher
     names = [tuple(row[place] for row in naming if place < len(row)) for place in range(width)]
     statistics = _padded([cell.capitalize() for cell in rows.get("statistic", ())], width, "")
     told_apart = list(zip(names, statistics, strict=True))
-    for one in told_apart:
-        if any(one[0]) and told_apart.count(one) > 1:
-            msg = f"{where}: two columns are called {_short(' '.join(one[0]))!r}"
+    for heading in told_apart:
+        if any(heading[0]) and told_apart.count(heading) > 1:
+            msg = f"{where}: two columns are called {_short(' '.join(heading[0]))!r}"
             raise ValueError(msg)
     time = next((n for n, cell in enumerate(last) if cell.lower() in TIME_NAMES), None)
     return _Columns(

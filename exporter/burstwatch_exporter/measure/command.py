@@ -45,7 +45,7 @@ def measure(flags: MeasureOptions, switches: set[str], options: Options, world: 
     as_json, stdout = "json" in switches, world.stdout
     if "list" in switches:
         _refuse_beside("list", ("list",), flags, switches)
-        stdout.writelines(f"{one.name}: {one.help}\n" for one in profiles().values())
+        stdout.writelines(f"{profile.name}: {profile.help}\n" for profile in profiles().values())
         return OK
     if flags.source is not None:
         _refuse_beside("from", BESIDE_FROM, flags, switches)
@@ -64,8 +64,8 @@ def measure(flags: MeasureOptions, switches: set[str], options: Options, world: 
         if "plan" not in switches:
             msg = "--type is for --plan alone, a measurement needs --directory"
             raise ValueError(msg)
-        profile, plan, what = _imagined(flags, drains=drains)
-        _print_plan(profile, plan, what, stdout, as_json=as_json)
+        profile, plan, subject = _imagined(flags, drains=drains)
+        _print_plan(profile, plan, subject, stdout, as_json=as_json)
         return OK
     return _measure_here(flags, switches, options, world)
 
@@ -89,12 +89,12 @@ def _measure_here(flags: MeasureOptions, switches: set[str], options: Options, w
     profile = find_profile(DRAINS[unit] if drains else flags.profile)
     credit = credit_budget_of(target, budget_ratio=budget_ratio)
     plan = make_plan(_steps(profile, flags), disk_limits_of(target, vcpus=vcpus), credit)
-    what = f"{target.directory} ({', '.join(view.disk.key for view in target.views)})"
+    subject = f"{target.directory} ({', '.join(view.disk.key for view in target.views)})"
     if "plan" in switches:
-        _print_plan(profile, plan, what, stdout, as_json=as_json)
+        _print_plan(profile, plan, subject, stdout, as_json=as_json)
         return OK
     # Before anything is run, and never between the lines of what programs read.
-    _print_plan(profile, plan, what, stderr if as_json else stdout, as_json=False)
+    _print_plan(profile, plan, subject, stderr if as_json else stdout, as_json=False)
     circumstances = Circumstances(
         rules=exporter.config.measure,
         is_root=os.geteuid() == 0,
@@ -137,14 +137,14 @@ def _show(
     stdout.write(to_json(record) + "\n" if as_json else report.record_text(record))
     stdout.flush()
     problems = [*report.ends(record)] if as_json else []
-    problems += [f"{one.name}: {one.failed}" for one in record.steps if one.failed]
-    wanted: list[tuple[Path | None, Callable[[Path], None]]] = [
+    problems += [f"{step.name}: {step.failed}" for step in record.steps if step.failed]
+    outputs: list[tuple[Path | None, Callable[[Path], None]]] = [
         (results and results / record.filename, lambda path: write_record(path, record)),
         (flags.html, lambda path: _write(path, page(record))),
         (flags.markdown, lambda path: _write(path, report.record_markdown(record))),
     ]
     code = OK if record.is_whole else PARTIAL
-    for path, write in wanted:
+    for path, write in outputs:
         try:
             if path is not None:
                 write(path)
@@ -192,8 +192,10 @@ def _check_targets(flags: MeasureOptions) -> None:
         if path.is_dir() or (
             source and path.exists() and source.exists() and path.samefile(source)
         ):
-            what = "which is a folder" if path.is_dir() else "the input, which is never overwritten"
-            msg = f"{name} is {path}, {what}: choose another file"
+            problem = (
+                "which is a folder" if path.is_dir() else "the input, which is never overwritten"
+            )
+            msg = f"{name} is {path}, {problem}: choose another file"
             raise ValueError(msg)
     if flags.html is not None and flags.html == flags.markdown:
         msg = f"html and markdown are both {flags.html}, allowed is a file for each"
@@ -234,10 +236,10 @@ def _imagined(flags: MeasureOptions, *, drains: bool) -> tuple[Profile, Plan, st
         budget_ratio=_budget_ratio(flags, drains=drains),
         vcpus=os.cpu_count() or 1,
     )
-    what = f"{flags.volume_type} of {flags.size_gib:g} GiB"
+    subject = f"{flags.volume_type} of {flags.size_gib:g} GiB"
     if members > 1:
-        what = f"RAID0 of {members}, each {what}"
-    return profile, make_plan(_steps(profile, flags), disk, credit), what
+        subject = f"RAID0 of {members}, each {subject}"
+    return profile, make_plan(_steps(profile, flags), disk, credit), subject
 
 
 def _steps(profile: Profile, flags: MeasureOptions) -> list[Step]:
@@ -260,11 +262,13 @@ def _steps(profile: Profile, flags: MeasureOptions) -> list[Step]:
     ]
 
 
-def _print_plan(profile: Profile, plan: Plan, what: str, stdout: TextIO, *, as_json: bool) -> None:
+def _print_plan(
+    profile: Profile, plan: Plan, subject: str, stdout: TextIO, *, as_json: bool
+) -> None:
     if as_json:
         stdout.write(json.dumps(report.plan_json(profile, plan), allow_nan=False) + "\n")
     else:
-        stdout.write(report.plan_text(profile, plan, what))
+        stdout.write(report.plan_text(profile, plan, subject))
     stdout.flush()
 
 

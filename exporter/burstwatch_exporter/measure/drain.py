@@ -63,17 +63,17 @@ def find_knee(samples: Sequence[ServedSample]) -> Knee | None:
     if not samples:
         return None
     begun = samples[0].at - samples[0].seconds
-    usable = [one for one in samples if one.at - one.seconds >= begun + SETTLING_S]
-    split = _best_split([one.rate for one in usable])
+    usable = [sample for sample in samples if sample.at - sample.seconds >= begun + SETTLING_S]
+    split = _best_split([sample.rate for sample in usable])
     if split == 0:
         return None
     before, after = usable[:split], usable[split:]
-    burst, baseline = (median(one.rate for one in part) for part in (before, after))
-    if baseline >= TOO_NEAR * burst or sum(one.seconds for one in after) < SURE_S / 2:
+    burst, baseline = (median(sample.rate for sample in part) for part in (before, after))
+    if baseline >= TOO_NEAR * burst or sum(sample.seconds for sample in after) < SURE_S / 2:
         return None
     # What was served above the baseline around the split, as time at the burst.
     around = [*before[-2:], *after[:2]]
-    above = math.fsum(max(0.0, one.rate - baseline) * one.seconds for one in around)
+    above = math.fsum(max(0.0, sample.rate - baseline) * sample.seconds for sample in around)
     at = around[0].at - around[0].seconds + above / (burst - baseline)
     return Knee(at=at, burst=burst, baseline=baseline)
 
@@ -82,13 +82,13 @@ def has_fallen(samples: Sequence[ServedSample], *, below: float) -> bool:
     """Whether it has been served less than ``below`` for long enough. Cheap, for each sample."""
     if not samples or samples[-1].at < SURE_S + SETTLING_S:
         return False
-    return all(one.rate < below for one in samples if one.at > samples[-1].at - SURE_S)
+    return all(sample.rate < below for sample in samples if sample.at > samples[-1].at - SURE_S)
 
 
 def estimate(
-    samples: Sequence[ServedSample], *, left: Interval, capacity: float
+    samples: Sequence[ServedSample], *, interval: Interval, capacity: float
 ) -> Estimate | None:
-    """The bucket of a run that began with ``left`` credits of the ``capacity`` that is promised.
+    """The bucket of a run that began with ``interval`` credits of the ``capacity`` that is promised.
 
     The capacity is what was drained, divided by the share that was there: known only if that is.
     """
@@ -97,12 +97,12 @@ def estimate(
         return None
     # The sample that the knee lies in was above the baseline only before it.
     drained = math.fsum(
-        (one.rate - knee.baseline) * one.seconds
-        for one in samples
-        if one.at - one.seconds < knee.at
+        (sample.rate - knee.baseline) * sample.seconds
+        for sample in samples
+        if sample.at - sample.seconds < knee.at
     )
-    share = (left.low + left.high) / 2 / capacity
-    is_known = share > 0 and left.high - left.low <= KNOWN * capacity
+    share = (interval.low + interval.high) / 2 / capacity
+    is_known = share > 0 and interval.high - interval.low <= KNOWN * capacity
     return Estimate(knee=knee, drained=drained, capacity=drained / share if is_known else None)
 
 
@@ -114,7 +114,7 @@ def refill_after(samples: Sequence[ServedSample], knee: Knee, *, rested_s: float
     """
     if rested_s <= 0 or not samples:
         return None
-    beyond = math.fsum(max(0.0, one.rate - knee.baseline) * one.seconds for one in samples)
+    beyond = math.fsum(max(0.0, sample.rate - knee.baseline) * sample.seconds for sample in samples)
     return beyond / rested_s
 
 

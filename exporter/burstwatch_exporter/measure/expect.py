@@ -106,16 +106,16 @@ def _rates(
     if disk.volume_spec is not None:
         # One each on SSD; by the MiB on HDD, where AWS says that all in sequence is merged.
         by_bytes = not pattern.is_random and (merged or disk.volume_spec.unit == "MiB")
-        one = serve(
+        served = serve(
             disk.volume_spec,
             iops=math.inf,
             io_kib=pattern.block_kib,
             access="sequential" if by_bytes else "random",
             has_credits=has_credits,
         )
-        credits_per_op = one.credits_per_s / one.iops
-        holds: Holds = "volume_iops" if one.binding == "volume_iops" else "volume_throughput"
-        limits.append((one.iops * disk.members, holds))
+        credits_per_op = served.credits_per_s / served.iops
+        holds: Holds = "volume_iops" if served.binding == "volume_iops" else "volume_throughput"
+        limits.append((served.iops * disk.members, holds))
     for ways, of_volume in ((disk.ways, True), (disk.cap, False)):
         if ways is not None:
             limits += _by_way(
@@ -138,17 +138,17 @@ def _by_way(
     pattern: IoPattern, ways: Ways, kib_s: float, *, of_volume: bool
 ) -> list[tuple[float, Holds]]:
     """The limits of reads and of writes, each as one of both together."""
-    found: list[tuple[float, Holds]] = []
+    limits: list[tuple[float, Holds]] = []
     for share, iops, mib_s in (
         (pattern.read_share, ways.read_iops, ways.read_mib_s),
         (1 - pattern.read_share, ways.write_iops, ways.write_mib_s),
     ):
         if share > 0:
-            found.append((iops / share, "volume_iops" if of_volume else "instance_iops"))
-            found.append(
+            limits.append((iops / share, "volume_iops" if of_volume else "instance_iops"))
+            limits.append(
                 (
                     mib_s * kib_s / share,
                     "volume_throughput" if of_volume else "instance_throughput",
                 )
             )
-    return found
+    return limits

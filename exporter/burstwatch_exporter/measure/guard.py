@@ -69,7 +69,7 @@ def check(
 def _place(target: Target, at: Circumstances) -> list[str]:
     reasons = []
     allowed = [directory.resolve() for directory in at.rules.directories]
-    if not any(target.directory.is_relative_to(one) for one in allowed):
+    if not any(target.directory.is_relative_to(folder) for folder in allowed):
         names = (
             ", ".join(map(str, allowed)) or "none: name one in measure.directories of --config.file"
         )
@@ -84,9 +84,11 @@ def _place(target: Target, at: Circumstances) -> list[str]:
 
 
 def _space(directory: Path, plan: Plan) -> list[str]:
-    found = os.statvfs(directory)
-    free = found.f_bavail * found.f_frsize / MIB
-    needed = max(plan.layout_mib, max((one.step.size_mib for one in plan.steps), default=0.0))
+    space = os.statvfs(directory)
+    free = space.f_bavail * space.f_frsize / MIB
+    needed = max(
+        plan.layout_mib, max((step_plan.step.size_mib for step_plan in plan.steps), default=0.0)
+    )
     if needed <= free * (1 - KEPT_FREE):
         return []
     reason = (

@@ -85,8 +85,8 @@ def read_jobs(path: Traversable) -> tuple[str, tuple[Step, ...]]:
     if not steps:
         msg = f"{path.name} has no section but global"
         raise ValueError(msg)
-    first = text.partition("\n")[0]
-    return first.removeprefix(";").strip(), tuple(steps)
+    heading = text.partition("\n")[0]
+    return heading.removeprefix(";").strip(), tuple(steps)
 
 
 def job_text(step: Step, *, scratch: str, log: str) -> str:
@@ -112,8 +112,8 @@ def job_text(step: Step, *, scratch: str, log: str) -> str:
         "per_job_logs": "0",
     }
     if step.rate_iops is not None:
-        each = step.rate_iops / step.jobs
-        ways = [each * share for share in (step.read_share, 1 - step.read_share)]
+        per_job = step.rate_iops / step.jobs
+        ways = [per_job * share for share in (step.read_share, 1 - step.read_share)]
         options["rate_iops"] = ",".join(str(max(1, int(way))) for way in ways)
     lines = [f"{key}={value}" for key, value in options.items()]
     return "\n".join([f"[{step.name}]", *lines, ""])

@@ -35,7 +35,7 @@ class MeterReading:
     wall_s: float
     counters: Counters
     spent: dict[str, Charge]
-    left: dict[str, Interval]
+    intervals: dict[str, Interval]
 
     @property
     def spent_most(self) -> float:
@@ -69,7 +69,7 @@ class Meter:
             for view in views
         }
         reading = self._read()
-        self._first = {name: one.counters for name, one in reading.items()}
+        self._first = {name: reading.counters for name, reading in reading.items()}
         self._ledgers = {
             view.disk.name: Ledger(
                 view.disk,
@@ -97,7 +97,7 @@ class Meter:
         readings = self._read()
         for name, ledger in self._ledgers.items():
             ledger.note(readings[name])
-        done = [one.counters.since(self._first[name]) for name, one in readings.items()]
+        done = [reading.counters.since(self._first[name]) for name, reading in readings.items()]
         if None in done:
             msg = f"{', '.join(readings)}: the counters were reset, was the device replaced?"
             raise GoneError(msg)
@@ -105,9 +105,9 @@ class Meter:
         return MeterReading(
             at=any_reading.at,
             wall_s=any_reading.wall_s,
-            counters=_sum([one for one in done if one is not None]),
+            counters=_sum([counters for counters in done if counters is not None]),
             spent={name: ledger.charged for name, ledger in self._ledgers.items()},
-            left={name: ledger.seen() for name, ledger in self._ledgers.items()},
+            intervals={name: ledger.seen() for name, ledger in self._ledgers.items()},
         )
 
     def _read(self) -> dict[str, Reading]:
@@ -120,10 +120,10 @@ class Meter:
             raise GoneError(msg)
         names = [view.disk.name for view in self._views]
         lines = [*names, *(path for view in self._views for path in view.disk.paths)]
-        wanted = "\n".join(
+        own_lines = "\n".join(
             line for line in text.splitlines() if line.split()[2:3] in [[name] for name in lines]
         )
-        stats = parse_diskstats(wanted)
+        stats = parse_diskstats(own_lines)
         counters = {
             view.disk.name: counted
             for view in self._views
@@ -155,5 +155,8 @@ def _sequence(path: Path) -> str:
 
 def _sum(parts: Sequence[Counters]) -> Counters:
     return Counters(
-        **{one.name: sum(getattr(part, one.name) for part in parts) for one in fields(Counters)}
+        **{
+            field.name: sum(getattr(part, field.name) for part in parts)
+            for field in fields(Counters)
+        }
     )

@@ -66,11 +66,11 @@ class Outcome:
     def mean_s(self) -> float | None:
         """The mean latency of an operation of either direction, where both say theirs."""
         ways = [way for way in (self.read, self.write) if way is not None]
-        known = [(way.mean_s, way.iops) for way in ways if way.mean_s is not None]
-        iops = sum(rate for _, rate in known)
-        if len(known) < len(ways) or iops <= 0:
+        latencies = [(way.mean_s, way.iops) for way in ways if way.mean_s is not None]
+        iops = sum(rate for _, rate in latencies)
+        if len(latencies) < len(ways) or iops <= 0:
             return None
-        return sum(mean * rate for mean, rate in known) / iops
+        return sum(mean * rate for mean, rate in latencies) / iops
 
 
 def parse_dbench(text: str) -> Outcome:

@@ -63,18 +63,18 @@ def scaling_charts(record: Record) -> Iterator[Chart]:
         if match and step.iops is not None and step.tool == "fio" and int(match[2]) == step.jobs:
             series[match[1]].append((step.jobs, step))
     curves = {
-        name: sorted(found, key=lambda pair: pair[0])
-        for name, found in series.items()
-        if len(found) > 1
+        name: sorted(points, key=lambda pair: pair[0])
+        for name, points in series.items()
+        if len(points) > 1
     }
     if not curves:
         return
     yield _scaling("IOPS by number of jobs", {
-        name: [(jobs, step.iops or 0.0) for jobs, step in found] for name, found in curves.items()
+        name: [(jobs, step.iops or 0.0) for jobs, step in points] for name, points in curves.items()
     })  # fmt: skip
     latencies = {
-        name: [(jobs, step.mean_s * MS) for jobs, step in found if step.mean_s is not None]
-        for name, found in curves.items()
+        name: [(jobs, step.mean_s * MS) for jobs, step in points if step.mean_s is not None]
+        for name, points in curves.items()
     }
     if all(latencies.values()):
         yield _scaling("mean latency by number of jobs, ms", latencies)
@@ -121,9 +121,9 @@ def _limits(step: StepRecord, record: Record) -> list[tuple[str, float]]:
 
 
 def _scaling(title: str, curves: dict[str, list[tuple[int, float]]]) -> Chart:
-    counts = sorted({jobs for found in curves.values() for jobs, _ in found})
+    counts = sorted({jobs for points in curves.values() for jobs, _ in points})
     place = {jobs: float(i) for i, jobs in enumerate(counts)}
-    top = max(value for found in curves.values() for _, value in found) * HEADROOM or 1.0
+    top = max(value for points in curves.values() for _, value in points) * HEADROOM or 1.0
     chart = Chart(title=title, x_range=(0.0, len(counts) - 1.0), y_range=(0.0, top), right=130.0)
     chart.axes(
         x_text=lambda value: str(counts[round(value)]),
@@ -132,8 +132,8 @@ def _scaling(title: str, curves: dict[str, list[tuple[int, float]]]) -> Chart:
         x_ticks=[place[jobs] for jobs in counts],
     )
     named: list[tuple[float, str, str]] = []
-    for (name, found), color in zip(curves.items(), COLORS * len(curves), strict=False):
-        points = [(place[jobs], value) for jobs, value in found]
+    for (name, pairs), color in zip(curves.items(), COLORS * len(curves), strict=False):
+        points = [(place[jobs], value) for jobs, value in pairs]
         chart.line(points, color)
         for x, value in points:
             chart.dot(x, value, color, radius=3)

@@ -31,7 +31,7 @@ class CreditBudget:
     """
 
     bucket: Bucket
-    left: Interval
+    interval: Interval
     budget: float
     demand: float = 0.0
 
@@ -99,15 +99,15 @@ def make_plan(steps: Sequence[Step], disk: DiskLimits, credit: CreditBudget | No
     if credit is not None:
         pieces = layout_mib * MIB / KIB / LAYOUT_KIB
         layout = pieces * price_of(disk, block_kib=LAYOUT_KIB) / disk.members
-    left = math.inf if credit is None else max(0.0, credit.budget - layout)
+    budget_left = math.inf if credit is None else max(0.0, credit.budget - layout)
     planned: list[StepPlan] = []
     for i, step in enumerate(steps):
-        one = _step(step, disk, credit, share=left / (len(steps) - i))
-        left -= one.spends
-        planned.append(one)
-    whole = layout + math.fsum(one.credits for one in planned)
-    spends = layout + math.fsum(one.spends for one in planned)
-    seconds = math.fsum(one.runs_s for one in planned)
+        step_plan = _step(step, disk, credit, share=budget_left / (len(steps) - i))
+        budget_left -= step_plan.spends
+        planned.append(step_plan)
+    whole = layout + math.fsum(step_plan.credits for step_plan in planned)
+    spends = layout + math.fsum(step_plan.spends for step_plan in planned)
+    seconds = math.fsum(step_plan.runs_s for step_plan in planned)
     base = Plan(
         steps=tuple(planned),
         credit=credit,
@@ -143,7 +143,7 @@ def _step(step: Step, disk: DiskLimits, credit: CreditBudget | None, *, share: f
     price_per_s = best.iops * price if price > 0 else 0.0
     runs_s = step.runtime_s if price_per_s <= 0 else min(step.runtime_s, share / price_per_s)
     if credit is not None and math.isinf(credit.budget):  # a drain: it ends when it is sure
-        to_empty = tb.time_to_empty(credit.bucket, level=credit.left.high, demand=rate)
+        to_empty = tb.time_to_empty(credit.bucket, level=credit.interval.high, demand=rate)
         runs_s = min(step.runtime_s, to_empty + SURE_S)
     return StepPlan(
         step=step,
@@ -169,7 +169,7 @@ def _spent(credit: CreditBudget | None, rate: float, seconds: float) -> float:
 
 
 def _with_effect(plan: Plan, credit: CreditBudget) -> Plan:
-    bucket, low = credit.bucket, credit.left.low
+    bucket, low = credit.bucket, credit.interval.low
     gained = (bucket.refill - min(credit.demand, bucket.refill)) * plan.seconds
     after = tb.clamp_level(bucket, min(bucket.capacity, low + gained) - plan.spends)
     return replace(
@@ -201,14 +201,14 @@ def credit_budget_of(target: Target, *, budget_ratio: float) -> CreditBudget | N
     purses = [
         CreditBudget(
             bucket=replace(account.own_bucket, burst=account.bucket.burst),
-            left=account.interval,
+            interval=account.interval,
             budget=budget_ratio * min(buckets.values()),
             demand=0.0 if account.projection.demand is None else account.projection.demand.likely,
         )
         for account in (view.account for view in target.views)
         if account is not None
     ]
-    return min(purses, key=lambda one: one.left.low / one.bucket.capacity, default=None)
+    return min(purses, key=lambda purse: purse.interval.low / purse.bucket.capacity, default=None)
 
 
 def bounds_of(target: Target, *, budget_ratio: float, floor_ratio: float) -> Bounds:
@@ -236,9 +236,11 @@ def imagined(
     Raises:
         ValueError: naming the value and what is allowed.
     """
-    other = OTHER_DISKS.get(volume_type)
-    if other is not None:
-        return DiskLimits(ways=other.of_size(size_gib), cap=other.cap(vcpus), members=members), None
+    other_disk = OTHER_DISKS.get(volume_type)
+    if other_disk is not None:
+        return DiskLimits(
+            ways=other_disk.of_size(size_gib), cap=other_disk.cap(vcpus), members=members
+        ), None
     if volume_type not in CATALOGUE:
         msg = f"unknown volume type {volume_type!r}, allowed are {', '.join([*CATALOGUE, *OTHER_DISKS])}"
         raise ValueError(msg)
@@ -249,7 +251,7 @@ def imagined(
     level = balance_ratio * spec.bucket.capacity
     credit = CreditBudget(
         bucket=spec.bucket,
-        left=Interval(low=level, high=level, likely=level),
+        interval=Interval(low=level, high=level, likely=level),
         budget=budget_ratio * spec.bucket.capacity,
     )
     return disk, credit

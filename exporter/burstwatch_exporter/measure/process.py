@@ -100,14 +100,14 @@ class Process:
             self._ours = None
 
     def end(
-        self, first: signal.Signals, *, patience_s: float, may_write: Callable[[], bool]
+        self, begin_with: signal.Signals, *, patience_s: float, may_write: Callable[[], bool]
     ) -> bool:
         """Tell it and all that it has started to end, then kill them.
 
         A disk may be slow to take the result: it is not killed while it ``may_write``.
         """
         if self.process.poll() is None:
-            self.tell(first)
+            self.tell(begin_with)
             self._wait(patience_s)
         while self.process.poll() is None and may_write():
             self._wait(TICK_S)

@@ -32,17 +32,17 @@ def find_profile(name: str) -> Profile:
     Raises:
         ValueError: naming the ones there are.
     """
-    found = profiles().get(name)
-    if found is None:
+    profile = profiles().get(name)
+    if profile is None:
         msg = f"unknown profile {name!r}, allowed are {', '.join(profiles())}"
         raise ValueError(msg)
-    return found
+    return profile
 
 
 @cache
 def profiles() -> Mapping[str, Profile]:
     """All of them. A file in ``jobs`` is a profile by being there."""
-    found: dict[str, Profile] = {}
+    by_name: dict[str, Profile] = {}
     for path in sorted(
         files("burstwatch_exporter").joinpath("jobs").iterdir(),
         key=lambda path: path.name.removesuffix(".fio"),
@@ -50,8 +50,8 @@ def profiles() -> Mapping[str, Profile]:
         name = path.name.removesuffix(".fio")
         if name != path.name:
             text, steps = read_jobs(path)
-            found[name] = Profile(name=name, help=text, steps=steps)
-    return MappingProxyType(found | {one.name: one for one in OTHERS})
+            by_name[name] = Profile(name=name, help=text, steps=steps)
+    return MappingProxyType(by_name | {profile.name: profile for profile in OTHERS})
 
 
 def _dbench(clients: int) -> Step:

@@ -66,12 +66,12 @@ def find_programs(names: set[str]) -> dict[str, str]:
     Raises:
         ValueError: naming each that is not there, or is too old.
     """
-    found = {name: shutil.which(name) for name in sorted(names)}
-    missing = [name for name, path in found.items() if path is None]
+    path_by_name = {name: shutil.which(name) for name in sorted(names)}
+    missing = [name for name, path in path_by_name.items() if path is None]
     if missing:
         msg = f"not installed: {', '.join(missing)} (Debian has packages of these names)"
         raise ValueError(msg)
-    paths = {name: path for name, path in found.items() if path is not None}
+    paths = {name: path for name, path in path_by_name.items() if path is not None}
     if "fio" in paths:
         try:
             printed = subprocess.run(  # noqa: S603 - fio, by its path
@@ -124,10 +124,10 @@ class _Fio(Program):
         if not self._output.exists():
             msg = f"fio printed no result{f': {complaint}' if (complaint := self._process.complaint()) else ''}"
             raise OutputError(msg)
-        found = fio.parse_output(self._output.read_text(encoding="utf-8", errors="replace"))
+        outcome = fio.parse_output(self._output.read_text(encoding="utf-8", errors="replace"))
         log = Path(f"{self._log}_lat.log")
         text = log.read_text(encoding="ascii", errors="replace") if log.exists() else ""
-        return replace(found, latencies=fio.parse_latency_log(text))
+        return replace(outcome, latencies=fio.parse_latency_log(text))
 
 
 class _Dbench(Program):

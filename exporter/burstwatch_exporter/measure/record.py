@@ -175,22 +175,24 @@ def read_record(path: Path) -> Record:
 
 def iops_of(run: Run) -> float | None:
     """By the program's own count, which has its own I/O alone; else by the device's. None without a result."""
-    found = run.outcome
-    if found is None:
+    outcome = run.outcome
+    if outcome is None:
         return None
-    return run.device_iops if found.read is None and found.write is None else found.iops
+    return run.device_iops if outcome.read is None and outcome.write is None else outcome.iops
 
 
 def step_record(step: Step, run: Run, verdict: Verdict | None) -> StepRecord:
     """One step with what came of it."""
-    found = run.outcome
+    outcome = run.outcome
     mib_s = None
-    if found is not None:
-        mib_s = run.device_mib_s if found.read is None and found.write is None else found.mib_s
+    if outcome is not None:
+        mib_s = (
+            run.device_mib_s if outcome.read is None and outcome.write is None else outcome.mib_s
+        )
     return StepRecord(
         name=step.name,
         tool=step.tool,
-        version="" if found is None else found.version,
+        version="" if outcome is None else outcome.version,
         block_kib=step.block_kib,
         jobs=step.jobs,
         depth=step.depth,
@@ -204,14 +206,14 @@ def step_record(step: Step, run: Run, verdict: Verdict | None) -> StepRecord:
         failed=run.failed,
         iops=iops_of(run),
         mib_s=mib_s,
-        mean_s=None if found is None else found.mean_s,
-        files_mib_s=None if found is None else found.files_mib_s,
-        read=None if found is None else found.read,
-        write=None if found is None else found.write,
+        mean_s=None if outcome is None else outcome.mean_s,
+        files_mib_s=None if outcome is None else outcome.files_mib_s,
+        read=None if outcome is None else outcome.read,
+        write=None if outcome is None else outcome.write,
         verdict=verdict,
-        samples=[(one.at, one.iops, one.mib_s) for one in run.samples],
-        latencies=list(found.latencies) if found else [],
-        raw=None if found is None else found.raw,
+        samples=[(sample.at, sample.iops, sample.mib_s) for sample in run.samples],
+        latencies=list(outcome.latencies) if outcome else [],
+        raw=None if outcome is None else outcome.raw,
     )
 
 
@@ -221,16 +223,16 @@ def volume_record(
     """A volume with what it had and, unless its counters do not count, what it spent."""
     name, spec = view.disk.name, view.spec
     credit = None
-    if is_counted and spec is not None and spec.own_bucket is not None and name in before.left:
+    if is_counted and spec is not None and spec.own_bucket is not None and name in before.intervals:
         bucket, spent = spec.own_bucket, after.spent[name]
         credit = CreditRecord(
             capacity=bucket.capacity,
             refill=bucket.refill,
             burst=bucket.burst,
-            before_low=before.left[name].low / bucket.capacity,
-            before_high=before.left[name].high / bucket.capacity,
-            after_low=after.left[name].low / bucket.capacity,
-            after_high=after.left[name].high / bucket.capacity,
+            before_low=before.intervals[name].low / bucket.capacity,
+            before_high=before.intervals[name].high / bucket.capacity,
+            after_low=after.intervals[name].low / bucket.capacity,
+            after_high=after.intervals[name].high / bucket.capacity,
             spent_least=spent.least,
             spent_nominal=spent.nominal,
             spent_most=spent.most,

@@ -14,21 +14,21 @@ AS_EXPECTED = {"bursting", "as promised", "as asked", "too short"}
 HEADINGS = ("step", "IOPS", "MiB/s", "mean", "p95", "promised", "verdict")
 
 
-def plan_text(profile: Profile, plan: Plan, what: str) -> str:
+def plan_text(profile: Profile, plan: Plan, subject: str) -> str:
     """Write what it would cost, and what that leaves."""
-    lines = [f"{profile.name} on {what}: {profile.help}"]
+    lines = [f"{profile.name} on {subject}: {profile.help}"]
     headings = ["step", "at most", "MiB/s", "needs", "runs", "credits", "full bucket lasts"]
     rows = [
         [
-            one.step.name,
-            _rate(one.expected.best.iops, "IOPS"),
-            _rate(one.expected.best.mib_s, ""),
-            span(one.step.runtime_s),
-            span(one.runs_s),
-            number(one.credits) if plan.credit else "-",
-            span(one.until_empty_s) if plan.credit else "-",
+            step_plan.step.name,
+            _rate(step_plan.expected.best.iops, "IOPS"),
+            _rate(step_plan.expected.best.mib_s, ""),
+            span(step_plan.step.runtime_s),
+            span(step_plan.runs_s),
+            number(step_plan.credits) if plan.credit else "-",
+            span(step_plan.until_empty_s) if plan.credit else "-",
         ]
-        for one in plan.steps
+        for step_plan in plan.steps
     ]
     lines += [table(headings, rows)]
     if plan.credit is None:
@@ -44,14 +44,16 @@ def plan_text(profile: Profile, plan: Plan, what: str) -> str:
     if math.isinf(plan.credit.budget):
         budget = "it ends when the bucket is empty: "
     lines.append(f"{budget}at most {number(plan.spends)} will be spent, in {span(plan.seconds)}")
-    short = sum(one.runs_s < min(LEAST_S, one.step.runtime_s) for one in plan.steps)
+    short = sum(
+        step_plan.runs_s < min(LEAST_S, step_plan.step.runtime_s) for step_plan in plan.steps
+    )
     if short:
         lines.append(
             f"the budget is too small: {short} of {len(plan.steps)} steps get less than {LEAST_S:g} s, too short for a result"
         )
-    left = plan.credit.left
+    interval = plan.credit.interval
     lines.append(
-        f"balance {left.low / bucket.capacity:.1%} to {left.high / bucket.capacity:.1%}, after the run about "
+        f"balance {interval.low / bucket.capacity:.1%} to {interval.high / bucket.capacity:.1%}, after the run about "
         f"{plan.balance_after or 0:.1%}; at full burst it lasts {span(plan.left_s)} now, {span(plan.left_after_s)} after the run"
     )
     return "\n".join([*lines, ""])
@@ -68,42 +70,48 @@ def plan_json(profile: Profile, plan: Plan) -> dict[str, object]:
         "spends": plan.spends if plan.credit else None,
         "layout_credits": plan.layout_credits if plan.credit else None,
         "capacity": bucket.capacity if bucket else None,
-        "balance_low": plan.credit.left.low / bucket.capacity if plan.credit and bucket else None,
-        "balance_high": plan.credit.left.high / bucket.capacity if plan.credit and bucket else None,
+        "balance_low": plan.credit.interval.low / bucket.capacity
+        if plan.credit and bucket
+        else None,
+        "balance_high": plan.credit.interval.high / bucket.capacity
+        if plan.credit and bucket
+        else None,
         "balance_after": plan.balance_after,
         "worst_time_to_empty_s": _finite(plan.left_s),
         "worst_time_to_empty_after_s": _finite(plan.left_after_s),
         "steps": [
             {
-                "name": one.step.name,
-                "iops": _finite(one.expected.best.iops),
-                "mib_s": _finite(one.expected.best.mib_s),
-                "latency_s": one.expected.best.latency_s,
-                "binding": one.expected.best.holds,
-                "iops_when_empty": one.expected.empty.iops if one.expected.empty else None,
-                "runtime_s": one.step.runtime_s,
-                "runs_s": one.runs_s,
-                "credits": one.credits if plan.credit else None,
-                "credits_per_s": one.credits_per_s if plan.credit else None,
-                "time_to_empty_s": _finite(one.until_empty_s),
+                "name": step_plan.step.name,
+                "iops": _finite(step_plan.expected.best.iops),
+                "mib_s": _finite(step_plan.expected.best.mib_s),
+                "latency_s": step_plan.expected.best.latency_s,
+                "binding": step_plan.expected.best.holds,
+                "iops_when_empty": step_plan.expected.empty.iops
+                if step_plan.expected.empty
+                else None,
+                "runtime_s": step_plan.step.runtime_s,
+                "runs_s": step_plan.runs_s,
+                "credits": step_plan.credits if plan.credit else None,
+                "credits_per_s": step_plan.credits_per_s if plan.credit else None,
+                "time_to_empty_s": _finite(step_plan.until_empty_s),
             }
-            for one in plan.steps
+            for step_plan in plan.steps
         ],
     }
 
 
 def record_text(record: Record) -> str:
     """The result on a terminal."""
-    found = table(HEADINGS, [cells(step) for step in record.steps])
-    return "\n".join([heading(record), found, *remarks(record), ""])
+    results = table(HEADINGS, [cells(step) for step in record.steps])
+    return "\n".join([heading(record), results, *remarks(record), ""])
 
 
 def record_markdown(record: Record) -> str:
     """The same as Markdown."""
     rows = [HEADINGS, ["---"] * len(HEADINGS), *(cells(step) for step in record.steps)]
-    found = [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
+    lines = [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
     said = [f"- {line}" for line in remarks(record)]
-    return "\n".join([f"# {heading(record)}", "", *found, "", *said, ""])
+    return "\n".join([f"# {heading(record)}", "", *lines, "", *said, ""])
 
 
 def remarks(record: Record) -> list[str]:
@@ -116,18 +124,18 @@ def remarks(record: Record) -> list[str]:
 
 def heading(record: Record) -> str:
     """Name what was measured, and where."""
-    what = ", ".join(
-        f"{one.key} ({one.volume_type or 'type unknown'} {one.size_gib:.4g} GiB)"
-        for one in record.volumes
+    volumes = ", ".join(
+        f"{volume.key} ({volume.volume_type or 'type unknown'} {volume.size_gib:.4g} GiB)"
+        for volume in record.volumes
     )
     on = f" over {record.stripe}" if record.stripe else ""
-    return f"{record.profile} on {what}{on}, {record.host}"
+    return f"{record.profile} on {volumes}{on}, {record.host}"
 
 
 def cells(step: StepRecord) -> tuple[str, ...]:
     """One row of the table of results."""
-    found = [way for way in (step.read, step.write) if way is not None]
-    tails = [way.percentiles_s["95"] for way in found if "95" in way.percentiles_s]
+    ways = [way for way in (step.read, step.write) if way is not None]
+    tails = [way.percentiles_s["95"] for way in ways if "95" in way.percentiles_s]
     promised = step.verdict.promised_iops if step.verdict else None
     word = step.failed or (step.verdict.word if step.verdict else "")
     if step.files_mib_s is not None:
@@ -157,24 +165,26 @@ def _reasons(record: Record) -> list[str]:
 
 def minutes(step: StepRecord) -> list[str]:
     """The readings of each whole minute, of a step that has several."""
-    found: list[str] = []
+    readings: list[str] = []
     until, ops, seconds = MINUTE_S, 0.0, 0.0
     before = 0.0
     for at, iops, _ in step.samples:
         ops, seconds, before = ops + iops * (at - before), seconds + at - before, at
         if at >= until:
-            found.append(number(ops / seconds))
+            readings.append(number(ops / seconds))
             until, ops, seconds = until + MINUTE_S, 0.0, 0.0
-    return [f"{step.name}, IOPS minute by minute: {'; '.join(found)}"] if len(found) > 1 else []
+    return (
+        [f"{step.name}, IOPS minute by minute: {'; '.join(readings)}"] if len(readings) > 1 else []
+    )
 
 
 def _drain_lines(drain: DrainRecord, unit: str) -> list[str]:
     """Write the bucket as the run shows it, beside the catalogue's."""
 
-    def beside(name: str, found: float | None, said: float) -> str:
-        if found is None:
+    def beside(name: str, measured: float | None, said: float) -> str:
+        if measured is None:
             return f"{name}: cannot be said; the catalogue has {number(said)}"
-        return f"{name} {number(found)}, the catalogue has {number(said)} ({found / said - 1:+.1%})"
+        return f"{name} {number(measured)}, the catalogue has {number(said)} ({measured / said - 1:+.1%})"
 
     per_s = "IOPS" if unit == "io" else "MiB/s"
     return [

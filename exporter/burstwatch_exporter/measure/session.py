@@ -123,20 +123,20 @@ class Session:
         if self._plan.credit is None:
             return
         bucket, budget = self._plan.credit.bucket, self._watch.bounds.budget
-        before = self._watch.now.left[self._target.views[0].disk.name]
+        before = self._watch.now.intervals[self._target.views[0].disk.name]
         middle = (planned.credits_per_s + bucket.refill) / 2
 
         def is_over(samples: Sequence[ServedSample]) -> bool:
             # As is likely: the most that may have been charged is far above it where I/O is split.
-            spent = math.fsum(one.rate * one.seconds for one in samples)
+            spent = math.fsum(sample.rate * sample.seconds for sample in samples)
             return spent > most or has_fallen(samples, below=middle)
 
         longest_s = min(planned.step.runtime_s, LATE * planned.runs_s)
         step = replace(planned.step, runtime_s=longest_s)
         most = LATE * (before.high + bucket.refill * planned.runs_s)
         run = self._run(planned, step, place, allowed=budget, until=is_over)
-        found = estimate(run.samples, left=before, capacity=bucket.capacity)
-        if self._is_over(run) or run.failed or found is None:
+        bucket_estimate = estimate(run.samples, interval=before, capacity=bucket.capacity)
+        if self._is_over(run) or run.failed or bucket_estimate is None:
             self._stopped = self._stopped or "no knee was found"
             return
         refill = None
@@ -145,13 +145,13 @@ class Session:
             again = replace(step, name=f"{step.name}-after-rest")
             run = self._run(planned, again, place, allowed=budget, until=is_over)
             if not self._is_over(run) and not run.failed:
-                refill = refill_after(run.samples, found.knee, rested_s=rested_s)
+                refill = refill_after(run.samples, bucket_estimate.knee, rested_s=rested_s)
         self._drain = rec.DrainRecord(
-            knee_s=found.knee.at,
-            burst=found.knee.burst,
-            baseline=found.knee.baseline,
-            drained=found.drained,
-            capacity=found.capacity,
+            knee_s=bucket_estimate.knee.at,
+            burst=bucket_estimate.knee.burst,
+            baseline=bucket_estimate.knee.baseline,
+            drained=bucket_estimate.drained,
+            capacity=bucket_estimate.capacity,
             refill=refill,
             catalogue_burst=bucket.burst,
             catalogue_baseline=bucket.refill,
@@ -192,22 +192,22 @@ class Session:
         )
         iops = iops_of(run)
         if iops is not None and is_judged:
-            left = self._credits()
-            verdict = judge(step, self._disk, iops=iops, ran_s=run.ran_s, left=left)
+            credits_left = self._credits()
+            verdict = judge(step, self._disk, iops=iops, ran_s=run.ran_s, credits_left=credits_left)
         self._steps.append(step_record(step, run, verdict))
 
     def _credits(self) -> Credits | None:
         """The credits left on the volume that has the fewest."""
         shares = [
             Credits(
-                low=left.low / view.account.own_bucket.capacity,
-                high=left.high / view.account.own_bucket.capacity,
+                low=interval.low / view.account.own_bucket.capacity,
+                high=interval.high / view.account.own_bucket.capacity,
             )
             for view in self._target.views
             if view.account is not None
-            for left in [self._watch.now.left[view.disk.name]]
+            for interval in [self._watch.now.intervals[view.disk.name]]
         ]
-        return min(shares, key=lambda one: one.low, default=None)
+        return min(shares, key=lambda credits_left: credits_left.low, default=None)
 
     def _record(self) -> rec.Record:
         watch, target = self._watch, self._target
@@ -249,11 +249,11 @@ def disk_limits_of(target: Target, *, vcpus: int) -> DiskLimits:
     if spec is None:
         return DiskLimits()
     is_known = len(target.views) == target.members
-    other = OTHER_DISKS.get(spec.volume_spec.volume_type)
-    if other is not None:
+    other_disk = OTHER_DISKS.get(spec.volume_spec.volume_type)
+    if other_disk is not None:
         return DiskLimits(
-            ways=other.of_size(spec.volume_spec.size_gib),
-            cap=other.cap(vcpus),
+            ways=other_disk.of_size(spec.volume_spec.size_gib),
+            cap=other_disk.cap(vcpus),
             members=target.members,
             is_known=is_known,
         )

@@ -28,7 +28,7 @@ class MeasureSource:
             OSError: if the folder cannot be read.
         """
         here = {view.disk.key: view.disk.name for view in snapshot.views}
-        known: dict[Path, tuple[tuple[int, int], Record]] = {}
+        records: dict[Path, tuple[tuple[int, int], Record]] = {}
         for path in sorted(self._folder.iterdir()):
             if path.suffix != ".json":
                 continue
@@ -36,14 +36,14 @@ class MeasureSource:
                 status = path.stat()
                 stamp = (status.st_mtime_ns, status.st_size)
                 before = self._known.get(path)
-                known[path] = (
+                records[path] = (
                     before if before and before[0] == stamp else (stamp, read_record(path))
                 )
             except (RecordError, OSError) as error:
                 attempt.problems.append(str(error))
-        self._known = known
+        self._known = records
         newest: dict[tuple[str, str], Record] = {}
-        for _, record in sorted(known.values(), key=lambda one: one[1].ended_s):
+        for _, record in sorted(records.values(), key=lambda entry: entry[1].ended_s):
             if record.volumes and record.volumes[0].key in here:
                 newest[record.volumes[0].key, record.profile] = record
         for (key, _), record in sorted(newest.items()):

@@ -45,8 +45,8 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
         ValueError: if it is no directory, or on nothing that this host has a volume under.
     """
     try:
-        found = directory.resolve(strict=True)
-        status = found.stat()
+        resolved = directory.resolve(strict=True)
+        status = resolved.stat()
     except OSError as error:
         msg = f"directory {directory}: {error.strerror or error}"
         raise ValueError(msg) from error
@@ -60,11 +60,11 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
         (roots.procfs / "diskstats").read_text(encoding="ascii", errors="replace")
     )
     devno = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
-    fstype, source = _mounted(found, roots)
-    name = next((one for one, number in stats.devnos.items() if number == devno), None)
+    fstype, source = _mounted(resolved, roots)
+    name = next((device for device, number in stats.devnos.items() if number == devno), None)
     if fstype == "btrfs":  # it has numbers of its own, but names its device
         name = device_of(source, snapshot.stacked)
-        devices = next((some for some in btrfs_members(roots.sysfs) if name in some), [])
+        devices = next((members for members in btrfs_members(roots.sysfs) if name in members), [])
         if len(devices) > 1:
             msg = (
                 f"directory {directory} is on a btrfs of several devices ({', '.join(devices)}), "
@@ -72,17 +72,19 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
             )
             raise ValueError(msg)
     by_name = {view.disk.name: view for view in snapshot.views}
-    under = {one.name: one.disks for one in snapshot.stacked} | {one: (one,) for one in by_name}
+    under = {device.name: device.disks for device in snapshot.stacked} | {
+        device: (device,) for device in by_name
+    }
     views = tuple(by_name[disk] for disk in under.get(name or "", ()) if disk in by_name)
     if not views or name is None:
-        what = f"{fstype} of {source}" if name is None else f"{name} ({fstype})"
+        place = f"{fstype} of {source}" if name is None else f"{name} ({fstype})"
         msg = (
-            f"directory {directory} is on {what}, which is no volume of this host, "
+            f"directory {directory} is on {place}, which is no volume of this host, "
             "allowed are EBS volumes and the devices of the configuration"
         )
         raise ValueError(msg)
     return Target(
-        directory=found,
+        directory=resolved,
         fstype=fstype,
         device=name,
         views=views,
@@ -92,14 +94,14 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
 
 def _mounted(directory: Path, roots: Roots) -> tuple[str, str]:
     """The type and the source of the file system that a directory is on."""
-    found = ("an unknown file system", "")
+    file_system = ("an unknown file system", "")
     longest = -1
     for mount in read_mounts(roots.procfs)[0]:
         point = mount.mountpoint
         inside = directory.is_relative_to(point)
         if inside and len(point) >= longest:  # the newest of two at one place hides the other
-            longest, found = len(point), (mount.fstype, mount.source)
-    return found
+            longest, file_system = len(point), (mount.fstype, mount.source)
+    return file_system
 
 
 #: A device on a device on a device: more would be a circle.
@@ -119,7 +121,7 @@ def read_stripe(sysfs: Path, name: str) -> Stripe | None:
         folder = block / name
         if not folder.is_dir():
             parent = next(
-                (one.parent.name for one in block.glob(f"*/{name}") if one.is_dir()), None
+                (entry.parent.name for entry in block.glob(f"*/{name}") if entry.is_dir()), None
             )
             if parent is None:
                 return None
@@ -128,7 +130,7 @@ def read_stripe(sysfs: Path, name: str) -> Stripe | None:
         if (folder / "md" / "level").exists():
             return _array(folder)
         try:
-            under = [one.name for one in (folder / "slaves").iterdir()]
+            under = [member.name for member in (folder / "slaves").iterdir()]
         except OSError:
             return None
         if len(under) != 1:

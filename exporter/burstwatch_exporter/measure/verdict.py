@@ -51,9 +51,9 @@ class Credits:
 
 
 def judge(
-    pattern: IoPattern, disk: DiskLimits, *, iops: float, ran_s: float, left: Credits | None
+    pattern: IoPattern, disk: DiskLimits, *, iops: float, ran_s: float, credits_left: Credits | None
 ) -> Verdict:
-    """Judge ``iops`` in ``ran_s`` seconds; ``left`` is None for a disk without a bucket."""
+    """Judge ``iops`` in ``ran_s`` seconds; ``credits_left`` is None for a disk without a bucket."""
     expected = expect(pattern, disk)
     best = expected.best
     if ran_s < LEAST_S:
@@ -70,19 +70,21 @@ def judge(
         return _above(pattern, disk, iops, best)
     if _is_near(iops, best.iops):
         return _at_best(disk, iops, expected)
-    return _below(pattern, iops, expected, left)
+    return _below(pattern, iops, expected, credits_left)
 
 
-def _below(pattern: IoPattern, iops: float, expected: Expectation, left: Credits | None) -> Verdict:
+def _below(
+    pattern: IoPattern, iops: float, expected: Expectation, credits_left: Credits | None
+) -> Verdict:
     best, empty = expected.best, expected.empty
     in_flight = "nothing was served"
     if iops > 0:
         in_flight = f"{pattern.in_flight} in flight of {pattern.in_flight / iops * MS:.2g} ms each"
     if empty is not None and _is_near(iops, empty.iops):
-        if left is None or left.low <= 0:
+        if credits_left is None or credits_left.low <= 0:
             return _verdict("at baseline", f"{_beside(iops, empty)}: out of credits", empty)
         reason = (
-            f"{number(iops)} IOPS are its baseline, but by count {left.low:.0%} to {left.high:.0%} of the credits "
+            f"{number(iops)} IOPS are its baseline, but by count {credits_left.low:.0%} to {credits_left.high:.0%} of the credits "
             f"are left. Possible causes: {in_flight} are too few, a limit of the instance, first reads from a "
             "snapshot, or a cgroup limit"
         )

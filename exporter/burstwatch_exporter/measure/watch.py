@@ -74,7 +74,7 @@ class Watch:
         if self._gone:
             return self._gone
         for device, floor in self.bounds.floors.items():
-            if now.left[device].low < floor:
+            if now.intervals[device].low < floor:
                 return f"the balance of {device} may be under its floor"
         seconds = now.at - before.at
         rate = (now.spent_most - before.spent_most) / seconds if seconds > 0 else 0.0
@@ -119,19 +119,19 @@ class Watch:
         self._on_sample(self._step, self.now, served)
 
 
-def _joined(one: ServedSample, other: ServedSample) -> ServedSample:
+def _joined(earlier: ServedSample, later: ServedSample) -> ServedSample:
     """Two samples as one."""
-    seconds = one.seconds + other.seconds
+    seconds = earlier.seconds + later.seconds
 
     def mean(a: float, b: float) -> float:
-        return (a * one.seconds + b * other.seconds) / seconds
+        return (a * earlier.seconds + b * later.seconds) / seconds
 
     return ServedSample(
-        at=other.at,
+        at=later.at,
         seconds=seconds,
-        iops=mean(one.iops, other.iops),
-        mib_s=mean(one.mib_s, other.mib_s),
-        rate=mean(one.rate, other.rate),
+        iops=mean(earlier.iops, later.iops),
+        mib_s=mean(earlier.mib_s, later.mib_s),
+        rate=mean(earlier.rate, later.rate),
     )
 
 

@@ -80,13 +80,13 @@ class App(Application):
         )
         return body
 
-    async def _shared(self, wanted: tuple[str, bool], answer: Callable[[], Answer]) -> Answer:
+    async def _shared(self, key: tuple[str, bool], answer: Callable[[], Answer]) -> Answer:
         """What ``answer`` gives in a thread, once for all who want the same meanwhile."""
-        future = self._under_way.get(wanted)
+        future = self._under_way.get(key)
         if future is None:
             future = asyncio.get_running_loop().run_in_executor(self._scrapes, answer)
-            self._under_way[wanted] = future
-            future.add_done_callback(lambda _: self._under_way.pop(wanted))
+            self._under_way[key] = future
+            future.add_done_callback(lambda _: self._under_way.pop(key))
         return await asyncio.shield(future)
 
     def _render(self, accept: str, *, packs: bool) -> Answer:
@@ -120,12 +120,12 @@ class App(Application):
 def network_of(address: str) -> str:
     """The network that a client is taken for: who has one address of it mostly has many. Anything else as it is."""
     try:
-        found = ip_address(address.partition("%")[0])
+        parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    if isinstance(found, IPv6Address):  # a socket for both gives IPv4 as ::ffff:10.0.0.1
-        found = found.ipv4_mapped or found
-    return str(ip_network(f"{found}/{24 if found.version == IPV4 else 64}", strict=False))
+    if isinstance(parsed, IPv6Address):  # a socket for both gives IPv4 as ::ffff:10.0.0.1
+        parsed = parsed.ipv4_mapped or parsed
+    return str(ip_network(f"{parsed}/{24 if parsed.version == IPV4 else 64}", strict=False))
 
 
 def _threads(count: int) -> ThreadPoolExecutor:

@@ -41,8 +41,8 @@ class Tls:
     @property
     def files(self) -> tuple[Path, ...]:
         """Everything that is read, and may be exchanged while the server runs."""
-        some = (self.cert_file, self.key_file, self.client_ca_file)
-        return tuple(path for path in some if path is not None)
+        paths = (self.cert_file, self.key_file, self.client_ca_file)
+        return tuple(path for path in paths if path is not None)
 
     def context(self) -> ssl.SSLContext:
         """Make the server's TLS context.

@@ -76,7 +76,7 @@ class Server:
 
 def _listen(host: str, port: int) -> socket.socket:
     if not host and socket.has_dualstack_ipv6():
-        found = socket.create_server(
+        listener = socket.create_server(
             ("", port), family=socket.AF_INET6, backlog=CONNECTIONS, dualstack_ipv6=True
         )
     else:
@@ -86,9 +86,9 @@ def _listen(host: str, port: int) -> socket.socket:
             type=socket.SOCK_STREAM,
             flags=socket.AI_PASSIVE,
         )
-        found = socket.create_server(address, family=family, backlog=CONNECTIONS)
-    found.setblocking(False)  # noqa: FBT003 - the socket's own signature
-    return found
+        listener = socket.create_server(address, family=family, backlog=CONNECTIONS)
+    listener.setblocking(False)  # noqa: FBT003 - the socket's own signature
+    return listener
 
 
 class _Http(HTTPServer):
@@ -132,8 +132,8 @@ class _Http(HTTPServer):
         """Take a connection, in place of another where there are too many."""
         if len(self._open) >= CONNECTIONS:
             ((most, _),) = Counter(host for _, host in self._open.values()).most_common(1)
-            theirs = [one for one, (_, host) in self._open.items() if host == most]
-            idle = (one for one in theirs if one not in self.busy)
+            theirs = [stream for stream, (_, host) in self._open.items() if host == most]
+            idle = (stream for stream in theirs if stream not in self.busy)
             self._drop(next(idle, theirs[0]), "crowded")
         end = self._loop.call_later(CONNECTION_S, self._expire, stream)
         self._open[stream] = end, network_of(address[0])
@@ -184,8 +184,8 @@ class _CurrentTls:
         stamps: list[object] = []
         for path in self._tls.files:
             try:
-                found = path.stat()
-                stamps.append((found.st_mtime_ns, found.st_ino, found.st_size))
+                status = path.stat()
+                stamps.append((status.st_mtime_ns, status.st_ino, status.st_size))
             except OSError:
                 stamps.append(None)
         return tuple(stamps)
