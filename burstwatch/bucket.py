@@ -51,7 +51,7 @@ class Bucket:
 
     @property
     def can_drain(self) -> bool:
-        """Whether any demand at all can empty this bucket."""
+        """True if any demand at all can empty this bucket."""
         return self.burst > self.refill
 
 

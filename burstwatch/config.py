@@ -219,7 +219,7 @@ class Config:
     )
 
     def with_lead(self, lead_s: float | None, least_s: float = 0.0) -> "Config":
-        """The same with the lead that a resource's owner asks for, or else with ``least_s`` at the least."""
+        """Return a copy with the lead that a resource's owner asks for, or else with ``least_s`` at the least."""
         lead_s = max(self.lead_s, least_s) if lead_s is None else lead_s
         return self if lead_s == self.lead_s else replace(self, lead_s=lead_s)
 

@@ -43,7 +43,7 @@ class Snooze:
         )
 
     def note(self, now: float) -> str:
-        """What people read of it."""
+        """Describe it for people."""
         reason = f": {self.reason}" if self.reason else ""
         return f"snoozed until {clock_time(self.until_s, now=now)}, no new alarm is made{reason}"
 

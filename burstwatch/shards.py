@@ -35,7 +35,7 @@ class Shard:
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is no other part."""
+        """True if there is no other part."""
         return self.count == 1
 
     @property
@@ -44,7 +44,7 @@ class Shard:
         return DIGITS[self.number - 1 :: self.count]
 
     def owns(self, resource_id: str) -> bool:
-        """Whether it is of this part. A thing whose id ends in no digit is of the first."""
+        """True if it is of this part. A thing whose id ends in no digit is of the first."""
         last = thing_id(resource_id)[-1:].lower()
         return (last if last and last in DIGITS else DIGITS[0]) in self.digits
 

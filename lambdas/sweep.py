@@ -116,12 +116,12 @@ def _be_in_time_again(tries: int, sent_at: float, now: float) -> None:
 
 
 def _is_late(sent_at: float, now: float) -> bool:
-    """Whether the next one is due already."""
+    """True if the next one is due already."""
     return now - sent_at >= config.sweep_period_s
 
 
 def _run(sent_at: float) -> str:
-    """The same for all that are swept in one period."""
+    """Sweep all units of one period."""
     return datetime.fromtimestamp(sent_at - sent_at % config.sweep_period_s, tz=UTC).isoformat()
 
 

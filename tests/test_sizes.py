@@ -79,3 +79,37 @@ def test_a_planted_name_that_says_nothing_is_found() -> None:
     planted = "def f(found, *, own): return [one for one in found]\nclass C:\n    left: int\n"
     names = {name for name, _ in bound_names(ast.parse(planted)) if SAY_NOTHING.fullmatch(name)}
     assert names == {"found", "own", "one", "left"}
+
+
+#: A sentence without a subject of its own: the reader must find out what it is about.
+BEGIN_NOWHERE = (
+    "The same",
+    "What ",
+    "Whether ",
+    "Those ",
+    "Who ",
+    "That ",
+    "So many ",
+    "So long ",
+    "So far ",
+)
+
+
+@pytest.mark.parametrize("folder", ["burstwatch", "exporter", "lambdas"])
+def test_docstrings_and_comments_of_constants_begin_with_the_thing_they_are_about(
+    folder: str,
+) -> None:
+    nodes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+    texts = [
+        f"{path.relative_to(ROOT)}: {ast.get_docstring(node)}"
+        for path, tree in trees(folder)
+        for node in ast.walk(tree)
+        if isinstance(node, nodes) and (ast.get_docstring(node) or "").startswith(BEGIN_NOWHERE)
+    ]
+    texts += [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path, _ in trees(folder)
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.strip().startswith(tuple(f"#: {words}" for words in BEGIN_NOWHERE))
+    ]
+    assert texts == []

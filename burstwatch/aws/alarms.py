@@ -31,7 +31,7 @@ DELETE_BATCH = 100
 #: As many as a page may have. All functions together may ask for nine pages a second.
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html (2026-11)
 ALARMS_PER_PAGE = 100
-#: What CloudWatch says of the alarm that is to be deleted and is not there.
+#: CloudWatch's error for an alarm that is to be deleted and does not exist.
 GONE = "ResourceNotFound"
 #: A resource's fingerprint in a tag: 30 bits of its id.
 FINGERPRINT_LENGTH = 5

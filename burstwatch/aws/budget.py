@@ -17,7 +17,7 @@ from burstwatch.shards import Shard
 SPENT_METRIC = "MetricsRequested"
 HOUR_S = 3600.0
 SAVED_S = 6 * HOUR_S
-#: So far back what was spent is looked at: what was saved before that has come in since.
+#: Seconds that spending is read back: savings are capped, so older spending cannot matter.
 BACK_HOURS = 24
 
 
@@ -34,7 +34,7 @@ class Budget:
     opened_at: float
 
     def is_stale(self, now: float) -> bool:
-        """Whether others may have spent so much since that it must be looked up anew."""
+        """True if others may have spent so much since that it must be looked up anew."""
         return now - self.opened_at >= HOUR_S
 
     def refill(self, now: float) -> float:

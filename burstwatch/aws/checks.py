@@ -126,7 +126,7 @@ def read_points(
 
 
 def concurrency(patient: Patient) -> Iterator[Finding]:
-    """Whether Lambda runs as many functions at once as start at once."""
+    """Check that Lambda runs as many functions at once as start at once."""
     limits = patient.clients("lambda").get_account_settings()["AccountLimit"]
     free, needed = limits["UnreservedConcurrentExecutions"], len(patient.deployment.functions)
     is_enough = free > needed
@@ -140,7 +140,7 @@ def concurrency(patient: Patient) -> Iterator[Finding]:
 
 
 def rules(patient: Patient) -> Iterator[Finding]:
-    """Whether each schedule is on."""
+    """Check that each schedule is on."""
     for number, name in enumerate(patient.deployment.rules, start=1):
         rule = patient.clients("events").describe_rule(Name=name)
         is_on = rule.get("State") == "ENABLED"
@@ -209,7 +209,7 @@ def heartbeats(patient: Patient) -> Iterator[Finding]:
 
 
 def faults(patient: Patient) -> Iterator[Finding]:
-    """What sweeps have counted in the last hour, and the errors of the functions in the last day."""
+    """Report the faults that sweeps counted in the last hour, and the functions' errors of the last day."""
     for name, runbook in FAULTS.items():
         yield _count(
             f"{name} in the last hour",
@@ -234,7 +234,7 @@ def _count(check: str, points: Points, todo: str) -> Finding:
 
 
 def dead_letters(patient: Patient) -> Iterator[Finding]:
-    """What could not be handed over."""
+    """Report messages that could not be handed over."""
     name = "ApproximateNumberOfMessages"
     reply = patient.clients("sqs").get_queue_attributes(
         QueueUrl=patient.deployment.output("DeadLettersUrl"), AttributeNames=[name]
@@ -249,7 +249,7 @@ def dead_letters(patient: Patient) -> Iterator[Finding]:
 
 
 def topics(patient: Patient) -> Iterator[Finding]:
-    """Whether somebody hears each topic."""
+    """Check that each topic has subscribers."""
     for name, output in TOPICS.items():
         confirmed, pending = count_subscribers(patient.clients, patient.deployment.output(output))
         is_heard = confirmed and not pending
@@ -262,7 +262,7 @@ def topics(patient: Patient) -> Iterator[Finding]:
 
 
 def silenced(patient: Patient) -> Iterator[Finding]:
-    """Whether the deployment's alarms tell somebody: none disabled, none muted, and those of the stack there."""
+    """Check that the deployment's alarms tell somebody: none disabled, none muted, and those of the stack there."""
     deployment = patient.config.deployment
     prefixes = (*alarm_prefixes(deployment), f"burstwatch-{deployment}-")
     paginator = patient.clients("cloudwatch").get_paginator("describe_alarms")
@@ -306,7 +306,7 @@ def silenced(patient: Patient) -> Iterator[Finding]:
 
 
 def runbooks(patient: Patient) -> Iterator[Finding]:
-    """Whether the link in every page can be followed."""
+    """Check that the runbook's link in every page can be followed."""
     address = patient.config.links.runbook(RUNBOOK_BY_KIND)
     state: State = "ok"
     detail = "the link answers"
@@ -338,7 +338,7 @@ def fetch_status(address: str) -> int:
 
 
 def keys(patient: Patient) -> Iterator[Finding]:
-    """Whether CloudWatch may use the key of each topic. Where it may not, alarms are never delivered."""
+    """Check that CloudWatch may use the key of each topic. Where it may not, alarms are never delivered."""
     for name, output in TOPICS.items():
         about = patient.clients("sns").get_topic_attributes(
             TopicArn=patient.deployment.output(output)
@@ -355,7 +355,7 @@ def keys(patient: Patient) -> Iterator[Finding]:
 
 
 def _denied(clients: Clients, key: str) -> list[str]:
-    """What CloudWatch may not do with a key."""
+    """List the actions that CloudWatch lacks on a key."""
     if key.endswith(AWS_OWN_KEY):
         return list(KEY_ACTIONS)  # its policy lets no service in, and cannot be changed
     kms = clients("kms")
@@ -369,7 +369,7 @@ def _denied(clients: Clients, key: str) -> list[str]:
 
 
 def _allows(statement: Mapping[str, Any], action: str) -> bool:
-    """Whether a statement of a key's policy lets CloudWatch do something, whatever its conditions say."""
+    """True if a statement of a key's policy lets CloudWatch do something, whatever its conditions say."""
     principal = statement.get("Principal", {})
     services = (
         _many(principal.get("Service", ())) if isinstance(principal, Mapping) else [principal]
@@ -387,7 +387,7 @@ def _many(value: Any) -> list[Any]:  # noqa: ANN401 - IAM takes one where it tak
 
 
 def cost(patient: Patient) -> Iterator[Finding]:
-    """What asking for metrics has cost this month, by the deployment's own count."""
+    """Report the cost of this month's metric requests, by the deployment's own count."""
     today = datetime.fromtimestamp(patient.now, tz=UTC)
     month = today.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     back_s = patient.now - month.timestamp()

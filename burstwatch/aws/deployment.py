@@ -86,5 +86,5 @@ def count_subscribers(clients: Clients, topic: str) -> tuple[int, int]:
         for subscription in page["Subscriptions"]
         if DRILL_QUEUE not in subscription["Endpoint"]
     ]
-    # What was cancelled is listed for some days, as "Deleted".
+    # A cancelled subscription is listed for some days, as "Deleted".
     return sum(arn.startswith("arn:") for arn in arns), arns.count("PendingConfirmation")

@@ -78,7 +78,7 @@ def _credentials(clients: Clients) -> Iterator[Finding]:
 
 
 def _permissions(clients: Clients, kind: Kind, now: float) -> Iterator[Finding]:
-    """Whether each read of a kind is allowed, by calling it for one page."""
+    """Check that each read of a kind is allowed, by calling it for one page."""
     calls: dict[str, Callable[[], object]] = {
         listing.iam_action: partial(_read_page, clients, listing) for listing in kind.listings
     }
@@ -115,7 +115,7 @@ def _read_page(clients: Clients, listing: Listing) -> None:
 def _functions(
     clients: Clients, deployment: Deployment, settings: list[Config]
 ) -> Iterator[Finding]:
-    """Whether each function is ready; ``settings`` takes in what they are set to."""
+    """Check that each function is ready; ``settings`` takes in their settings."""
     for number, name in enumerate(deployment.functions, start=1):
         function = clients("lambda").get_function_configuration(FunctionName=name)
         try:

@@ -100,7 +100,7 @@ class Drill:
     def _steps(
         self, ready: Mapping[str, str], queue: str | None, ending: ExitStack
     ) -> list[tuple[str, Callable[[], str]]]:
-        """What is tried, in this order. ``ready`` are the names of the alarm and of its topic."""
+        """List the steps in the order in which they are tried. ``ready`` has the names of the alarm and of its topic."""
 
         def make_alarm() -> str:
             ending.callback(_quietly, lambda: self._leave(ready["alarm"]))

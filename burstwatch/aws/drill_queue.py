@@ -55,7 +55,7 @@ def clear_leftovers(clients: Clients, topic: str, now: float) -> None:
 
 
 def has_received(clients: Clients, url: str | None, alarm: str, state: str) -> bool:
-    """Whether one of the messages that wait in the queue says that the alarm went to this state."""
+    """True if one of the messages that wait in the queue says that the alarm went to this state."""
     reply = clients("sqs").receive_message(QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=1)
     return any(
         _is_notification(message["Body"], alarm, state) for message in reply.get("Messages", ())

@@ -166,7 +166,7 @@ class _Step:
         return f"{SEVERITY_METRIC} {severity} of {self.drill_id}"
 
 
-#: What the function can be asked for, by the name of the step.
+#: The steps that the function can be asked for, by name.
 STEPS: Mapping[str, Callable[[_Step], str]] = {
     "ready": _Step.ready,
     "begin": _Step.begin,

@@ -50,7 +50,7 @@ def close_episode(
         resource.bucket is None for resource in buckets
     )
     if is_gone or reaches < SEVERITY[episode.severity]:
-        # It has other credits now, or none: their values say nothing of what there was.
+        # It has other credits now, or none, so their values say nothing of the credits that ran out.
         console = console_link(kind, buckets[0])
         return replace(episode, name=buckets[0].name, console=console)
     queries = {resource.key: level_query(kind, resource) for resource in buckets}
@@ -107,7 +107,7 @@ def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:
 
 
 def of_alarms(alarms: Sequence[Alarm], *, unit: str, closed_s: float | None) -> Episode:
-    """What the alarms of one resource tell, of which there is one at least."""
+    """Describe an episode by the alarms of its resource, at least one."""
     timeline = merge_timelines([alarm.timeline for alarm in alarms])
     # A critical alarm may be gone already: the others know that somebody was paged.
     is_critical = timeline.paged_s is not None or any(

@@ -34,8 +34,8 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     ahead = [seconds for seconds in times if seconds > 0]  # what is dry already is counted as that
     numbers: dict[str, float] = {
         "ResourcesSeen": len(assessments),
-        # What AWS publishes nothing of is unknown for good: seen, counted, and no alarm.
-        # What has just been started has no datapoint yet: it is unknown, and no alarm either.
+        # A resource without any published metric stays unknown: it is counted, and is no alarm.
+        # A resource that has just been started has no datapoint yet: it is unknown, and no alarm either.
         "ResourcesUnknown": sum(
             a.verdict == "unknown" and a.projection.is_published and not _is_young(r, snapshot.at)
             for r, a in snapshot.assessments.values()
@@ -61,7 +61,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
 
 
 def other_counts(snapshot: UnitSnapshot) -> Mapping[str, int]:
-    """What is worth a word in the log, and not the price of a metric."""
+    """Count what is logged, but not published as a metric, which would cost money."""
     assessments = [assessment for _, assessment in snapshot.assessments.values()]
     return {
         "asked": snapshot.evaluated,

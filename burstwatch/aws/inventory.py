@@ -16,7 +16,7 @@ from burstwatch.owner_tags import read_owner_tags
 from burstwatch.polling.unit import Problem, Unit
 from burstwatch.shards import Shard, thing_id
 
-#: What a kind raises for an item of a shape or value that it does not know.
+#: Errors that a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
 #: The items of a kind's inventory and of the lookups so far, by name.
 Lists: TypeAlias = dict[str, Sequence[Item]]
@@ -44,11 +44,11 @@ class Inventory:
 
     @property
     def first_error(self) -> str:
-        """What the first call that failed was answered."""
+        """Name the first call that failed, with AWS's answer."""
         return next((f"{problem.part}: {problem.error}" for problem in self.problems), "no answer")
 
     def completed_by(self, before: "Inventory") -> "Inventory":
-        """The same with what an earlier one knew of it, and of what was not listed this time.
+        """Return a copy completed by an earlier inventory: its details, and the resources that were not listed this time.
 
         A volume whose instance could not be looked up is not described as well as it was, and
         all that is remembered of it would be lost.
@@ -179,7 +179,7 @@ def _things(
 def _tagged(
     listing: Listing, things: list[Thing], unit: Unit, reader: ListingReader
 ) -> tuple[list[Thing], bool]:
-    """The same with their tags, of a listing that has none, and whether all could be read."""
+    """Add tags to the things of a listing that has none. Returns also whether all tags could be read."""
     tags = listing.tags
     if tags is None or not things:
         return things, True
@@ -196,7 +196,7 @@ def _tagged(
 def _look_up_for(
     lookup: Lookup, things: Sequence[Thing], lists: Lists, shard: Shard, reader: ListingReader
 ) -> tuple[list[Item], dict[str, str]]:
-    """What a lookup has found, and why nothing can be said of some things without what it should have."""
+    """Run a lookup. Returns its items, and why some things cannot be described without them."""
     if not lookup.is_needed:
         return _look_up(lookup, lists, shard, reader), {}
     is_concerned = lookup.concerns(lists)
@@ -240,7 +240,7 @@ def _left_to_check(listing: Listing, scope: Scope) -> Scope:
 
 
 def _is_in(scope: Scope, own_id: str, tags: Mapping[str, str]) -> bool:
-    """Whether something with this id and these tags is in a scope.
+    """True if something with this id and these tags is in a scope.
 
     A resource's own id decides the shard: its alarm is found again by that id alone.
     """

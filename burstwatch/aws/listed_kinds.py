@@ -76,7 +76,7 @@ def _learn(home: Clients, snapshot: UnitSnapshot, config: Config, memory: Memory
         memory.listed_before = listed | (memory.listed_before or frozenset())
         return []
     problems = _keep(home, heartbeat, listed - heartbeat.kinds)
-    # What could not be written is written again at the next sweep.
+    # Tags that could not be written are written at the next sweep.
     memory.listed_before = heartbeat.kinds if problems else heartbeat.kinds | listed
     return problems
 

@@ -21,7 +21,7 @@ from burstwatch.shards import WHOLE
 
 #: A page with none of these is the last one. A test compares them with every kind's listings.
 TOKENS = ("NextToken", "NextMarker", "Marker", "PaginationToken")
-#: What was listed in full at one look, and in how many calls, by operation and arguments: several
+#: Complete listings of one look with their number of calls, by operation and arguments: several
 #: kinds read the same.
 Listed: TypeAlias = dict[tuple[str, str, str], tuple[list[Item], int]]
 

@@ -80,7 +80,7 @@ class UnitSnapshot:
 
     @property
     def is_blind(self) -> bool:
-        """Whether nobody watches a kind that was watched before, or any kind at all."""
+        """True if nobody watches a kind that was watched before, or any kind at all."""
         return bool(self.blind) or (bool(self.kinds) and self.unlisted.keys() >= self.kinds.keys())
 
     def brief(self, resource_id: str) -> Brief:
@@ -135,7 +135,7 @@ def look(
     Whatever could be empty within ``demand_horizon_s`` is asked for its demand too; the rest
     only where that can change the verdict. Nothing is asked for beyond the budget.
     """
-    # All that there is before any of it is asked for: what there is no time for must be unknown.
+    # List every kind before reading any metric, so that resources without time left are unknown and not missing.
     listed: Listed = {}
     stocks = {
         kind.name: (
@@ -288,7 +288,7 @@ def _why_blind(part: _Part, kind_look: _KindLook, memory: Memory) -> str:
     refused = 0 if inventory.is_answered else len(inventory.refused)
     if refused and len(asked_keys) + refused <= refused / BLIND_SHARE:
         return f"cannot be described: {inventory.first_error}"
-    # What there was no budget for was not asked; that has an alarm of its own.
+    # Resources without budget were not polled; that has an alarm of its own.
     last_looks = filter(None, map(memory.looks.get, asked_keys))
     failed = [
         last_look.assessment.projection.reason for last_look in last_looks if last_look.failed

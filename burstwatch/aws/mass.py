@@ -14,9 +14,9 @@ from burstwatch.aws.names import ALARMED, LONG_EMPTY, MANY_AT_ONCE, group_of
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 
-#: What comes into danger within so long of the first has risen together with it.
+#: Seconds: resources that come into danger within this time of the first have risen together with it.
 RISE_S = 600.0
-#: What has been empty for so long is nothing new, and counts in no rise.
+#: Seconds: a resource that has been empty for this long is nothing new, and counts in no rise.
 LONG_EMPTY_S = 3 * 3_600.0
 #: ``new``: its alarm is to be made. ``on``: enough of it is in danger. ``held``: too little of it can
 #: be judged to say so. ``over``: its alarm ends, and those that are left get alarms of their own.
@@ -38,7 +38,7 @@ class Crowd:
 
 @dataclass(frozen=True, kw_only=True)
 class Sight:
-    """What a look can say of the members of groups, other than that they are in danger.
+    """Findings of a look on the members of groups, besides their danger.
 
     ``lost`` could be judged before and cannot be now. ``empty_since`` has when buckets became empty, by id.
     ``is_whole`` is whether everything was listed: only then does a member that is not there no longer exist.
@@ -67,14 +67,14 @@ class Group:
 
     @property
     def has_changed(self) -> bool:
-        """Whether its alarm's tags do not say who is in it."""
+        """True if its alarm's tags do not say who is in it."""
         if self.alarm is None or self.alarm.members is None:
             return False
         return self.alarm.members != self.members
 
     @property
     def has_grown(self) -> bool:
-        """Whether its alarm's text does not count all that are in it."""
+        """True if its alarm's text does not count all that are in it."""
         if self.alarm is None or not self.alarm.members:
             return False
         return self.state == "on" and not self.members <= self.alarm.members
@@ -159,7 +159,7 @@ def _plan_severity(
 
 
 def _without_members(resource_ids: Iterable[str], alarms: Iterable[Alarm]) -> list[str]:
-    """Those that no alarm is known to stand for."""
+    """Return the resources that no lasting alarm stands for."""
     lasting = [alarm.members or () for alarm in alarms if alarm.timeline.over_s is None]
     members = {member for alarm_members in lasting for member in alarm_members}
     return [resource_id for resource_id in resource_ids if fingerprint(resource_id) not in members]
@@ -181,7 +181,7 @@ def _going_on(
 ) -> Group:
     """The group of an alarm that is there, with those that are joining it."""
     if alarm.members is None:
-        # It could not be read whom it stands for: nobody is told that it is over.
+        # Its members could not be read, so nobody is told that it is over.
         return Group(
             name=group_of(alarm.resource_id),
             severity=alarm.severity,
@@ -206,7 +206,7 @@ def _going_on(
         name=group_of(alarm.resource_id),
         severity=alarm.severity,
         resource_ids=present,
-        # What is well again leaves: if it comes into danger once more, that is news.
+        # A resource that has recovered leaves the group: if it comes into danger again, that is news.
         members=frozenset(map(fingerprint, present)) | lost,
         state=state,
         alarm=alarm,

@@ -14,7 +14,7 @@ from burstwatch.formatting import span
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
 
-#: So many resources of a kind are measured at most: each costs some requests.
+#: Most resources of a kind that are measured: each costs some requests.
 MOST = 5
 BACK_S = 3 * HOUR_S
 STATISTICS = ("Minimum", "Average", "Maximum")
@@ -23,7 +23,7 @@ STATISTICS = ("Minimum", "Average", "Maximum")
 def measure(clients: Clients, kind: Kind, *, now: float) -> Iterator[Finding]:
     """The answers of a kind: one finding for each question."""
     inventory = take_inventory(kind, clients, clients.unit(), now=now)
-    # Those that were resized first, for they are rare.
+    # Resized ones first, because they are rare.
     usable = sorted(
         (resource for resource in inventory.resources if resource.can_spend),
         key=lambda resource: resource.history_from_s is None,
@@ -77,7 +77,7 @@ def _cadence(kind: Kind, levels: dict[str, list[Points]], now: float) -> Finding
 def _statistics(
     kind: Kind, resources: Sequence[Resource], levels: dict[str, list[Points]]
 ) -> Finding:
-    """Whether the statistic that we ask for is there."""
+    """Check that the statistic that we ask for is published."""
     counts = {name: sum(bool(times) for times, _ in levels[name]) for name in STATISTICS}
     missing = [
         resource.id
@@ -99,7 +99,7 @@ def _statistics(
 def _future(
     clients: Clients, kind: Kind, resource: Resource, levels: dict[str, list[Points]], now: float
 ) -> Finding:
-    """Whether a range that ends in the future changes the datapoints of the past."""
+    """Check that a range that ends in the future leaves the datapoints of the past as they are."""
     check = f"{kind.name} query that ends in the future"
     plain, _ = levels[resource.statistic][0]
     if not plain:

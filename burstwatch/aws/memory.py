@@ -25,7 +25,7 @@ from burstwatch.shards import WHOLE, Shard
 #: calls than this is read so often, and not at every sweep.
 FEW_CALLS = 10
 INVENTORY_S = 300.0
-#: So many inventories in a row must lack what is gone.
+#: Number of inventories in a row that must lack a resource before it is gone.
 GONE_AFTER = 3
 
 
@@ -88,7 +88,7 @@ class Memory(Schedule):
     presences: dict[str, Presence] = field(default_factory=dict)
     #: The kinds that could be listed here at some time; None where that is not known yet.
     listed_before: frozenset[str] | None = None
-    #: Whether the stack watches the heartbeat, and so keeps which kinds could be listed.
+    #: True if the stack has an alarm on the heartbeat, whose tags keep the kinds that could be listed.
     has_heartbeat: bool = False
     #: The last inventory of each kind of which every call was answered.
     _whole: dict[str, Inventory] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Memory(Schedule):
         self.pace = Pace(shards=self.shard.count)
 
     def is_settled(self, kind: Kind) -> bool:
-        """Whether enough inventories of a kind were read for what is in none of them to be gone."""
+        """True if enough inventories of a kind were read for what is in none of them to be gone."""
         return self._presence(kind).listings >= GONE_AFTER
 
     def _presence(self, kind: Kind) -> Presence:
@@ -148,12 +148,12 @@ class Memory(Schedule):
         if inventory.is_answered:
             self._whole[kind.name] = inventory
         else:
-            # What is there is judged on for as long as nobody can say that it is not.
+            # A resource is judged for as long as nobody can say that it is gone.
             inventory = inventory.completed_by(self._whole.get(kind.name, inventory))
         new_stock = Stock(
             at=now, inventory=inventory, watchlist=make_watchlist(inventory.resources)
         )
-        # What is not whole, or has a part missing, is no ground to stand on.
+        # An incomplete inventory is not kept as the fallback for the next one.
         if inventory.calls > FEW_CALLS and inventory.complete and not inventory.problems:
             self.stocks[kind.name] = new_stock
         else:

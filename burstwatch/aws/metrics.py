@@ -91,7 +91,7 @@ def _read_batch(
     while True:
         page = clients("cloudwatch").get_metric_data(**request)
         if "MetricDataResults" not in page:
-            # So botocore passes on a body that was cut, or is of somebody in between.
+            # botocore passes on a body like this when it was cut, or came from a proxy.
             raise CutError(operation="GetMetricData")
         for result in page["MetricDataResults"]:
             if result["Id"] not in by_id:

@@ -26,7 +26,7 @@ HEARTBEATS_MISSED = 5
 ALARM_PERIOD_S = 60
 #: The kind of an alarm that stands for many resources, and its dimension with that name.
 MASS = "mass"
-#: What such an alarm is named for: resources that came into danger together, or that have been empty for hours.
+#: Groups that a mass alarm is named for: resources that came into danger together, or that have been empty for hours.
 MANY_AT_ONCE, LONG_EMPTY = "many_at_once", "long_empty"
 #: Divides a part from one of its groups of resources.
 GROUP = "#"
@@ -34,23 +34,23 @@ GROUP = "#"
 DRILL = "drill"
 #: The kind of an alarm that tells of a kind of resources that could never be listed.
 LISTING = "listing"
-#: What such an alarm is named for.
+#: The group that such an alarm is named for.
 NOT_LISTED = "not_listed"
 #: Two alarms that exist since the deployment, for what nobody would hear, and what each of them watches.
 NOT_PAGED, NOT_HEARD = "not-paged", "not-heard"
 STANDBY_METRICS = {NOT_PAGED: "NotPaged", NOT_HEARD: "NotHeard"}
 #: Divides a deployment's name, which cannot have it, from a unit that is not the home unit.
 FOREIGN = "@"
-#: What comes after the deployment in the name of an alarm whose resource has a name.
+#: The part of an alarm's name after the deployment, where its resource has a name.
 WITH_NAME = ("name", "resource-id", "severity")
 #: A resource's name is cut at so many characters and bytes in an alarm's name.
 NAME_LENGTH, NAME_BYTES = 32, 64
-#: What the names of all alarms of all deployments begin with.
+#: Prefix of the names of all alarms of all deployments.
 EVERY_ALARM = "burstwatch/"
 
 
 def alarm_prefix(deployment: str) -> str:
-    """What the names of a deployment's alarms of its home unit begin with."""
+    """Prefix of the names of a deployment's alarms in its home unit."""
     return f"{EVERY_ALARM}{deployment}/"
 
 
@@ -65,7 +65,7 @@ def foreign_name(unit: Unit) -> str:
 
 
 def unit_prefix(deployment: str, unit: Unit, home: Unit) -> str:
-    """What the names of one unit's alarms begin with: ``burstwatch/<deployment>[@<account>.<region>]/``.
+    """Prefix of the names of one unit's alarms: ``burstwatch/<deployment>[@<account>.<region>]/``.
 
     All alarms are kept at home. CloudWatch finds alarms only by the beginning of their names, and a
     sweep must not read those of every other unit. The shorter it is, the sooner a subject says which volume.
@@ -95,7 +95,7 @@ def plain_part(name: str) -> str:
 
 
 def _is_kept(letter: str) -> bool:
-    """Whether it is a letter, a mark, a digit or a symbol such as an emoji; not a sign of ASCII, or one that nobody sees."""
+    """True if it is a letter, a mark, a digit or a symbol such as an emoji; not a sign of ASCII, or one that nobody sees."""
     if letter.isascii():
         return letter.isalnum()
     return unicodedata.category(letter)[0] in "LMN" or unicodedata.category(letter) == "So"
@@ -114,7 +114,7 @@ def parse_alarm_name(name: str) -> tuple[str, str]:
 
 
 def mass_name(shard: Shard, group: str = MANY_AT_ONCE) -> str:
-    """What stands for a resource's id in the name of the alarm for a group. No id has its underscore."""
+    """The part of a group alarm's name that stands for a resource's id. No id has its underscore."""
     return group if shard.is_whole else f"{group}-{shard.number}-of-{shard.count}"
 
 
@@ -175,7 +175,7 @@ def deployment_dimensions(deployment: str) -> list[dict[str, str]]:
 
 
 def part_dimensions(deployment: str, part: str) -> list[dict[str, str]]:
-    """The same by the name of the part."""
+    """Dimensions of a part's own metrics, by the part's name."""
     return [{"Name": "Deployment", "Value": deployment}, {"Name": "Unit", "Value": part}]
 
 

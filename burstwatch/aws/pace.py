@@ -125,7 +125,7 @@ class Pace:
                 return False
 
     def _nap(self, seconds: float, deadline: Deadline) -> bool:
-        """Whether there was time for it."""
+        """True if there was time for it."""
         if seconds > deadline.left_s():
             return False
         if seconds > 0:

@@ -37,7 +37,7 @@ from burstwatch.shards import shards_of
 QUIET_S = 2.0 * ALARM_PERIOD_S
 #: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
 MOST_NEW_ALARMS = 50
-#: Of so many alarms a sweep changes the text. Those that end wait for it, the others keep theirs.
+#: Most alarms whose text is rewritten per sweep. An alarm that is about to end waits for its rewrite.
 MOST_REWRITTEN = 20
 #: The demand after a change is known when so much of it was seen.
 SEEN_ANEW_S = 900.0
@@ -164,7 +164,7 @@ def plan_alarms(
         is_quiet = resource.id in snapshot.quiet
         if reached is not None and not is_told and not is_quiet:
             draft.create.append((resource.id, reached))
-        # What becomes empty in a maintenance window is told when that ends.
+        # A bucket that runs out in a maintenance window is told when that ends.
         told_severity = min(severity, SEVERITY["critical"]) if is_quiet else severity
         draft.update(existing, told_severity, now)
         draft.end(existing, severity, now)
@@ -215,7 +215,7 @@ def _told_of(resource: Resource, own_alarms: Iterable[Alarm], mass_there: Iterab
 def _is_unsure(
     resource: Resource, assessment: Assessment, snapshot: UnitSnapshot, config: Config
 ) -> bool:
-    """Whether too little is known of what can be spent from to lower its alarm; a higher one may begin.
+    """True if too little is known of what can be spent from to lower its alarm; a higher one may begin.
 
     After a change of size or type, and after a start, nothing before counts. The demand must be seen anew, and a bucket that
     is nearly empty has as long as any other to show no danger.
@@ -357,7 +357,7 @@ def _crowd(draft: _Draft, existing: Mapping[str, Sequence[Alarm]], severity: Ver
 
 
 def _is_ours(alarm: Alarm, snapshot: UnitSnapshot) -> bool:
-    """Whether it is of this shard. The mass alarms of a shard that is no more are the first's."""
+    """True if it is of this shard. The mass alarms of a shard that is no more are the first's."""
     shard = snapshot.shard
     if alarm.kind == LISTING:
         return shard.number == 1

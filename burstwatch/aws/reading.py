@@ -31,9 +31,9 @@ from burstwatch.polling.unit import Problem
 
 #: Batches under way at once: their calls wait for CloudWatch, not for one another.
 AT_ONCE = 4
-#: So many resources that are not due are asked too when nothing due has fresh data.
+#: Most resources that are polled early when nothing due has fresh data.
 WITNESSES = 10
-#: Each that is silent is asked for its traffic, which costs four metrics. Of so many at the most.
+#: Above this many silent resources their traffic is not asked for (four metrics each).
 MOST_SILENT = 100
 
 _Result = TypeVar("_Result")
@@ -176,7 +176,7 @@ def _is_fresh(
     witnesses: Callable[[], Sequence[Resource]],
     answered: Answered,
 ) -> bool:
-    """Whether anything else has fresh data: as was seen lately, or by asking one and then more."""
+    """True if anything else has fresh data: as was seen lately, or by asking one and then more."""
     newest_s = task.schedule.newest_s.get(task.kind.name, 0.0)
     if newest_s >= task.now - task.config.max_data_age_s - FINE_S:
         return True
@@ -184,7 +184,7 @@ def _is_fresh(
     for group in (candidates[:1], candidates[1:]):
         batches = [Batch(task, group)] if group else []
         for done in _at_once(reader, partial(_witness, reader), batches):
-            # It was paid for, so it counts as a look; but none that failed takes the place of one before.
+            # It was paid for, so it counts as a poll; but a failed one does not replace the poll before.
             done.judgements = [judgement for judgement in done.judgements if not judgement.failed]
             answered.add(done)
             if done.is_fresh:
@@ -195,7 +195,7 @@ def _is_fresh(
 def _only_they_are_silent(
     task: Task, reader: Reader, silent: Sequence[Batch], bystanders: Sequence[Resource]
 ) -> bool:
-    """Whether some that have no bucket have fresh traffic, and none of the silent ones has any.
+    """True if some that have no bucket have fresh traffic, and none of the silent ones has any.
 
     A silent volume with traffic is one whose level does not arrive.
     """

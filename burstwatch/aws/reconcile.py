@@ -38,7 +38,7 @@ from burstwatch.messages.text import description
 from burstwatch.messages.timeline import Timeline
 from burstwatch.polling.unit import Problem
 
-#: What CloudWatch says of the tags of an alarm that is not there.
+#: CloudWatch's error for the tags of an alarm that does not exist.
 NO_ALARM = "ResourceNotFound"
 #: How often an alarm is tried, beside the client's own tries.
 TRIES = 3
@@ -119,7 +119,7 @@ def reconcile(
     """
     alarms = () if isinstance(listed, Problem) else listed.alarms
     plan = plan_alarms(snapshot, alarms, config, now=now)
-    # What goes to OK now must not repeat the danger. All other words can wait until somebody is paged.
+    # An alarm that goes to OK now must not repeat the danger. All other texts can wait until somebody is paged.
     ending = [entry for entry in plan.rewrite if entry[1].over_s is not None]
     lasting = [entry for entry in plan.rewrite if entry[1].over_s is None]
     _, problems = rewrite_alarms(home, snapshot, plan, ending, config)
@@ -157,7 +157,7 @@ def reconcile(
         closed=tuple(closed),
         announced=plan.announced,
         problems=tuple(problems),
-        # Who does not know whom an alarm stands for may leave somebody out.
+        # Without knowing whom an alarm stands for, somebody may be left out.
         is_complete=not failed and not not_kept,
         is_heard=was_asked and not unheard.is_deaf,
     )

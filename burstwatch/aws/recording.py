@@ -27,7 +27,7 @@ BUDGET_S = 120.0
 def record(
     clients: Clients, kinds: Sequence[Kind], resource_id: str, *, now: float, back_s: float
 ) -> Recorded:
-    """What CloudWatch has of the last ``back_s`` seconds, in the finest period that it keeps so long.
+    """Download the last ``back_s`` seconds from CloudWatch, in the finest period that it keeps so long.
 
     Of a resource with several buckets it is the one that was lowest, with the samples of all.
 

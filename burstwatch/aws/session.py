@@ -21,7 +21,7 @@ from botocore.utils import parse_timestamp
 
 from burstwatch.polling.unit import Unit
 
-#: What AWS answers when there are too many calls, by service.
+#: AWS's error codes for too many calls, by service.
 THROTTLED = frozenset(
     {
         "RequestLimitExceeded",
@@ -60,7 +60,7 @@ class CutError(Exception):
         super().__init__(f"{operation}: the answer is not whole")
 
 
-#: What an AWS call can raise. A response cut off in the middle is neither of botocore's own two.
+#: Errors that an AWS call can raise. A response that is cut off is neither of botocore's own two.
 AWS_ERRORS = (BotoCoreError, ClientError, ResponseParserError, LateError, CutError)
 
 
@@ -121,7 +121,7 @@ class Clients:
         return self._answers["throttled"]
 
     def until(self, deadline: "Deadline") -> "Clients":
-        """The same clients, of which nobody waits for an answer after the deadline."""
+        """Return a copy of the clients whose calls raise ``LateError`` once the deadline has passed."""
         if deadline is NEVER:
             return self
         bounded = copy(self)
@@ -211,7 +211,7 @@ def parse_time(value: object) -> datetime:
 
 
 def is_throttled(error: Exception) -> bool:
-    """Whether AWS asked for fewer calls."""
+    """True if AWS asked for fewer calls."""
     return isinstance(error, ClientError) and error.response["Error"].get("Code") in THROTTLED
 
 
@@ -259,7 +259,7 @@ class Deadline:
         return Deadline(self._clock, at=self._at + seconds)
 
     def passed(self) -> bool:
-        """Whether to stop with what there is."""
+        """True if the time is over."""
         return self.left_s() <= 0
 
     def left_s(self) -> float:

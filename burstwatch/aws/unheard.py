@@ -39,9 +39,9 @@ from burstwatch.polling.unit import Problem
 
 #: Topics and mute rules are asked about so often, and whenever an alarm is made.
 HEARING_S = 3_600.0
-#: What is said of an operation that there is not.
+#: AWS's errors for an operation that does not exist.
 NO_OPERATION = ("InvalidAction", "UnknownOperation", "unknown operation")
-#: What SNS says of a topic that is not there.
+#: SNS's error for a topic that does not exist.
 NO_TOPIC = "NotFound"
 #: Which topic each of them sends to: what is wrong with one topic is told on the other.
 TOLD_BY = {"page": NOT_HEARD, "notice": NOT_PAGED}
@@ -49,13 +49,13 @@ TOLD_BY = {"page": NOT_HEARD, "notice": NOT_PAGED}
 PAUSE_TAG, PAUSE_S = "burstwatch:pauses-since", 600.0
 #: When its text was last written; for so long what other units and shards have written is current.
 WRITTEN_TAG, CURRENT_S = "burstwatch:written-at", 180.0
-#: What an OK says that is none.
+#: Text of an OK that does not mean well.
 MORE = "This is no end: a further name follows, so the alarm ends for some minutes and begins anew."
-#: What the alarm says whatever its cause begins so.
+#: The first words of the alarm's text, whatever its cause.
 ALWAYS = "ALARM: "
 LONGEST_LINE = 240
 _COUNT = re.compile(r"and \d+ more")
-#: What PutMetricAlarm takes of what DescribeAlarms says.
+#: Fields of DescribeAlarms that PutMetricAlarm takes.
 KEPT = (
     "AlarmName",
     "ActionsEnabled",
@@ -76,7 +76,7 @@ KEPT = (
 
 @dataclass(kw_only=True)
 class Unheard:
-    """What nobody would hear: a line of text by what it is about, for each of the two alarms.
+    """Lines of text for the two alarms on what nobody would hear, each by its subject.
 
     ``problems`` are for the log: what is not said there already.
     """
@@ -84,7 +84,7 @@ class Unheard:
     lines: dict[str, dict[str, str]] = field(default_factory=lambda: {NOT_PAGED: {}, NOT_HEARD: {}})
 
     problems: list[Problem] = field(default_factory=list)
-    #: Whether a topic or a mute rule is among them.
+    #: True if a topic or a mute rule is among them.
     is_deaf: bool = False
 
     def add_unmade(self, key: str, severity: Verdict, line: str) -> None:
@@ -221,7 +221,7 @@ def _tell(
     is_current = is_raised or now - float(tags.get(WRITTEN_TAG) or "-inf") <= CURRENT_S
     other_lines = _lines_of(before) if is_current else []
     members = {fingerprint(key) for key in lines} | (known_members if other_lines else frozenset())
-    # What was written of the same subject is of an earlier look.
+    # A line about the same subject is of an earlier sweep.
     subjects = {_subject_of(line) for line in lines.values()}
     lines_told = [
         *lines.values(),
@@ -245,7 +245,7 @@ def _tell(
 
 
 def _subject_of(line: str) -> str:
-    """What a line is about: what stands before its colon."""
+    """Return the subject of a line: the text before its colon."""
     return line.partition(": ")[0]
 
 

@@ -21,10 +21,10 @@ from burstwatch.shards import WHOLE, Shard, parse_shard
 
 #: Credentials of a role are asked for anew when less than this is left of them.
 RENEW_S = 300.0
-#: So many resources a function may remember for each MiB that it has: with a hundred thousand
+#: Most resources that a function remembers for each MiB that it has: with a hundred thousand
 #: it takes 1,280 MiB (docs/fleets.md), of which a seventh does not grow with them.
 KNOWN_PER_MIB = 60
-#: What an event may say of a unit: its pattern, and that in words.
+#: Fields of an event that name a unit, each with its pattern and that in words.
 ALLOWED = {
     "account": (ACCOUNT, "twelve digits"),
     "region": (REGION, "a region such as eu-west-1"),

@@ -71,7 +71,7 @@ def events(
     closed: Sequence[Episode],
     config: Config,
 ) -> Iterator[tuple[str, Callable[[], Message]]]:
-    """What to tell the subscribers of ``events``, with its severity: each once."""
+    """Yield the messages for the subscribers of ``events`` with their severities, each once."""
     told_ids = {resource_id for resource_id, _ in created}
     for resource_id, severity in created:
         if severity == "warning" and plan.existing.get(resource_id):

@@ -132,7 +132,7 @@ def score_trial(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scorer:
-    """What a policy is scored against, in seconds.
+    """The incidents and limits that a policy is scored against, in seconds.
 
     ``fastest_s`` is the least time from full to empty in which a page can come ``lead_s`` before.
     """
@@ -197,7 +197,7 @@ class Scorer:
         return right, needless
 
     def _is_one_episode(self, runs: Sequence[tuple[float, float]], event: Event) -> bool:
-        """Whether one alarm, begun and ended once, was all from the foresight before to the recovery."""
+        """True if one alarm, begun and ended once, was all from the foresight before to the recovery."""
         begin_s = event.empty_s - self.foresight_s
         return sum(last > begin_s and begin <= event.recovered_s for begin, last in runs) == 1
 

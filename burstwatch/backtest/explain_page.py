@@ -36,7 +36,7 @@ def as_html(story: Story) -> str:
 
 
 def _summary(story: Story) -> str:
-    """What happened, in a sentence or two."""
+    """Summarise the story in a sentence or two."""
     at = clock_of(story)
     dry = ", ".join(at(moment).strip() for moment in story.emptied[:MOST_NAMED])
     more = len(story.emptied) - MOST_NAMED
@@ -72,7 +72,7 @@ def _fan(chart: Chart, story: Story, page: Moment) -> None:
     for seconds, dashes in ((page.low_s, "2 3"), (page.time_to_empty_s, ""), (page.high_s, "2 3")):
         if seconds is None:
             continue
-        # What never comes, or not on this page, runs on to its edge.
+        # A line whose end is never, or beyond this page, goes on to its edge.
         reached, share = page.t_s + seconds, 0.0
         if reached > end_s:
             share_left = 1.0 if math.isinf(seconds) else 1 - (end_s - since_s) / (reached - since_s)

@@ -67,7 +67,7 @@ class Recorded:
     delay_s: float = 0.0
 
     def play(self, config: Config) -> "Replay":
-        """What would have been said at each moment of it."""
+        """Replay a recording: the assessment that was possible at each moment."""
         played = Played(self.samples, self.resource, self.period_s, self.kind, self.points)
         return Replay(played, config, delay_s=self.delay_s)
 
@@ -86,7 +86,7 @@ class Replay:
         return 1 + int((self._played.span_s + self._delay_s) / self._played.period_s)
 
     def moments(self, numbers: Iterable[int] | None = None) -> Iterator[Moment]:
-        """Those of ``numbers``, or all."""
+        """Yield the moments with these ``numbers``, or all."""
         for number in range(len(self)) if numbers is None else numbers:
             now = self._played.start_s + number * self._played.period_s
             yield _moment(self._played.at(now, self._delay_s, self._config), self._config)

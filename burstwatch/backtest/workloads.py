@@ -69,7 +69,7 @@ def _missed(times: list[float], time: float, rate: float, *, where: str) -> list
 
 
 def is_workload(path: Path) -> bool:
-    """Whether the file's heading is that of a workload, and not that of a series."""
+    """True if the file's heading is that of a workload, and not that of a series."""
     return next(_lines(path), "").strip() == ",".join(COLUMNS)
 
 

@@ -132,7 +132,7 @@ def word_of(verdict: Verdict) -> str:
 
 
 def is_wanted(resource: Resource, query: str) -> bool:
-    """Whether each word is in the id, name, kind, region, type or tags of a resource."""
+    """True if each word is in the id, name, kind, region, type or tags of a resource."""
     tags = (f"{name}={value}" for name, value in resource.tags.items())
     text = " ".join(
         (

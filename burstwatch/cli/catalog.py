@@ -15,7 +15,7 @@ from burstwatch.kinds.base import Kind
 from burstwatch.polling.bill import FLEET_METRICS, LOG_KIB, SWEEP_S, deployment_lines
 from burstwatch.shards import COUNTS
 
-#: What the functions call beside the inventories of the kinds.
+#: Services that the functions call besides those of the kinds' inventories.
 OWN_SERVICES = frozenset({"cloudwatch", "logs", "sns", "sts"})
 #: The name of the role in each member account.
 MEMBER_ROLE = "burstwatch-member"

@@ -21,7 +21,7 @@ from burstwatch.polling.cost import (
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.look import UnitSnapshot
 
-#: What a type costs together: its resources, and the cost of each of its buckets.
+#: The resources of a type, and the cost of each of its buckets.
 Group = tuple[set[str], list[Cost]]
 
 

@@ -15,7 +15,7 @@ def to_json(value: object) -> str:
     return json.dumps(_plain(value), allow_nan=False)
 
 
-#: What standard input is read from: `burstwatch explain - < FILE` reads FILE.
+#: The file behind standard input: `burstwatch explain - < FILE` reads FILE.
 STDIN_FILE = Path("/dev/stdin")
 #: The colours of a terminal by verdict, as its own theme shows them.
 COLORS = {

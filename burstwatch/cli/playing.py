@@ -17,14 +17,14 @@ T = TypeVar("T")
 #: A part takes about a second.
 PART = 10_000
 
-#: What a worker plays: it is forked with it, and nothing is copied.
+#: The replay of a worker, which is forked with it, so that nothing is copied.
 _shared: list[tuple[Replay, Callable[[Iterator[Moment]], object]]] = []
 
 
 def play_parts(
     replay: Replay, use: Callable[[Iterator[Moment]], T], *, stderr: TextIO
 ) -> Iterator[T]:
-    """What ``use`` makes of the moments of each part, in the order of time."""
+    """Apply ``use`` to the moments of each part in several processes, and yield the results in the order of time."""
     parts = [range(at, min(at + PART, len(replay))) for at in range(0, len(replay), PART)]
     processes = min(os.cpu_count() or 1, len(parts))
     if processes == 1 or "fork" not in multiprocessing.get_all_start_methods():

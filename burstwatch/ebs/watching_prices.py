@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from burstwatch.sources import Figure, Source
 
-#: What a month is here: thirty days.
+#: Seconds of a month, taken as thirty days.
 MONTH_S = 30 * 86_400.0
 
 CLOUDWATCH = Source(
@@ -51,7 +51,7 @@ def _free(value: float, item: str, source: Source) -> Figure:
     return Figure(value=value, unit=f"{item} a month", source=source)
 
 
-#: What AWS gives each account every month, whoever uses it first.
+#: AWS's free tier of each account every month, whoever uses it first.
 FREE: Mapping[str, Figure] = MappingProxyType(
     {
         "custom_metric": _free(10, "custom metrics", CLOUDWATCH),

@@ -56,7 +56,7 @@ class Judge:
 
     @property
     def wide_s(self) -> float:
-        """The same for a warning."""
+        """Seconds of worst case below which a warning may begin."""
         return WARNING_MARGINS * self.config.margin_s + self.lag_s
 
     def at(self, size: int) -> Danger:
@@ -129,7 +129,7 @@ class Judge:
         return _was("warning", ended_s + warned_at * period_s + self.lag_s)
 
     def _known_marks(self) -> dict[int, Verdict]:
-        """What is known of past instants, by size, negative once a warning is found.
+        """Verdicts of past instants by size of the history, negative once a warning is found.
 
         A replay comes back to each at every moment of the hold time.
         """
@@ -158,7 +158,7 @@ class Judge:
         return self.history.cut(size).worst_s()
 
     def acts(self, size: int, horizon_s: float) -> bool:
-        """Whether the bucket is likely enough to be empty within ``horizon_s``."""
+        """True if the bucket is likely enough to be empty within ``horizon_s``."""
         history = self.history.cut(size)
         if history.levels[history.newest_level()] >= BACK_RATIO:
             return False  # a full bucket outlasts what anybody can foresee

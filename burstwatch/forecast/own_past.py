@@ -18,11 +18,11 @@ HOUR_SLOTS, DAY_SLOTS = round(HOUR_S / PAST_PERIOD_S), round(DAY_S / PAST_PERIOD
 WEEK_SLOTS = 7 * DAY_SLOTS
 #: Every so many slots a moment is compared: often enough, and at all places of an hour and a day in turn.
 EVERY = 5
-#: It is compared by the demand of its last five minutes and of its last hour, in steps of the logarithm.
+#: Windows by whose demand moments are compared (five minutes, an hour), and the step of the logarithm.
 WINDOWS, STEP = (1, HOUR_SLOTS), 0.4
 # Added to every rate, as a share of the refill: what is far below that is all the same.
 FLOOR = 0.05
-#: What is assumed of moments that were not seen: so many of them, of which this share went on.
+#: The prior: this many moments, of which this share went on to empty.
 ASSUMED, ASSUMED_SHARE = 3, 0.01
 DAYS_BACK = 7
 #: Slots of the past beyond the horizon that are looked at too: jobs are not punctual.
@@ -31,7 +31,7 @@ SLACK_SLOTS = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnPast:
-    """What the week before says of now.
+    """Comparison of now with similar moments of the week before.
 
     ``alike`` is the share of the moments with as much demand that went on to spend what is left,
     ``spent`` of ``moments``; ``same_hours`` the share of the days before on which these hours did.
@@ -76,7 +76,7 @@ def _highest_of_day(past: Past, until: int) -> float:
 
 
 class _Moments:
-    """What was made of a past, kept with it: for each slot its demand, and what was spent after it."""
+    """Cache of a past: the demand of each slot, and the credits spent after it."""
 
     def __init__(self, past: Past, refill: float) -> None:
         self._past, self._refill, self._sums = past, refill, summed(past.rates).sums
@@ -107,7 +107,7 @@ def _moments_of(past: Past, refill: float) -> _Moments:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Week:
-    """What was spent after the moments of a week, in order, by the demand of each."""
+    """Credits spent after the moments of a week, sorted, by the demand of each."""
 
     until: int
     by_step: dict[int, list[float]]

@@ -71,7 +71,7 @@ def assess(observation: Observation, config: Config, model: Model = MODEL) -> As
 
 
 def _unless_new(assessment: Assessment, observation: Observation) -> Assessment:
-    """The same, or a watch while what began empty has not had the time to gather credits."""
+    """Lower the verdict to a watch while a bucket that began empty has not had the time to gather credits."""
     resource, history = observation.resource, observation.history
     started_s, bucket = resource.in_use_since_s, resource.bucket
     if started_s is None or bucket is None or history is None or not history.size:
@@ -139,7 +139,7 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
 
 
 def is_far(history: History, now: float, config: Config) -> bool:
-    """Whether the bucket was so full all through the hold time that nothing can be wrong."""
+    """True if the bucket was so full all through the hold time that nothing can be wrong."""
     if history.newest_level() < 0:
         return False
     bucket = history.bucket
@@ -151,7 +151,7 @@ def is_far(history: History, now: float, config: Config) -> bool:
 
 
 def _is_worst_near(projection: Projection, config: Config) -> bool:
-    """Whether the margin is reached, by a bucket that can be fuller: else a page would never end."""
+    """True if the margin is reached, by a bucket that can be fuller: else a page would never end."""
     worst_s, level = projection.worst_s, projection.level
     if worst_s is None or level is None:
         return False

@@ -17,7 +17,7 @@ from burstwatch.history.observations import Observation, Resource, State
 from burstwatch.history.points import NO_LIMIT, LevelPoint, Range
 from burstwatch.history.track import EMPTY_RATIO
 
-#: What comes every five minutes has come by so long after a start.
+#: Seconds after a start by which a five-minute metric has arrived.
 STARTING_S = 900.0
 # A served rate this close to the refill is one that an empty bucket holds back:
 # published drains sit 1 to 5 % above their nominal baseline, never under it.
@@ -239,7 +239,7 @@ def _active(
 
 
 def is_held_at_zero(bucket: Bucket, demand: Range) -> bool:
-    """Whether so much is asked of an empty bucket that nothing can gather in it."""
+    """True if so much is asked of an empty bucket that nothing can gather in it."""
     return demand.likely >= HELD_AT_ZERO * bucket.refill
 
 

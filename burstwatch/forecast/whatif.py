@@ -19,7 +19,7 @@ from burstwatch.ebs.volumes import (
 )
 from burstwatch.history.observations import State
 
-#: What limits a demand; a limit of 0 would be no volume.
+#: Limits of a demand; a limit of 0 would be no volume.
 LIMITS = ("instance_iops", "instance_mib_s", "provisioned_iops", "provisioned_mib_s")
 #: Far beyond any disk, and far from what a float cannot hold.
 SMALLEST, LARGEST = 1e-6, 1e9

@@ -16,14 +16,14 @@ FIVE_MINUTES_KEPT = Figure(value=63, unit="days", source=RETENTION_PAGE)
 
 
 def shown_cadence_s(starts: Sequence[float]) -> float | None:
-    """What timestamps prove: 60 by two that are nearer than five minutes, 300 as ``cadence_s``; else None."""
+    """Return the cadence that timestamps prove: 60 by two that are nearer than five minutes, 300 as ``cadence_s``; else None."""
     if any(after - before < COARSE_S for before, after in pairwise(starts)):
         return FINE_S
     return COARSE_S if cadence_s(starts) == COARSE_S else None
 
 
 def is_fine(start_s: float) -> bool:
-    """Whether a datapoint shows that it is of one minute: those of five begin at every fifth."""
+    """True if a datapoint shows that it is of one minute: those of five begin at every fifth."""
     return start_s % COARSE_S != 0
 
 

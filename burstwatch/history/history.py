@@ -133,7 +133,7 @@ class History:
         return self.level_floor() / (bucket.burst - bucket.refill)
 
     def has_demand(self) -> bool:
-        """Whether any I/O is known."""
+        """True if any I/O is known."""
         return (
             self.size > 0 and self.track.has_demand and self.track.last_demand[self.size - 1] >= 0
         )
@@ -146,7 +146,7 @@ class History:
         return point.binding if point is not None else NO_LIMIT
 
     def with_past(self, past: Past) -> "History":
-        """The same with the days before: what was made of the hours is not made anew."""
+        """Return a copy with the days before; values computed from the hours are kept."""
         return History(self.track.with_past(past), self.size)
 
     def drain_began(self) -> tuple[float, float]:
@@ -187,7 +187,7 @@ class History:
         return self.size - 1 - self.track.last_empty[self.size - 1]
 
     def is_recovering(self, since: int) -> bool:
-        """Whether the bucket was empty in slot ``since`` or since, and is not yet back."""
+        """True if the bucket was empty in slot ``since`` or since, and is not yet back."""
         empty = self.track.last_empty[self.size - 1]
         return empty >= since and empty > self.track.last_recovered[self.size - 1]
 

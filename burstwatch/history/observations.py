@@ -114,12 +114,12 @@ class Resource:
 
     @property
     def is_slow(self) -> bool:
-        """Whether it empties in hours: its kind has a lead that is longer than that of disks."""
+        """True if it empties in hours: its kind has a lead that is longer than that of disks."""
         return self.least_lead_s > DISK_LEAD_S
 
     @property
     def can_spend(self) -> bool:
-        """Whether it has credits, and something that could spend them now."""
+        """True if it has credits, and something that could spend them now."""
         return self.bucket is not None and self.in_use
 
     @property

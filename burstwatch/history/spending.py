@@ -118,7 +118,7 @@ def fit_cost(
 
 
 def disagree(fit: Fit, end: int, slots: int, bucket: Bucket) -> bool:
-    """Whether the balance lost what no counting of the I/O can explain."""
+    """True if the balance lost what no counting of the I/O can explain."""
     spent, error = fit.spent.over(end, slots), BALANCE_STEP * bucket.capacity
     least, most = fit.least.over(end, slots), fit.most.over(end, slots)
     return spent > TOLERANCE * most + error or TOLERANCE * spent + error < least

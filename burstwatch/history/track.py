@@ -15,7 +15,7 @@ from burstwatch.history.spending import TOLERANCE, Fit, Rates, fit_cost, rates_o
 EMPTY_RATIO = 0.0005
 #: An incident lasts from empty until the level is back here.
 RECOVERED_RATIO = 0.2
-#: What is too fast for the bucket must also be more than noise: a share of the capacity.
+#: Share of the capacity: a fall that is too fast for the bucket must also be larger than this noise.
 JUMP_RATIO = 0.005
 #: How far back a look asks at the finest period: three hours for the slowest window, one and
 #: a half for the longest hold time, one for the fit of the charge ratio at the oldest instant
@@ -86,7 +86,7 @@ class Track:
         self.memory: dict[object, object] = {}
 
     def with_past(self, past: Past) -> "Track":
-        """The same with other days before, which nothing of what is kept may be made of."""
+        """Return a copy with other days before. The cache is dropped, because its values depend on them."""
         clone = copy(self)
         clone.past, clone.memory = past, {}
         return clone

@@ -98,7 +98,7 @@ class CpuSpec:
 
     @property
     def baseline(self) -> float:
-        """What it earns, in vCPUs."""
+        """Credits earned, in vCPUs."""
         return self.earned_h * CREDIT_S / HOUR_S
 
     @property
@@ -110,7 +110,7 @@ class CpuSpec:
 
     @property
     def bucket(self) -> Bucket:
-        """What it can save up, in vCPU-seconds; the burst has the allowance in it."""
+        """The bucket in vCPU-seconds; its burst includes AWS's allowance."""
         return Bucket(
             capacity=self.earned_h * HOURS_KEPT.value * CREDIT_S,
             refill=self.baseline,
@@ -120,7 +120,7 @@ class CpuSpec:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Detail:
-    """What the words about an instance need: its type, and what a vCPU-hour of surplus costs."""
+    """Details of an instance for messages: its type, and the price of a vCPU-hour of surplus."""
 
     spec: CpuSpec
     usd_vcpu_h: Figure | None
@@ -128,7 +128,7 @@ class Detail:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Instance:
-    """What a listing says of an instance: its type, since when it runs, and whether it does."""
+    """An instance as a listing describes it: its type, when it started, and whether it runs."""
 
     type: str
     since_s: float | None
@@ -167,7 +167,7 @@ def cpu_spec(instance_type: str) -> CpuSpec:
 
 
 def is_burstable(instance_type: str, described: Item | None = None) -> bool:
-    """Whether a type has CPU credits: as AWS has ``described`` it, else by its family, t and a digit."""
+    """True if a type has CPU credits: as AWS has ``described`` it, else by its family, t and a digit."""
     if described is not None and "BurstablePerformanceSupported" in described:
         return bool(described["BurstablePerformanceSupported"])
     return _T_FAMILY.match(plain_type(instance_type)[0]) is not None

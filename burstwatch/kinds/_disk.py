@@ -17,7 +17,7 @@ DEFAULT_IO_KIB = 16.0
 UNCERTAIN = 2.0
 #: The unit of a rate, by the unit of a credit.
 RATE_UNITS = {"io": IOPS, "MiB": MIB_S}
-#: What holds a disk's I/O back, in words.
+#: Limits that hold a disk's I/O back, in words.
 LIMITS = {
     "volume_iops": "the volume's IOPS",
     "volume_throughput": "the volume's throughput",

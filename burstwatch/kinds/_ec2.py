@@ -11,7 +11,7 @@ FILTER_VALUES = 200
 #: AWS used to take 5 to 1,000 and returned 1,000 if more were asked for (aws-sdk-java 1.11,
 #: ``DescribeVolumesRequest``). The documentation of 2026-11 states no limit.
 PAGE_SIZE = 1_000
-#: What is attached so long before a start was attached at an earlier one.
+#: Seconds: an attachment older than the start by this much is of an earlier start.
 FIRST_START_S = 60.0
 #: The states of an instance in which it does I/O.
 RUNNING = frozenset({"running", "stopping", "shutting-down"})
@@ -66,7 +66,7 @@ TAGGING = Tagging(
 
 
 def is_running(instance: Item) -> bool:
-    """Whether an instance can do I/O now; one whose state is not known may."""
+    """True if an instance can do I/O now; one whose state is not known may."""
     return instance.get("State", {}).get("Name", "running") in RUNNING
 
 
@@ -76,7 +76,7 @@ def started_at(instance: Item) -> float | None:
 
 
 def is_restarted(instance: Item) -> bool:
-    """Whether it ran before its last start: then something was attached to it earlier."""
+    """True if it ran before its last start: then something was attached to it earlier."""
     started_s = started_at(instance)
     attached = [
         interface["Attachment"]["AttachTime"].timestamp()

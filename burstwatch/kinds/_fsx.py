@@ -9,7 +9,7 @@ PAGE = Source(
     read="2023-06",
     note="the table of throughput capacities",
 )
-#: What the file server asks of its disks; a read that its memory answers is not in it.
+#: The file server's I/O on its disks, without reads that its memory answers.
 DISK_TRAFFIC = Traffic(
     read_ops="DiskReadOperations",
     write_ops="DiskWriteOperations",
@@ -32,7 +32,7 @@ FILE_SYSTEMS = Listing(
 
 
 def is_running(item: Item) -> bool:
-    """Whether a file system serves anything now."""
+    """True if a file system serves anything now."""
     return item.get("Lifecycle", "") not in NOT_RUNNING
 
 

@@ -33,7 +33,7 @@ BASIC_PERIOD_S = 300.0
 FULL_LASTS = Figure(value=1800.0, unit="s", source=OPTIMIZED_PAGE)
 LARGEST_PUBLISHED = Figure(value=4, unit="xlarge", source=METRICS_PAGE)
 
-#: What describes a type by hand: AWS's name of each number, and its help.
+#: The description of a type by hand: AWS's name of each number, and its help.
 NUMBERS = {
     "baseline_iops": ("BaselineIops", "IOPS that the type sustains"),
     "maximum_iops": ("MaximumIops", "IOPS that the type reaches in a burst"),

@@ -38,7 +38,7 @@ def created_s(item: Item) -> float | None:
 
 
 def is_running(item: Item) -> bool:
-    """Whether a database can spend anything now."""
+    """True if a database can spend anything now."""
     return item.get("DBInstanceStatus", "") not in STOPPED
 
 

@@ -9,7 +9,7 @@ from burstwatch.kinds.base import Totals
 
 
 def binding_of(resource: Resource, rate: float) -> str:
-    """What holds a rate back: the resource's limit where the rate reaches it."""
+    """Return what holds a rate back: the resource's limit where the rate reaches it."""
     is_held_back = rate >= AT_LIMIT * resource.limit.rate > 0
     return resource.limit.binding if is_held_back else NO_LIMIT
 

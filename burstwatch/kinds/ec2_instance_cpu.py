@@ -41,7 +41,7 @@ UNLIMITED_PAGE = Source(
     read="2023-06",
     note="Linux in us-east-1; Windows costs more. T4g as reported by users",
 )
-#: What a vCPU-hour of surplus credits costs, by family.
+#: Price of a vCPU-hour of surplus credits, by family.
 SURPLUS_USD: dict[str, Figure] = {
     "t2": Figure(value=0.05, unit="USD/vCPU-h", source=UNLIMITED_PAGE),
     "t3": Figure(value=0.05, unit="USD/vCPU-h", source=UNLIMITED_PAGE),
@@ -83,7 +83,7 @@ CREDIT_SPECIFICATIONS = Listing(
 
 
 def _has_credits(lists: Mapping[str, Sequence[Item]]) -> Callable[[Item], bool]:
-    """Whether an instance is of a burstable type: of the others nobody asks for a mode."""
+    """True if an instance is of a burstable type: of the others nobody asks for a mode."""
     types = {described.get("InstanceType"): described for described in lists[TYPES]}
 
     def is_burstable(instance: Item) -> bool:
@@ -138,7 +138,7 @@ def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
 
 
 def _more_usd(detail: _cpu.Detail, demand: float) -> float | None:
-    """What the larger instance costs more a month; None where the price is not known."""
+    """Price difference of the larger instance in USD a month; None where it is not known."""
     spec = detail.spec
     size = _cpu.larger_size(spec, demand)
     if spec.family != "t3" or detail.usd_vcpu_h is None or not size:

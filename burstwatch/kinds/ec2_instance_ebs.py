@@ -49,7 +49,7 @@ def describe(thing: Thing, related: Related, now: float) -> tuple[Resource, ...]
         in_use=is_running(thing.item),
         in_use_since_s=started_s,
         reports_when_idle=True,
-        # What was before its last start is no sign of now, and its silence no late data.
+        # History from before its last start says nothing of now, and silence since then is no late data.
         history_from_s=started_s,
         published_every_s=BASIC_PERIOD_S,
         facts={"type": instance_type, "instance_type": instance_type},

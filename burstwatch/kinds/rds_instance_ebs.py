@@ -38,7 +38,7 @@ def _is_own(item: Item) -> bool:
 
 
 def _has_extra_memory(item: Item) -> bool:
-    """Whether its class is one such as ``db.r5.2xlarge.tpc2.mem8x``."""
+    """True if its class is one such as ``db.r5.2xlarge.tpc2.mem8x``."""
     return str(item["DBInstanceClass"]).removeprefix("db.").count(".") > 1
 
 

@@ -11,7 +11,7 @@ from burstwatch.messages.message import Message
 #: The chat client cuts longer ones off.
 TITLE_LENGTH = 250
 CHAT_LENGTH = 8_000
-#: What a chat client takes for a link, a mention or formatting, and signs that look alike.
+#: Characters that a chat client takes for a link, a mention or formatting, with look-alikes for them.
 LOOK_ALIKES = str.maketrans("<>`*~", "\u2039\u203a'\u2217\u223c")
 
 

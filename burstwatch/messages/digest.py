@@ -62,19 +62,19 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
 
 
 def is_needless(episode: Episode) -> bool:
-    """Whether somebody was paged and the bucket stayed far from empty. What is not known is not."""
+    """True if somebody was paged and the bucket stayed far from empty. What is not known is not."""
     is_far = episode.lowest_ratio is not None and episode.lowest_ratio >= NEEDLESS_ABOVE
     return episode.paged_s is not None and not episode.was_empty and is_far
 
 
 def is_near_miss(episode: Episode) -> bool:
-    """Whether the bucket was nearly empty, and never was."""
+    """True if the bucket was nearly empty, and never was."""
     is_near = episode.lowest_ratio is not None and episode.lowest_ratio < NEAR_MISS_BELOW
     return not episode.was_empty and is_near
 
 
 def _changes(episodes: Sequence[Episode]) -> list[str]:
-    """What would help most: of the resources that were empty for longest, then of those most often in danger."""
+    """List the changes that would help most: for the resources empty for longest, then for those most often in danger."""
     by_resource: dict[tuple[str, str], list[Episode]] = {}
     for episode in episodes:
         if episode.fix:

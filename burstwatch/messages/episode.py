@@ -58,7 +58,7 @@ class Episode:
 
     @property
     def was_empty(self) -> bool:
-        """Whether the bucket was empty, seen by a sweep or measured afterwards."""
+        """True if the bucket was empty, seen by a sweep or measured afterwards."""
         return self.empty_s is not None or bool(self.at_zero_s)
 
     @property
@@ -91,7 +91,7 @@ def lasting_fix(kind: Kind, resource: Resource) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
-    """What the levels of one bucket say of an episode: the lowest, and when and for how long it was empty.
+    """An episode by the levels of one bucket: the lowest, and when and for how long it was empty.
 
     ``empty_s`` is None if it was not empty.
     """
@@ -102,7 +102,7 @@ class Measured:
 
 
 def measure_levels(levels: Sequence[tuple[float, float]]) -> Measured | None:
-    """What the levels say; None without any.
+    """Measure an episode by the levels; None without any.
 
     ``levels`` are pairs of a period's start and its share of the bucket, in time order. An empty
     one lasts until the next, which comes after one or five minutes. The bucket was empty at the

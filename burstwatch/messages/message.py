@@ -16,17 +16,17 @@ from burstwatch.history.observations import Verdict
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.timeline import Timeline
 
-#: What a message is about.
+#: The event that a message tells.
 Event: TypeAlias = Literal[
     "opened", "escalated", "empty", "recovered", "gone", "mass", "drill", "digest"
 ]
-#: It has a section for each kind, with the name of the kind as its heading.
+#: The runbook with a section for each kind, headed by the kind's name.
 RUNBOOK_BY_KIND = "resource-critical"
 #: With a longer one the first action would not be in the first 100 characters.
 TITLE_NAME_LENGTH = 23
-#: So many of the worst are named where one message stands for many.
+#: Number of the worst that are named where one message stands for many.
 NAMED_IN_MASS = 10
-#: What is said of many with an alarm of a severity.
+#: Words for many resources with an alarm of a severity.
 _ARE: Mapping[Verdict, str] = {"warning": "have a warning", "critical": "are critical"}
 
 
@@ -81,7 +81,7 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
 
 
 def danger_title(brief: Brief) -> str:
-    """Who is in danger, and when, with the id for whoever knows no name."""
+    """Title of a danger: the resource, its id and when it runs out."""
     return f"{who(brief)} ({brief.resource_id}): {brief.headline}"
 
 
@@ -236,7 +236,7 @@ def runbook_of(verdict: Verdict) -> str:
 
 
 def who(brief: Brief) -> str:
-    """What people call the resource, for a title: its name tag, or its id."""
+    """Return the name of a resource for a title: its name tag, or its id."""
     return plain_name(brief.name, TITLE_NAME_LENGTH) or cut(brief.resource_id, TITLE_NAME_LENGTH)
 
 

@@ -11,7 +11,7 @@ class Allowance:
         """Less than nothing counts as nothing."""
         self._left, self._lock = max(0.0, available), Lock()
         self.is_limited = available < math.inf
-        #: What was asked for and there, and what was not.
+        #: Metrics that were granted, and that were refused.
         self.taken = self.refused = 0
 
     @property

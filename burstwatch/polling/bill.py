@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 
-#: What the sweep publishes once a sweep about the whole deployment.
+#: Metrics that each sweep publishes about the whole deployment.
 FLEET_METRICS = (
     "ResourcesSeen",
     "ResourcesUnknown",
@@ -26,9 +26,9 @@ FLEET_METRICS = (
     "CallsThrottled",
     "Problems",
 )
-#: What it publishes where there is any: each is paid by the hour.
+#: Metrics that it publishes only where there is a value: each is paid by the hour.
 RARE_METRICS = ("ResourcesNotWatched",)
-#: What the template of a deployment with one function has, and what a sweep of it takes.
+#: Alarms and keys of a deployment with one function, and the cost of its sweep.
 ALARM_METRICS, KEYS = 17, 1
 SWEEP_S, LOG_KIB = 2.0, 4.0
 MEMORY_GIB = 0.5

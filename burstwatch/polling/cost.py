@@ -32,7 +32,7 @@ class Cost:
 
 
 NOTHING = Cost(full=0.0, now=0.0)
-#: What is published of a resource, and how many alarms it has, from a warning on.
+#: Metrics published of a resource, and its alarms, from a warning on.
 RESOURCE_METRICS = ("Severity", "TimeToExhaustion")
 MOST_ALARMS = 2
 HOUR_S = 3_600.0

@@ -19,12 +19,12 @@ def worst_now_s(observation: Observation) -> float:
 
 
 def is_full(observation: Observation) -> bool:
-    """Whether there is so much in the bucket that nothing else matters."""
+    """True if there is so much in the bucket that nothing else matters."""
     return _newest_ratio(observation) >= BACK_RATIO
 
 
 def is_near(observation: Observation, config: Config) -> bool:
-    """Whether what was before the newest level can matter: a hold, a hazard, an incident."""
+    """True if what was before the newest level can matter: a hold, a hazard, an incident."""
     if observation.history is None or is_full(observation):
         return False
     own_config = config.with_lead(*observation.resource.leads)

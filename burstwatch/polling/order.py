@@ -12,7 +12,7 @@ from burstwatch.polling.schedule import Schedule
 
 #: As many levels as one call asks for.
 BATCH = 500
-#: What is asked of one resource before it can be judged: a glance, and what that leaves open.
+#: Metrics that one resource needs before it is judged: a glance, and the questions it leaves open.
 QUESTIONS = 2
 #: One batch in so many is of those that are not near, so that these do not wait without an end.
 TURN = 4
@@ -76,7 +76,7 @@ def in_batches(
 def witnesses(
     resources: Sequence[Resource], due: Sequence[Resource], schedule: Schedule
 ) -> list[Resource]:
-    """Those of a kind that are not due, last seen active first: they tell silent from blind."""
+    """Return resources of a kind that are not due, last seen active first: they tell silent from blind."""
     due_keys = {resource.key for resource in due}
     not_due = [
         resource for resource in resources if resource.can_spend and resource.key not in due_keys
@@ -85,7 +85,7 @@ def witnesses(
 
 
 def bystanders(resources: Sequence[Resource]) -> list[Resource]:
-    """Those of a kind that are in use and have no bucket: their traffic shows that the unit can be seen."""
+    """Return resources of a kind that are in use and have no bucket: their traffic shows that the unit can be seen."""
     return [resource for resource in resources if resource.in_use and resource.bucket is None]
 
 

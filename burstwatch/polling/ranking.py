@@ -8,7 +8,7 @@ from burstwatch.forecast.policy import Assessment
 from burstwatch.formatting import span
 from burstwatch.history.observations import Resource, Verdict
 
-#: What is not known comes after what must be acted on, and before all else: a bucket that
+#: Unknown comes after every verdict that must be acted on, and before all others: a bucket that
 #: nobody sees must not be told by the other one, which is only a warning.
 WORST_FIRST: tuple[Verdict, ...] = (
     "exhausted",
@@ -34,7 +34,7 @@ def worst_of_each(buckets: Iterable[Assessed]) -> dict[str, Assessed]:
 
 
 def with_parents(assessments: Mapping[str, Assessed]) -> dict[str, Assessed]:
-    """The same, and where a parent runs dry before its child, the child says so.
+    """Return a copy in which each child says so where its parent runs out first.
 
     The child's own times and verdict stay: the parent has an alarm of its own.
     """

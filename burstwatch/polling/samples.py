@@ -23,7 +23,7 @@ from burstwatch.polling.schedule import LATEST_S, LastLook, Schedule, SeenLevel
 GLANCE_S = 5.0 * COARSE_S
 #: A full bucket may be said to hold this share of its size: AWS rounds.
 HIGHEST_RATIO = 1.01
-#: So many datapoints of a full bucket tell what it spends at most.
+#: Number of datapoints of a full bucket that bound its spending.
 FULL_POINTS = 6
 
 
@@ -43,7 +43,7 @@ class LevelSample:
         self.failure = ""
         #: From when on its level was asked for.
         self.from_s = now
-        #: What is known from before that, of one that is silent since.
+        #: The last level before the look-back, of a resource that is silent since.
         self.before: SeenLevel | None = None
 
     @property
@@ -53,18 +53,18 @@ class LevelSample:
 
     @property
     def is_silent(self) -> bool:
-        """Whether CloudWatch said that there is no datapoint."""
+        """True if CloudWatch said that there is no datapoint."""
         return self.series == []
 
     @property
     def is_deep(self) -> bool:
-        """Whether its level was asked for all through the look-back."""
+        """True if its level was asked for all through the look-back."""
         # Kept levels begin at a whole minute.
         return self.now - self.from_s > self.look_back_s - 2 * FINE_S
 
     @property
     def is_fresh(self) -> bool:
-        """Whether its newest datapoint is as new as datapoints can be."""
+        """True if its newest datapoint is as new as datapoints can be."""
         if not self.series:
             return False
         age_s = self.now - self.series[-1][0]
@@ -84,7 +84,7 @@ class LevelSample:
         if self.last_look is None or self.last_look.level_seen is None:
             return glance_s
         if self.last_look.is_near:
-            # What can still change is asked for again; the hours before it are kept.
+            # Datapoints that can still change are asked for again; the hours before them are kept.
             kept = self.last_look.levels
             is_whole = kept is not None and kept.until_s >= self.now - GLANCE_S + COARSE_S
             return glance_s if is_whole else self.look_back_s
@@ -92,7 +92,7 @@ class LevelSample:
             self.now - self.last_look.level_seen.until_s + self.config.max_data_age_s + COARSE_S
         )
         depths = (glance_s, glance_s + LATEST_S, self.look_back_s)
-        # What lies further back than any of these is searched for as if it were not known.
+        # A level further back than all of these is searched for as if it were unknown.
         return next((back_s for back_s in depths if needed_s <= back_s), glance_s)
 
     def take_levels(self, answers: Answers, back_s: float) -> None:

@@ -39,7 +39,7 @@ PAST_S = 8.0 * DAY
 PASTS_PER_LOOK = 10
 #: As far back as CloudWatch has minutes; a slower bucket is not full by then either.
 LONGEST_BACK_S = MINUTES_KEPT.value * DAY
-#: So many are asked for their demand at once: what one call answers of four metrics and six hours.
+#: Resources that are asked for their demand together: one call answers four metrics of six hours.
 PIECE = 69
 
 
@@ -70,7 +70,7 @@ class Batch:
             for resource in resources
         ]
         self.problems: list[Problem] = []
-        #: Those whose hours matter, by their keys.
+        #: Keys of the resources whose hours matter.
         self.near: set[str] = set()
 
     def read_levels(self) -> Steps[bool]:
@@ -207,7 +207,7 @@ class Batch:
         )
 
     def _matters(self, glance: Observation) -> bool:
-        """Whether more than its newest level decides what to make of it."""
+        """True if more than its newest level decides what to make of it."""
         task = self.task
         return is_near(glance, task.config) or worst_now_s(glance) < task.demand_horizon_s
 

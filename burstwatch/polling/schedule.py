@@ -26,18 +26,18 @@ LONG_LEAD_S = 3_600.0
 #: An estimated worst case is no reason to look away: what is well is looked at this often.
 ESTIMATED_S = 300.0
 LATEST_S = 3600.0
-#: So many looks find nothing of what is only late: the wait grows after them.
+#: Polls without a datapoint after which AWS is taken to publish none, and the wait grows.
 MOST_LATE_LOOKS = 6
 #: A resource with an alarm is looked at so often, or sooner where it is about to be empty.
 ANNOUNCED_S = 300.0
 #: Of the time that is left after an announcement, the share after which it is looked at again.
 COUNTDOWN = 0.1
-#: What cannot be known is asked for again after so long, and so much longer each time.
+#: Seconds until an unknown resource is polled again; the wait grows by as much each time.
 UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
-#: So long the days before are kept before they are asked for again: what came since is within
+#: Seconds for which the days before are kept before they are asked for again: what came since is within
 #: the hours that every judgement of a near resource sees anyway (``hazard.RECENT_S``).
 PAST_KEPT_S = 2.5 * 3600.0
-#: What is judged without the days before lowers no alarm for so long. They come at one of the next looks, if at all.
+#: Seconds for which a verdict without the days before lowers no alarm. They come at one of the next polls, if at all.
 GUESSED_S = 3_600.0
 
 
@@ -135,7 +135,7 @@ class Schedule:
         return FINE_S if kind in self.fine else COARSE_S
 
     def was_idle(self, resource: Resource) -> bool:
-        """Whether the last look found no I/O, or there was none."""
+        """True if the last look found no I/O, or there was none."""
         last_look = self.looks.get(resource.key)
         return last_look is None or last_look.assessment.projection.state == "idle"
 
@@ -152,7 +152,7 @@ class Schedule:
         if assessment.verdict == "unknown":
             blind = 1
             if before is not None:
-                # What was known of it is not worth less because this look could not tell.
+                # A poll that could not tell makes earlier knowledge no less true.
                 blind, is_near = before.blind + 1, is_near or before.is_near
                 late_at = before.late_at
                 level_seen, levels = level_seen or before.level_seen, levels or before.levels
@@ -170,7 +170,7 @@ class Schedule:
         wait = wait_s(
             assessment, own_config, is_documented=documented, blind=blind, is_near=is_near
         )
-        # What is "ok" waits until its worst case could reach the margin.
+        # An "ok" resource waits until its worst case could reach the margin.
         if assessment.verdict != "ok" and resource.published_every_s > FINE_S:
             # Nothing new is published sooner. Where the lead is long, some minutes do not matter, and each look has a price.
             is_urgent = (
@@ -205,7 +205,7 @@ class Schedule:
         return last_look.background if last_look is not None else None
 
     def past_is_stale(self, resource: Resource, now: float) -> bool:
-        """Whether the days before must be asked for (again)."""
+        """True if the days before must be asked for (again)."""
         kept = self.pasts.get(resource.key)
         return kept is None or kept[0] != fingerprint(resource) or now - kept[1] >= PAST_KEPT_S
 
@@ -215,7 +215,7 @@ class Schedule:
             self.past_wanted.setdefault(resource.key, now)
 
     def is_guess(self, resource: Resource, now: float) -> bool:
-        """Whether it was judged without the days before, which are still to be asked for."""
+        """True if it was judged without the days before, which are still to be asked for."""
         wanted_s = self.past_wanted.get(resource.key)
         return (
             wanted_s is not None and now - wanted_s < GUESSED_S and resource.key not in self.pasts
@@ -291,5 +291,5 @@ def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented
     if assessment.verdict == "ok" and projection.worst_s is not None:
         wait = projection.worst_s - config.margin_s if is_documented else ESTIMATED_S
         return min(LATEST_S, max(SOONEST_S, wait))
-    # What has no bucket, or is attached to nothing, changes before it can be spent.
+    # A resource without a bucket, or attached to nothing, must change before it can spend.
     return LATEST_S if assessment.verdict == "ok" else SOONEST_S

@@ -16,7 +16,7 @@ ROUNDING = 0.011
 SLACK = 1.1
 #: A burst that must have moved the balance by this much shows whether it moves at all.
 MUST_MOVE = 0.25
-#: So many sums that repeat are no coincidence. A period of five minutes has thirty steps of ten seconds.
+#: Number of repeated sums that is no coincidence. A period of five minutes has thirty steps of ten seconds.
 MUST_REPEAT, MOST_COPIES = 3, 30
 #: Far above what any limit lets through in a single period.
 ABSURD = 3.0

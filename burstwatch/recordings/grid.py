@@ -174,7 +174,7 @@ def _unseen(
 
 
 def _has_load(sample: Sample, kind: Kind) -> bool:
-    """Whether a row has any I/O. CloudWatch has a balance of each period that has."""
+    """True if a row has any I/O. CloudWatch has a balance of each period that has."""
     return any(sample.values.get(metric.name, 0.0) > 0 for metric in kind.demand_metrics)
 
 
@@ -294,7 +294,7 @@ def _notes(
     places: Mapping[float, float],
     row_times: Sequence[float],
 ) -> list[str]:
-    """What was sorted, merged and snapped."""
+    """Name the values that were sorted, merged and moved."""
     notes = []
     series = [[at for at, _ in of_metric] for of_metric in points.values()]
     sorted_rows = _is_unsorted(row_times) or any(map(_is_unsorted, series))

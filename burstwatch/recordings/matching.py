@@ -176,7 +176,7 @@ def _metric_of(series: Series, kind: Kind) -> str:
 
 @cache
 def is_metric_name(name: str) -> bool:
-    """Whether a column has the name of a metric of any kind, or of our own columns."""
+    """True if a column has the name of a metric of any kind, or of our own columns."""
     metrics = {metric for kind in find_kinds().values() for metric in kind.metrics}
     plain = _plain(name)
     return name in VOLUME_COLUMNS or any(_plain(metric) in plain for metric in metrics)
@@ -187,7 +187,7 @@ def _a(statistic: str) -> str:
 
 
 def _is_other_metric(series: Series, level: str) -> bool:
-    """Whether a series has the name of another metric of CloudWatch, which is no level of this kind."""
+    """True if a series has the name of another metric of CloudWatch, which is no level of this kind."""
     metrics = {metric for kind in find_kinds().values() for metric in kind.metrics} - {level}
     return any(
         word in metrics or (CLOUDWATCH_NAME.fullmatch(word) and "Balance" not in word)
@@ -217,7 +217,7 @@ def _statistic_of(series: Series) -> str:
 
 
 def _preferred(series: Sequence[Series], statistic: str) -> Sequence[Series]:
-    """Those in the statistic that is wanted, if there are any."""
+    """Return the series in this statistic, or all if none is."""
     return [part for part in series if _statistic_of(part) == statistic] or series
 
 

@@ -26,7 +26,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Contents:
-    """What a file holds, before anybody knows of which kind it is.
+    """The series of a file, whose kind is not known yet.
 
     ``row_times`` are the times of its rows, whether they have a value or not. ``gaps_are_silence``
     says that CloudWatch had no datapoint where a time is missing. ``kind``, ``spec`` and ``level_statistic`` are how

@@ -56,7 +56,7 @@ class Disk:
 
     @property
     def is_identified(self) -> bool:
-        """Whether more than its name and number tells it from another disk."""
+        """True if more than its name and number tells it from another disk."""
         return self.has_serial or bool(self.sequence)
 
     @property
@@ -66,7 +66,7 @@ class Disk:
 
     @property
     def identity(self) -> tuple[str, str, float | None]:
-        """What changes when another disk takes its name."""
+        """Values of which one at least changes when another disk takes its name."""
         return self.key, self.sequence, None if self.sequence else self.appeared_s
 
 
@@ -212,7 +212,7 @@ def _appeared(record: str, *, serial: str, sequence: str) -> float | None:
 
 
 def disk_identity(sysfs: Path, udev: Path, disk: Disk, devno: str) -> str:
-    """What tells a disk from another of its name: its sequence number, or udev's time where the kernel has none."""
+    """Identity of a disk among others of its name: its sequence number, or udev's time where the kernel has none."""
     if disk.sequence:
         return _text(f"{sysfs}/block/{disk.name}/diskseq")
     record = _record(f"{sysfs}/block/{disk.name}", udev, devno)
@@ -221,7 +221,7 @@ def disk_identity(sysfs: Path, udev: Path, disk: Disk, devno: str) -> str:
 
 
 def is_counting(sysfs: Path, disk: Disk) -> bool:
-    """Whether the kernel counts a disk's I/O: its switch ``iostats`` can be turned off and on."""
+    """True if the kernel counts a disk's I/O: its switch ``iostats`` can be turned off and on."""
     return all(
         read_flag(f"{sysfs}/block/{name}/queue/iostats") != b"0"
         for name in (disk.name, *disk.paths)

@@ -16,12 +16,12 @@ from burstwatch_exporter.settings import Roots
 
 VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
 ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")
-#: What is read of a block device.
+#: Files that are read of a block device.
 ATTRIBUTES = (
     "size", "hidden", "diskseq", "queue/iostats", "queue/max_sectors_kb", "queue/max_hw_sectors_kb",
     "device/model", "device/serial", "device/devtype", "dm/name", "md/level",
 )  # fmt: skip
-#: What is kept of udev's record: what tells of which disk it is, and since when.
+#: Fields that are kept of udev's record: which disk it is of, and since when.
 OF_RECORD = ("I:", "E:DISKSEQ=", "E:ID_SERIAL_SHORT=")
 #: The files of /proc whose place another program can take, as lxcfs does.
 IN_PROC = re.compile(r" /proc/\S+ .* - fuse\.lxcfs ")
@@ -36,7 +36,7 @@ def capture(roots: Roots, *, keeps_names: bool = False) -> str:
         OSError: if the counters, the devices or the mounts cannot be read.
     """
     files = {"proc/diskstats": (roots.procfs / "diskstats").read_text(encoding="ascii")}
-    # What has no device names servers and folders, and is none of ours.
+    # Mounts without a device name servers and folders, and are none of ours.
     mounts = read_mountinfo(roots.procfs)
     kept = [
         line for line in mounts.text.splitlines() if ON_DEVICE.search(line) or IN_PROC.search(line)
@@ -60,7 +60,7 @@ def capture(roots: Roots, *, keeps_names: bool = False) -> str:
 
 
 def _records(roots: Roots) -> Iterator[tuple[str, str]]:
-    """What udev knows of each block device, without what it calls it."""
+    """Yield udev's record of each block device, without its names."""
     for record in _listed(f"{roots.udev}"):
         if record.startswith("b"):
             lines = _read(f"{roots.udev}/{record}").splitlines()

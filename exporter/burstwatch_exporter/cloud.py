@@ -173,7 +173,7 @@ def make_clients(region: str) -> "Clients":
 
 
 def _promise(resource: Resource, ahead_s: float | None) -> DiskSpec | None:
-    """What AWS says of a volume, with its times by this host's clock."""
+    """Convert AWS's description of a volume; its times are by this host's clock."""
     volume = resource.detail
     if not isinstance(volume, Volume):
         return None

@@ -43,7 +43,7 @@ class CustomBucket(_Strict, frozen=True):
 
     @property
     def bucket(self) -> Bucket:
-        """The same as a bucket.
+        """The figures as a bucket.
 
         Raises:
             ValueError: if the numbers are those of none.

@@ -45,7 +45,7 @@ STOLEN = 0.1
 ASLEEP_S = 60.0
 #: CPU time that the kernel takes back, or counts late, in seconds.
 TAKEN_BACK_S = 2.0
-#: Who spent so much more of a bucket than there was is not in Standard mode.
+#: Share of the bucket: an instance that spent this much more than there was is not in Standard mode.
 OVERDRAWN = 0.01
 #: The order of the first fields of a line of /proc/stat; the guest's are in user and nice already.
 FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -204,14 +204,14 @@ class CpuSource:
 
     @property
     def _is_unlimited(self) -> bool:
-        """Whether the CPUs have done more than Standard mode allows, with the credits that a T2 has at its launch."""
+        """True if the CPUs have done more than Standard mode allows, with the credits that a T2 has at its launch."""
         launched = (
             LAUNCHED.value * CREDIT_S * self._spec.vcpus if self._spec.family == "t2" else 0.0
         )
         return self._beyond > OVERDRAWN * self._bucket.capacity + launched
 
     def _interval(self) -> iv.Interval:
-        """What is left in either mode; what is owed counts as nothing left."""
+        """Interval of the balance in either mode; an owed balance counts as empty."""
         owed, standard, unlimited = self._bucket.capacity, self._standard, self._unlimited
         low, high = max(0.0, unlimited.low - owed), max(0.0, unlimited.high - owed)
         if self._is_unlimited:
@@ -225,7 +225,7 @@ class CpuSource:
 
     @property
     def is_held_back(self) -> bool:
-        """Whether the CPUs get just what they earn, and asked for more."""
+        """True if the CPUs get just what they earn, and asked for more."""
         rate = self._recent.newest() if self._recent else None
         low, high = (share * self._bucket.refill for share in AT_BASELINE)
         is_stolen_from = self._stolen_rate >= STOLEN * self._bucket.refill

@@ -54,7 +54,7 @@ class DiskSpec:
 
     @property
     def is_of_ebs(self) -> bool:
-        """Whether it is an EBS volume at all."""
+        """True if it is an EBS volume at all."""
         return self.volume_spec.volume_type not in {CUSTOM, *OTHER_DISKS}
 
     @property

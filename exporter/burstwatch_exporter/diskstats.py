@@ -84,7 +84,7 @@ class DiskStats:
     problems: tuple[str, ...]
 
     def of(self, name: str, paths: Sequence[str] = ()) -> Counters | None:
-        """What a disk did: by its own line, or by those of its paths together where they have more.
+        """Return a disk's counters: of its own line, or of its paths together where they have more.
 
         Linux counts the I/O of a multipath disk on its paths, and since 6.4 on the disk as well.
         """

@@ -19,7 +19,7 @@ MISSING_S = 5.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Appearance:
-    """What is seen of a disk at one reading.
+    """A disk as it appears at one reading.
 
     ``counters`` is None where it has no line. ``missing_s`` is for how long that has been so, infinite if it
     never had one. ``is_counting`` is the kernel's own switch. ``container_files`` are the files of /proc that lxcfs
@@ -103,5 +103,5 @@ SIGNS: tuple[Callable[[Appearance], Doubt | None], ...] = (
 def doubt_of(appearance: Appearance) -> Doubt | None:
     """Why the counters are not believed now, or None where no sign speaks against them."""
     doubts = [doubt for sign in SIGNS if (doubt := sign(appearance)) is not None]
-    # What is lost is lost, whatever else is odd.
+    # Lost time comes first, whatever else is odd.
     return next((doubt for doubt in doubts if doubt.is_lost), doubts[0] if doubts else None)

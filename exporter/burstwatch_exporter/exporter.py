@@ -119,7 +119,7 @@ class Exporter:
         put_in_place(path, lambda file: file.write(self.scrape()[1].decode()))
 
     def is_ready(self) -> bool:
-        """Whether the counters could be read when that was last tried."""
+        """True if the counters could be read when that was last tried."""
         outcome = self.sources.outcomes.get("diskstats")
         return outcome is not None and not outcome.has_failed
 
@@ -142,7 +142,7 @@ class Exporter:
         ]
 
     def hints(self) -> list[str]:
-        """What is not wrong, and perhaps not what was meant."""
+        """Hints at settings that are valid, and perhaps not meant."""
         return [] if self.host.has_volumes() else [NO_VOLUMES]
 
     def ask_aws(self) -> None:

@@ -51,7 +51,7 @@ class Page:
         family.add_sample(f"{definition.name}_sum", named, total)
 
     def families(self) -> Iterator[Metric]:
-        """Those metrics that have samples."""
+        """Yield the metrics that have samples."""
         return (family for family in self._families.values() if family.samples)
 
 

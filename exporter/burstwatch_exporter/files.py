@@ -163,7 +163,7 @@ def _mistakes(entry: object, schema: Any, at: str, *, shows_values: bool) -> Ite
 
 
 def _allowed(text: str) -> str:
-    """What msgspec expects, in the words of a file; its own words where they are others."""
+    """Translate msgspec's expectation to the words of a file; words that are not known stay."""
     expected, _, place = text.partition(" - at ")
     match = _EXPECTED.match(expected)
     if match is None:

@@ -140,7 +140,7 @@ class _Since:
         if seconds < 0 or done is None or not is_counted:
             return None
         slept_s = self.reading.slept_since(saved.asleep_s)
-        # What nobody has written down may have been of any size.
+        # Requests of an unrecorded size may have been of any size.
         largest_kib = math.inf if saved.largest_kib is None else saved.largest_kib
         cost = self._cost(done, slept_s=slept_s, largest_kib=largest_kib)
         if cost.least > TOLERANCE * self.bucket.burst * (seconds + 1.0):
@@ -148,7 +148,7 @@ class _Since:
         return self._after(saved.interval, seconds, cost), cost
 
     def _cost(self, done: Counters, *, slept_s: float, largest_kib: float = 0.0) -> Charge:
-        """What I/O of the past has cost: its requests were as large as was allowed at some time.
+        """Charge I/O of the past, whose requests may have been as large as was ever allowed.
 
         In ``slept_s`` anything may have been done that is in no counter.
         """
@@ -177,7 +177,7 @@ def _from_saved(saved: Saved, since: _Since, moment: DeviceAge) -> tuple[Start |
                 interval=interval, origin="restored", reason=reason, lately=(gap, cost)
             ), ""
     if same_boot and is_device and gap >= 0:
-        # What its counters say of the time since then is not believed, nor what they say of all its time.
+        # Neither the counters since then are believed, nor those of all its time.
         interval = iv.after_unseen(since.bucket, saved.interval, seconds=gap)
         reason = f"saved {span(gap)} ago, and its counters do not tell what was done since"
         return Start(interval=interval, origin="doubted", reason=reason), ""

@@ -68,7 +68,7 @@ class Host:
         self._devnos: Mapping[str, str] = {}
         self._specs: dict[str, DiskSpec] = {}
         self._ledgers: dict[str, Ledger] = {}
-        # What is known of volumes that are not there now, or not yet.
+        # Saved accounts of volumes that are not there now, or not yet.
         self._gone = dict(saved)
         self._wall_offset: float | None = None
         self._jump = ("", 0.0)  # what happened, and until when it is told
@@ -92,7 +92,7 @@ class Host:
             return self._observe()
 
     def has_volumes(self) -> bool:
-        """Whether there is a disk whose volume is known, with credits or without."""
+        """True if there is a disk whose volume is known, with credits or without."""
         with self._lock:
             return bool(self._devices.blocks.disks)
 
@@ -214,7 +214,7 @@ class Host:
         )
 
     def _may_be_others(self, stats: DiskStats) -> bool:
-        """Whether a disk may have come, gone or been replaced since the last look."""
+        """True if a disk may have come, gone or been replaced since the last look."""
         before, self._events = self._events, self._count_events()
         if self._read_at is None or stats.devnos != self._devnos or self._any_began_anew(stats):
             return True
@@ -273,7 +273,7 @@ class Host:
                     ledger.forget_trail()
                 # How far AWS's clock is ahead of this one is not known before its next answer.
                 self._cloud = replace(self._cloud, ahead_s=None)
-                # What was saved before the host was started is known by the wall clock alone.
+                # An account saved before the host was started is dated by the wall clock alone.
                 self._gone = {
                     key: replace(saved, wall_s=saved.wall_s + offset - before)
                     for key, saved in self._gone.items()
@@ -471,7 +471,7 @@ class Host:
 
 
 def _is_another(disk: Disk, earlier: Disk) -> bool:
-    """Whether a disk is not the one that had its name before."""
+    """True if a disk is not the one that had its name before."""
     if disk.sequence or earlier.sequence:
         return disk.sequence != earlier.sequence
     if disk.appeared_s is None or earlier.appeared_s is None:
@@ -480,7 +480,7 @@ def _is_another(disk: Disk, earlier: Disk) -> bool:
 
 
 def _says_something(saved: Saved, wall_s: float) -> bool:
-    """Whether what was saved is more than nothing by now."""
+    """True if what was saved is more than nothing by now."""
     seconds = max(0.0, wall_s - saved.wall_s)
     after = after_unseen(saved.bucket, saved.interval, seconds=seconds)
     return after.low > 0 or after.high < saved.bucket.capacity

@@ -22,7 +22,7 @@ from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.recent_demand import RecentDemand
 from burstwatch_exporter.trail import Trail
 
-#: What the interval rests on, from the surest to the least sure.
+#: Origins of the interval, from the surest to the least sure.
 Origin = Literal[
     "published",
     "restored",
@@ -130,10 +130,10 @@ class Ledger:
         #: Why the newest counters are not believed, and for how long they have been waited for.
         self.doubt = reading.doubt
         self._waits_s = 0.0
-        #: Whether the counters of ``reading`` were not believed, so that what is done until the next is lost.
+        #: True if the counters of ``reading`` were not believed, so that what is done until the next is lost.
         self._is_lost = reading.doubt is not None
         self._before: _Before | None = None
-        #: Whether the counters have risen since they were first read, by what the disk can do.
+        #: True if the counters have risen since they were first read, by what the disk can do.
         self._is_confirmed = False
         self._contradicted_at = self._wary_until = -math.inf
         #: How often a published balance was outside of the interval.
@@ -234,7 +234,7 @@ class Ledger:
         # The counters of one and the same disk never fall: these are not right.
         if self.disk.sequence:
             self._wary_until = reading.at + WAITS_S
-        # Those of a jump that nothing explains will not come again.
+        # Counters of a jump that nothing explains will not come again.
         if fallen is not None and fallen.has_fallen:
             self._remember(fallen)
 
@@ -272,7 +272,7 @@ class Ledger:
             self._before = before
 
     def _cost(self, done: Counters, *, slept_s: float) -> Charge:
-        """What I/O has cost, and at the most what was done while the host slept."""
+        """Charge I/O; the most includes what may have been done while the host slept."""
         cost = cost_of(done, self.disk, self.spec)
         most = cost.most + TOLERANCE * self.own_bucket.burst * slept_s
         return replace(cost, most=most)
@@ -281,7 +281,7 @@ class Ledger:
         self._recent = RecentDemand(at=self.reading.at, slot_s=self._slot_s)
 
     def go_on_with(self, disk: Disk, spec: DiskSpec) -> None:
-        """The same device with the same bucket; what limits it may have changed.
+        """Go on with the same device and the same bucket, whose limits may have changed.
 
         I/O that is not charged yet may have been done while its requests could be larger.
         """
@@ -314,12 +314,12 @@ class Ledger:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the counters of its reading are believed, so that a later process can go on from them."""
+        """True if the counters of its reading are believed, so that a later process can go on from them."""
         has_kept = self._before is not None and self._before.has_fallen
         return not self._is_lost and (has_kept or self.reading.at >= self._wary_until)
 
     def has_seen(self, point: LevelPoint) -> bool:
-        """Whether the host looked during the whole period of a datapoint."""
+        """True if the host looked during the whole period of a datapoint."""
         return self._trail is not None and self._trail.has_seen(point)
 
     def reconcile(self, point: LevelPoint) -> float | None:
@@ -374,7 +374,7 @@ class Ledger:
                 low_s=soonest,
                 worst_s=soonest,
             )
-        # What to expect from here on, in credits a second.
+        # The demand from here on, in credits a second.
         demand = expected(self._recent.lately(limit=self.spec.limit.rate), burst=self.bucket.burst)
         binding = held_back(self.spec.volume, iops=load.iops, mib_s=load.mib_s)
         if binding == "none" and load.iops > 0:
@@ -409,7 +409,7 @@ class Ledger:
         return projection
 
     def is_served_at_baseline(self) -> bool:
-        """Whether it is served just what comes in, and asks for more: a hint, and never a bound.
+        """True if it is served just what comes in, and asks for more: a hint, and never a bound.
 
         It asks for more if I/O is waiting, or if it had more in the last minutes. An
         instance's limit, a snapshot that is read or a cgroup look the same.
@@ -440,7 +440,7 @@ class Ledger:
         return (0.0 if may_be_empty and self.is_served_at_baseline() else likely), ""
 
     def _is_cheaper(self) -> bool:
-        """Whether more was served than the likely level and an empty bucket can have given."""
+        """True if more was served than the likely level and an empty bucket can have given."""
         rate = self._recent.newest()
         return (
             self._beyond > CONTRADICTION * self.own_bucket.capacity
@@ -465,7 +465,7 @@ class Ledger:
         self._beyond = self._beyond + beyond if beyond > 0 else 0.0
 
     def _is_contradicted_by(self, cost: Charge, seconds: float) -> bool:
-        """Whether this I/O cannot have been that of the bucket as it was stated."""
+        """True if this I/O cannot have been that of the bucket as it was stated."""
         is_overdrawn = self._overdrawn > CONTRADICTION * self.own_bucket.capacity
         return is_overdrawn or self._is_faster_than_burst(cost, seconds)
 

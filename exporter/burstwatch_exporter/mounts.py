@@ -26,7 +26,7 @@ class Mount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MountInfo:
-    """What the kernel says of mounts, and whether it is of the first process and not of this one."""
+    """The kernel's list of mounts. ``is_of_the_host`` tells whether it is the first process's and not this one's."""
 
     text: str
     is_of_the_host: bool
@@ -92,7 +92,7 @@ def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
 
 
 def _is_like_a_host(mounts: list[Mount]) -> bool:
-    """Whether the root is a file system of a disk, and not one that a container is given."""
+    """True if the root is a file system of a disk, and not one that a container is given."""
     roots = [mount for mount in mounts if mount.mountpoint == "/"]
     return bool(roots) and roots[-1].fstype not in LAYERED
 

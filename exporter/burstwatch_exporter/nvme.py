@@ -68,7 +68,7 @@ class NvmeSource:
             for view in snapshot.views
             if view.disk.name.startswith("nvme") and (view.spec is None or view.spec.is_of_ebs)
         ]
-        # Those that the time was too short for come first next time.
+        # Disks that were left out for lack of time come first next time.
         for view in sorted(views, key=lambda view: self._asked.get(view.disk.name, 0.0)):
             disk = view.disk
             now = time.monotonic()

@@ -34,7 +34,7 @@ class RecentDemand:
 
     @property
     def has_looked(self) -> bool:
-        """Whether there is any time of which it is known what was spent."""
+        """True if there is any time of which it is known what was spent."""
         return self._now[0] > self._slots[0][0]
 
     def note(self, at: float, charge: Charge) -> None:

@@ -11,7 +11,7 @@ from burstwatch.config import EXPORTER_ENV_PREFIX, declare, parse_settings, sett
 from burstwatch_exporter.imds import ENDPOINT
 
 LAST_PORT = 65_535
-#: What Kubernetes sets for a service that is called as this program is.
+#: Variables that Kubernetes sets for a service with this program's name.
 OF_KUBERNETES = re.compile(r"_(SERVICE_HOST|SERVICE_PORT\w*|PORT\w*)$")
 
 
@@ -27,7 +27,7 @@ def path(name: str, text: str, *, default: str = "") -> Any:  # noqa: ANN401 - a
     )
 
 
-#: Those that ``measure`` uses too: what the host and its volumes are, and where its results go.
+#: Settings that ``measure`` uses too: the host, its volumes, and the folder of results.
 OF_HOST = frozenset(
     {
         "path.procfs", "path.sysfs", "path.udev.data", "instance.type", "aws", "imds.endpoint",

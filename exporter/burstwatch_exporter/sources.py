@@ -35,7 +35,7 @@ class SourceStatus:
 
     @property
     def is_up(self) -> bool:
-        """Whether nothing was odd."""
+        """True if there was no problem."""
         return not self.problems
 
 

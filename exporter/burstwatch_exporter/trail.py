@@ -54,7 +54,7 @@ class Trail:
             steps.popleft()
 
     def has_seen(self, point: LevelPoint) -> bool:
-        """Whether there are steps during a datapoint's period, and one on either side of it."""
+        """True if there are steps during a datapoint's period, and one on either side of it."""
         return any(self._around(point))
 
     def drift(self, bucket: Bucket, point: LevelPoint) -> float | None:

@@ -1,4 +1,4 @@
-"""What a command line may touch of the world, as one argument."""
+"""The streams, clock and environment that a command line may touch, as one argument."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -24,7 +24,7 @@ class Rule:
 
 
 def naive(observation: Observation, _truth: Truth) -> bool:
-    """Whether the balance lasts less than half an hour at the last five minutes' rate."""
+    """True if the balance lasts less than half an hour at the last five minutes' rate."""
     history = observation.history
     newest = history.newest_level() if history else -1
     if history is None or newest < 0:
@@ -36,7 +36,7 @@ def naive(observation: Observation, _truth: Truth) -> bool:
 
 
 def oracle(observation: Observation, truth: Truth) -> bool:
-    """Whether an incident is on, or begins within the margin. Nothing can do better."""
+    """True if an incident is on, or begins within the margin. Nothing can do better."""
     margin_s = truth.config.margin_s
     return any(
         event.empty_s - margin_s <= observation.at < event.recovered_s for event in truth.events
@@ -44,7 +44,7 @@ def oracle(observation: Observation, truth: Truth) -> bool:
 
 
 def guarantee(observation: Observation, truth: Truth) -> bool:
-    """Whether a full burst could be too fast even now: misses nothing, and pages for every low balance."""
+    """True if a full burst could be too fast even now: misses nothing, and pages for every low balance."""
     history = observation.history
     if history is None or history.newest_level() < 0:
         return False

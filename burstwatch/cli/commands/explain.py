@@ -89,7 +89,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
-    """What would have helped at the last page, by the load and the balance of that time."""
+    """Find the fixes that would have helped at the last page, by the load and the balance of that time."""
     bucket = story.resource.bucket
     if bucket is None or not story.pages:
         return ()
@@ -123,7 +123,7 @@ def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
 
 
 def _is_file(args: Namespace) -> bool:
-    """Whether it is a recording: an id has no suffix, and no file is called like it."""
+    """True if it is a recording: an id has no suffix, and no file is called like it."""
     if args.example or args.series == "-" or Path(args.series).exists():
         return True
     return "/" in args.series or Path(args.series).suffix in {

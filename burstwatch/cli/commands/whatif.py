@@ -26,7 +26,7 @@ NUMBERS = {
     "provisioned_mib_s": "gp3: provisioned MiB/s",
 }
 TYPE_HELP = "gp2, st1, sc1, gp3, io1, io2 or standard; with --kind, an instance or storage type"
-#: What describes a volume and its load.
+#: Options that describe a volume and its load.
 OF_VOLUMES = frozenset({"type", *(field.name for field in fields(Question))} - {"volume_type"})
 
 
@@ -74,7 +74,7 @@ def _flag(name: str) -> str:
 
 
 def _of_other_kinds(kinds: Mapping[str, Kind]) -> dict[str, str]:
-    """What only other kinds than EBS volumes have, with its help."""
+    """Map the options that only other kinds than EBS volumes have to their help."""
     common = {*NUMBERS, "type", "size_gib"}
     texts: dict[str, str] = {}
     having: dict[str, list[str]] = {}

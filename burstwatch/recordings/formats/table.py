@@ -100,7 +100,7 @@ def _contents(columns: _Columns, about: Mapping[str, str], *, is_console: bool) 
 
 
 def _own_mark(lines: Sequence[str]) -> dict[str, str]:
-    """What a file of ours says of itself: ``# burstwatch kind=ebs_volume spec=type=gp2,size_gib=100``."""
+    """Parse the first line of a file of ours: ``# burstwatch kind=ebs_volume spec=type=gp2,size_gib=100``."""
     if not lines or not lines[0].startswith(OWN_MARK):
         return {}
     pairs = (word.partition("=") for word in lines[0].removeprefix(OWN_MARK).split())
@@ -130,7 +130,7 @@ def _rows(lines: Sequence[str], delimiter: str, *, name: str) -> Iterator[tuple[
 
 
 def _is_data(headings: Sequence[Sequence[str]], cells: Sequence[str]) -> bool:
-    """Whether a row follows a heading with a time, or begins with a time itself."""
+    """True if a row follows a heading with a time, or begins with a time itself."""
     if not headings:
         return False
     if any(cell.lower() in TIME_NAMES for cell in headings[-1]):

@@ -14,7 +14,7 @@ from burstwatch_exporter.interval import Interval
 
 #: A baseline above this share of the burst cannot be told from it.
 TOO_NEAR = 0.92
-#: It has to stay down for so long before it is believed, and is watched for as long.
+#: Seconds that the rate must stay down before the fall is believed.
 SURE_S = 10.0
 #: How full it was is known if it is so to this share of the bucket.
 KNOWN = 0.05
@@ -71,7 +71,7 @@ def find_knee(samples: Sequence[ServedSample]) -> Knee | None:
     burst, baseline = (median(sample.rate for sample in part) for part in (before, after))
     if baseline >= TOO_NEAR * burst or sum(sample.seconds for sample in after) < SURE_S / 2:
         return None
-    # What was served above the baseline around the split, as time at the burst.
+    # Credits served above the baseline around the split, as time at the burst.
     around = [*before[-2:], *after[:2]]
     above = math.fsum(max(0.0, sample.rate - baseline) * sample.seconds for sample in around)
     at = around[0].at - around[0].seconds + above / (burst - baseline)
@@ -79,7 +79,7 @@ def find_knee(samples: Sequence[ServedSample]) -> Knee | None:
 
 
 def has_fallen(samples: Sequence[ServedSample], *, below: float) -> bool:
-    """Whether it has been served less than ``below`` for long enough. Cheap, for each sample."""
+    """True if it has been served less than ``below`` for long enough. Cheap, for each sample."""
     if not samples or samples[-1].at < SURE_S + SETTLING_S:
         return False
     return all(sample.rate < below for sample in samples if sample.at > samples[-1].at - SURE_S)

@@ -25,7 +25,7 @@ READ_SHARES: Mapping[str, float | None] = MappingProxyType(
 )
 #: How many jobs a section with ``numjobs=${JOBS}`` is run with, one after the other.
 SCALE = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-#: What a job file leaves to whoever runs it.
+#: Options that a job file leaves to whoever runs it.
 SCRATCH, JOBS = "${SCRATCH}", "${JOBS}"
 KIB = 2**10
 

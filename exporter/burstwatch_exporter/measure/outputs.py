@@ -13,7 +13,7 @@ DBENCH_SECOND = re.compile(
     r"^\s*\d+\s+\d+\s+(\d+(?:\.\d+)?) MB/sec\s+execute\s+(\d+) sec\s+latency (\d+(?:\.\d+)?) ms",
     re.MULTILINE,
 )
-#: What dd prints with ``LC_ALL=C``; "bytes" stands alone below a kilobyte.
+#: The line that dd prints with ``LC_ALL=C``; "bytes" stands alone below a kilobyte.
 DD_COPIED = re.compile(
     r"^(\d+) bytes? (?:\([^)]*\) )?copied, (\d+(?:\.\d+)?(?:e[+-]?\d+)?) s", re.MULTILINE
 )

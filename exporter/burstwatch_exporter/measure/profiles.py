@@ -9,7 +9,7 @@ from types import MappingProxyType
 from burstwatch_exporter.measure.jobs import Step, read_jobs
 
 DEFAULT = "probe"
-#: What ``--drain`` runs, by the unit that the bucket counts.
+#: The profile of ``--drain``, by the unit of the bucket.
 DRAINS = MappingProxyType({"io": "drain", "MiB": "drain-hdd"})
 
 

@@ -41,7 +41,7 @@ class Program(ABC):
     _process: Process
 
     def is_running(self) -> bool:
-        """Whether it still does something. What has to be begun again is."""
+        """True if it still does something. What has to be begun again is."""
         return self._process.process.poll() is None
 
     def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:

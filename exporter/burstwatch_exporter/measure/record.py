@@ -131,7 +131,7 @@ class Record:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every step found something and nothing failed."""
+        """True if every step found something and nothing failed."""
         return (
             not self.failed
             and not self.stopped

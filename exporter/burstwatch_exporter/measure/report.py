@@ -60,7 +60,7 @@ def plan_text(profile: Profile, plan: Plan, subject: str) -> str:
 
 
 def plan_json(profile: Profile, plan: Plan) -> dict[str, object]:
-    """The same for programs; never is null."""
+    """Return the plan for programs; null stands for never."""
     bucket = plan.credit.bucket if plan.credit else None
     return {
         "profile": profile.name,
@@ -107,7 +107,7 @@ def record_text(record: Record) -> str:
 
 
 def record_markdown(record: Record) -> str:
-    """The same as Markdown."""
+    """Return the result as Markdown."""
     rows = [HEADINGS, ["---"] * len(HEADINGS), *(cells(step) for step in record.steps)]
     lines = [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
     said = [f"- {line}" for line in remarks(record)]

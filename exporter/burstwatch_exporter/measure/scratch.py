@@ -117,7 +117,7 @@ def _remove(folder: Path) -> bool:
 
 
 def _is_marked(folder: int) -> bool:
-    """Whether the folder, an open one, has the marker, and the marker is a file of this user."""
+    """True if the folder, an open one, has the marker, and the marker is a file of this user."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     marker = os.open(MARKER, flags, dir_fd=folder)
     try:

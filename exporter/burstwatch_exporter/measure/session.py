@@ -167,7 +167,7 @@ class Session:
         return self._watch.elapsed_s
 
     def _is_over(self, run: Run) -> bool:
-        """Whether what stopped this step stops all that would follow."""
+        """True if what stopped this step stops all that would follow."""
         if run.contradiction:  # the budget is kept by counters that do not count
             self._failed, self._is_counted = run.contradiction, False
             return True

@@ -9,11 +9,11 @@ from burstwatch.config import declare, parse_settings, settings_of
 from burstwatch_exporter.measure.profiles import DEFAULT
 from burstwatch_exporter.settings import path
 
-#: What protects a volume, and cannot where it is to be emptied.
+#: Options that protect a volume, and cannot where it is to be emptied.
 AGAINST_DRAIN = ("profile", "budget-percent", "floor-percent", "rate-iops")
-#: What goes with --from: the rest is about a measurement.
+#: Options that go with --from; all others are about a measurement.
 BESIDE_FROM = ("from", "html", "markdown", "json")
-#: What is said by being there.
+#: Options without a value.
 SWITCHES = {
     "plan": "say what it would cost and how long the credits would last, and do nothing",
     "drain": "empty the bucket and record when the speed falls to the baseline; needs --confirm-drain, and the volume under measure.drain in --config.file",

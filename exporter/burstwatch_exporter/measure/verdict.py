@@ -1,4 +1,4 @@
-"""Whether a run is what the disk promises, in one word and with the reason."""
+"""Judges a run against the disk's promise, in one word and with the reason."""
 
 import math
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Word = Literal[
 ]
 #: A measured rate this close to a promised one, as a share, is that one.
 NEAR = 0.1
-#: What a program asks for as it begins says nothing of what it is served.
+#: Seconds at the start of a program that say nothing of what it is served.
 LEAST_S = 3.0
 MS = 1e3
 

@@ -101,7 +101,7 @@ class Watch:
 
     @property
     def is_gone(self) -> bool:
-        """Whether a volume is not there any more."""
+        """True if a volume is not there any more."""
         return bool(self._gone)
 
     def _note(self) -> None:

@@ -22,10 +22,10 @@ from burstwatch_exporter.web.refusals import Refusals
 
 #: Threads for scrapes. All begin with the server: later there may be no room for one.
 SCRAPE_THREADS = 2
-#: So many passwords may wait to be checked, and so many of one network. One more is refused.
+#: Most passwords that wait to be checked, and most of one network. One more is refused.
 GUESSES, GUESSES_OF_ONE = 32, 2
 IPV4 = 4
-#: From so many bytes on an answer is sent packed to those who take it so.
+#: Bytes from which an answer is compressed for clients that accept it.
 WORTH_PACKING = 1_024
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
 
@@ -41,7 +41,7 @@ class Site(Protocol):
         """The content type and the metrics, in the format that is accepted."""
 
     def is_ready(self) -> bool:
-        """Whether the counters could be read when that was last tried."""
+        """True if the counters could be read when that was last tried."""
 
     def landing(self) -> str:
         """The page for people, as HTML."""
@@ -81,7 +81,7 @@ class App(Application):
         return body
 
     async def _shared(self, key: tuple[str, bool], answer: Callable[[], Answer]) -> Answer:
-        """What ``answer`` gives in a thread, once for all who want the same meanwhile."""
+        """Run ``answer`` in a thread, once for all requests that want the same meanwhile."""
         future = self._under_way.get(key)
         if future is None:
             future = asyncio.get_running_loop().run_in_executor(self._scrapes, answer)
@@ -96,7 +96,7 @@ class App(Application):
         return content_type, "gzip", gzip.compress(body, compresslevel=1)
 
     async def allow(self, authorization: str, address: str) -> bool:
-        """Whether an ``Authorization`` header from an address lets its sender in.
+        """True if an ``Authorization`` header from an address lets its sender in.
 
         Raises:
             HTTPError: 503 where too many wait to be checked, of that network or of all.

@@ -26,11 +26,11 @@ class Passwords:
         self._right: set[bytes] = set()
 
     def is_known(self, authorization: str) -> bool:
-        """Whether a header is known to let its sender in, which takes no time."""
+        """True if a header is known to let its sender in, which takes no time."""
         return not self._users or self._digest(authorization) in self._right
 
     def allow(self, authorization: str) -> bool:
-        """Whether an ``Authorization`` header lets its sender in. This takes as long as bcrypt does."""
+        """True if an ``Authorization`` header lets its sender in. This takes as long as bcrypt does."""
         if self.is_known(authorization):
             return True
         is_right = self._is_right(authorization)

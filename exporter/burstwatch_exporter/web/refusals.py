@@ -12,7 +12,7 @@ from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
 
 LOG = logging.getLogger("burstwatch_exporter")
-#: What they are says the help of the metric.
+#: The help of the metric explains each.
 Reason = Literal["password", "busy", "crowded", "incomplete", "slow"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 LOGGED_EVERY_S = 60.0

@@ -100,7 +100,7 @@ class _Http(HTTPServer):
         self._app, self._tls, self._loop = app, tls, loop
         #: Each open connection, the oldest first, with its end and its network.
         self._open: dict[IOStream, tuple[asyncio.TimerHandle, str]] = {}
-        #: Those with a whole request.
+        #: Connections with a whole request.
         self.busy: set[IOStream] = set()
         super().initialize(
             self._answer,
