@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.programs import fake
 from benchmarks.record import keep
 from benchmarks.shards import CORE_MIB, FILLED, MOST_S, RESERVE_S, SHARE, sweep
-from burstwatch.aws.look import look
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import look
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S
 from burstwatch.kinds import find_kinds

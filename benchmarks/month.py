@@ -18,8 +18,8 @@ from statistics import fmean
 from benchmarks.month_bill import SIZES, Spell, month_bill, spells
 from benchmarks.month_fleet import FLEET, Member, fleet
 from benchmarks.record import keep
-from burstwatch.aws.reading import Reader, ask
-from burstwatch.aws.session import Deadline
+from burstwatch.aws.client.session import Deadline
+from burstwatch.aws.look.reading import Reader, ask
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.simulate import Datapoint, Simulation
 from burstwatch.backtest.workloads import read_workload, scaled_loads

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from burstwatch.aws.alarms import ALARMS_PER_PAGE
-from burstwatch.aws.names import ALARM_PERIOD_S, ALARMED
-from burstwatch.aws.plan import QUIET_S
-from burstwatch.aws.publish import DATA_PER_CALL
+from burstwatch.aws.alarms.api import ALARMS_PER_PAGE
+from burstwatch.aws.alarms.plan import QUIET_S
+from burstwatch.aws.alarms.publish import DATA_PER_CALL
+from burstwatch.aws.client.names import ALARM_PERIOD_S, ALARMED
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 from burstwatch.forecast.policy import SEVERITY

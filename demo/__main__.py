@@ -16,7 +16,7 @@ from typing import Any
 
 import boto3
 
-from burstwatch.aws.names import alarm_prefixes
+from burstwatch.aws.client.names import alarm_prefixes
 from burstwatch.config import ENV_PREFIX, Config
 from burstwatch.formatting import HOUR
 from demo.boards import NAMES, Boards, copy_bundle

@@ -19,10 +19,10 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from burstwatch.aws.alarms import delete_alarms, read_alarms
-from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE, alarm_prefixes, part_dimensions
-from burstwatch.aws.publish import DATA_PER_CALL
-from burstwatch.aws.session import Clients
+from burstwatch.aws.alarms.api import delete_alarms, read_alarms
+from burstwatch.aws.alarms.publish import DATA_PER_CALL
+from burstwatch.aws.client.names import HEARTBEAT_METRIC, NAMESPACE, alarm_prefixes, part_dimensions
+from burstwatch.aws.client.session import Clients
 from burstwatch.config import config_from_env
 
 logger = Logger(service="burstwatch-cleanup")

@@ -2,7 +2,7 @@
 
 Invoked for each unit, or shard of one, with that in the event: by a schedule of its own,
 or through a queue, with some messages at once. What the function remembers between
-invocations may be lost at any time (see ``burstwatch/aws/memory.py``).
+invocations may be lost at any time (see ``burstwatch/aws/look/memory.py``).
 """
 
 import json
@@ -16,14 +16,14 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from burstwatch.aws.digest import make_digest, send_digest
-from burstwatch.aws.drill_steps import take_step
-from burstwatch.aws.episodes import CLOSED
-from burstwatch.aws.fleet import fleet_metrics, other_counts
-from burstwatch.aws.names import NAMESPACE, part_name
-from burstwatch.aws.session import Clients, Deadline
-from burstwatch.aws.sweep import PUBLISH_S
-from burstwatch.aws.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
+from burstwatch.aws.alarms.digest import make_digest, send_digest
+from burstwatch.aws.alarms.episodes import CLOSED
+from burstwatch.aws.client.names import NAMESPACE, part_name
+from burstwatch.aws.client.session import Clients, Deadline
+from burstwatch.aws.drill.steps import take_step
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
+from burstwatch.aws.sweep.sweep import PUBLISH_S
+from burstwatch.aws.sweep.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
 

@@ -14,8 +14,9 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from hypothesis import HealthCheck, settings
 
-from burstwatch.aws import checks, pace, session
-from burstwatch.aws.session import Clients, Deadline
+from burstwatch.aws.client import pace, session
+from burstwatch.aws.client.session import Clients, Deadline
+from burstwatch.aws.doctor import checks
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.unit import Unit
 from tests.fake.aws import ACCOUNT, FakeAws

@@ -18,10 +18,10 @@ import botocore
 import pytest
 from botocore.validate import ParamValidator
 
-from burstwatch.aws.listings import TOKENS, ListingReader
-from burstwatch.aws.look import look
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.pace import Pace
+from burstwatch.aws.client.pace import Pace
+from burstwatch.aws.inventory.listings import TOKENS, ListingReader
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import look
 from burstwatch.bucket import worst_time_to_empty
 from burstwatch.cli.main import run
 from burstwatch.config import Config

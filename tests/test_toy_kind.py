@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from burstwatch import kinds
-from burstwatch.aws.look import look
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import look
 from burstwatch.cli.catalog import read_actions
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds

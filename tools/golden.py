@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from burstwatch.aws.drill_steps import take_step
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.drill.steps import take_step
+from burstwatch.aws.look.memory import Memory
 from burstwatch.kinds import find_kinds
 from tests.aws.test_sweep import CONFIG, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud

@@ -13,7 +13,7 @@ from burstwatch.kinds.base import Kind
 from burstwatch.polling.unit import Unit
 
 if TYPE_CHECKING:  # boto3 is an extra
-    from burstwatch.aws.session import Clients
+    from burstwatch.aws.client.session import Clients
 
 
 def add_account_arguments(parser: ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def make_clients(
         AwsError: if the profile does not exist.
     """
     try:
-        from burstwatch.aws.session import Clients  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.client.session import Clients  # noqa: PLC0415 - boto3 is an extra
     except ModuleNotFoundError as error:
         msg = f"{error.name} is not installed, this command needs: {installing('aws')}"
         raise ValueError(msg) from None

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from burstwatch.aws.names import HEARTBEATS_MISSED, STANDBY_METRICS
+from burstwatch.aws.client.names import HEARTBEATS_MISSED, STANDBY_METRICS
 from burstwatch.config import ENV_PREFIX, SETTINGS, Config
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.watching_prices import PRICES

@@ -19,7 +19,7 @@ from burstwatch.polling.cost import (
 )
 
 if TYPE_CHECKING:  # boto3 is an extra
-    from burstwatch.aws.look import UnitSnapshot
+    from burstwatch.aws.look.snapshot import UnitSnapshot
 
 #: The resources of a type, and the cost of each of its buckets.
 Group = tuple[set[str], list[Cost]]

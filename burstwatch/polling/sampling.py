@@ -6,7 +6,7 @@ for, and the demand of the days before. Where somebody is about to be told, the 
 those hours. What the last look saw is not asked for again.
 
 Everything here is a function of what is known and answered: the steps yield a ``Request``
-and are sent its ``Answers``. ``burstwatch/aws/reading.py`` makes the calls.
+and are sent its ``Answers``. ``burstwatch/aws/look/reading.py`` makes the calls.
 """
 
 import math

@@ -24,7 +24,7 @@ from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.sources import Sources
 
 if TYPE_CHECKING:  # boto3 is an extra
-    from burstwatch.aws.session import Clients
+    from burstwatch.aws.client.session import Clients
 
 #: Datapoints of so long are asked for: CloudWatch may be ten minutes late, and give one each five.
 LOOK_BACK_S = 1800.0
@@ -99,9 +99,9 @@ class Cloud:
         Raises:
             ValueError: if AWS cannot be asked.
         """
-        from burstwatch.aws.alarms import read_alarms  # noqa: PLC0415 - boto3 is an extra
-        from burstwatch.aws.names import EVERY_ALARM  # noqa: PLC0415 - the same
-        from burstwatch.aws.session import AWS_ERRORS, describe_error  # noqa: PLC0415 - the same
+        from burstwatch.aws.alarms.api import read_alarms  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.client.names import EVERY_ALARM  # noqa: PLC0415 - the same
+        from burstwatch.aws.client.session import AWS_ERRORS, describe_error  # noqa: PLC0415 - the same
 
         if self._clients is None:
             msg = "EC2 has not said which instance this is, so its alarms are not known"
@@ -117,7 +117,7 @@ class Cloud:
         identity = read_identity(self._imds)
         if self._clients is None:
             self._clients = self._make_clients(identity.region)
-        from burstwatch.aws.inventory import take_inventory  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.inventory.inventory import take_inventory  # noqa: PLC0415 - boto3 is an extra
 
         mine = Scope(parents=(identity.instance_id,))
         unit = Unit(account=identity.account, region=identity.region)
@@ -130,8 +130,8 @@ class Cloud:
         return inventory.resources
 
     def _balances(self, now: float, problems: list[str]) -> dict[str, LevelPoint]:
-        from burstwatch.aws.metrics import read_metrics  # noqa: PLC0415 - boto3 is an extra
-        from burstwatch.aws.session import Deadline  # noqa: PLC0415 - the same
+        from burstwatch.aws.client.session import Deadline  # noqa: PLC0415 - the same
+        from burstwatch.aws.look.metrics import read_metrics  # noqa: PLC0415 - boto3 is an extra
 
         if self._clients is None:
             msg = "EC2 has not said yet what volumes there are"
@@ -165,7 +165,7 @@ def make_clients(region: str) -> "Clients":
         ValueError: if boto3 is not installed.
     """
     try:
-        from burstwatch.aws.session import Clients  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.client.session import Clients  # noqa: PLC0415 - boto3 is an extra
     except ModuleNotFoundError as error:
         msg = f"{error.name} is not installed, this needs: {installing('exporter,aws')}"
         raise ValueError(msg) from None

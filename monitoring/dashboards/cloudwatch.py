@@ -7,7 +7,7 @@ from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.models import cloudwatch as cm
 from grafana_foundation_sdk.models import dashboard as dm
 
-from burstwatch.aws.names import NAMESPACE
+from burstwatch.aws.client.names import NAMESPACE
 from monitoring.dashboards.parts import query_variable, source
 
 KIND = "cloudwatch"

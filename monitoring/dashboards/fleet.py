@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
-from burstwatch.aws.names import HEARTBEAT_METRIC, NAMESPACE
+from burstwatch.aws.client.names import HEARTBEAT_METRIC, NAMESPACE
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
-from burstwatch.aws.names import NAMESPACE, TIME_METRIC
+from burstwatch.aws.client.names import NAMESPACE, TIME_METRIC
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import DemandMetric, Kind, from_percent
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME

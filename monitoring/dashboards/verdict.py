@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 
-from burstwatch.aws.names import NAMESPACE, TIME_METRIC
+from burstwatch.aws.client.names import NAMESPACE, TIME_METRIC
 from burstwatch.forecast.policy import SEVERITY
 from monitoring.dashboards.cloudwatch import KIND, math, metric
 from monitoring.dashboards.parts import (

@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
-from burstwatch.aws.names import LONGEST_S, TIME_METRIC
+from burstwatch.aws.client.names import LONGEST_S, TIME_METRIC
 from burstwatch.ebs.prices import EBS_PRICES
 from burstwatch.ebs.volume_types import GP3_FREE_IOPS, GP3_FREE_MIB_S
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME

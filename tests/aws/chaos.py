@@ -13,8 +13,8 @@ from random import Random
 
 from botocore.config import Config as ClientConfig
 
-from burstwatch.aws import session
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.client import session
+from burstwatch.aws.look.memory import Memory
 from burstwatch.config import Config
 from tests.aws.test_killed import sweep_killed_at
 from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from burstwatch.aws.units import Units, UnitSpec, connect
+from burstwatch.aws.sweep.units import Units, UnitSpec, connect
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import shards_of
 from tests.aws.test_sweep import CONFIG, TOPIC, Disk

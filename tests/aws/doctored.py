@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
 from tests.aws.standby import deploy_standby, watch_heartbeat
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import NOTICE, TOPIC, Disk, run_sweep

@@ -1,13 +1,13 @@
 """The alarms that exist since the deployment, as the stack makes them."""
 
-from burstwatch.aws.names import (
+from burstwatch.aws.alarms.unheard import standby_name
+from burstwatch.aws.client.names import (
     NAMESPACE,
     NOT_PAGED,
     STANDBY_METRICS,
     deployment_dimensions,
     part_dimensions,
 )
-from burstwatch.aws.unheard import standby_name
 from tests.aws.test_sweep import NOTICE, TOPIC
 from tests.conftest import Cloud
 

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from tests.aws.test_sweep import Disk, alarms, run_sweep
 from tests.conftest import Cloud
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
 from burstwatch.ebs.watching_prices import PRICES
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.cost import MOST_ALARMS, RESOURCE_METRICS

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from burstwatch.aws import sweep as sweeping
-from burstwatch.aws.alarms import read_alarms
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.session import Deadline
-from burstwatch.aws.sweep import sweep
+from burstwatch.aws.alarms.api import read_alarms
+from burstwatch.aws.client.session import Deadline
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep import sweep as sweeping
+from burstwatch.aws.sweep.sweep import sweep
 from burstwatch.kinds import find_kinds
 from tests.aws.standby import watch_heartbeat
 from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from burstwatch.aws.budget import SAVED_S, SPENT_METRIC, open_budget
-from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.names import NAMESPACE, unit_dimensions
+from burstwatch.aws.client.names import NAMESPACE, unit_dimensions
+from burstwatch.aws.look.budget import SAVED_S, SPENT_METRIC, open_budget
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.config import Config, parse_config
 from burstwatch.shards import WHOLE
 from tests.aws.test_look import FULL_BURST, drain

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from burstwatch.aws.recording import record
+from burstwatch.aws.look.recording import record
 from burstwatch.cli.main import run
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from tests.aws.standby import watch_heartbeat

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws.alarms import Alarm
-from burstwatch.aws.episodes import close_episode
-from burstwatch.aws.look import UnitSnapshot, look
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.alarms.api import Alarm
+from burstwatch.aws.alarms.episodes import close_episode
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import UnitSnapshot, look
 from burstwatch.bucket import level_after
 from burstwatch.cli.main import run
 from burstwatch.config import Config

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from burstwatch.aws.checks import CHECKS, Finding, Patient
-from burstwatch.aws.unheard import standby_name
+from burstwatch.aws.alarms.unheard import standby_name
+from burstwatch.aws.doctor.checks import CHECKS, Finding, Patient
 from tests.aws.doctored import (
     FUNCTION,
     GOLDEN,

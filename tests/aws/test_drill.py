@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws.drill import Drill, Hop
-from burstwatch.aws.drill_queue import has_received, open_queue
-from burstwatch.aws.drill_steps import take_step
-from burstwatch.aws.session import Clients
+from burstwatch.aws.client.session import Clients
+from burstwatch.aws.drill.drill import Drill, Hop
+from burstwatch.aws.drill.queue import has_received, open_queue
+from burstwatch.aws.drill.steps import take_step
 from burstwatch.cli.main import run
 from burstwatch.config import Config
 from tests.aws.test_cli_account import burstwatch

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws import plan as alarm_plan
-from burstwatch.aws import words
-from burstwatch.aws.alarms import Alarm
-from burstwatch.aws.episodes import of_alarms
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.names import parse_alarm_name
-from burstwatch.aws.plan import plan_alarms
+from burstwatch.aws.alarms import plan as alarm_plan
+from burstwatch.aws.alarms import texts as words
+from burstwatch.aws.alarms.api import Alarm
+from burstwatch.aws.alarms.episodes import of_alarms
+from burstwatch.aws.alarms.plan import plan_alarms
+from burstwatch.aws.client.names import parse_alarm_name
+from burstwatch.aws.look.memory import Memory
 from burstwatch.config import Links
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds

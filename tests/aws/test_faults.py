@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.session import Deadline
-from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.aws.client.session import Deadline
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
+from burstwatch.aws.sweep.sweep import Sweep, sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.order import BATCH
@@ -102,7 +102,7 @@ def test_a_page_of_the_inventory_that_is_refused(fleet: Cloud) -> None:
 def test_a_batch_that_cannot_be_judged_costs_no_other(
     fleet: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from burstwatch.aws import reading  # noqa: PLC0415 - what is broken for a moment
+    from burstwatch.aws.look import reading  # noqa: PLC0415 - what is broken for a moment
 
     real, broken = reading._judge, [True]
 
@@ -120,7 +120,7 @@ def test_a_batch_that_cannot_be_judged_costs_no_other(
 def test_a_batch_that_fails_is_no_sign_that_the_unit_can_be_seen(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from burstwatch.aws import reading  # noqa: PLC0415 - what is broken for a moment
+    from burstwatch.aws.look import reading  # noqa: PLC0415 - what is broken for a moment
 
     instance = cloud.aws.add_instance("m5.large")
     for _ in range(BATCH + 20):  # two batches, none of which has ever reported

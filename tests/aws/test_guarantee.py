@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from burstwatch.aws.reading import Reader, ask
-from burstwatch.aws.session import Deadline
+from burstwatch.aws.client.session import Deadline
+from burstwatch.aws.look.reading import Reader, ask
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config

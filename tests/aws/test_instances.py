@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from burstwatch.aws.look import UnitSnapshot, look
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import UnitSnapshot, look
 from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.sweep import Sweep
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.sweep import Sweep
 from burstwatch.config import Config
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws.session import Deadline
-from burstwatch.aws.sweep import Sweep
-from burstwatch.aws.units import Units
+from burstwatch.aws.client.session import Deadline
+from burstwatch.aws.sweep.sweep import Sweep
+from burstwatch.aws.sweep.units import Units
 from burstwatch.cli.catalog import catalog
 from demo.localcloud.emf import metric_data
 from tests.aws.test_sweep import Disk, run_sweep

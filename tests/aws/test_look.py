@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from burstwatch.aws.inventory import take_inventory
-from burstwatch.aws.look import UnitSnapshot, look
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.session import Deadline
+from burstwatch.aws.client.session import Deadline
+from burstwatch.aws.inventory.inventory import take_inventory
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import UnitSnapshot, look
 from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
 from burstwatch.history.observations import Resource

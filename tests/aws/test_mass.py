@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from burstwatch.aws.alarms import read_alarms
-from burstwatch.aws.fleet import fleet_metrics, other_counts
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.alarms.api import read_alarms
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
 from burstwatch.config import Config
 from tests.aws.test_sweep import (
     CONFIG,

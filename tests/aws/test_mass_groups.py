@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.aws.alarms import MEMBERS_PER_TAG, MOST_TAGS, fingerprint, read_members, tags_of
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.alarms.api import MEMBERS_PER_TAG, MOST_TAGS, fingerprint, read_members, tags_of
+from burstwatch.aws.look.memory import Memory
 from tests.aws.chronic import play
 from tests.aws.test_mass import PREFIX, a_minute, draining, with_mass
 from tests.aws.test_sweep import TOPIC, Disk, alarms, run_sweep

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from burstwatch.aws.alarms import Alarm
-from burstwatch.aws.look import look
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.names import STANDBY_METRICS
-from burstwatch.aws.plan import plan_alarms
+from burstwatch.aws.alarms.api import Alarm
+from burstwatch.aws.alarms.plan import plan_alarms
+from burstwatch.aws.client.names import STANDBY_METRICS
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import look
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.timeline import Timeline

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.history.observations import Observation, Verdict, observe

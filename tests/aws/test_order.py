@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.metrics import read_metrics
-from burstwatch.aws.session import Deadline
-from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.aws.client.session import Deadline
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.metrics import read_metrics
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
+from burstwatch.aws.sweep.sweep import Sweep, sweep
 from burstwatch.backtest.replay import volume
 from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from burstwatch.aws.fleet import fleet_metrics, other_counts
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
 from tests.aws.test_cli_account import burstwatch
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud

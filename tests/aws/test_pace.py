@@ -2,9 +2,8 @@
 
 import pytest
 
-from burstwatch.aws import pace as pacing
-from burstwatch.aws.inventory import Inventory, take_inventory
-from burstwatch.aws.pace import (
+from burstwatch.aws.client import pace as pacing
+from burstwatch.aws.client.pace import (
     LISTINGS,
     LISTINGS_AT_ONCE,
     OLDER_POINTS,
@@ -13,7 +12,8 @@ from burstwatch.aws.pace import (
     SHARE,
     Pace,
 )
-from burstwatch.aws.session import Deadline
+from burstwatch.aws.client.session import Deadline
+from burstwatch.aws.inventory.inventory import Inventory, take_inventory
 from burstwatch.kinds import find_kinds
 from tests.conftest import Clock, Cloud
 
@@ -89,7 +89,7 @@ def test_when_one_call_is_throttled_all_pause_and_longer_each_time() -> None:
 def test_an_inventory_waits_for_its_pages_and_one_that_is_whole_waits_for_no_more(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch.aws.pace.LISTINGS", LISTINGS)
+    monkeypatch.setattr("burstwatch.aws.client.pace.LISTINGS", LISTINGS)
     for _ in range(20):
         cloud.aws.add_volume("gp3", 100)
     cloud.aws.page_size = 5

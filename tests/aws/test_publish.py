@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws.publish import time_left
+from burstwatch.aws.alarms.publish import time_left
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from tests.aws.test_sweep import Disk, run_sweep

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch.aws.look import look
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import look
 from burstwatch.backtest.replay import Moment, Played, Replay, volume
 from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.cli.main import run

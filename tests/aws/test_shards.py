@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.aws.alarms import delete_alarms
-from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.aws.names import mass_name
-from burstwatch.aws.sweep import Sweep
-from burstwatch.aws.units import Units, UnitSpec, connect
+from burstwatch.aws.alarms.api import delete_alarms
+from burstwatch.aws.client.names import mass_name
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
+from burstwatch.aws.sweep.sweep import Sweep
+from burstwatch.aws.sweep.units import Units, UnitSpec, connect
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import COUNTS, WHOLE, Shard, parse_shard, shards_of

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from burstwatch.aws.fleet import fleet_metrics, other_counts
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.sweep import Sweep, sweep
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
+from burstwatch.aws.sweep.sweep import Sweep, sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.bill import FLEET_METRICS

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.names import NOT_HEARD, NOT_PAGED, STANDBY_METRICS
-from burstwatch.aws.unheard import HEARING_S, MORE, Unheard, standby_name, tell_unheard
+from burstwatch.aws.alarms.unheard import HEARING_S, MORE, Unheard, standby_name, tell_unheard
+from burstwatch.aws.client.names import NOT_HEARD, NOT_PAGED, STANDBY_METRICS
+from burstwatch.aws.look.memory import Memory
 from tests.aws.standby import deploy_standby, text_of
 from tests.aws.test_mass import with_mass
 from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
@@ -164,8 +164,8 @@ def test_a_resource_whose_words_cannot_be_written_is_still_named(
         msg = "no words"
         raise RuntimeError(msg)
 
-    monkeypatch.setattr("burstwatch.aws.reconcile.message_of_new", fail)
-    monkeypatch.setattr("burstwatch.aws.reconcile.danger_title", fail)
+    monkeypatch.setattr("burstwatch.aws.alarms.reconcile.message_of_new", fail)
+    monkeypatch.setattr("burstwatch.aws.alarms.reconcile.danger_title", fail)
     told = sweep_and_evaluate(cloud, Memory())
     assert told == [(TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")]
     assert text_of(cloud, NOT_PAGED).startswith(f"{disk.id} is critical. No alarm: ")

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws.alarms import read_alarms
-from burstwatch.aws.episodes import open_episodes
-from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.aws.sweep import Sweep
-from burstwatch.aws.units import Units, UnitSpec, connect, parse_unit
+from burstwatch.aws.alarms.api import read_alarms
+from burstwatch.aws.alarms.episodes import open_episodes
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
+from burstwatch.aws.sweep.sweep import Sweep
+from burstwatch.aws.sweep.units import Units, UnitSpec, connect, parse_unit
 from burstwatch.kinds import find_kinds
 from tests.aws.test_lambda import Context, load
 from tests.aws.test_sweep import CONFIG, Disk, alarms

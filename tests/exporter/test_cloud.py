@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.aws.session import Clients
+from burstwatch.aws.client.session import Clients
 from burstwatch.ebs.instance_types import MAXIMA, limits_of
 from burstwatch.history.points import LevelPoint, Statistic
 from burstwatch_exporter import interval as iv

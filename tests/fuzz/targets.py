@@ -19,9 +19,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from burstwatch.aws.reading import Reader, ask
-from burstwatch.aws.session import Deadline
-from burstwatch.aws.units import parse_unit
+from burstwatch.aws.client.session import Deadline
+from burstwatch.aws.look.reading import Reader, ask
+from burstwatch.aws.sweep.units import parse_unit
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.workloads import read_workload
 from burstwatch.cli.main import Terminal, build_parser

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from burstwatch.aws.look import look
-from burstwatch.aws.memory import Memory
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import look
 from burstwatch.config import Config
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind

@@ -7,10 +7,10 @@ from types import ModuleType
 
 from botocore.model import Shape
 
-from burstwatch.aws.look import look
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.plan import MOST_NEW_ALARMS
-from burstwatch.aws.sweep import Sweep
+from burstwatch.aws.alarms.plan import MOST_NEW_ALARMS
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import look
+from burstwatch.aws.sweep.sweep import Sweep
 from burstwatch.config import Config
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint

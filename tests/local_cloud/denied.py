@@ -7,9 +7,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from burstwatch.aws.session import Clients, Deadline
-from burstwatch.aws.sweep import Sweep
-from burstwatch.aws.units import Units, UnitSpec
+from burstwatch.aws.client.session import Clients, Deadline
+from burstwatch.aws.sweep.sweep import Sweep
+from burstwatch.aws.sweep.units import Units, UnitSpec
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from demo.localcloud.cloud import LocalCloud

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from burstwatch.aws.episodes import CLOSED, read_episodes
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.names import alarm_prefix
-from burstwatch.aws.session import Clients, Deadline
-from burstwatch.aws.sweep import sweep
+from burstwatch.aws.alarms.episodes import CLOSED, read_episodes
+from burstwatch.aws.client.names import alarm_prefix
+from burstwatch.aws.client.session import Clients, Deadline
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.sweep import sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.episode import Episode as Closed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from botocore.exceptions import WaiterError
 
-from burstwatch.aws.session import Clients
+from burstwatch.aws.client.session import Clients
 from demo.inbox import Inbox, Message
 from demo.localcloud.cloud import LocalCloud
 from demo.pace import FULL

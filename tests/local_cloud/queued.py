@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from burstwatch.aws.session import Clients
+from burstwatch.aws.client.session import Clients
 from demo.localcloud.cloud import LocalCloud
 from demo.pace import FULL
 from demo.stack import Stack

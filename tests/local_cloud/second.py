@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from burstwatch.aws.session import Clients
+from burstwatch.aws.client.session import Clients
 from demo.inbox import Inbox
 from demo.localcloud.cloud import LocalCloud
 from demo.pace import FULL

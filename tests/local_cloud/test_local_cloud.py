@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.aws.session import Clients
+from burstwatch.aws.client.session import Clients
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from demo.__main__ import BROKEN
 from demo.localcloud.cloud import ACCOUNT, ROOT, RUNTIME_PYTHON, LocalCloud, free_port
 from tests.local_cloud.conftest import REGION, REPETITIONS, Deployed, Played, eventually

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from burstwatch.aws.fleet import fleet_metrics
-from burstwatch.aws.memory import Memory
-from burstwatch.aws.sweep import sweep
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
+from burstwatch.aws.sweep.sweep import sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from demo import burstable

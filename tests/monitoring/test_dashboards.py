@@ -25,7 +25,7 @@ AWS: dict[str, set[str]] = {}
 for kind in find_kinds().values():
     documented = import_module(f"tests.kinds.{kind.name}").DOCUMENTED_METRICS
     AWS[kind.namespace] = AWS.get(kind.namespace, set()) | documented
-#: Published for a resource while it is warned of (see burstwatch.aws.publish).
+#: Published for a resource while it is warned of (see burstwatch.aws.alarms.publish).
 OF_RESOURCES = {*RESOURCE_METRICS}
 #: What Grafana itself fills in.
 BUILT_IN = {"__rate_interval", "__value", "__all"}

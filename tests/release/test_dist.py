@@ -202,7 +202,7 @@ def test_the_plain_template_is_small_enough_to_be_passed_whole_and_names_its_pac
                 "S3Key": {"Ref": "CodeKey"},
             }
     with zipfile.ZipFile(dist / "burstwatch-lambda.zip") as package:
-        assert {"lambdas/sweep.py", "lambdas/cleanup.py", "burstwatch/aws/sweep.py"} <= set(
+        assert {"lambdas/sweep.py", "lambdas/cleanup.py", "burstwatch/aws/sweep/sweep.py"} <= set(
             package.namelist()
         )
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.aws.names import alarm_name, alarm_prefixes, parse_alarm_name, unit_prefix
+from burstwatch.aws.client.names import alarm_name, alarm_prefixes, parse_alarm_name, unit_prefix
 from burstwatch.config import Config, Links
 from burstwatch.fixes import Fix
 from burstwatch.formatting import clock_time, plain_name

@@ -15,7 +15,7 @@ from burstwatch.config import parse_config
 from burstwatch.polling.unit import Unit, parse_unit_name
 
 if TYPE_CHECKING:
-    from burstwatch.aws.session import Clients
+    from burstwatch.aws.client.session import Clients
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     deployment = parse_config({"deployment": args.deployment}).deployment
     unit = None if args.unit is None else parse_unit_name(args.unit)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.alarms import delete_alarms  # noqa: PLC0415 - needs an extra
+    from burstwatch.aws.alarms.api import delete_alarms  # noqa: PLC0415 - needs an extra
 
     names = _list_alarms(clients, deployment, unit)
     where = f" of {unit}" if unit is not None else ""
@@ -78,9 +78,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def _list_alarms(clients: "Clients", deployment: str, unit: Unit | None) -> list[str]:
-    from burstwatch.aws.alarms import read_alarms  # noqa: PLC0415 - needs an extra
-    from burstwatch.aws.names import alarm_prefixes, unit_prefix  # noqa: PLC0415
-    from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
+    from burstwatch.aws.alarms.api import read_alarms  # noqa: PLC0415 - needs an extra
+    from burstwatch.aws.client.names import alarm_prefixes, unit_prefix  # noqa: PLC0415
+    from burstwatch.aws.client.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     try:
         if unit is not None:
@@ -98,8 +98,8 @@ def _refuse_while_swept(clients: "Clients", deployment: str, unit: Unit | None, 
     Raises:
         AwsError: naming the unit; or if the heartbeats cannot be read.
     """
-    from burstwatch.aws.checks import read_heartbeats  # noqa: PLC0415 - needs an extra
-    from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
+    from burstwatch.aws.client.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
+    from burstwatch.aws.doctor.checks import read_heartbeats  # noqa: PLC0415 - needs an extra
     from burstwatch.formatting import span  # noqa: PLC0415
 
     try:

@@ -20,8 +20,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Gather and print it."""
     config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
-    from burstwatch.aws.digest import make_digest  # noqa: PLC0415
+    from burstwatch.aws.alarms.digest import make_digest  # noqa: PLC0415
+    from burstwatch.aws.client.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
 
     log_group = find_deployment(clients, config.deployment, args.stack).output("LogGroupName")
     message = make_digest(clients, log_group, config, now=terminal.clock())

@@ -17,7 +17,7 @@ from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
-    from burstwatch.aws.checks import Finding
+    from burstwatch.aws.doctor.checks import Finding
 
 PRIVATE = {
     re.compile(r"(?<!\d)\d{12}(?!\d)"): "<account>",
@@ -36,7 +36,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Print the findings, all in one table or each as soon as it is known."""
     config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.doctor import examine  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.doctor.doctor import examine  # noqa: PLC0415 - boto3 is an extra
 
     kinds = tuple(find_kinds(config.kinds).values())
     findings = []

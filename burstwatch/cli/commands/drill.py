@@ -21,7 +21,7 @@ from burstwatch.cli.output import to_json
 from burstwatch.history.observations import Verdict
 
 if TYPE_CHECKING:  # boto3 is an extra
-    from burstwatch.aws.drill import Hop
+    from burstwatch.aws.drill.drill import Hop
 
 #: Room for the longest name of a hop.
 WIDTH = 24
@@ -44,9 +44,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Run it, and print each hop as it ends."""
     config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
-    from burstwatch.aws.drill import Drill  # noqa: PLC0415
-    from burstwatch.aws.drill_steps import ID_PREFIX  # noqa: PLC0415
+    from burstwatch.aws.client.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.drill.drill import Drill  # noqa: PLC0415
+    from burstwatch.aws.drill.steps import ID_PREFIX  # noqa: PLC0415
 
     deployment = find_deployment(clients, config.deployment, args.stack)
     drill = Drill(

@@ -43,11 +43,11 @@ def run(args: Namespace, terminal: Terminal) -> int:
     now = terminal.clock()
     since_s = now - parse_duration("since", args.since, low="1h", high="30d")
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.alarms import read_alarms  # noqa: PLC0415 - boto3 is an extra
-    from burstwatch.aws.deployment import find_deployment  # noqa: PLC0415
-    from burstwatch.aws.episodes import open_episodes, read_episodes  # noqa: PLC0415
-    from burstwatch.aws.names import alarm_prefixes  # noqa: PLC0415
-    from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
+    from burstwatch.aws.alarms.api import read_alarms  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.alarms.episodes import open_episodes, read_episodes  # noqa: PLC0415
+    from burstwatch.aws.client.deployment import find_deployment  # noqa: PLC0415
+    from burstwatch.aws.client.names import alarm_prefixes  # noqa: PLC0415
+    from burstwatch.aws.client.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     log_group = find_deployment(clients, deployment, args.stack).output("LogGroupName")
     closed = read_episodes(clients, log_group, since_s=since_s)

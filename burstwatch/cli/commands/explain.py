@@ -150,7 +150,7 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     except ValueError as error:
         msg = f"there is no file {args.series!r}, and a resource with this id cannot be looked up: {error}"
         raise ValueError(msg) from None
-    from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
 
     recorded = record(
         clients, kinds_of(args), args.series, now=terminal.clock(), back_s=3_600 * hours

@@ -41,7 +41,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.output:
         check_target(args.output, inputs=())
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.recording import record  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
 
     recorded = record(
         clients, kinds_of(args), args.resource, now=terminal.clock(), back_s=args.days * DAY

@@ -21,8 +21,8 @@ from burstwatch.kinds import find_kinds
 from burstwatch.polling.ranking import urgency
 
 if TYPE_CHECKING:  # boto3 is an extra
-    from burstwatch.aws.look import UnitSnapshot
-    from burstwatch.aws.session import Clients
+    from burstwatch.aws.client.session import Clients
+    from burstwatch.aws.look.snapshot import UnitSnapshot
 
 #: Where the list of regions is asked for if no region is known.
 ANY_REGION = "us-east-1"
@@ -90,9 +90,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
 def _look(
     args: Namespace, home: "Clients", region: str, config: Config, terminal: Terminal
 ) -> "UnitSnapshot":
-    from burstwatch.aws.look import look  # noqa: PLC0415
-    from burstwatch.aws.memory import Memory  # noqa: PLC0415
-    from burstwatch.aws.session import Deadline  # noqa: PLC0415
+    from burstwatch.aws.client.session import Deadline  # noqa: PLC0415
+    from burstwatch.aws.look.memory import Memory  # noqa: PLC0415
+    from burstwatch.aws.look.snapshot import look  # noqa: PLC0415
 
     clients = home if region == home.region else make_clients(args, terminal.env, region)
     deadline = Deadline(time.monotonic, at=time.monotonic() + BUDGET_S)
@@ -110,7 +110,7 @@ def _look(
 
 
 def _regions(home: "Clients") -> list[str]:
-    from burstwatch.aws.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
+    from burstwatch.aws.client.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
     try:
         regions = home("ec2").describe_regions()["Regions"]

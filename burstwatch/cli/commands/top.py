@@ -64,9 +64,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
 def _looker(args: Namespace, terminal: Terminal, config: Config) -> Callable[[Board], None]:
     """A function that asks for what is due, as a sweep does: by the deadline of each resource."""
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.look import look  # noqa: PLC0415 - boto3 is an extra
-    from burstwatch.aws.memory import Memory  # noqa: PLC0415
-    from burstwatch.aws.session import Deadline  # noqa: PLC0415
+    from burstwatch.aws.client.session import Deadline  # noqa: PLC0415
+    from burstwatch.aws.look.memory import Memory  # noqa: PLC0415
+    from burstwatch.aws.look.snapshot import look  # noqa: PLC0415 - boto3 is an extra
 
     unit, memory = clients.unit(), Memory()
 

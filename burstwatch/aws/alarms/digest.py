@@ -1,0 +1,78 @@
+"""Gathers the digest of a week: episodes from the function's log, and what was asked for."""
+
+from burstwatch.aws.alarms.episodes import read_episodes
+from burstwatch.aws.alarms.publish import send
+from burstwatch.aws.client.names import NAMESPACE
+from burstwatch.aws.client.session import NEVER, Clients
+from burstwatch.aws.look.budget import SPENT_METRIC
+from burstwatch.aws.look.metrics import read_metrics
+from burstwatch.config import Config
+from burstwatch.ebs.watching_prices import MONTH_S, usd_of
+from burstwatch.formatting import DAY, HOUR
+from burstwatch.messages.digest import digest_message
+from burstwatch.messages.message import Message
+from burstwatch.polling.bill import RARE_METRICS, deployment_lines
+from burstwatch.polling.queries import Query
+
+LASTS_S = 7.0 * DAY
+
+
+def make_digest(
+    clients: Clients,
+    log_group: str,
+    config: Config,
+    *,
+    fixed_usd_a_month: float | None = None,
+    now: float,
+) -> Message:
+    """The digest of the last seven days.
+
+    ``fixed_usd_a_month`` is what the deployment costs without requests for metrics. If it is not known, the
+    digest has the cost of a deployment with one function.
+
+    Raises:
+        AwsError: if the log cannot be read.
+    """
+    since_s = now - LASTS_S
+    requested = _query(config, SPENT_METRIC, "Sum")
+    not_watched = _query(config, *RARE_METRICS, "Maximum")
+    answers = read_metrics(
+        clients, [requested, not_watched], start_s=since_s, end_s=now, period_s=HOUR, deadline=NEVER
+    )
+    usd_a_month = fixed_usd_a_month
+    if usd_a_month is None:
+        usd_a_month = sum(line.usd for line in deployment_lines(config))
+    series = answers.series.get(requested.key)
+    return digest_message(
+        read_episodes(clients, log_group, since_s=since_s),
+        deployment=config.deployment,
+        lasts_s=LASTS_S,
+        requests_usd=usd_of("metric_request", sum(value for _, value in series))
+        if series
+        else None,
+        not_watched=max((value for _, value in answers.series.get(not_watched.key, ())), default=0),
+        fixed_usd=usd_a_month * LASTS_S / MONTH_S,
+        is_of_one_function=fixed_usd_a_month is None,
+        links=config.links,
+        at=now,
+    )
+
+
+def _query(config: Config, metric: str, statistic: str) -> Query:
+    return Query(
+        namespace=NAMESPACE,
+        metric=metric,
+        dimensions=(("Deployment", config.deployment),),
+        resource_id=config.deployment,
+        statistic=statistic,
+    )
+
+
+def send_digest(clients: Clients, message: Message, config: Config) -> None:
+    """Send it to the topic ``notice``. Pagers discard what is no alarm; a mailbox gets the text.
+
+    Raises:
+        one of AWS_ERRORS: if it cannot be sent.
+    """
+    unit = clients.unit()
+    send(clients, message, topic=config.notice_topic_arn, severity="digest", unit=unit)

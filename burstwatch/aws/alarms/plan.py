@@ -1,0 +1,376 @@
+"""Plans the alarms of a sweep: compares those that should exist with those that exist.
+
+Nothing is remembered between sweeps: what alarms there are is asked, not assumed. At its
+end an alarm is told what is less until it has been OK for two minutes, so that a pager
+sees the recovery, and only then is it deleted. From ``mass_from`` resources that come into danger
+together there is one alarm for them all and no new one for each (``mass.py``); none that exists is
+taken away for that, as its OK would be false.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from burstwatch.aws.alarms.api import Alarm, fingerprint
+from burstwatch.aws.alarms.mass import RISE_S, Crowd, Group, Sight, plan_groups, severity_of
+from burstwatch.aws.client.names import (
+    ALARM_PERIOD_S,
+    ALARMED,
+    DRILL,
+    LISTING,
+    MASS,
+    group_of,
+    listing_id,
+    mass_id,
+    part_name,
+    part_of,
+)
+from burstwatch.aws.look.snapshot import UnitSnapshot
+from burstwatch.config import Config
+from burstwatch.forecast.judge import BACK_RATIO
+from burstwatch.forecast.policy import SEVERITY, Assessment
+from burstwatch.history.observations import Resource, Verdict
+from burstwatch.messages.timeline import Timeline, merge_timelines
+from burstwatch.polling.ranking import urgency
+from burstwatch.shards import shards_of
+
+#: How long an alarm must have been OK before it is deleted.
+QUIET_S = 2.0 * ALARM_PERIOD_S
+#: PutMetricAlarm is limited to 3 calls a second and account; a sweep takes this many at most.
+MOST_NEW_ALARMS = 50
+#: Most alarms whose text is rewritten per sweep. An alarm that is about to end waits for its rewrite.
+MOST_REWRITTEN = 20
+#: The demand after a change is known when so much of it was seen.
+SEEN_ANEW_S = 900.0
+#: Of a shard, fewer are not one.
+FEWEST_IN_MASS = 5.0
+#: An alarm of what one inventory lacks ends after so long, where no others can confirm it.
+SURELY_GONE_S = 2 * 3_600.0
+#: A drill takes its alarm away itself; one older than this was killed.
+DRILL_LASTS_S = 3_600.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlarmPlan:
+    """Pure: made by ``plan_alarms`` and then carried out.
+
+    ``severities`` are to be published by (kind, resource id), before the alarms of the new
+    ``groups`` and of ``create`` are made: resource ids with the severity that each has
+    reached. ``announced`` are those that already have an alarm. ``rewrite`` are alarms
+    that are to tell what has happened since, before the severities are published: an OK must not
+    repeat the danger. ``delete`` are names; ``over`` has the alarms of a resource that are
+    all deleted now.
+    ``there`` are the alarms of each resource, by its id. ``groups`` are the resources that a mass
+    alarm stands for, by the id of the group in metrics.
+    """
+
+    existing: Mapping[str, tuple[Alarm, ...]]
+    severities: Mapping[tuple[str, str], int]
+    groups: Mapping[str, Group]
+    create: tuple[tuple[str, Verdict], ...]
+    rewrite: tuple[tuple[Alarm, Timeline], ...]
+    delete: tuple[str, ...]
+    ended: Mapping[str, tuple[Alarm, ...]]
+    postponed: int
+    announced: frozenset[str]
+
+    @property
+    def new_groups(self) -> Mapping[str, Group]:
+        """The groups whose mass alarm is to be made, by id."""
+        return {key: group for key, group in self.groups.items() if group.state == "new"}
+
+
+@dataclass(kw_only=True)
+class _Draft:
+    severities: dict[tuple[str, str], int] = field(default_factory=dict)
+    #: The severity of each resource that can be judged, by id, the worst first.
+    reached: dict[str, int] = field(default_factory=dict)
+    create: list[tuple[str, Verdict]] = field(default_factory=list)
+    rewrite: list[tuple[Alarm, Timeline]] = field(default_factory=list)
+    delete: list[str] = field(default_factory=list)
+    ended: dict[str, tuple[Alarm, ...]] = field(default_factory=dict)
+
+    def update(self, alarms: Sequence[Alarm], severity: int, now: float) -> None:
+        """Rewrite those of one resource's alarms whose text is no longer true.
+
+        Each knows what happened in the episode, so that the last one that is left can tell it.
+        """
+        if not alarms:
+            return
+        times = merge_timelines([alarm.timeline for alarm in alarms])
+        if severity >= SEVERITY["exhausted"] and times.empty_s is None:
+            times = replace(times, empty_s=now)
+        for alarm in alarms:
+            if severity >= SEVERITY[alarm.severity]:
+                if alarm.timeline != times:
+                    self.rewrite.append((alarm, times))
+            elif alarm.timeline.over_s is None and alarm.state != "OK":
+                self.rewrite.append((alarm, replace(times, over_s=now)))
+
+    def postpone(self, most: int) -> None:
+        """Keep so many changes of text. An alarm whose end is not among them ends later: its OK would repeat the danger."""
+        # The text of many first, and what goes to OK now before what goes on.
+        self.rewrite.sort(key=lambda change: (change[1].over_s is None, change[0].kind != MASS))
+        for alarm, times in self.rewrite[most:]:
+            if times.over_s is not None:
+                key = alarm.kind, alarm.resource_id
+                self.severities[key] = max(self.severities.get(key, 0), SEVERITY[alarm.severity])
+        del self.rewrite[most:]
+
+    def end(self, alarms: Iterable[Alarm], severity: int, now: float) -> None:
+        """Delete of one resource's alarms what has been over for long enough."""
+        alarms = tuple(alarms)
+        outdated = [alarm for alarm in alarms if severity < SEVERITY[alarm.severity]]
+        ended = [alarm.name for alarm in outdated if _is_over(alarm, now)]
+        self.delete += ended
+        if alarms and len(ended) == len(alarms) and alarms[0].kind not in {MASS, DRILL, LISTING}:
+            self.ended[alarms[0].resource_id] = alarms
+
+
+def plan_alarms(
+    snapshot: UnitSnapshot, alarms: Iterable[Alarm], config: Config, *, now: float
+) -> AlarmPlan:
+    """Compare what should be with what is.
+
+    An *unknown* resource is left exactly as it is: nothing published, nothing
+    deleted. A resource that is gone ends its alarm only if the inventory is whole, and
+    others before it lacked it too.
+    """
+    alarms_there = _by_resource([alarm for alarm in alarms if _is_ours(alarm, snapshot)])
+    part = part_name(snapshot.unit, snapshot.shard)
+    mass_there = [
+        alarm
+        for siblings in alarms_there.values()
+        for alarm in siblings
+        if alarm.kind == MASS and part_of(alarm.resource_id) == part
+    ]
+    by_resource = dict(alarms_there)
+    for alarm in mass_there:
+        by_resource.pop(alarm.resource_id, None)
+    draft, raised = _Draft(), list[str]()
+    for resource, assessment in sorted(snapshot.assessments.values(), key=urgency):
+        existing = by_resource.pop(resource.id, ())
+        raised += [resource.id] if _is_any_raised(existing) else []
+        if assessment.verdict == "unknown":
+            continue
+        severity = SEVERITY[assessment.verdict]
+        if _is_unsure(resource, assessment, snapshot, config):
+            severity = max(severity, _told_of(resource, existing, mass_there))
+        draft.reached[resource.id] = severity
+        if severity >= SEVERITY["warning"] or existing:
+            draft.severities[resource.kind, resource.id] = severity
+        reached = next((verdict for verdict in ALARMED if severity >= SEVERITY[verdict]), None)
+        # In a maintenance window nothing new is said; what was said before stays true.
+        is_told = reached in {alarm.severity for alarm in existing}
+        is_quiet = resource.id in snapshot.quiet
+        if reached is not None and not is_told and not is_quiet:
+            draft.create.append((resource.id, reached))
+        # A bucket that runs out in a maintenance window is told when that ends.
+        told_severity = min(severity, SEVERITY["critical"]) if is_quiet else severity
+        draft.update(existing, told_severity, now)
+        draft.end(existing, severity, now)
+    listings = [siblings for siblings in by_resource.values() if siblings[0].kind == LISTING]
+    orphans = [siblings for siblings in by_resource.values() if siblings[0].kind != LISTING]
+    _plan_orphans(draft, snapshot, orphans, now=now)
+    groups = _plan_groups(draft, snapshot, alarms_there, mass_there, config, now=now)
+    _plan_listings(draft, snapshot, listings, now=now)
+    draft.postpone(max(1, MOST_REWRITTEN // snapshot.shard.count))
+    most_new = MOST_NEW_ALARMS // snapshot.shard.count
+    return AlarmPlan(
+        existing=alarms_there,
+        severities=draft.severities,
+        groups=groups,
+        create=tuple(draft.create[:most_new]),
+        rewrite=tuple(draft.rewrite),
+        delete=tuple(draft.delete),
+        ended=draft.ended,
+        postponed=max(0, len(draft.create) - most_new),
+        announced=frozenset(raised).union(*(_announced(group) for group in groups.values())),
+    )
+
+
+def _by_resource(alarms: Iterable[Alarm]) -> dict[str, tuple[Alarm, ...]]:
+    """The alarms of each resource, by its id."""
+    grouped: dict[str, tuple[Alarm, ...]] = {}
+    for alarm in alarms:
+        grouped[alarm.resource_id] = (*grouped.get(alarm.resource_id, ()), alarm)
+    return grouped
+
+
+def _announced(group: Group) -> tuple[str, ...]:
+    """The resources that a raised mass alarm stands for."""
+    is_raised = group.alarm is not None and group.alarm.state != "OK"
+    return group.resource_ids if is_raised else ()
+
+
+def _told_of(resource: Resource, own_alarms: Iterable[Alarm], mass_there: Iterable[Alarm]) -> int:
+    """The highest severity that an alarm tells of a resource now: its own, or one that stands for it."""
+    severities = [SEVERITY[alarm.severity] for alarm in own_alarms if alarm.state != "OK"]
+    for alarm in mass_there:
+        members = alarm.members or frozenset()
+        if alarm.timeline.over_s is None and fingerprint(resource.id) in members:
+            severities.append(SEVERITY[alarm.severity])
+    return max(severities, default=0)
+
+
+def _is_unsure(
+    resource: Resource, assessment: Assessment, snapshot: UnitSnapshot, config: Config
+) -> bool:
+    """True if too little is known of what can be spent from to lower its alarm; a higher one may begin.
+
+    After a change of size or type, and after a start, nothing before counts. The demand must be seen anew, and a bucket that
+    is nearly empty has as long as any other to show no danger.
+    """
+    if resource.bucket is None or not resource.can_spend:
+        return False
+    if resource.id in snapshot.guessed:
+        return True
+    if resource.history_from_s is None:
+        return False
+    age_s, level = snapshot.at - resource.history_from_s, assessment.projection.level
+    is_low = level is None or level.likely < BACK_RATIO
+    return age_s < SEEN_ANEW_S or (is_low and age_s < config.hold_s)
+
+
+def _plan_orphans(
+    draft: _Draft, snapshot: UnitSnapshot, orphans: Iterable[Sequence[Alarm]], *, now: float
+) -> None:
+    """End the alarms of what is gone, of a kind no longer watched, or of a drill that was killed."""
+    for alarms in orphans:
+        kind = alarms[0].kind
+        drill = alarms[0].timeline
+        is_fresh = drill.over_s is None and now - drill.opened_s <= DRILL_LASTS_S
+        is_under_way = kind == DRILL and is_fresh
+        # Of a kind that could never be listed, as far as is known, nothing is known to be gone.
+        if not kind or is_under_way or kind in snapshot.unlisted:
+            continue
+        # A function that is started anew for each sweep never has inventories enough to be sure.
+        is_old = now - min(alarm.timeline.opened_s for alarm in alarms) > SURELY_GONE_S
+        if kind not in snapshot.incomplete and (kind not in snapshot.unsettled or is_old):
+            draft.severities[kind, alarms[0].resource_id] = 0
+            if kind != DRILL:  # its words are true at its end as well
+                draft.update(alarms, 0, now)
+            draft.end(alarms, 0, now)
+
+
+def _plan_listings(
+    draft: _Draft, snapshot: UnitSnapshot, listing_alarms: Iterable[Sequence[Alarm]], *, now: float
+) -> None:
+    """An alarm for each kind that could never be listed, and the end of those of what can be listed now.
+
+    Its metric is not published once it is raised: with missing data it stays as it is. The first
+    shard tells it for all.
+    """
+    unclaimed = {siblings[0].resource_id: siblings for siblings in listing_alarms}
+    for name in snapshot.unlisted if snapshot.shard.number == 1 else ():
+        key = listing_id(snapshot.unit, name)
+        alarms = unclaimed.pop(key, ())
+        if not alarms:
+            draft.create.append((key, "warning"))
+        if not alarms or alarms[0].state != "ALARM":
+            draft.severities[LISTING, key] = SEVERITY["warning"]
+    for key, alarms in unclaimed.items():
+        name = group_of(key)
+        if (
+            name not in snapshot.incomplete
+            and name not in snapshot.blind
+            and name not in snapshot.unlisted
+        ):
+            draft.severities[LISTING, key] = 0
+            draft.update(alarms, 0, now)
+            draft.end(alarms, 0, now)
+
+
+def _plan_groups(
+    draft: _Draft,
+    snapshot: UnitSnapshot,
+    existing: Mapping[str, Sequence[Alarm]],
+    mass_there: Sequence[Alarm],
+    config: Config,
+    *,
+    now: float,
+) -> dict[str, Group]:
+    """The groups of resources with one alarm for them all, by id; what they stand for gets no alarm of its own.
+
+    Each shard of a unit has groups of its own, from its share of ``mass_from`` on. What AWS
+    publishes nothing of is not lost: it could never be judged.
+    """
+    groups = plan_groups(
+        {severity: _crowd(draft, existing, severity) for severity in ALARMED},
+        mass_there,
+        Sight(
+            assessed=frozenset(snapshot.assessments),
+            lost=frozenset(
+                resource_id
+                for resource_id, (_, assessment) in snapshot.assessments.items()
+                if assessment.verdict == "unknown" and assessment.projection.is_published
+            ),
+            empty_since={
+                resource_id: background.empty_since_s
+                for resource_id, background in snapshot.backgrounds.items()
+                if background.empty_since_s is not None
+            },
+            is_whole=not (snapshot.incomplete or snapshot.unlisted or snapshot.blind),
+        ),
+        least=max(config.mass_from / snapshot.shard.count, min(FEWEST_IN_MASS, config.mass_from)),
+        # Two sweeps at least, however far apart they are.
+        rise_s=max(RISE_S, 2 * config.sweep_period_s),
+        now=now,
+    )
+    by_id: dict[str, Group] = {}
+    for group in groups:
+        key = mass_id(snapshot.unit, snapshot.shard, group.name, group.severity)
+        key = group.alarm.resource_id if group.alarm is not None else key
+        by_id[key] = group
+        if group.state != "over":
+            told_keys = {(resource_id, group.severity) for resource_id in group.resource_ids}
+            draft.create = [entry for entry in draft.create if entry not in told_keys]
+        if group.state != "held":
+            draft.severities[MASS, key] = severity_of(group)
+            there_now = [] if group.alarm is None else [group.alarm]
+            draft.update(there_now, severity_of(group), now)
+            draft.end(there_now, severity_of(group), now)
+        if group.has_grown and group.alarm is not None:
+            draft.rewrite.append((group.alarm, group.alarm.timeline))
+    return by_id
+
+
+def _crowd(draft: _Draft, existing: Mapping[str, Sequence[Alarm]], severity: Verdict) -> Crowd:
+    """The resources that have reached a severity, and what tells of them so far."""
+    alarm_of = {
+        resource_id: alarm
+        for resource_id, siblings in existing.items()
+        for alarm in siblings
+        if alarm.severity == severity
+    }
+    return Crowd(
+        resource_ids=[
+            resource_id
+            for resource_id, reached in draft.reached.items()
+            if reached >= SEVERITY[severity]
+        ],
+        untold=[resource_id for resource_id, reached in draft.create if reached == severity],
+        told_at={
+            resource_id: alarm.timeline.paged_s or alarm.timeline.opened_s
+            for resource_id, alarm in alarm_of.items()
+        },
+    )
+
+
+def _is_ours(alarm: Alarm, snapshot: UnitSnapshot) -> bool:
+    """True if it is of this shard. The mass alarms of a shard that is no more are the first's."""
+    shard = snapshot.shard
+    if alarm.kind == LISTING:
+        return shard.number == 1
+    if alarm.kind != MASS:
+        return shard.owns(alarm.resource_id)
+    parts = {part_name(snapshot.unit, sibling) for sibling in shards_of(shard.count)}
+    part = part_of(alarm.resource_id)
+    return part == part_name(snapshot.unit, shard) or (shard.number == 1 and part not in parts)
+
+
+def _is_any_raised(alarms: Iterable[Alarm]) -> bool:
+    return any(alarm.state != "OK" for alarm in alarms)
+
+
+def _is_over(alarm: Alarm, now: float) -> bool:
+    return alarm.state == "OK" and now - alarm.state_since >= QUIET_S

@@ -1,0 +1,309 @@
+"""Brings the alarms in line with the plan, in an order that is safe to interrupt."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from burstwatch.aws.alarms.api import (
+    Alarm,
+    alarm_request,
+    delete_alarms,
+    read_alarms,
+    read_tagged,
+    write_members,
+)
+from burstwatch.aws.alarms.episodes import of_alarms
+from burstwatch.aws.alarms.plan import AlarmPlan, plan_alarms
+from burstwatch.aws.alarms.publish import publish_events, publish_severities
+from burstwatch.aws.alarms.texts import events, message_of_new, message_of_old
+from burstwatch.aws.alarms.unheard import find_unheard, tell_unheard
+from burstwatch.aws.client.names import (
+    LISTING,
+    MASS,
+    NOT_LISTED,
+    alarm_name,
+    group_of,
+    mass_name,
+    part_name,
+    part_of,
+    unit_prefix,
+)
+from burstwatch.aws.client.session import (
+    AWS_ERRORS,
+    AwsError,
+    Clients,
+    describe_error,
+    is_throttled,
+)
+from burstwatch.aws.look.snapshot import UnitSnapshot
+from burstwatch.config import Config
+from burstwatch.history.observations import Verdict
+from burstwatch.messages.episode import Episode
+from burstwatch.messages.message import danger_title
+from burstwatch.messages.text import description
+from burstwatch.messages.timeline import Timeline
+from burstwatch.polling.unit import Problem
+
+#: CloudWatch's error for the tags of an alarm that does not exist.
+NO_ALARM = "ResourceNotFound"
+#: How often an alarm is tried, beside the client's own tries.
+TRIES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconciled:
+    """The alarms that were made and deleted. ``announced`` are ids that had an alarm before.
+
+    ``is_complete`` is whether every metric was acknowledged and every planned alarm is there,
+    ``is_heard`` whether the topics were asked about and somebody hears them.
+    """
+
+    created: tuple[tuple[str, Verdict], ...] = ()
+    deleted: tuple[str, ...] = ()
+    closed: tuple[Episode, ...] = ()
+    announced: frozenset[str]
+    problems: tuple[Problem, ...]
+    is_complete: bool
+    is_heard: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """The alarms that a unit has, and what the names of its alarms begin with.
+
+    ``problems`` are why it could not be read whom some of the mass alarms stand for.
+    """
+
+    prefix: str
+    alarms: tuple[Alarm, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def list_alarms(
+    home: Clients, snapshot: UnitSnapshot, config: Config, *, is_home: bool
+) -> Listed | Problem:
+    """The alarms that a unit has, or why that is not known."""
+    try:
+        home_unit = snapshot.unit if is_home else home.unit()
+        prefix = unit_prefix(config.deployment, snapshot.unit, home_unit)
+        alarms = read_alarms(home, prefix)
+    except (*AWS_ERRORS, AwsError) as error:
+        return Problem(part="DescribeAlarms", error=describe_error(error))
+    part, listed, problems = (
+        part_name(snapshot.unit, snapshot.shard),
+        list[Alarm](),
+        list[Problem](),
+    )
+    for alarm in alarms:
+        if alarm.kind != MASS or part_of(alarm.resource_id) != part:
+            listed.append(alarm)
+            continue
+        try:
+            listed.append(replace(alarm, members=read_tagged(home, alarm.arn)))
+        except AWS_ERRORS as error:
+            if NO_ALARM in describe_error(error):
+                continue  # another sweep has deleted it in between
+            listed.append(replace(alarm, members=None))
+            problems.append(Problem(part=f"tags of {alarm.name}", error=describe_error(error)))
+    return Listed(prefix=prefix, alarms=tuple(listed), problems=tuple(problems))
+
+
+def reconcile(
+    home: Clients,
+    snapshot: UnitSnapshot,
+    listed: Listed | Problem,
+    config: Config,
+    *,
+    close: Callable[[str, Sequence[Alarm]], Episode],
+    is_hearing_due: bool,
+    now: float,
+) -> Reconciled:
+    """Rewrite alarms and publish the severities, then create alarms, send events and delete what is over.
+
+    ``close`` describes the episode of a resource by its alarms, which are all over. ``is_hearing_due``
+    asks whether somebody hears the topics, which it also does when it has made an alarm.
+    """
+    alarms = () if isinstance(listed, Problem) else listed.alarms
+    plan = plan_alarms(snapshot, alarms, config, now=now)
+    # An alarm that goes to OK now must not repeat the danger. All other texts can wait until somebody is paged.
+    ending = [entry for entry in plan.rewrite if entry[1].over_s is not None]
+    lasting = [entry for entry in plan.rewrite if entry[1].over_s is None]
+    _, problems = rewrite_alarms(home, snapshot, plan, ending, config)
+    unpublished = publish_severities(home, snapshot, plan, config)
+    problems += unpublished
+    if plan.postponed:
+        reason = f"{plan.postponed} alarms wait for the next sweep: this sweep made as many as one sweep may"
+        problems.append(Problem(part="alarms", error=reason))
+    # An alarm must find its metric: none is made while that is not acknowledged, and
+    # none is made or deleted without knowing which there are.
+    if isinstance(listed, Problem):
+        # Without the list of alarms, everything is treated as announced.
+        announced = frozenset(snapshot.assessments)
+        return Reconciled(announced=announced, problems=(listed, *problems), is_complete=False)
+    if unpublished:
+        return Reconciled(announced=plan.announced, problems=tuple(problems), is_complete=False)
+    created, failed = create_alarms(home, snapshot, plan, listed.prefix, config)
+    problems += failed.values()
+    not_kept = [*listed.problems, *_keep_members(home, snapshot, plan, created, listed.prefix)]
+    problems += not_kept
+    was_asked = bool(is_hearing_due or created)
+    unmade = _unmade(snapshot, plan, failed)
+    unheard = find_unheard(home, listed.alarms, unmade, config, asks_topics=was_asked)
+    problems += [*unheard.problems, *tell_unheard(home, unheard, config, now=now)]
+    rewritten, failed_words = rewrite_alarms(home, snapshot, plan, lasting, config)
+    problems += failed_words
+    closed, failed_ends = close_episodes(snapshot, plan, close)
+    problems += failed_ends
+    messages = events(snapshot, plan, created, rewritten, closed, config)
+    problems += publish_events(home, snapshot, messages, config)
+    problems += delete_alarms(home, plan.delete)
+    return Reconciled(
+        created=tuple(created),
+        deleted=plan.delete,
+        closed=tuple(closed),
+        announced=plan.announced,
+        problems=tuple(problems),
+        # Without knowing whom an alarm stands for, somebody may be left out.
+        is_complete=not failed and not not_kept,
+        is_heard=was_asked and not unheard.is_deaf,
+    )
+
+
+def _unmade(
+    snapshot: UnitSnapshot, plan: AlarmPlan, failed: Mapping[tuple[str, Verdict], Problem]
+) -> dict[tuple[str, Verdict], str]:
+    """A line for each alarm that could not be made: what it would have said first, and why not."""
+    lines = {}
+    for (key, severity), problem in failed.items():
+        # Each of a group by its own name: who joins it later must be told as well.
+        group = plan.groups.get(key)
+        for resource_id in (key,) if group is None else group.resource_ids:
+            try:
+                title = danger_title(snapshot.brief(resource_id))
+            except Exception:  # noqa: BLE001 - perhaps its words were what failed
+                title = f"{resource_id} is {severity}"
+            lines[resource_id, severity] = f"{title}. No alarm: {problem.error}"
+    return lines
+
+
+def close_episodes(
+    snapshot: UnitSnapshot, plan: AlarmPlan, close: Callable[[str, Sequence[Alarm]], Episode]
+) -> tuple[list[Episode], list[Problem]]:
+    """Describe the episodes that are over. Returns all of them, and what failed."""
+    closed, problems = [], list[Problem]()
+    for resource_id, alarms in plan.ended.items():
+        try:
+            closed.append(close(resource_id, alarms))
+        except Exception as error:  # noqa: BLE001 - what is wrong with one must not keep the others' alarms
+            closed.append(of_alarms(alarms, unit=str(snapshot.unit), closed_s=snapshot.at))
+            part = f"end of the episode of {resource_id}"
+            problems.append(Problem(part=part, error=describe_error(error)))
+    return closed, problems
+
+
+def rewrite_alarms(
+    clients: Clients,
+    snapshot: UnitSnapshot,
+    plan: AlarmPlan,
+    changes: Sequence[tuple[Alarm, Timeline]],
+    config: Config,
+) -> tuple[list[tuple[Alarm, Timeline]], list[Problem]]:
+    """Change the words of alarms that are there. Returns those changed, and what failed.
+
+    "When you update an existing alarm, its state is left unchanged", and nobody is told:
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
+    """
+    done, problems = [], list[Problem]()
+    for alarm, timeline in changes:
+        try:
+            text = description(message_of_old(snapshot, plan, alarm, timeline, config))
+            subject = (alarm.kind, alarm.resource_id)
+            request = alarm_request(alarm.name, subject, text, alarm.severity, config)
+            # Somebody may have silenced it by hand.
+            request["ActionsEnabled"] = alarm.is_enabled
+            clients("cloudwatch").put_metric_alarm(**request)
+        except Exception as error:  # noqa: BLE001 - old words must not cost anybody their page
+            part = f"words of {alarm.name}"
+            problems.append(Problem(part=part, error=describe_error(error)))
+        else:
+            done.append((alarm, timeline))
+    return done, problems
+
+
+def create_alarms(
+    clients: Clients, snapshot: UnitSnapshot, plan: AlarmPlan, prefix: str, config: Config
+) -> tuple[list[tuple[str, Verdict]], dict[tuple[str, Verdict], Problem]]:
+    """Make the planned alarms, those of groups first. Returns those made by id, and why others could not be.
+
+    CloudWatch takes three a second from the whole account: what it throttles is tried again.
+    """
+    created: list[tuple[str, Verdict]] = []
+    failed: dict[tuple[str, Verdict], Problem] = {}
+    of_groups = [(key, group.severity) for key, group in plan.new_groups.items()]
+    pending = [*of_groups, *plan.create]
+    for _ in range(TRIES):
+        throttled = []
+        for resource_id, severity in pending:
+            try:
+                request = _request_for(snapshot, plan, resource_id, severity, prefix, config)
+                clients("cloudwatch").put_metric_alarm(**request)
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
+                part = f"{severity} alarm of {resource_id}"
+                failed[resource_id, severity] = Problem(part=part, error=describe_error(error))
+                throttled += [(resource_id, severity)] if is_throttled(error) else []
+            else:
+                created.append((resource_id, severity))
+                failed.pop((resource_id, severity), None)
+        pending = throttled
+    return created, failed
+
+
+def _keep_members(
+    clients: Clients,
+    snapshot: UnitSnapshot,
+    plan: AlarmPlan,
+    created: Sequence[tuple[str, Verdict]],
+    prefix: str,
+) -> Iterator[Problem]:
+    """Keep with each mass alarm which resources it stands for. Yields what failed."""
+    created_keys = {key for key, _ in created}
+    for key, group in plan.groups.items():
+        if group.alarm is not None and group.has_changed:
+            alarm, before = group.alarm, group.alarm.members or frozenset()
+            yield from write_members(clients, alarm.name, alarm.arn, group.members, before=before)
+        if group.alarm is None and key in created_keys:
+            name = _mass_alarm_name(snapshot, key, group.severity, prefix)
+            try:
+                alarms = read_alarms(clients, name)  # only CloudWatch knows its ARN
+            except AWS_ERRORS as error:
+                yield Problem(part=f"tags of {name}", error=describe_error(error))
+                continue
+            for alarm in alarms:
+                if alarm.name == name:
+                    yield from write_members(clients, name, alarm.arn, group.members, before=())
+
+
+def _mass_alarm_name(snapshot: UnitSnapshot, key: str, severity: Verdict, prefix: str) -> str:
+    return alarm_name(prefix, "", mass_name(snapshot.shard, group_of(key)), severity)
+
+
+def _request_for(
+    snapshot: UnitSnapshot,
+    plan: AlarmPlan,
+    resource_id: str,
+    severity: Verdict,
+    prefix: str,
+    config: Config,
+) -> dict[str, Any]:
+    message = message_of_new(snapshot, plan, resource_id, severity, config)
+    if resource_id in plan.groups:
+        subject = (MASS, resource_id)
+        name = _mass_alarm_name(snapshot, resource_id, severity, prefix)
+    elif resource_id not in snapshot.assessments:
+        subject = (LISTING, resource_id)
+        name = alarm_name(prefix, "", f"{NOT_LISTED}-{group_of(resource_id)}", severity)
+    else:
+        resource = snapshot.assessments[resource_id][0]
+        subject = (resource.kind, resource_id)
+        name = alarm_name(prefix, resource.name, resource_id, severity)
+    return alarm_request(name, subject, description(message), severity, config)

@@ -1,0 +1,153 @@
+"""Chooses the words for what a sweep does: the text of each alarm, and the events of a look."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from burstwatch.aws.alarms.api import Alarm
+from burstwatch.aws.alarms.mass import Group
+from burstwatch.aws.alarms.plan import AlarmPlan
+from burstwatch.aws.client.names import LISTING, LONG_EMPTY, MASS, group_of, where
+from burstwatch.aws.look.snapshot import UnitSnapshot
+from burstwatch.config import Config
+from burstwatch.history.observations import Verdict
+from burstwatch.messages.episode import Episode
+from burstwatch.messages.message import (
+    NAMED_IN_MASS,
+    Event,
+    Message,
+    danger_message,
+    listing_message,
+    mass_message,
+    mass_over_message,
+    over_message,
+)
+from burstwatch.messages.timeline import Timeline, merge_timelines
+
+
+def message_of_new(
+    snapshot: UnitSnapshot, plan: AlarmPlan, resource_id: str, severity: Verdict, config: Config
+) -> Message:
+    """The message of an alarm that is made now."""
+    existing = plan.existing.get(resource_id, ())
+    is_empty = _is_empty(snapshot, resource_id)
+    is_worse = bool(existing) and severity == "critical"
+    event: Event = "empty" if is_empty else "escalated" if is_worse else "opened"
+    now = Timeline(
+        opened_s=snapshot.at,
+        paged_s=snapshot.at if severity == "critical" else None,
+        empty_s=snapshot.at if is_empty else None,
+    )
+    timeline = merge_timelines([now, *(alarm.timeline for alarm in existing)])
+    if resource_id in plan.groups:
+        return _of_group(snapshot, plan.groups[resource_id], timeline, config)
+    if resource_id not in snapshot.assessments:
+        return _of_listing(snapshot, resource_id, timeline, config)
+    return danger_message(snapshot.brief(resource_id), timeline, config.links, event=event)
+
+
+def message_of_old(
+    snapshot: UnitSnapshot, plan: AlarmPlan, alarm: Alarm, timeline: Timeline, config: Config
+) -> Message:
+    """The message of an alarm that is there, about what has happened since."""
+    links = config.links
+    if alarm.kind == MASS:
+        if timeline.over_s is not None:
+            place, unit = where(snapshot.unit, snapshot.shard), str(snapshot.unit)
+            return mass_over_message(place, unit, alarm.severity, timeline, links, at=snapshot.at)
+        return _of_group(snapshot, plan.groups[alarm.resource_id], timeline, config)
+    if alarm.kind == LISTING:
+        return _of_listing(snapshot, alarm.resource_id, timeline, config)
+    if timeline.over_s is not None:
+        return _over(snapshot, alarm.resource_id, timeline, config)
+    event: Event = "opened" if timeline.empty_s is None else "empty"
+    return danger_message(snapshot.brief(alarm.resource_id), timeline, links, event=event)
+
+
+def events(
+    snapshot: UnitSnapshot,
+    plan: AlarmPlan,
+    created: Sequence[tuple[str, Verdict]],
+    rewritten: Sequence[tuple[Alarm, Timeline]],
+    closed: Sequence[Episode],
+    config: Config,
+) -> Iterator[tuple[str, Callable[[], Message]]]:
+    """Yield the messages for the subscribers of ``events`` with their severities, each once."""
+    told_ids = {resource_id for resource_id, _ in created}
+    for resource_id, severity in created:
+        if severity == "warning" and plan.existing.get(resource_id):
+            continue  # it is better than it was
+        write = partial(message_of_new, snapshot, plan, resource_id, severity, config)
+        yield "exhausted" if _is_empty(snapshot, resource_id) else severity, write
+    for alarm, timeline in rewritten:
+        earlier = merge_timelines(
+            [sibling.timeline for sibling in plan.existing.get(alarm.resource_id, [alarm])]
+        )
+        is_news = earlier.empty_s is None and timeline.empty_s == snapshot.at
+        if is_news and alarm.resource_id not in told_ids:
+            told_ids.add(alarm.resource_id)
+            yield "exhausted", partial(message_of_old, snapshot, plan, alarm, timeline, config)
+    for episode in closed:
+        yield (
+            "recovered",
+            partial(
+                _over,
+                snapshot,
+                episode.resource_id,
+                episode.timeline,
+                config,
+                lowest_ratio=episode.lowest_ratio,
+                at_zero_s=episode.at_zero_s,
+            ),
+        )
+
+
+def _over(
+    snapshot: UnitSnapshot,
+    resource_id: str,
+    timeline: Timeline,
+    config: Config,
+    *,
+    lowest_ratio: float | None = None,
+    at_zero_s: float | None = None,
+) -> Message:
+    return over_message(
+        snapshot.brief(resource_id) if resource_id in snapshot.assessments else None,
+        resource_id,
+        str(snapshot.unit),
+        timeline,
+        config.links,
+        at=snapshot.at,
+        lowest_ratio=lowest_ratio,
+        at_zero_s=at_zero_s,
+    )
+
+
+def _is_empty(snapshot: UnitSnapshot, resource_id: str) -> bool:
+    entry = snapshot.assessments.get(resource_id)
+    return entry is not None and entry[1].verdict == "exhausted"
+
+
+def _of_listing(snapshot: UnitSnapshot, key: str, timeline: Timeline, config: Config) -> Message:
+    name = group_of(key)
+    return listing_message(
+        name,
+        snapshot.unlisted.get(name, ""),
+        str(snapshot.unit),
+        timeline,
+        config.links,
+        at=snapshot.at,
+    )
+
+
+def _of_group(snapshot: UnitSnapshot, group: Group, timeline: Timeline, config: Config) -> Message:
+    return mass_message(
+        [snapshot.brief(resource_id) for resource_id in group.resource_ids[:NAMED_IN_MASS]],
+        len(group.resource_ids),
+        where=where(snapshot.unit, snapshot.shard),
+        unit=str(snapshot.unit),
+        severity=group.severity,
+        is_long_empty=group.name.startswith(LONG_EMPTY),
+        timeline=timeline,
+        links=config.links,
+        at=snapshot.at,
+    )

@@ -1,0 +1,1 @@
+"""Checks a deployment, and what AWS really publishes."""

@@ -1,0 +1,1 @@
+"""Tries the whole path of a page, from the function to the topic."""

@@ -1,0 +1,1 @@
+"""Lists what there is to watch."""

@@ -1,0 +1,277 @@
+"""Takes the inventory of a kind: its things, what was looked up of them, and what could not be read."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from burstwatch.aws.client.pace import Pace
+from burstwatch.aws.client.session import NEVER, Clients, Deadline, describe_error
+from burstwatch.aws.inventory.listings import Listed, ListingReader
+from burstwatch.formatting import first_of
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Related, Scope, Thing
+from burstwatch.owner_tags import read_owner_tags
+from burstwatch.polling.unit import Problem, Unit
+from burstwatch.shards import Shard, thing_id
+
+#: Errors that a kind raises for an item of a shape or value that it does not know.
+NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
+#: The items of a kind's inventory and of the lookups so far, by name.
+Lists: TypeAlias = dict[str, Sequence[Item]]
+ESTIMATED = "AWS does not publish the size of this credit bucket, so the times are estimates"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inventory:
+    """The resources of one kind in one unit.
+
+    ``complete`` is whether every page was read: only then does a resource that is
+    not here no longer exist. ``refused`` are items that could not be understood, with
+    the reason: they exist, and nothing is known of them; ``excluded`` is how many of such
+    asked by tag not to be watched. ``problems`` also holds lookups that failed;
+    ``is_answered`` is whether every call was answered. ``calls`` is how many it took.
+    """
+
+    resources: tuple[Resource, ...]
+    refused: Mapping[str, str]
+    excluded: int
+    problems: tuple[Problem, ...]
+    complete: bool
+    is_answered: bool
+    calls: int
+
+    @property
+    def first_error(self) -> str:
+        """Name the first call that failed, with AWS's answer."""
+        return next((f"{problem.part}: {problem.error}" for problem in self.problems), "no answer")
+
+    def completed_by(self, before: "Inventory") -> "Inventory":
+        """Return a copy completed by an earlier inventory: its details, and the resources that were not listed this time.
+
+        A volume whose instance could not be looked up is not described as well as it was, and
+        all that is remembered of it would be lost.
+        """
+        earlier = {resource.key: resource for resource in before.resources}
+        listed = {resource.key for resource in self.resources}
+        resources = [earlier.get(resource.key, resource) for resource in self.resources]
+        resources += [
+            resource
+            for key, resource in earlier.items()
+            if key not in listed and (not self.complete or thing_id(resource.id) in self.refused)
+        ]
+        ids = {thing_id(resource.id) for resource in resources}
+        refused = {name: why for name, why in self.refused.items() if name not in ids}
+        return replace(self, resources=tuple(resources), refused=refused)
+
+
+def take_inventory(
+    kind: Kind,
+    clients: Clients,
+    unit: Unit,
+    *,
+    now: float,
+    scope: Scope | None = None,
+    pace: Pace | None = None,
+    deadline: Deadline = NEVER,
+    listed: Listed | None = None,
+) -> Inventory:
+    """Everything of one kind in ``scope``. A failed part is a problem, and the rest goes on.
+
+    It is asked no faster than ``pace`` allows, and nothing after the ``deadline``. What is in
+    ``listed`` is not asked for again.
+    """
+    scope = scope or Scope()
+    reader = ListingReader(
+        clients=clients.until(deadline),
+        pace=pace or Pace(),
+        deadline=deadline,
+        listed={} if listed is None else listed,
+    )
+    items, complete = reader.read_in_scope(kind.inventory, scope)
+    things, refused = _things(kind.inventory, items, unit)
+    things, is_tagged = _tagged(kind.inventory, things, unit, reader)
+    complete = complete and is_tagged  # a tag filter would find nothing
+    if scope.shard.number > 1:  # what has no id is of the first shard
+        refused = {}
+    lists: Lists = {"inventory": [thing.item for thing in things]}
+    for lookup in kind.lookups:
+        lists[lookup.name], left_out = _look_up_for(lookup, things, lists, scope.shard, reader)
+        refused |= {name: why for name, why in left_out.items() if scope.shard.owns(name)}
+        things = [thing for thing in things if thing.id not in left_out]
+    is_answered = not reader.problems
+    related = {
+        lookup.name: {
+            thing.id: thing.item for thing in _things(lookup.listing, lists[lookup.name], unit)[0]
+        }
+        for lookup in kind.lookups
+    }
+    remaining_scope = _left_to_check(kind.inventory, scope)
+    resources, wrong, excluded = _described(kind, things, related, remaining_scope, now)
+    refused |= wrong
+    return Inventory(
+        resources=tuple(resources),
+        refused=refused,
+        excluded=excluded,
+        problems=(*reader.problems, *_by_reason(kind, refused)),
+        complete=complete,
+        is_answered=is_answered,
+        calls=reader.calls,
+    )
+
+
+def _described(
+    kind: Kind, things: Sequence[Thing], related: Related, remaining_scope: Scope, now: float
+) -> tuple[list[Resource], dict[str, str], int]:
+    """The resources of the things in ``remaining_scope``, why some could not be described, and how many such are not watched."""
+    resources: list[Resource] = []
+    refused: dict[str, str] = {}
+    excluded = 0
+    for thing in things:
+        try:
+            described = [
+                resource
+                for resource in kind.describe(thing, related, now)
+                if _is_in(remaining_scope, resource.id, resource.tags)
+                and _is_child(remaining_scope, resource)
+            ]
+            resources += [
+                resource if resource.is_documented else _estimated(resource)
+                for resource in described
+            ]
+        except NOT_UNDERSTOOD as error:
+            if not _is_in(remaining_scope, thing.id, thing.tags):
+                continue
+            if read_owner_tags(thing.tags).watch:
+                refused[thing.id] = describe_error(error)
+            else:
+                excluded += 1
+    return resources, refused, excluded
+
+
+def list_things(
+    kind: Kind, clients: Clients, unit: Unit, scope: Scope
+) -> tuple[list[Thing], list[Problem]]:
+    """The things of one kind in ``scope``, without their description, and what could not be read."""
+    reader = ListingReader(clients=clients, pace=Pace(), deadline=NEVER)
+    items, _ = reader.read_in_scope(kind.inventory, scope)
+    things = _things(kind.inventory, items, unit)[0]
+    return _tagged(kind.inventory, things, unit, reader)[0], reader.problems
+
+
+def _things(
+    listing: Listing, items: Sequence[Item], unit: Unit
+) -> tuple[list[Thing], dict[str, str]]:
+    """The items in their common shape, each once, and the reasons of those that have none."""
+    things: dict[str, Thing] = {}
+    refused: dict[str, str] = {}
+    for item in items:
+        try:
+            thing = replace(listing.identify(item), unit=str(unit))
+        except NOT_UNDERSTOOD as error:
+            refused[f"item {len(refused) + 1}"] = describe_error(error)
+            continue
+        things[thing.id] = thing
+    return list(things.values()), refused
+
+
+def _tagged(
+    listing: Listing, things: list[Thing], unit: Unit, reader: ListingReader
+) -> tuple[list[Thing], bool]:
+    """Add tags to the things of a listing that has none. Returns also whether all tags could be read."""
+    tags = listing.tags
+    if tags is None or not things:
+        return things, True
+    items, is_whole = reader.read_in_scope(tags.listing, Scope())
+    by_arn = {thing.id: thing.tags for thing in _things(tags.listing, items, unit)[0]}
+    with_tags = [(thing, by_arn.get(tags.arn(thing.item), {})) for thing in things]
+    tagged = [
+        replace(thing, tags=thing_tags, name=thing_tags.get("Name", thing.name))
+        for thing, thing_tags in with_tags
+    ]
+    return tagged, is_whole
+
+
+def _look_up_for(
+    lookup: Lookup, things: Sequence[Thing], lists: Lists, shard: Shard, reader: ListingReader
+) -> tuple[list[Item], dict[str, str]]:
+    """Run a lookup. Returns its items, and why some things cannot be described without them."""
+    if not lookup.is_needed:
+        return _look_up(lookup, lists, shard, reader), {}
+    is_concerned = lookup.concerns(lists)
+    concerned = [thing.id for thing in things if is_concerned(thing.item)]
+    if not concerned:
+        return [], {}
+    problems_before = len(reader.problems)
+    items = _look_up(lookup, lists, shard, reader)
+    if len(reader.problems) == problems_before:
+        return items, {}
+    why = f"{lookup.listing.operation} failed, and nothing can be said without it"
+    return items, dict.fromkeys(concerned, why)
+
+
+def _look_up(
+    lookup: Lookup, lists: Mapping[str, Sequence[Item]], shard: Shard, reader: ListingReader
+) -> list[Item]:
+    listing = lookup.listing
+    if lookup.find_ids is None:
+        return reader.read_in_scope(listing, Scope(shard=shard))[0]
+    try:
+        wanted_ids = sorted(lookup.find_ids(lists))
+    except NOT_UNDERSTOOD as error:
+        reader.problems.append(Problem(part=listing.operation, error=describe_error(error)))
+        return []
+    size = listing.ids_per_call
+    chunks = (wanted_ids[start : start + size] for start in range(0, len(wanted_ids), size))
+    return [item for ids in chunks for item in reader.read(listing, Scope(ids=tuple(ids)))[0]]
+
+
+def _left_to_check(listing: Listing, scope: Scope) -> Scope:
+    """The part of a scope that the call does not narrow by. The shard is always checked, as it costs nothing."""
+    arguments = listing.arguments(scope)
+    by_tag = arguments != listing.arguments(replace(scope, tag=None))
+    by_parents = arguments != listing.arguments(replace(scope, parents=()))
+    return Scope(
+        shard=scope.shard,
+        tag=None if by_tag else scope.tag,
+        parents=() if by_parents else scope.parents,
+    )
+
+
+def _is_in(scope: Scope, own_id: str, tags: Mapping[str, str]) -> bool:
+    """True if something with this id and these tags is in a scope.
+
+    A resource's own id decides the shard: its alarm is found again by that id alone.
+    """
+    if not scope.shard.owns(own_id):
+        return False
+    if scope.tag is None:
+        return True
+    key, value = scope.tag
+    return key in tags and _pattern(value).fullmatch(tags[key]) is not None
+
+
+def _is_child(scope: Scope, resource: Resource) -> bool:
+    return not scope.parents or bool({*scope.parents} & {*resource.parents})
+
+
+@lru_cache(maxsize=16)
+def _pattern(value: str) -> re.Pattern[str]:
+    """A tag's value as in EC2's own filters: ``*`` and ``?`` are wildcards, but not after a backslash."""
+    wild = {"*": ".*", "?": "."}
+    parts = re.findall(r"\\.|.", value, re.DOTALL)
+    return re.compile("".join(wild.get(part) or re.escape(part[-1]) for part in parts), re.DOTALL)
+
+
+def _estimated(resource: Resource) -> Resource:
+    if resource.bucket is None:
+        return resource
+    return replace(resource, caveats=(*resource.caveats, ESTIMATED))
+
+
+def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:
+    """One problem for each reason: a type that is not known may be that of a thousand items."""
+    for reason in dict.fromkeys(refused.values()):
+        names = first_of([name for name, refusal in refused.items() if refusal == reason])
+        yield Problem(part=f"{kind.name} {names}", error=reason)

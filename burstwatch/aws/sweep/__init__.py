@@ -1,0 +1,1 @@
+"""Sweeps units: a look, the alarms, the heartbeat."""

@@ -1,0 +1,116 @@
+"""Tells a kind that can no longer be listed from one that never could.
+
+An organisation may forbid a service, and a region may not have it. Such a kind is told once and stops
+no heartbeat. A kind that was listed before and cannot be listed now is blindness. Which kinds were
+listed stands in the tags of the alarm on the heartbeat, so that a function that has just started knows it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from burstwatch.aws.alarms.api import ALARMS_PER_PAGE
+from burstwatch.aws.client.names import HEARTBEAT_ALARM, HEARTBEAT_METRIC, part_name
+from burstwatch.aws.client.session import AWS_ERRORS, Clients, CutError, describe_error
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import CANNOT_BE_JUDGED, UnitSnapshot
+from burstwatch.config import Config
+from burstwatch.polling.unit import Problem
+
+TAG = "burstwatch:lists-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Heartbeat:
+    """The alarm on the heartbeat of a part, and the kinds in its tags."""
+
+    arn: str
+    kinds: frozenset[str]
+
+
+def sort_out(
+    home: Clients, snapshot: UnitSnapshot, config: Config, memory: Memory
+) -> tuple[UnitSnapshot, list[Problem]]:
+    """The look with the kinds that could never be listed apart, and what failed.
+
+    Where nobody knows what could be listed before, everything is taken to be blindness, and so it
+    is where nothing at all can be listed: that is no policy on one service.
+    """
+    problems = _learn(home, snapshot, config, memory)
+    never: dict[str, str] = {}
+    if memory.has_heartbeat and memory.listed_before is not None:
+        never = {
+            kind: why
+            for kind, why in snapshot.blind.items()
+            if kind not in memory.listed_before and not why.startswith(CANNOT_BE_JUDGED)
+        }
+    if never.keys() >= snapshot.kinds.keys():
+        never = {}
+    blind = {kind: why for kind, why in snapshot.blind.items() if kind not in never}
+    kind_problems = {
+        kind: failures for kind, failures in snapshot.kind_problems.items() if kind not in never
+    }
+    for kind, why in blind.items():
+        problem = Problem(part=f"{kind}: nobody watches it", error=why)
+        kind_problems[kind] = (*kind_problems.get(kind, ()), problem)
+    sorted_out = replace(
+        snapshot,
+        blind=blind,
+        unlisted=never,
+        incomplete=snapshot.incomplete - never.keys(),
+        kind_problems=kind_problems,
+    )
+    return sorted_out, problems
+
+
+def _learn(home: Clients, snapshot: UnitSnapshot, config: Config, memory: Memory) -> list[Problem]:
+    """Bring what is remembered and what is written of the kinds that were listed up to date. Returns what failed."""
+    listed = frozenset(snapshot.kinds.keys() - snapshot.incomplete - snapshot.blind.keys())
+    if memory.listed_before is not None and listed <= memory.listed_before:
+        return []
+    try:
+        heartbeat = _find_heartbeat(home, part_name(snapshot.unit, snapshot.shard), config)
+    except AWS_ERRORS as error:
+        return [Problem(part="alarm on the heartbeat", error=describe_error(error))]
+    memory.has_heartbeat = heartbeat is not None
+    if heartbeat is None:  # a sweep without a deployment
+        memory.listed_before = listed | (memory.listed_before or frozenset())
+        return []
+    problems = _keep(home, heartbeat, listed - heartbeat.kinds)
+    # Tags that could not be written are written at the next sweep.
+    memory.listed_before = heartbeat.kinds if problems else heartbeat.kinds | listed
+    return problems
+
+
+def _find_heartbeat(home: Clients, part: str, config: Config) -> _Heartbeat | None:
+    client = home("cloudwatch")
+    pages = client.get_paginator("describe_alarms").paginate(
+        AlarmNamePrefix=f"burstwatch-{config.deployment}-{HEARTBEAT_ALARM}",
+        PaginationConfig={"PageSize": ALARMS_PER_PAGE},
+    )
+    for page in pages:
+        if "MetricAlarms" not in page:
+            raise CutError(operation="DescribeAlarms")
+        for alarm in page["MetricAlarms"]:
+            dimensions = {
+                dimension["Name"]: dimension["Value"] for dimension in alarm.get("Dimensions", ())
+            }
+            is_ours = dimensions == {"Deployment": config.deployment, "Unit": part}
+            if alarm.get("MetricName") == HEARTBEAT_METRIC and is_ours:
+                answer = client.list_tags_for_resource(ResourceARN=alarm["AlarmArn"])
+                if "Tags" not in answer:
+                    raise CutError(operation="ListTagsForResource")
+                keys = [tag["Key"] for tag in answer["Tags"]]
+                kinds = frozenset(key.removeprefix(TAG) for key in keys if key.startswith(TAG))
+                return _Heartbeat(arn=alarm["AlarmArn"], kinds=kinds)
+    return None
+
+
+def _keep(home: Clients, heartbeat: _Heartbeat, kinds: Iterable[str]) -> list[Problem]:
+    tags = [{"Key": f"{TAG}{name}", "Value": "yes"} for name in sorted(kinds)]
+    if not tags:
+        return []
+    try:
+        home("cloudwatch").tag_resource(ResourceARN=heartbeat.arn, Tags=tags)
+    except AWS_ERRORS as error:
+        return [Problem(part="tags of the alarm on the heartbeat", error=describe_error(error))]
+    return []

@@ -1,0 +1,123 @@
+"""One sweep of one unit: look, then publish, then reconcile the alarms."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from burstwatch.aws.alarms.episodes import close_episode
+from burstwatch.aws.alarms.publish import publish_of_unit
+from burstwatch.aws.alarms.reconcile import list_alarms, reconcile
+from burstwatch.aws.alarms.unheard import HEARING_S
+from burstwatch.aws.client.names import HEARTBEAT_METRIC, foreign_name, foreign_of
+from burstwatch.aws.client.session import Clients, Deadline
+from burstwatch.aws.look.budget import SPENT_METRIC, open_budget
+from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import UnitSnapshot, look
+from burstwatch.aws.sweep.listed_kinds import sort_out
+from burstwatch.config import Config
+from burstwatch.history.observations import Verdict
+from burstwatch.kinds.base import Kind
+from burstwatch.messages.episode import Episode
+from burstwatch.polling.unit import Problem, Unit
+
+#: Time after the deadline to publish what was found.
+PUBLISH_S = 9.0
+#: DescribeAlarms may take so much of it: what is found can be published without its answer.
+READ_ALARMS_S = 4.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """The findings and actions of one sweep. ``problems`` are the parts that failed.
+
+    ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that
+    had an alarm before, ``reached`` is whether the unit could be asked at all.
+    ``created`` are the alarms that it made, by resource id and severity, ``closed`` the
+    episodes that ended.
+    """
+
+    snapshot: UnitSnapshot
+    problems: tuple[Problem, ...]
+    created: tuple[tuple[str, Verdict], ...] = ()
+    deleted: tuple[str, ...] = ()
+    closed: tuple[Episode, ...] = ()
+    completed: bool = False
+    announced: frozenset[str] = frozenset()
+    throttled: int = 0
+    reached: bool = True
+
+
+def sweep(
+    unit: Unit,
+    kinds: Iterable[Kind],
+    clients: Clients,
+    home: Clients,
+    config: Config,
+    memory: Memory,
+    *,
+    now: float,
+    deadline: Deadline,
+) -> Sweep:
+    """Sweep once. Harmless when it overlaps with another, or dies at any point.
+
+    ``clients`` reach the unit, which is only looked at; ``home`` has the alarms and topics.
+    Nothing is asked of the unit after the ``deadline``, and nothing of home ``PUBLISH_S`` later.
+    """
+    throttled_before = _throttled(clients, home)
+    publisher = home.until(deadline.plus(PUBLISH_S))
+    problems = _renew_budget(home.until(deadline), unit, memory, config, now=now)
+    snapshot = look(unit, kinds, clients, config, memory, now=now, deadline=deadline)
+    snapshot, not_kept = sort_out(home.until(deadline), snapshot, config, memory)
+    problems += [*snapshot.problems, *not_kept]
+    if memory.budget is not None:
+        memory.budget.spend(snapshot.metrics_requested)
+        # The next function begins with what was asked for.
+        spent = float(snapshot.metrics_requested)
+        problems += publish_of_unit(publisher, snapshot, config, SPENT_METRIC, spent)
+    reader = home.until(deadline.plus(READ_ALARMS_S))
+    listed = list_alarms(reader, snapshot, config, is_home=clients is home)
+    foreign = "" if clients is home else foreign_name(unit)
+    if not isinstance(listed, Problem):
+        foreign = foreign_of(listed.prefix)  # a role can lead to the home unit as well
+    snapshot = replace(snapshot, foreign=foreign)
+    close = partial(close_episode, clients, snapshot, deadline=deadline.plus(READ_ALARMS_S))
+    is_due = memory.seconds_since_heard(now) >= HEARING_S
+    alarms = reconcile(
+        publisher, snapshot, listed, config, close=close, is_hearing_due=is_due, now=now
+    )
+    memory.heard_at = now if alarms.is_heard else memory.heard_at
+    problems += alarms.problems
+    # A sweep that could not see everything, or make an alarm, is not complete, and its silence must alarm.
+    completed = alarms.is_complete and not snapshot.incomplete and not snapshot.is_blind
+    if completed:
+        # Last: all before it was acknowledged.
+        beat = publish_of_unit(publisher, snapshot, config, HEARTBEAT_METRIC, 1.0)
+        problems += beat
+        completed = not beat
+    return Sweep(
+        snapshot=snapshot,
+        problems=tuple(problems),
+        created=alarms.created,
+        deleted=alarms.deleted,
+        closed=alarms.closed,
+        completed=completed,
+        announced=alarms.announced,
+        throttled=_throttled(clients, home) - throttled_before,
+    )
+
+
+def _renew_budget(
+    home: Clients, unit: Unit, memory: Memory, config: Config, *, now: float
+) -> list[Problem]:
+    """Read what is left to spend, where a budget is set and what is remembered of it is old. Returns what failed."""
+    is_known = memory.budget is not None and not memory.budget.is_stale(now)
+    if math.isinf(config.budget_metrics_per_s) or is_known:
+        return []
+    opened, problems = open_budget(home, unit, memory.shard, config, now=now)
+    memory.budget = memory.budget if memory.budget and problems else opened
+    return problems
+
+
+def _throttled(*clients: Clients) -> int:
+    return sum(client.throttled for client in {id(client): client for client in clients}.values())
