@@ -19,7 +19,7 @@ from burstwatch.forecast.policy import assess
 from burstwatch.history.observations import observe
 from burstwatch.history.past import to_past
 from burstwatch.history.track import LOOK_BACK_S
-from burstwatch.polling.depth import is_near
+from burstwatch.polling.sampling import is_near
 from burstwatch.recordings.samples import to_points
 
 PAST_S = 8 * 86_400.0

@@ -20,8 +20,7 @@ from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.policies.baselines import static
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.policies.linear import linear
-from burstwatch.backtest.score_chart import draw_scores
-from burstwatch.backtest.scores import Result, as_numbers, intervals, report, totals
+from burstwatch.backtest.scores import Result, as_numbers, draw_scores, intervals, report, totals
 from burstwatch.backtest.trials import make_trial
 from burstwatch.forecast.hazard import MODEL, Model, parse_model
 

@@ -30,7 +30,7 @@ from burstwatch.forecast.policy import PAGED
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.track import RECOVERED_RATIO
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.queries import Allowance
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import Schedule
 from tests.fake.quick import QuickCloudWatch

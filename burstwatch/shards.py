@@ -1,4 +1,4 @@
-"""A part of a unit that is too large for one sweep.
+"""A unit, which is one account and region, and its parts where it is too large for one sweep.
 
 The ids that AWS gives end in a hexadecimal digit that says nothing of what they name, so
 that digit divides a unit of any size evenly. Whose part something is can be told from its
@@ -73,3 +73,40 @@ def parse_shard(text: str) -> Shard:
         msg = f"{text!r} is no part of a unit, allowed is one such as 3/16"
         raise ValueError(msg)
     return Shard(number=int(match[1]), count=int(match[2]))
+
+
+ACCOUNT = r"\d{12}"
+#: Of any partition: eusc-de-east-1.
+REGION = r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """One account and region: the unit of failure."""
+
+    account: str
+    region: str
+
+    def __str__(self) -> str:
+        return f"{self.account}/{self.region}"
+
+
+def parse_unit_name(text: str) -> Unit:
+    """The unit of ``account/region``.
+
+    Raises:
+        ValueError: for another form.
+    """
+    if re.fullmatch(f"{ACCOUNT}/{REGION}", text) is None:
+        msg = f"unit is {text!r}, allowed is account/region"
+        raise ValueError(msg)
+    account, _, region = text.partition("/")
+    return Unit(account=account, region=region)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A part that failed, which the rest goes on without."""
+
+    part: str
+    error: str

@@ -18,7 +18,7 @@ from burstwatch.aws.client import pace, session
 from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.doctor import checks
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.unit import Unit
+from burstwatch.shards import Unit
 from tests.fake.aws import ACCOUNT, FakeAws
 from tests.fake.server import STALLS_S, FakeServer
 

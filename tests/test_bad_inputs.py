@@ -16,9 +16,8 @@ import pytest
 
 from burstwatch.cli.main import run as run_burstwatch
 from burstwatch.owner_tags import read_owner_tags
-from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.main import run as run_exporter
-from burstwatch_exporter.world import World
 
 TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").with_stem("bad_inputs").read_text())
 RECORDING = "t_s,read_ops,write_ops,balance_percent\n" + "".join(

@@ -10,7 +10,7 @@ from burstwatch.config import ENV_PREFIX, Config, config_from_env
 from burstwatch.formatting import DAY, HOUR, MINUTE
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
-from burstwatch.polling.unit import Unit
+from burstwatch.shards import Unit
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.client.session import Clients

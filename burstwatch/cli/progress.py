@@ -1,11 +1,14 @@
-"""Shows how far long work is: on a terminal only, on standard error, and after a moment of silence.
+"""Long work: its progress on a terminal, and replays in several processes."""
 
-With the extra ``terminal`` it is a bar with the time that is left; without it, a counter.
-"""
-
+import multiprocessing
+import os
+import threading
 import time
-from collections.abc import Iterable, Iterator
-from typing import TextIO, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import TextIO, TypeVar, cast
+
+from burstwatch.backtest.replay import Moment, Replay
 
 T = TypeVar("T")
 #: Shorter work is over before anybody has read how long it takes.
@@ -49,3 +52,48 @@ def _counted(items: Iterable[T], *, total: int, label: str, stderr: TextIO) -> I
     finally:
         if width:
             print(f"\r{'':{width}}\r", end="", file=stderr, flush=True)
+
+
+#: A part takes about a second.
+PART = 10_000
+
+#: The replay of a worker, which is forked with it, so that nothing is copied.
+_shared: list[tuple[Replay, Callable[[Iterator[Moment]], object]]] = []
+
+
+def play_parts(
+    replay: Replay, use: Callable[[Iterator[Moment]], T], *, stderr: TextIO
+) -> Iterator[T]:
+    """Apply ``use`` to the moments of each part in several processes, and yield the results in the order of time."""
+    parts = [range(at, min(at + PART, len(replay))) for at in range(0, len(replay), PART)]
+    processes = min(os.cpu_count() or 1, len(parts))
+    if processes == 1 or "fork" not in multiprocessing.get_all_start_methods():
+        results = (use(replay.moments(part)) for part in parts)
+        yield from track(results, total=len(parts), label="replay", stderr=stderr)
+        return
+    _shared.append((replay, use))
+    try:
+        # Where a worker is killed this raises; a Pool would wait for ever.
+        fork = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(processes, mp_context=fork, initializer=end_with_parent) as pool:
+            played = cast("Iterator[T]", pool.map(_play, parts))
+            yield from track(played, total=len(parts), label="replay", stderr=stderr)
+    finally:
+        _shared.pop()
+
+
+def end_with_parent() -> None:
+    """End this worker when its parent is gone, whatever ended that: it would wait for work for ever."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _play(part: range) -> object:
+    replay, use = _shared[-1]
+    return use(replay.moments(part))

@@ -12,9 +12,8 @@ from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
 from burstwatch.forecast.demand import demand_now
 from burstwatch.formatting import span
-from burstwatch.history.cadence import FINE_S, is_fine
 from burstwatch.history.observations import Observation, Resource, State
-from burstwatch.history.points import NO_LIMIT, LevelPoint, Range
+from burstwatch.history.points import FINE_S, NO_LIMIT, LevelPoint, Range, is_fine
 from burstwatch.history.track import EMPTY_RATIO
 
 #: Seconds after a start by which a five-minute metric has arrived.

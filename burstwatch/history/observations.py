@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from burstwatch.bucket import Bucket
-from burstwatch.history.cadence import COARSE_S
 from burstwatch.history.history import History, build_history
 from burstwatch.history.past import Past
-from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
+from burstwatch.history.points import COARSE_S, DemandPoint, LevelPoint, Statistic
 from burstwatch.history.track import EMPTY_RATIO, starting_s
 
 #: The lead that the hazard was fitted for.

@@ -1,5 +1,6 @@
-"""Writes a message as plain text: the description of an alarm, and an e-mail."""
+"""Writes a message as plain text (the description of an alarm, an e-mail), and as JSON for chat clients."""
 
+import json
 from collections.abc import Sequence
 
 from burstwatch.formatting import cut
@@ -59,3 +60,45 @@ def _fit(lines: Sequence[str], last: Sequence[str], length: int) -> str:
             kept.append(line)
             room -= len(line) + 1
     return "\n".join([*kept, *last])
+
+
+#: The chat client cuts longer ones off.
+TITLE_LENGTH = 250
+CHAT_LENGTH = 8_000
+#: Characters that a chat client takes for a link, a mention or formatting, with look-alikes for them.
+LOOK_ALIKES = str.maketrans("<>`*~", "\u2039\u203a'\u2217\u223c")
+
+
+def chat_message(message: Message) -> str:
+    """The message for chat clients and for programs."""
+    title = cut(_defused(message.title), TITLE_LENGTH)
+    links = [f"{name}: {address}" for name, address in message.links]
+    where, now, *next_steps = map(_defused, [message.where, *message.actions])
+    return json.dumps(
+        {
+            "version": "1.0",
+            "source": "custom",
+            "content": {
+                "textType": "client-markdown",
+                "title": title,
+                "description": cut(
+                    "\n".join([*filter(None, [where]), now, *map(_defused, message.facts), *links]),
+                    CHAT_LENGTH,
+                ),
+                "nextSteps": next_steps,
+                "keywords": list(message.keywords),
+            },
+            "metadata": {
+                "threadId": message.thread,
+                "summary": title,
+                "eventType": f"burstwatch.{message.event}",
+                "relatedResources": list(message.resources),
+                "additionalContext": dict(message.context),
+            },
+        },
+        ensure_ascii=False,
+    )
+
+
+def _defused(text: str) -> str:
+    return text.translate(LOOK_ALIKES)

@@ -14,8 +14,8 @@ from burstwatch.ebs.watching_prices import MONTH_S, PRICES
 from burstwatch.forecast.judge import BACK_RATIO
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.history.cadence import COARSE_S
 from burstwatch.history.observations import Resource
+from burstwatch.history.points import COARSE_S
 from burstwatch.polling.schedule import wait_s
 
 

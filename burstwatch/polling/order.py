@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from burstwatch.config import Config
 from burstwatch.history.observations import Resource
-from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.queries import Allowance
 from burstwatch.polling.schedule import Schedule
 
 #: As many levels as one call asks for.

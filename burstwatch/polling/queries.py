@@ -1,11 +1,13 @@
 """Questions about metrics and their answers, as plain data."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from threading import Lock
 
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import DemandMetric, Kind
-from burstwatch.polling.unit import Problem
+from burstwatch.shards import Problem
 
 #: One series: pairs of a period's start and its value, in time order.
 Series = list[tuple[float, float]]
@@ -77,3 +79,39 @@ def _query(kind: Kind, resource: Resource, metric: str, statistic: str) -> Query
 def make_request(queries: Iterable[Query], *, back_s: float, period_s: int) -> Request:
     """A request without repetitions: two buckets of one resource share their demand."""
     return Request(queries=tuple(dict.fromkeys(queries)), back_s=back_s, period_s=period_s)
+
+
+class Allowance:
+    """A number of metrics to share. First come, first served."""
+
+    def __init__(self, available: float = math.inf) -> None:
+        """Less than nothing counts as nothing."""
+        self._left, self._lock = max(0.0, available), Lock()
+        self.is_limited = available < math.inf
+        #: Metrics that were granted, and that were refused.
+        self.taken = self.refused = 0
+
+    @property
+    def left(self) -> float:
+        """The number that can still be taken, which may be infinite."""
+        return self._left
+
+    def refuse(self, count: int) -> None:
+        """Count what is not even asked for, as there would not be enough."""
+        with self._lock:
+            self.refused += count
+
+    def take(self, count: int) -> int:
+        """As many of ``count`` as are left, which are now taken."""
+        with self._lock:
+            granted = int(min(count, self._left))
+            self._left -= granted
+            self.taken += granted
+            self.refused += count - granted
+        return granted
+
+    def give_back(self, count: int) -> None:
+        """Return what was taken and then not needed."""
+        with self._lock:
+            self._left += count
+            self.taken -= count

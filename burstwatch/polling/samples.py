@@ -9,11 +9,18 @@ from burstwatch.config import Config
 from burstwatch.forecast.judge import BACK_RATIO
 from burstwatch.formatting import clock_time
 from burstwatch.history.background import recent_rates
-from burstwatch.history.cadence import COARSE_S, FINE_S, cadence_s, shown_cadence_s
-from burstwatch.history.levels import Levels, keep_levels
 from burstwatch.history.observations import Observation, Resource, observe
 from burstwatch.history.past import Past
-from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.history.points import (
+    COARSE_S,
+    FINE_S,
+    DemandPoint,
+    LevelPoint,
+    Levels,
+    cadence_s,
+    keep_levels,
+    shown_cadence_s,
+)
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.base import Kind
 from burstwatch.polling.queries import Answers, Series

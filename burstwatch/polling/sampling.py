@@ -15,19 +15,57 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from burstwatch.config import Config
+from burstwatch.forecast.judge import BACK_RATIO, WARNING_MARGINS
 from burstwatch.forecast.policy import SEVERITY, Assessment, assess, not_known
 from burstwatch.formatting import DAY, first_of
 from burstwatch.history.background import make_background
-from burstwatch.history.cadence import COARSE_S, FINE_S, MINUTES_KEPT
 from burstwatch.history.observations import Observation, Resource, Verdict
 from burstwatch.history.past import PAST_PERIOD_S, Past, to_past, with_recent
+from burstwatch.history.points import COARSE_S, FINE_S, MINUTES_KEPT
 from burstwatch.kinds.base import Kind
-from burstwatch.polling.allowance import Allowance
-from burstwatch.polling.depth import is_full, is_near, worst_now_s
-from burstwatch.polling.queries import Answers, Request, demand_queries, level_query, make_request
+from burstwatch.polling.queries import (
+    Allowance,
+    Answers,
+    Request,
+    demand_queries,
+    level_query,
+    make_request,
+)
 from burstwatch.polling.samples import Demand, LevelSample
 from burstwatch.polling.schedule import Judgement, Schedule
-from burstwatch.polling.unit import Problem
+from burstwatch.shards import Problem
+
+
+def worst_now_s(observation: Observation) -> float:
+    """Seconds from now to empty at full burst by the newest level; infinite where none is known."""
+    if observation.history is None or observation.history.newest_level() < 0:
+        return math.inf
+    return max(0.0, observation.history.worst_s() - observation.history.level_age_s(observation.at))
+
+
+def is_full(observation: Observation) -> bool:
+    """True if there is so much in the bucket that nothing else matters."""
+    return _newest_ratio(observation) >= BACK_RATIO
+
+
+def is_near(observation: Observation, config: Config) -> bool:
+    """True if what was before the newest level can matter: a hold, a hazard, an incident."""
+    if observation.history is None or is_full(observation):
+        return False
+    own_config = config.with_lead(*observation.resource.leads)
+    near_s = WARNING_MARGINS * own_config.margin_s
+    return (
+        worst_now_s(observation) < near_s
+        or _newest_ratio(observation) < observation.history.track.recovered_ratio
+    )
+
+
+def _newest_ratio(observation: Observation) -> float:
+    """The newest level, 0 to 1; full where none is known, for nothing can be asked of that."""
+    if observation.history is None or observation.history.newest_level() < 0:
+        return 1.0
+    return observation.history.levels[observation.history.newest_level()]
+
 
 _Result = TypeVar("_Result")
 #: Requests in turn, each sent its answers, with a result at the end.

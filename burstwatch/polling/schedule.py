@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from burstwatch.config import Config
 from burstwatch.forecast.policy import PAGED, Assessment
 from burstwatch.history.background import Background, with_earlier
-from burstwatch.history.cadence import COARSE_S, FINE_S
-from burstwatch.history.levels import Levels
 from burstwatch.history.observations import Resource
 from burstwatch.history.past import Past
-from burstwatch.history.points import LevelPoint
+from burstwatch.history.points import COARSE_S, FINE_S, LevelPoint, Levels
 
 SOONEST_S = 60.0
 #: With such a lead (CPU credits, EFS) a page may come some minutes later.

@@ -1,8 +1,10 @@
-"""The three clocks of a host, as one argument."""
+"""The clocks of a host, and all else of the world that a command line may touch."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import Event
+from typing import TextIO
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,3 +27,14 @@ def system_clock() -> Clock:
         awake=time.monotonic,
         wall=time.time,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """The parts of the world that the program may touch: its streams, environment, clocks, and when to end."""
+
+    stdout: TextIO
+    stderr: TextIO
+    env: Mapping[str, str]
+    clock: Clock
+    stop: Event

@@ -11,14 +11,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from burstwatch import installing
-from burstwatch.history.cadence import COARSE_S, FINE_S
 from burstwatch.history.observations import Resource
-from burstwatch.history.points import LevelPoint
+from burstwatch.history.points import COARSE_S, FINE_S, LevelPoint
 from burstwatch.kinds._volume import Volume
 from burstwatch.kinds.base import Scope
 from burstwatch.kinds.ebs_volume import KIND
 from burstwatch.polling.queries import level_query
-from burstwatch.polling.unit import Unit
+from burstwatch.shards import Unit
 from burstwatch_exporter.disk_spec import DiskSpec
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.sources import Sources

@@ -21,12 +21,11 @@ from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.config_file import HostConfig
 from burstwatch_exporter.devices import NOTHING, Devices, read_devices
 from burstwatch_exporter.disk_spec import DiskSpec, specs_of
-from burstwatch_exporter.diskstats import Counters, DiskStats, parse_diskstats
+from burstwatch_exporter.diskstats import STILL, Counters, DiskStats, Rate, parse_diskstats
 from burstwatch_exporter.evidence import Appearance, Doubt, doubt_of
 from burstwatch_exporter.first_read import DeviceAge, start_of
 from burstwatch_exporter.interval import after_unseen
 from burstwatch_exporter.ledger import Ledger, Reading
-from burstwatch_exporter.rate import STILL, Rate
 from burstwatch_exporter.settings import Roots
 from burstwatch_exporter.snapshot import Account, Published, Snapshot, View
 from burstwatch_exporter.sources import Sources

@@ -16,12 +16,11 @@ from typing import Any, NoReturn
 import burstwatch
 from burstwatch.config import Setting
 from burstwatch_exporter.capture import capture
-from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_SETTINGS
 from burstwatch_exporter.measure.settings import SWITCHES, parse_measure_options
 from burstwatch_exporter.serve import serve, write_once
 from burstwatch_exporter.settings import OF_HOST, SETTINGS, parse_options, variable_of
-from burstwatch_exporter.world import World
 
 OK, WRONG_INPUT = 0, 2
 

@@ -15,7 +15,7 @@ from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import PAGED
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.queries import Allowance
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import Schedule
 from tests.conftest import Clock

@@ -19,9 +19,8 @@ from burstwatch.forecast.projection import Projection
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.kinds import find_kinds
 from burstwatch.polling import order, sampling
-from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.order import QUESTIONS, in_batches
-from burstwatch.polling.queries import Query
+from burstwatch.polling.queries import Allowance, Query
 from burstwatch.polling.schedule import Judgement, Schedule, SeenLevel
 from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud

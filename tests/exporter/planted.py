@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.main import run
-from burstwatch_exporter.world import World
 
 VOLUME = "vol-0aaaaaaaaaaaaaaa1"
 DISK = "nvme1n1"

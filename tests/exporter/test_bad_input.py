@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.config_file import read_config_file
 from burstwatch_exporter.diskstats import WRAP, Counters, parse_diskstats
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import run
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import parse_options
-from burstwatch_exporter.world import World
 from tests.exporter.test_restart import CONFIG, Machine
 from tools.pages import plant
 

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from burstwatch import installing
-from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import run
 from burstwatch_exporter.serve import LOG
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.web.config import Tls
-from burstwatch_exporter.world import World
 from tests.exporter.test_restart import Machine
 from tools.pages import plant
 

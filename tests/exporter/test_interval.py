@@ -14,11 +14,10 @@ from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.config_file import CustomBucket, VolumeConfig
 from burstwatch_exporter.disk_spec import DiskSpec, disk_spec_of
-from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.diskstats import STILL, Counters, Rate
 from burstwatch_exporter.first_read import DeviceAge, start_of
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import Ledger, Reading
-from burstwatch_exporter.rate import STILL, Rate
 from burstwatch_exporter.state import Saved
 
 BUCKET = Bucket(capacity=1_000, refill=10, burst=100)

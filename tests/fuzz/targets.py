@@ -29,7 +29,7 @@ from burstwatch.cli.recorded import read_recorded
 from burstwatch.config import SETTINGS, Config, parse_config
 from burstwatch.kinds import find_kinds
 from burstwatch.owner_tags import LEAD_TAG, MAINTENANCE_TAG, WATCH_TAG, quiet_until, read_owner_tags
-from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.queries import Allowance
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import Schedule
 from burstwatch_exporter.clock import Clock

@@ -20,7 +20,7 @@ from burstwatch.aws.sweep.sweep import sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.episode import Episode as Closed
-from burstwatch.polling.unit import Unit
+from burstwatch.shards import Unit
 from demo.inbox import Inbox, Message
 from demo.localcloud.cloud import ACCOUNT, LocalCloud
 

@@ -15,11 +15,10 @@ from burstwatch.config import Config, Links
 from burstwatch.fixes import Fix
 from burstwatch.formatting import clock_time, plain_name
 from burstwatch.messages.brief import Brief
-from burstwatch.messages.chat import chat_message
 from burstwatch.messages.message import Event, danger_message, over_message
-from burstwatch.messages.text import description, email, subject
+from burstwatch.messages.text import chat_message, description, email, subject
 from burstwatch.messages.timeline import Timeline, read_timeline
-from burstwatch.polling.unit import Unit
+from burstwatch.shards import Unit
 
 NOW = 1_790_000_040.0
 #: Right to left, overriding, invisible, markup, control characters, emoji, everything.

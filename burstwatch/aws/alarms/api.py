@@ -25,7 +25,7 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.timeline import Timeline, read_timeline
-from burstwatch.polling.unit import Problem
+from burstwatch.shards import Problem
 
 DELETE_BATCH = 100
 #: As many as a page may have. All functions together may ask for nine pages a second.

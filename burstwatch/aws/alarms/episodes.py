@@ -11,10 +11,10 @@ from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.formatting import DAY, MINUTE
-from burstwatch.history.cadence import MINUTES_KEPT
 from burstwatch.history.observations import Resource
+from burstwatch.history.points import MINUTES_KEPT
 from burstwatch.kinds.base import Kind, from_percent
-from burstwatch.messages.console import console_link
+from burstwatch.messages.brief import console_link
 from burstwatch.messages.episode import (
     Episode,
     Measured,

@@ -20,10 +20,9 @@ from burstwatch.aws.client.session import AWS_ERRORS, Clients, describe_error
 from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
-from burstwatch.messages.chat import chat_message
 from burstwatch.messages.message import Message
-from burstwatch.messages.text import email, subject
-from burstwatch.polling.unit import Problem, Unit
+from burstwatch.messages.text import chat_message, email, subject
+from burstwatch.shards import Problem, Unit
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html (2026-11)
 DATA_PER_CALL = 1000

@@ -42,7 +42,7 @@ from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import danger_title
 from burstwatch.messages.text import description
 from burstwatch.messages.timeline import Timeline
-from burstwatch.polling.unit import Problem
+from burstwatch.shards import Problem
 
 #: CloudWatch's error for the tags of an alarm that does not exist.
 NO_ALARM = "ResourceNotFound"

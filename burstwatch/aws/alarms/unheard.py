@@ -35,7 +35,7 @@ from burstwatch.config import Config
 from burstwatch.formatting import cut
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.text import DESCRIPTION_LENGTH
-from burstwatch.polling.unit import Problem
+from burstwatch.shards import Problem
 
 #: Topics and mute rules are asked about so often, and whenever an alarm is made.
 HEARING_S = 3_600.0

@@ -6,8 +6,7 @@ import unicodedata
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.unit import Unit
-from burstwatch.shards import Shard
+from burstwatch.shards import Shard, Unit
 
 NAMESPACE = "Burstwatch"
 #: Its Minimum, Average and Maximum are the least, likely and most seconds left.

@@ -19,7 +19,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
 from botocore.utils import parse_timestamp
 
-from burstwatch.polling.unit import Unit
+from burstwatch.shards import Unit
 
 #: AWS's error codes for too many calls, by service.
 THROTTLED = frozenset(

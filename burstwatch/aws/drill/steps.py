@@ -29,7 +29,7 @@ from burstwatch.history.observations import Verdict
 from burstwatch.messages.message import Message, drill_message
 from burstwatch.messages.text import description
 from burstwatch.messages.timeline import Timeline
-from burstwatch.polling.unit import Unit
+from burstwatch.shards import Unit
 
 #: Every drill's id begins so.
 ID_PREFIX = "drill-"

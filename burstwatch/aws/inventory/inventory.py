@@ -13,8 +13,7 @@ from burstwatch.formatting import first_of
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Related, Scope, Thing
 from burstwatch.owner_tags import read_owner_tags
-from burstwatch.polling.unit import Problem, Unit
-from burstwatch.shards import Shard, thing_id
+from burstwatch.shards import Problem, Shard, Unit, thing_id
 
 #: Errors that a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)

@@ -16,8 +16,7 @@ from burstwatch.aws.client.session import (
     describe_error,
 )
 from burstwatch.kinds.base import Item, Listing, Scope
-from burstwatch.polling.unit import Problem
-from burstwatch.shards import WHOLE
+from burstwatch.shards import WHOLE, Problem
 
 #: A page with none of these is the last one. A test compares them with every kind's listings.
 TOKENS = ("NextToken", "NextMarker", "Marker", "PaginationToken")

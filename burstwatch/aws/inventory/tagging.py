@@ -7,8 +7,7 @@ from botocore import xform_name
 from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, describe_error
 from burstwatch.aws.inventory.inventory import list_things
 from burstwatch.kinds.base import Kind, Scope, Thing
-from burstwatch.polling.unit import Problem
-from burstwatch.shards import thing_id
+from burstwatch.shards import Problem, thing_id
 
 
 def find_thing(clients: Clients, kinds: Iterable[Kind], resource_id: str) -> tuple[Kind, Thing]:

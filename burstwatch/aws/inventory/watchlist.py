@@ -7,7 +7,7 @@ from burstwatch.config import Config
 from burstwatch.formatting import clock_time
 from burstwatch.history.observations import Resource
 from burstwatch.owner_tags import Snooze, Window, parse_windows, quiet_until, read_owner_tags
-from burstwatch.polling.unit import Problem
+from burstwatch.shards import Problem
 
 
 @dataclass(frozen=True, kw_only=True)

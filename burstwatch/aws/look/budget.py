@@ -11,8 +11,7 @@ from burstwatch.aws.client.session import NEVER, Clients
 from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.config import Config
 from burstwatch.polling.queries import Query
-from burstwatch.polling.unit import Problem, Unit
-from burstwatch.shards import Shard
+from burstwatch.shards import Problem, Shard, Unit
 
 SPENT_METRIC = "MetricsRequested"
 HOUR_S = 3600.0

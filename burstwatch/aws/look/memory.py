@@ -16,10 +16,9 @@ from burstwatch.aws.look.budget import Budget
 from burstwatch.config import Config
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind, Scope
-from burstwatch.polling.allowance import Allowance
+from burstwatch.polling.queries import Allowance
 from burstwatch.polling.schedule import Schedule
-from burstwatch.polling.unit import Problem, Unit
-from burstwatch.shards import WHOLE, Shard
+from burstwatch.shards import WHOLE, Problem, Shard, Unit
 
 #: EC2's request quota is shared with everyone in the account: an inventory that takes more
 #: calls than this is read so often, and not at every sweep.

@@ -19,9 +19,8 @@ from burstwatch.aws.client.session import (
     describe_error,
 )
 from burstwatch.formatting import first_of
-from burstwatch.polling.allowance import Allowance
-from burstwatch.polling.queries import Answers, Query
-from burstwatch.polling.unit import Problem
+from burstwatch.polling.queries import Allowance, Answers, Query
+from burstwatch.shards import Problem
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html (2026-11)
 QUERIES_PER_CALL = 500

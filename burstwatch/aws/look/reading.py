@@ -14,11 +14,11 @@ from typing import TypeVar
 from burstwatch.aws.client.pace import Pace
 from burstwatch.aws.client.session import LATE, Clients, Deadline
 from burstwatch.aws.look.metrics import BUDGET_USED, read_metrics
-from burstwatch.history.cadence import FINE_S
 from burstwatch.history.observations import Resource
-from burstwatch.polling.allowance import Allowance
+from burstwatch.history.points import FINE_S
 from burstwatch.polling.order import in_batches
 from burstwatch.polling.queries import (
+    Allowance,
     Answers,
     Request,
     demand_queries,
@@ -27,7 +27,7 @@ from burstwatch.polling.queries import (
 )
 from burstwatch.polling.sampling import Batch, Steps, Task
 from burstwatch.polling.schedule import Judgement
-from burstwatch.polling.unit import Problem
+from burstwatch.shards import Problem
 
 #: Batches under way at once: their calls wait for CloudWatch, not for one another.
 AT_ONCE = 4

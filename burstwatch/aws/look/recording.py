@@ -8,14 +8,14 @@ from burstwatch.aws.inventory.inventory import take_inventory
 from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.backtest.replay import Recorded
 from burstwatch.formatting import DAY
-from burstwatch.history.cadence import (
+from burstwatch.history.observations import Resource
+from burstwatch.history.points import (
     COARSE_S,
     FINE_S,
     FIVE_MINUTES_KEPT,
     MINUTES_KEPT,
     cadence_s,
 )
-from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind, Scope
 from burstwatch.polling.queries import Answers, demand_queries, level_query
 from burstwatch.recordings.samples import Sample, at_period, lowest_bucket, to_points

@@ -19,13 +19,12 @@ from burstwatch.history.observations import Limit, Observation, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.brief import Brief, make_brief
-from burstwatch.polling.allowance import Allowance
 from burstwatch.polling.order import bystanders, in_turn, witnesses
+from burstwatch.polling.queries import Allowance
 from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
 from burstwatch.polling.sampling import PASTS_PER_LOOK, Task
 from burstwatch.polling.schedule import Judgement
-from burstwatch.polling.unit import Problem, Unit
-from burstwatch.shards import WHOLE, Shard
+from burstwatch.shards import WHOLE, Problem, Shard, Unit
 
 #: Where asking fails for so many of those that have a bucket, nobody is watching.
 BLIND_SHARE = 0.5

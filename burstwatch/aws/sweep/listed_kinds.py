@@ -14,7 +14,7 @@ from burstwatch.aws.client.session import AWS_ERRORS, Clients, CutError, describ
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.look.snapshot import CANNOT_BE_JUDGED, UnitSnapshot
 from burstwatch.config import Config
-from burstwatch.polling.unit import Problem
+from burstwatch.shards import Problem
 
 TAG = "burstwatch:lists-"
 

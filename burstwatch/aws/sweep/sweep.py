@@ -19,7 +19,7 @@ from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.episode import Episode
-from burstwatch.polling.unit import Problem, Unit
+from burstwatch.shards import Problem, Unit
 
 #: Time after the deadline to publish what was found.
 PUBLISH_S = 9.0

@@ -16,8 +16,7 @@ from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.aws.sweep.sweep import Sweep, sweep
 from burstwatch.config import Config
 from burstwatch.kinds.base import Kind
-from burstwatch.polling.unit import ACCOUNT, REGION, Problem, Unit
-from burstwatch.shards import WHOLE, Shard, parse_shard
+from burstwatch.shards import ACCOUNT, REGION, WHOLE, Problem, Shard, Unit, parse_shard
 
 #: Credentials of a role are asked for anew when less than this is left of them.
 RENEW_S = 300.0

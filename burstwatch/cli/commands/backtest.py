@@ -15,19 +15,17 @@ from pathlib import Path
 
 from burstwatch.backtest.evaluate import FEEDS, score_trial
 from burstwatch.backtest.policies import find_policies
-from burstwatch.backtest.score_chart import draw_scores
-from burstwatch.backtest.scores import Result, as_numbers, report, totals
+from burstwatch.backtest.scores import Result, as_numbers, draw_scores, report, totals
 from burstwatch.backtest.trials import Trial, make_trial, recorded_trial
 from burstwatch.backtest.workloads import COLUMNS as WORKLOAD_COLUMNS
 from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target, to_json
-from burstwatch.cli.playing import end_with_parent
-from burstwatch.cli.progress import track
+from burstwatch.cli.progress import end_with_parent, track
 from burstwatch.cli.recorded import FORMATS, add_spec_arguments, place_recorded, spec_of
 from burstwatch.formatting import DAY, span
-from burstwatch.history.cadence import MINUTES_KEPT
+from burstwatch.history.points import MINUTES_KEPT
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.reading import STDIN, read_file
 

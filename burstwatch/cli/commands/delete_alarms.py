@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from burstwatch.cli.account import add_account_arguments, make_clients
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.config import parse_config
-from burstwatch.polling.unit import Unit, parse_unit_name
+from burstwatch.shards import Unit, parse_unit_name
 
 if TYPE_CHECKING:
     from burstwatch.aws.client.session import Clients

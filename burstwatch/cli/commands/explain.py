@@ -22,8 +22,7 @@ from burstwatch.cli.recorded import (
 )
 from burstwatch.config import config_from_env
 from burstwatch.fixes import Fix
-from burstwatch.history.cadence import MINUTES_KEPT
-from burstwatch.history.points import LevelPoint
+from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind
 
 MOST_HOURS = 24 * MINUTES_KEPT.value

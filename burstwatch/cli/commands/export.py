@@ -8,7 +8,7 @@ from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target
 from burstwatch.formatting import DAY, recorded_time
-from burstwatch.history.cadence import FIVE_MINUTES_KEPT, MINUTES_KEPT
+from burstwatch.history.points import FIVE_MINUTES_KEPT, MINUTES_KEPT
 from burstwatch.kinds import find_kinds
 from burstwatch.recordings.formats.table import OWN_MARK
 from burstwatch.recordings.samples import columns_of, write_samples

@@ -7,7 +7,7 @@ from itertools import chain
 from burstwatch.backtest.replay import Moment
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import painter, to_json
-from burstwatch.cli.playing import play_parts
+from burstwatch.cli.progress import play_parts
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, read_recorded
 from burstwatch.config import config_from_env
 from burstwatch.formatting import recorded_time, span, table

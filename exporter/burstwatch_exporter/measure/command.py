@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from burstwatch.ebs.volume_types import CATALOGUE
+from burstwatch_exporter.clock import World
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.measure import report
@@ -27,7 +28,6 @@ from burstwatch_exporter.measure.settings import AGAINST_DRAIN, BESIDE_FROM, Mea
 from burstwatch_exporter.measure.target import find_target
 from burstwatch_exporter.measure.watch import Watch
 from burstwatch_exporter.settings import Options
-from burstwatch_exporter.world import World
 
 OK, PARTIAL = 0, 1
 LOG = logging.getLogger("burstwatch_exporter")
