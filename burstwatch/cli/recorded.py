@@ -17,8 +17,7 @@ from burstwatch.recordings.doubts import doubts
 from burstwatch.recordings.grid import LONGEST_PERIOD_S, to_grid
 from burstwatch.recordings.matching import match_metrics
 from burstwatch.recordings.reading import read_file, read_text
-from burstwatch.recordings.samples import to_points
-from burstwatch.recordings.series import Contents
+from burstwatch.recordings.samples import Contents, to_points
 
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}

@@ -14,8 +14,7 @@ from burstwatch.formatting import recorded_time
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import PERCENT, Kind, from_percent
 from burstwatch.recordings.matching import Matched
-from burstwatch.recordings.samples import Sample, at_period
-from burstwatch.recordings.series import Contents
+from burstwatch.recordings.samples import Contents, Sample, at_period
 
 LONGEST_PERIOD_S = 3_600.0
 MINUTE_S = 60.0

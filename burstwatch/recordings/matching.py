@@ -14,8 +14,7 @@ from burstwatch.history.points import Statistic
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
-from burstwatch.recordings.samples import VOLUME_COLUMNS, Sample, lowest_bucket
-from burstwatch.recordings.series import Contents, Series
+from burstwatch.recordings.samples import VOLUME_COLUMNS, Contents, Sample, Series, lowest_bucket
 
 STATISTIC = re.compile(r"(minimum|average|maximum|sum|samplecount|sample_count)\W*$")
 RESOURCE_ID = re.compile(r"\b(?:vol|i|fs)-[0-9a-f]{8,}\b")

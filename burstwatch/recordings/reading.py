@@ -8,7 +8,7 @@ from pathlib import Path
 
 from burstwatch.recordings.formats.documents import read_documents
 from burstwatch.recordings.formats.table import read_table
-from burstwatch.recordings.series import Contents
+from burstwatch.recordings.samples import Contents
 
 STDIN = "-"
 GZIP_MARK = b"\x1f\x8b"

@@ -39,7 +39,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         msg = f"reason is {args.reason!r}, allowed is {SNOOZE_ALLOWED.partition('and ')[2]}"
         raise ValueError(msg) from None
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.inventory.tagging import find_thing, put_tag  # noqa: PLC0415
+    from burstwatch.aws.inventory.inventory import find_thing, put_tag  # noqa: PLC0415
     from burstwatch.aws.look.memory import INVENTORY_S  # noqa: PLC0415 - boto3 is an extra
 
     kind, thing = find_thing(clients, find_kinds().values(), args.resource)

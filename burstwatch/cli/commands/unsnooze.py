@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Take the tag away."""
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.inventory.tagging import find_thing, remove_tag  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.inventory.inventory import find_thing, remove_tag  # noqa: PLC0415 - boto3 is an extra
 
     kind, thing = find_thing(clients, find_kinds().values(), args.resource)
     if SNOOZE_TAG not in thing.tags:

@@ -6,7 +6,7 @@ Neither is in time order, and both may say a time in ISO or in seconds.
 from typing import Any
 
 from burstwatch.recordings.cells import parse_points
-from burstwatch.recordings.series import Contents, Series
+from burstwatch.recordings.samples import Contents, Series
 
 #: How a datapoint names its values, the one that `burstwatch` asks for first.
 STATISTICS = ("Minimum", "Sum", "Average", "Maximum")

@@ -7,7 +7,7 @@ import json
 from typing import Any, TypeAlias
 
 from burstwatch.recordings.formats import cloudwatch, grafana, prometheus
-from burstwatch.recordings.series import Contents
+from burstwatch.recordings.samples import Contents
 
 Document: TypeAlias = Any  # whatever JSON holds
 READERS = (cloudwatch.read_document, grafana.read_document, prometheus.read_document)

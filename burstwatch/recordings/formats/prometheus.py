@@ -3,7 +3,7 @@
 from typing import Any
 
 from burstwatch.recordings.cells import parse_points
-from burstwatch.recordings.series import Contents, Series
+from burstwatch.recordings.samples import Contents, Series
 
 
 def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON

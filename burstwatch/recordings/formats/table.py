@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from burstwatch.recordings.cells import NUMBERS, TIMES, parse_number, parse_time
 from burstwatch.recordings.matching import is_metric_name
-from burstwatch.recordings.series import Contents, Series
+from burstwatch.recordings.samples import Contents, Series
 
 _Cell = TypeVar("_Cell")
 TIME_NAMES = frozenset({"t_s", "time", "timestamp", "date", "datetime"})
