@@ -22,6 +22,7 @@ from burstwatch.backtest.policies.baselines import static
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.scores import Result, Score, as_numbers, intervals, report, totals
 from burstwatch.backtest.trials import Trial, incidents
+from burstwatch.bucket import HOUR_S
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.observations import Observation, Resource, Verdict
 from burstwatch.kinds import _cpu
@@ -30,7 +31,7 @@ from burstwatch.recordings.samples import Sample
 
 SIZES = ("nano", "micro", "small", "medium", "large")
 STEP_S = _cpu.PERIOD_S
-FORESIGHT_S = 12 * _cpu.HOUR_S
+FORESIGHT_S = 12 * HOUR_S
 #: AWS publishes CPU credits every five minutes, some minutes late.
 FEED = Feed(period_s=STEP_S, delay_s=STEP_S)
 STATIC_CURVE = (10, 15, *range(20, 31), 40)
@@ -43,7 +44,7 @@ class AtHourlyRate:
 
     name: str = "3 h at the last hour's rate"
     help: str = "empty within three hours at the mean rate of the last hour"
-    within_s: float = 3 * _cpu.HOUR_S
+    within_s: float = 3 * HOUR_S
 
     def judge(self, seen: Observation, known: Truth) -> Verdict:
         """Critical, where the rule holds."""
@@ -51,7 +52,7 @@ class AtHourlyRate:
         history = seen.history
         if history is None or history.newest_level() < 0:
             return "ok"
-        rate = history.likely.mean(history.size, history.slots(_cpu.HOUR_S))
+        rate = history.likely.mean(history.size, history.slots(HOUR_S))
         left = history.levels[history.newest_level()] * history.bucket.capacity
         runs_out_s = tb.time_to_empty(history.bucket, level=left, demand=rate)
         return "critical" if runs_out_s < self.within_s else "ok"

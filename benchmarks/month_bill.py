@@ -8,12 +8,13 @@ from burstwatch.aws.alarms.api import ALARMS_PER_PAGE
 from burstwatch.aws.alarms.plan import QUIET_S
 from burstwatch.aws.alarms.publish import DATA_PER_CALL
 from burstwatch.aws.client.names import ALARM_PERIOD_S, ALARMED
+from burstwatch.bucket import HOUR_S
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
 from burstwatch.polling.bill import deployment_lines
-from burstwatch.polling.cost import HOUR_S, RESOURCE_METRICS
+from burstwatch.polling.cost import RESOURCE_METRICS
 
 #: An alarm is told that it is over until it is OK and has been for ``QUIET_S``.
 LASTS_ON_S = QUIET_S + ALARM_PERIOD_S

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 #: Rates this close together, relative to their size, differ by rounding alone.
 ROUNDING = 1e-9
-DAY_S = 86_400.0
+MINUTE_S, HOUR_S, DAY_S = 60.0, 3_600.0, 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

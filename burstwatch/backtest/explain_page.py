@@ -10,6 +10,7 @@ from html import escape
 
 from burstwatch.backtest.explain import Story, as_text, clock_of, type_of
 from burstwatch.backtest.replay import Moment
+from burstwatch.bucket import HOUR_S
 from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, document, picture, ticks
 
 #: Colours that people who see fewer colours tell apart, too (Okabe and Ito), the calm ones first.
@@ -23,7 +24,6 @@ COLORS = {
     "exhausted": "#000000",
 }
 MOST_NAMED = 3
-HOUR_S = 3_600.0
 
 
 def as_html(story: Story) -> str:

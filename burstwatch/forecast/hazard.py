@@ -16,10 +16,10 @@ from itertools import pairwise
 from math import log
 from typing import Any
 
-from burstwatch.forecast.own_past import HOUR_S, OwnPast, look_at_past
+from burstwatch.bucket import HOUR_S, MINUTE_S
+from burstwatch.forecast.own_past import OwnPast, look_at_past
 from burstwatch.history.history import History
 
-MINUTE_S = 60.0
 #: Windows whose mean demand is compared, in minutes.
 MEANS = (1, 5, 15)
 FEATURES = (

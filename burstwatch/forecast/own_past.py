@@ -9,11 +9,11 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from math import ceil, floor, log
 
+from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.history.history import History
 from burstwatch.history.past import PAST_PERIOD_S, Past, drawn
 from burstwatch.history.spending import Sums, summed
 
-HOUR_S, DAY_S = 3_600.0, 86_400.0
 HOUR_SLOTS, DAY_SLOTS = round(HOUR_S / PAST_PERIOD_S), round(DAY_S / PAST_PERIOD_S)
 WEEK_SLOTS = 7 * DAY_SLOTS
 #: Every so many slots a moment is compared: often enough, and at all places of an hour and a day in turn.

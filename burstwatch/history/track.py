@@ -6,7 +6,7 @@ from copy import copy
 from functools import cached_property
 from itertools import pairwise
 
-from burstwatch.bucket import Bucket
+from burstwatch.bucket import DAY_S, Bucket
 from burstwatch.history.past import Past
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 from burstwatch.history.spending import TOLERANCE, Fit, Rates, fit_cost, rates_of, summed
@@ -23,7 +23,7 @@ JUMP_RATIO = 0.005
 LOOK_BACK_S = 6 * 3600.0
 #: A slow bucket is looked at for as long as its recovery takes, up to this long; the rest of a
 #: look-back is for the demand before.
-LONGEST_LOOK_BACK_S = 3 * 86_400.0
+LONGEST_LOOK_BACK_S = 3 * DAY_S
 BEFORE_S = 3600.0
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from burstwatch.bucket import DAY_S, Bucket, unsized_bucket
+from burstwatch.bucket import DAY_S, HOUR_S, Bucket, unsized_bucket
 from burstwatch.fixes import Fix, Takes
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource, Verdict
@@ -48,7 +48,7 @@ ALLOWANCE = Figure(value=1.15, unit="", source=DOUBT_PAGE)
 #: Credits of a T2 in Standard mode at its launch, for each vCPU. They come on top of what it can save up.
 LAUNCHED = Figure(value=30, unit="", source=STANDARD_PAGE)
 CREDIT_S = 60.0
-HOUR_S, HOURS_A_MONTH = 3_600.0, 730.0
+HOURS_A_MONTH = 730.0
 #: Metrics of CPU credits come every five minutes, even with detailed monitoring.
 PERIOD_S = 300.0
 #: A larger instance takes time to start, so its owner hears of it two hours before.

@@ -8,7 +8,7 @@ are now. What a load does in between is not known beforehand.
 import math
 from dataclasses import dataclass
 
-from burstwatch.bucket import worst_time_to_empty
+from burstwatch.bucket import HOUR_S, worst_time_to_empty
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, PRICES
 from burstwatch.forecast.judge import BACK_RATIO
@@ -35,7 +35,6 @@ NOTHING = Cost(full=0.0, now=0.0)
 #: Metrics published of a resource, and its alarms, from a warning on.
 RESOURCE_METRICS = ("Severity", "TimeToExhaustion")
 MOST_ALARMS = 2
-HOUR_S = 3_600.0
 
 
 def usd_an_hour_warned_of() -> float:

@@ -10,18 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from burstwatch.bucket import HOUR_S, MINUTE_S
 from burstwatch.formatting import recorded_time
 from burstwatch.history.observations import Resource
+from burstwatch.history.points import COARSE_S
 from burstwatch.kinds.base import PERCENT, Kind, from_percent
 from burstwatch.recordings.matching import Matched
 from burstwatch.recordings.samples import Contents, Sample, at_period
 
-LONGEST_PERIOD_S = 3_600.0
-MINUTE_S = 60.0
-#: CloudWatch's metrics come every minute or, without detailed monitoring, every five.
-COARSE_S = 300.0
+LONGEST_PERIOD_S = HOUR_S
 #: A longer hole in which nothing has a row is unknown. In a shorter one nothing was counted: no I/O.
-LONGEST_SILENCE_S = 3_600.0
+LONGEST_SILENCE_S = HOUR_S
 #: Some tools round a balance to whole percents.
 ROUNDED = 0.01
 #: A metric that is absent for most of the time says nothing of the period that it is in.

@@ -2,6 +2,7 @@
 
 from collections import deque
 
+from burstwatch.bucket import MINUTE_S
 from burstwatch.ebs.volumes import Charge
 from burstwatch.forecast.demand import (
     CENSORED,
@@ -13,7 +14,6 @@ from burstwatch.forecast.demand import (
 )
 from burstwatch.history.points import Range
 
-MINUTE_S = 60.0
 STEADY_S = 5.0
 MINUTES = round(SLOW_WINDOW_S / MINUTE_S)
 

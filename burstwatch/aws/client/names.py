@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from burstwatch.bucket import DAY_S
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
@@ -12,7 +13,7 @@ NAMESPACE = "Burstwatch"
 #: Its Minimum, Average and Maximum are the least, likely and most seconds left.
 TIME_METRIC = "TimeToExhaustion"
 #: The longest time that is published: so long or longer.
-LONGEST_S = 86_400.0
+LONGEST_S = DAY_S
 SEVERITY_METRIC = "Severity"
 HEARTBEAT_METRIC = "SweepCompleted"
 #: The alarms on it, without the beginning of their names.

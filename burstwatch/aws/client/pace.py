@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from burstwatch.aws.client.session import Deadline
+from burstwatch.bucket import HOUR_S
 from burstwatch.sources import Figure, Source
 
 LIMITS_PAGE = Source(
@@ -30,7 +31,7 @@ LISTINGS = Figure(value=20, unit="1/s", source=EC2_PAGE)
 LISTINGS_AT_ONCE = Figure(value=100, unit="", source=EC2_PAGE)
 RECENT_POINTS = Figure(value=180_000, unit="1/s", source=LIMITS_PAGE)
 OLDER_POINTS = Figure(value=396_000, unit="1/s", source=LIMITS_PAGE)
-RECENT_S = 3 * 3600.0
+RECENT_S = 3 * HOUR_S
 #: The share of the account's quotas that all sweeps of a unit together take.
 SHARE = 0.5
 #: A call that has to wait waits at least this long before it asks again.

@@ -8,8 +8,9 @@ from itertools import pairwise
 from statistics import median
 
 from burstwatch.aws.client.session import Clients
-from burstwatch.aws.doctor.checks import HOUR_S, Finding, Points, read_points
+from burstwatch.aws.doctor.checks import Finding, Points, read_points
 from burstwatch.aws.inventory.inventory import take_inventory
+from burstwatch.bucket import HOUR_S
 from burstwatch.formatting import span
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind

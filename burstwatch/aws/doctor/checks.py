@@ -20,12 +20,12 @@ from burstwatch.aws.client.names import (
     alarm_prefixes,
 )
 from burstwatch.aws.client.session import AwsError, Clients
+from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.formatting import first_of, span
 from burstwatch.messages.message import RUNBOOK_BY_KIND
 
-HOUR_S, DAY_S = 3_600.0, 86_400.0
 #: CloudWatch needs these to send a message through an encrypted topic.
 #: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (2026-11)
 KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")

@@ -12,7 +12,8 @@ from botocore import xform_name
 from burstwatch.aws.client.deployment import Deployment, find_deployment
 from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, describe_error
 from burstwatch.aws.doctor.cadence import measure
-from burstwatch.aws.doctor.checks import CHECKS, HOUR_S, Finding, Patient, read_points
+from burstwatch.aws.doctor.checks import CHECKS, Finding, Patient, read_points
+from burstwatch.bucket import HOUR_S
 from burstwatch.config import Config, config_from_env
 from burstwatch.kinds.base import Kind, Listing
 

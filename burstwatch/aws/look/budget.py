@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from burstwatch.aws.client.names import NAMESPACE, unit_dimensions
 from burstwatch.aws.client.session import NEVER, Clients
 from burstwatch.aws.look.metrics import read_metrics
+from burstwatch.bucket import HOUR_S
 from burstwatch.config import Config
 from burstwatch.polling.queries import Query
 from burstwatch.shards import Problem, Shard, Unit
 
 SPENT_METRIC = "MetricsRequested"
-HOUR_S = 3600.0
 SAVED_S = 6 * HOUR_S
 #: Seconds that spending is read back: savings are capped, so older spending cannot matter.
 BACK_HOURS = 24

@@ -2,13 +2,13 @@
 
 import math
 
+from burstwatch.bucket import MINUTE_S
 from burstwatch.formatting import number, span, table
 from burstwatch_exporter.measure.plan import Plan
 from burstwatch_exporter.measure.profiles import Profile
 from burstwatch_exporter.measure.record import DrainRecord, Record, StepRecord, VolumeRecord
 from burstwatch_exporter.measure.verdict import LEAST_S
 
-MINUTE_S = 60.0
 FEW_STEPS = 6
 AS_EXPECTED = {"bursting", "as promised", "as asked", "too short"}
 HEADINGS = ("step", "IOPS", "MiB/s", "mean", "p95", "promised", "verdict")
