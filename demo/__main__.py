@@ -35,7 +35,7 @@ from demo.localcloud.cloud import (
 from demo.pace import FULL, QUICK, Pace
 from demo.page import report
 from demo.picture import draw
-from demo.play import Player, Volume, create_fleet, leave_out_until, publish_until
+from demo.play import Player, Volume, create_fleet, leave_out_until, publish_until, sweeps_too_late
 from demo.report import broken_promises, build_result, summary, write_json
 from demo.stack import Stack, StackError
 from demo.watch import say, watch
@@ -141,7 +141,8 @@ def run(
 
         def found() -> dict[str, Any]:
             result = _result(cloud, volumes, instances, inbox, live_at=live_at)
-            return result | {"too_slow": player.too_slow()}
+            late = sweeps_too_late(client("cloudwatch"), live_at, time.time())
+            return result | {"too_slow": player.too_slow() or late}
 
         broken += _show(out, volumes, found(), has_all=pace.has_all)
         broken += copy_bundle(out / "dashboards")

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
+from burstwatch.aws.client.names import NAMESPACE
 from burstwatch.backtest.simulate import Datapoint
 from demo import burstable
 from demo.burstable import Instance
@@ -24,6 +25,10 @@ COARSE = 5
 BATCH = 1000
 #: On a machine that is fast enough, publishing a minute takes a second.
 MOST_LATE_S = 20.0
+#: A sweep is due each minute; a page is due four minutes before the credits run out.
+MOST_APART_S = 180.0
+#: A metric that each sweep publishes, whatever it could see.
+OF_EACH_SWEEP = "UnitsFailed"
 ZONE = "us-east-1a"
 #: What an instance that is hardly used has left of its own buckets, in percent.
 INSTANCE_BALANCE = 99.0
@@ -140,6 +145,30 @@ class Player(threading.Thread):
         """Stop after the current minute's datapoints."""
         self._stopping.set()
         self.join()
+
+
+def sweeps_too_late(
+    cloudwatch: Any,  # noqa: ANN401 - boto3
+    start_s: float,
+    end_s: float,
+) -> str | None:
+    """Say it if the local cloud let minutes pass without a sweep: no page can be in time then. A failed sweep counts."""
+    ended: set[float] = set()
+    for metric in cloudwatch.list_metrics(Namespace=NAMESPACE, MetricName=OF_EACH_SWEEP)["Metrics"]:
+        statistics = cloudwatch.get_metric_statistics(
+            Namespace=NAMESPACE,
+            MetricName=OF_EACH_SWEEP,
+            Dimensions=metric["Dimensions"],
+            StartTime=datetime.fromtimestamp(start_s, tz=UTC),
+            EndTime=datetime.fromtimestamp(end_s, tz=UTC),
+            Period=int(MINUTE_S),
+            Statistics=["SampleCount"],
+        )
+        ended |= {point["Timestamp"].timestamp() for point in statistics["Datapoints"]}
+    apart_s = max(after - before for before, after in pairwise([start_s, *sorted(ended), end_s]))
+    if apart_s <= MOST_APART_S:
+        return None
+    return f"{apart_s:.0f} s passed without a sweep, where one a minute is due"
 
 
 def take_until(volume: Volume, end_s: float) -> list[Datapoint]:

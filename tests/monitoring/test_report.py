@@ -2,6 +2,7 @@
 
 import re
 import threading
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from demo.boards import Boards
 from demo.feed import Feed
 from demo.fleet import build_fleet
 from demo.page import report, score
-from demo.play import Player, Volume
+from demo.play import Player, Volume, sweeps_too_late
 
 LIVE_AT = 1_790_000_000.0
 
@@ -113,6 +114,32 @@ def test_the_demo_says_if_the_machine_publishes_datapoints_too_late(
     player.join()
     stop.join()
     assert (player.too_slow() is not None) is is_slow
+
+
+class SweptAt:
+    """CloudWatch with the metric of sweeps that began at some minutes."""
+
+    def __init__(self, minutes: list[int]) -> None:
+        self._minutes = minutes
+
+    def list_metrics(self, **_: str) -> dict[str, list[dict[str, list[str]]]]:
+        return {"Metrics": [{"Dimensions": []}]}
+
+    def get_metric_statistics(self, **_: object) -> dict[str, list[dict[str, datetime]]]:
+        times = [datetime.fromtimestamp(LIVE_AT + 60 * n, tz=UTC) for n in self._minutes]
+        return {"Datapoints": [{"Timestamp": time} for time in reversed(times)]}
+
+
+@pytest.mark.parametrize(
+    ("minutes", "longest"),
+    [([0, 1, 2, 3, 4, 5], None), ([0, 1, 4, 5], None), ([0, 4, 5], "240 s"), ([4, 5], "240 s"), ([], "360 s")],
+)  # fmt: skip
+def test_the_demo_says_if_the_machine_lets_minutes_pass_without_a_sweep(
+    minutes: list[int], longest: str | None
+) -> None:
+    late = sweeps_too_late(SweptAt(minutes), LIVE_AT, LIVE_AT + 360.0)
+    expected = f"{longest} passed without a sweep, where one a minute is due" if longest else None
+    assert late == expected
 
 
 @pytest.mark.parametrize("refresh_s", [None, 5])
