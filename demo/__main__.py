@@ -141,8 +141,7 @@ def run(
 
         def found() -> dict[str, Any]:
             result = _result(cloud, volumes, instances, inbox, live_at=live_at)
-            late = sweeps_too_late(client("cloudwatch"), live_at, time.time())
-            return result | {"too_slow": player.too_slow() or late}
+            return result | {"too_slow": _too_slow(client("cloudwatch"), player, live_at)}
 
         broken += _show(out, volumes, found(), has_all=pace.has_all)
         broken += copy_bundle(out / "dashboards")
@@ -153,6 +152,10 @@ def run(
             _keep(cloud, pace, player, live, keep_until)
     broken += _take_down(cloud, stack, client("cloudwatch"))
     return _end(out, broken)
+
+
+def _too_slow(cloudwatch: Any, player: Player, live_at: float) -> str | None:  # noqa: ANN401 - boto3
+    return player.too_slow() or sweeps_too_late(cloudwatch, live_at, time.time())
 
 
 def _subscribe(inbox: Inbox, outputs: Mapping[str, str]) -> None:
