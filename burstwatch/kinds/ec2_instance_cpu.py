@@ -83,7 +83,7 @@ CREDIT_SPECIFICATIONS = Listing(
 
 
 def _has_credits(lists: Mapping[str, Sequence[Item]]) -> Callable[[Item], bool]:
-    """True if an instance is of a burstable type: of the others nobody asks for a mode."""
+    """Return a test of instances for a burstable type: of the others nobody asks for a mode."""
     types = {described.get("InstanceType"): described for described in lists[TYPES]}
 
     def is_burstable(instance: Item) -> bool:
