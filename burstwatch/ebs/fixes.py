@@ -53,7 +53,7 @@ def volume_fixes(
 
 
 def _larger_types(volume_type: str) -> tuple[str, ...]:
-    """Yield the type itself, to be made larger, and for sc1 the next better disk."""
+    """Return the type itself, to be made larger, and for sc1 the next better disk."""
     return ("sc1", "st1") if volume_type == "sc1" else (volume_type,)
 
 

@@ -257,7 +257,7 @@ def device_of(source: str, stacked: Iterable[Stacked]) -> str:
 
 def _partitions(root: str, name: str) -> list[str]:
     """The partitions of a device: what in its folder is named as it is, and more."""
-    inside = sorted(name for name in os.listdir(f"{root}/{name}") if name.startswith(name))
+    inside = sorted(entry for entry in os.listdir(f"{root}/{name}") if entry.startswith(name))
     return [
         partition for partition in inside if os.path.exists(f"{root}/{name}/{partition}/partition")
     ]

@@ -65,7 +65,7 @@ class CpuAccount:
     """The CPU credits at one instant: ``capacity`` and the interval in seconds of a full CPU.
 
     ``likely`` is what is probably left, ``low_s`` and ``likely_s`` how long that lasts at the present load, ``worst_s`` at full load;
-    each is None where it is not known.
+    each but the last is None where it is not known.
     """
 
     instance_type: str

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import cast
 
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.exposition import choose_encoder, generate_latest
@@ -71,8 +72,9 @@ def _encoder(accept: str) -> tuple[Callable[[CollectorRegistry], bytes], str]:
         encoder, content_type = choose_encoder(accept)
     except (TypeError, ValueError):  # an Accept header that is none
         return generate_latest, PLAIN
-    if isinstance(encoder, partial) and encoder.keywords.get("escaping") == UNDERSCORES:
+    escaping = encoder.keywords.get("escaping") if isinstance(encoder, partial) else UNDERSCORES
+    if escaping == UNDERSCORES:
         # Every name here is of the classic alphabet, so that both ways write the same bytes. To look for what
         # must become an underscore, the client takes each letter of each name: a third of a scrape.
-        encoder = partial(encoder, escaping=ALLOWUTF8)
+        encoder = partial(cast("Callable[..., bytes]", encoder), escaping=ALLOWUTF8)
     return encoder, content_type

@@ -76,7 +76,8 @@ class Host:
         self._published: dict[str, Published] = {}
         self._read_at: float | None = None
         #: Since when a disk can have been there at the most, by name: it was not, or was another, at the reading before.
-        #: Infinite where another disk had that name before, and only the name says which volume it is.
+        #: Infinite, for as long as this process runs, where another disk had that name before and only the name says
+        #: which volume it is.
         self._came_after: dict[str, float] = {}
         self._names_had: set[str] = set()
         #: When each disk last had a line.

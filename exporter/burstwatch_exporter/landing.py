@@ -1,7 +1,7 @@
 """The page for people: which volumes this host has, what is left of their credits, and what is wrong.
 
-It is the page that somebody opens at night on a phone. So it begins with the answer, the volume that
-runs out first is the first in the table, and it needs no script.
+It is the page that somebody opens at night on a phone. So it begins with the answer, the table has the
+most urgent first (run out, will run out, unknown), and it needs no script.
 """
 
 import math
@@ -37,7 +37,7 @@ URGENCY = (OUT, SOON, UNKNOWN, WELL, NO_CREDITS)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """One battery of this host, as the table shows it. ``left_s`` is how long it lasts at the soonest that is likely."""
+    """One battery of this host, as the table shows it. ``left_s`` orders the rows of one urgency."""
 
     urgency: str
     left_s: float
@@ -144,7 +144,12 @@ def _left(account: Account) -> tuple[str, float, str]:
     if projection.state == "exhausted":
         return OUT, 0.0, "has run out"
     if projection.state == "unknown":
-        return UNKNOWN, soonest, f"unknown, {span(soonest)} at the soonest"
+        is_bounded = math.isfinite(soonest)
+        return (
+            UNKNOWN,
+            soonest,
+            f"unknown, {span(soonest)} at the soonest" if is_bounded else UNKNOWN,
+        )
     if projection.state == "idle":
         return WELL, math.inf, "never (no I/O)"
     likely = projection.time_to_empty_s

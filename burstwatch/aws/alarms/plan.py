@@ -57,9 +57,9 @@ class AlarmPlan:
     ``groups`` and of ``create`` are made: resource ids with the severity that each has
     reached. ``announced`` are those that already have an alarm. ``rewrite`` are alarms
     that are to tell what has happened since, before the severities are published: an OK must not
-    repeat the danger. ``delete`` are names; ``over`` has the alarms of a resource that are
+    repeat the danger. ``delete`` are names; ``ended`` has the alarms of a resource that are
     all deleted now.
-    ``there`` are the alarms of each resource, by its id. ``groups`` are the resources that a mass
+    ``existing`` are the alarms of each resource, by its id. ``groups`` are the resources that a mass
     alarm stands for, by the id of the group in metrics.
     """
 

@@ -28,7 +28,7 @@ class GoneError(OSError):
 class MeterReading:
     """The volumes at one instant. ``counters`` are of all together, since the meter began.
 
-    ``spent`` and ``left`` are by device, and empty of those without a bucket.
+    ``spent`` and ``intervals`` are by device, and empty of those without a bucket.
     """
 
     at: float
