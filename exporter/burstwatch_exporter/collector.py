@@ -141,5 +141,5 @@ def _add_account(page: Page, labels: tuple[str, str, str], account: Account) -> 
 
 
 def _add_state(page: Page, labels: tuple[str, str, str], state: State) -> None:
-    for known_state in STATES:
-        page.add(m.STATE, (*labels, known_state), known_state == state)
+    for name in STATES:
+        page.add(m.STATE, (*labels, name), name == state)

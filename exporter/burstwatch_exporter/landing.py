@@ -138,24 +138,24 @@ def _remark(view: View, account: Account) -> str:
 
 
 def _left(account: Account) -> tuple[str, float, str]:
-    """How urgent it is, how long is left at the soonest that is likely, and that in words."""
+    """Return how urgent it is, the seconds to order it by, and the time left in words."""
     projection = account.projection
-    soonest = projection.low_s if projection.low_s is not None else math.inf
+    soonest_s = projection.low_s if projection.low_s is not None else math.inf
     if projection.state == "exhausted":
         return OUT, 0.0, "has run out"
+    if (
+        account.is_served_at_baseline
+    ):  # an empty bucket looks like this, and so does a limit elsewhere
+        return UNKNOWN, 0.0, "unknown"
     if projection.state == "unknown":
-        is_bounded = math.isfinite(soonest)
-        return (
-            UNKNOWN,
-            soonest,
-            f"unknown, {span(soonest)} at the soonest" if is_bounded else UNKNOWN,
-        )
+        words = "unknown" if math.isinf(soonest_s) else f"unknown, {span(soonest_s)} at the soonest"
+        return UNKNOWN, soonest_s, words
     if projection.state == "idle":
         return WELL, math.inf, "never (no I/O)"
-    likely = projection.time_to_empty_s
-    if likely is None or math.isinf(likely):
-        return WELL, soonest, "never at this load"
-    return SOON, likely, span(likely)
+    likely_s = projection.time_to_empty_s
+    if likely_s is None or math.isinf(likely_s):
+        return WELL, soonest_s, "never at this load"
+    return SOON, likely_s, span(likely_s)
 
 
 def _cpu_row(cpu: CpuAccount) -> Row:

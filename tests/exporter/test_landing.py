@@ -154,3 +154,20 @@ def test_every_volume_of_the_metrics_is_on_the_page_and_no_balance_is_narrower(t
         assert low <= ratios["low"]
         assert ratios["high"] <= high
         assert shown or table[device]["balance"] == "unknown"
+
+
+def test_a_volume_that_gets_just_its_baseline_with_an_unknown_balance_is_no_good_news(
+    box: Box,
+) -> None:
+    (box.root / "udev/b259:1").unlink()  # so nothing is known of the time before
+    exporter = box.starts()
+    for _ in range(60):
+        box.hands.move(10)
+        box.ops["nvme1n1"] += 10 * 300
+        box.counts(in_flight=8)
+        exporter.sample()
+    row = rows(exporter)["nvme1n1"]
+    assert row["balance"] == "unknown"
+    assert row["time left"] == "unknown"
+    assert "its credits may have run out" in row["remark"]
+    assert sentences(exporter) == [f"How long nvme1n1 ({VOLUME}) will last is unknown."]
