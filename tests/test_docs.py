@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from burstwatch.forecast.policy import assess
 from tests.unit.test_policy import rows_of
 from tests.unit.test_projection import steady
 from tools.readme import PARTS, PICTURES, generated
+from tools.site import pages
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -98,12 +100,49 @@ def test_the_probability_from_which_the_docs_say_that_burstwatch_pages_is_the_de
     assert f"the limit of `needless_per_week` ({share} by default)" in glossary
 
 
-def test_every_target_of_make_that_the_docs_name_exists() -> None:
+FILES = subprocess.run(
+    ["/usr/bin/git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+).stdout.split()
+PAGES = sorted({*pages(), ".github/SECURITY.md"})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_target_of_make_that_a_page_names_exists(page: str) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    for page in ("README.md", "CONTRIBUTING.md"):
-        named = set(re.findall(r"[`\n]make ([a-z-]+)", (ROOT / page).read_text()))
-        assert named & targets
-        assert named <= targets
+    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE))
+    assert named <= targets
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_of_a_page_within_the_repo_leads_somewhere(page: str) -> None:
+    for link in re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text()):
+        if "://" not in link and not link.startswith("mailto:"):
+            assert (ROOT / page).parent.joinpath(link).exists(), link
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_and_function_that_a_page_names_exists(page: str) -> None:
+    """A path in backquotes may leave out its first folders: ``look/snapshot.py:look``."""
+    named = re.findall(
+        r"`([A-Za-z0-9_./{}*-]+\.(?:py|ts|toml))(?::([A-Za-z_.]+))?`", (ROOT / page).read_text()
+    )
+    for path, symbol in named:
+        files = [file for file in FILES if f"/{file}".endswith(f"/{path}")]
+        assert files or set("{*") & set(path), path
+        for name in filter(None, symbol.split(".")):
+            defined = re.compile(rf"(?:def|class) {name}\b|^\s*{name}\b.*=", re.MULTILINE)
+            assert any(defined.search((ROOT / file).read_text()) for file in files), (path, name)
+
+
+def test_contributing_is_short_enough_to_be_read() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_bytes()) <= 9_000
+
+
+def test_every_decision_is_in_the_list_of_decisions() -> None:
+    records = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("0*.md"))
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    assert re.findall(r"\((0\S+)\)", index) == records
+    assert len(records) <= 10
 
 
 def test_every_alarm_of_the_stack_is_explained() -> None:
@@ -113,10 +152,3 @@ def test_every_alarm_of_the_stack_is_explained() -> None:
     for name in names:
         last = name.rpartition("-")[2]
         assert f"…-{name}`" in README or f"`-{last}`" in README, name
-
-
-def test_every_link_within_the_repo_leads_somewhere() -> None:
-    for page in ("README.md", "CONTRIBUTING.md"):
-        for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
-            if "://" not in link:
-                assert (ROOT / link).exists(), link

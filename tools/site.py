@@ -43,7 +43,16 @@ NAVIGATION = [
     {"Recordings": ["recordings.md", "backtest.md"]},
     {"Security": ["security.md"]},
     {"Words": ["glossary.md"]},
-    {"Project": ["contributing.md", "changelog.md"]},
+    {
+        "Project": [
+            "contributing.md",
+            "architecture.md",
+            "new-kind.md",
+            {"Decisions": "decisions"},
+            "releasing.md",
+            "changelog.md",
+        ]
+    },
 ]
 
 
@@ -54,8 +63,9 @@ def pages() -> dict[str, str]:
         "CONTRIBUTING.md": "contributing.md",
         "CHANGELOG.md": "changelog.md",
     }
-    for path in sorted((ROOT / "docs").glob("*.md")):
-        found[f"docs/{path.name}"] = path.name
+    for folder in ("", "decisions/"):
+        for path in sorted((ROOT / "docs" / folder).glob("*.md")):
+            found[f"docs/{folder}{path.name}"] = f"{folder}{path.name}".replace("README", "index")
     for path in sorted((ROOT / "monitoring" / "runbooks").glob("*.md")):
         found[f"monitoring/runbooks/{path.name}"] = f"runbooks/{path.name}"
     return found
@@ -82,12 +92,11 @@ def rewritten(text: str, source: str, places: Mapping[str, str]) -> str:
 
 
 def navigation(places: Mapping[str, str]) -> list[object]:
-    """The navigation with every runbook, by the title of each."""
-    runbooks = sorted(place for place in places.values() if place.startswith("runbooks/"))
+    """The navigation with every page of a folder that is named in it."""
 
     def fill(entry: object) -> object:
-        if entry == "runbooks":
-            return runbooks
+        if entry in ("runbooks", "decisions"):
+            return sorted(place for place in places.values() if place.startswith(f"{entry}/"))
         if isinstance(entry, dict):
             return {name: fill(one) for name, one in entry.items()}
         return [fill(one) for one in entry] if isinstance(entry, list) else entry
