@@ -10,6 +10,8 @@ const ROOT = join(HERE, '..', '..');
 /** Where the published library has its package, built and without any need of Python. */
 const PREBUILT = join(HERE, '..', 'lambda');
 const SOURCES = ['burstwatch', 'lambdas'];
+/** What only the commands use. An import contract in pyproject.toml keeps the functions away from it. */
+const COMMANDS_ONLY = ['aws/doctor/', 'backtest/', 'charts.py', 'cli/', 'recordings/'].map((path) => join('burstwatch', path));
 const REQUIREMENTS = join('lambdas', 'requirements.txt');
 
 /**
@@ -20,7 +22,8 @@ const REQUIREMENTS = join('lambdas', 'requirements.txt');
  */
 export function buildPackage(root: string = ROOT): string {
   if (root === ROOT && existsSync(PREBUILT)) return PREBUILT;
-  const files = [REQUIREMENTS, ...SOURCES.flatMap((folder) => pythonFiles(root, folder))].sort();
+  const sources = SOURCES.flatMap((folder) => pythonFiles(root, folder));
+  const files = [REQUIREMENTS, ...sources.filter((path) => !COMMANDS_ONLY.some((part) => path.startsWith(part)))].sort();
   const hash = createHash('sha256').update(catalog.services.join());
   for (const file of files) {
     hash.update(file).update('\0').update(readFileSync(join(root, file))).update('\0');

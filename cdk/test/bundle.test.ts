@@ -35,6 +35,10 @@ test('the package has our sources and what they import, and nothing of the devel
   const names = readdirSync(buildPackage());
   for (const name of ['burstwatch', 'lambdas', 'aws_lambda_powertools', 'boto3', 'botocore']) assert.ok(names.includes(name), name);
   for (const name of ['tests', 'demo', 'bin']) assert.ok(!names.includes(name), name);
+  for (const name of ['aws/doctor', 'backtest', 'charts.py', 'cli', 'recordings']) {
+    assert.ok(existsSync(join('burstwatch', name)), name);
+    assert.ok(!existsSync(join(buildPackage(), 'burstwatch', name)), name);
+  }
   const files = readdirSync(buildPackage(), { recursive: true, encoding: 'utf8' });
   assert.deepEqual(files.filter((name) => name.endsWith('.so') || name.endsWith('.pyc')), []);
 });
