@@ -5,12 +5,11 @@ as a sweep that has lost it would. `make bench` keeps the figures in ``benchmark
 """
 
 import gc
-import json
 import statistics
 import time
 from itertools import product
-from pathlib import Path
 
+from benchmarks.record import keep
 from benchmarks.recordings import RHOS, SIZES_GIB, recordings
 from burstwatch.backtest.trials import Trial, make_trial
 from burstwatch.backtest.workloads import read_workload
@@ -24,7 +23,6 @@ from burstwatch.recordings.samples import to_points
 
 PAST_S = 8 * 86_400.0
 MOMENTS = 12
-RESULT = Path(__file__).parent / "results" / "assess_speed.json"
 
 
 def main() -> None:
@@ -48,8 +46,7 @@ def main() -> None:
         for name, times in {**by_kind, "all": everything}.items()
         if times
     }
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    keep("assess_speed", record)
     for name, one in record.items():
         print(
             f"{name:5} {one['looks']:5} looks  {one['mean_ms']:.3f} ms mean  {one['p99_ms']:.3f} ms p99"

@@ -4,7 +4,6 @@ Over the moments with the worst case within an hour. The truth is "never" where 
 bucket does not run dry within six hours; a high time of "never" covers it.
 """
 
-import json
 import math
 import statistics
 import sys
@@ -13,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.record import keep
 from benchmarks.recordings import recordings, trials_of
 from burstwatch.backtest.evaluate import FEEDS
 from burstwatch.backtest.replay import Played
@@ -24,7 +24,6 @@ NEAR_S = 3_600.0
 FORESIGHT_S = 6 * 3_600.0
 #: Every so many moments one is looked at: minutes beside one another say the same.
 STRIDE = 11
-RESULT = Path(__file__).parent / "results" / "calibration.json"
 
 
 @dataclass(kw_only=True)
@@ -117,8 +116,7 @@ def main(names: Sequence[str]) -> None:
             "last_hour_median_of_likely_by_true": statistics.median(total.ratios),
         }
         print(name, *(f"{key} {value:.3g}" for key, value in record[name].items()), sep="  ")
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    keep("calibration", record)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ The static threshold that announces as much is found by trying all of them.
 
 import csv
 import gzip
-import json
 import math
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -15,12 +14,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+from benchmarks.record import keep
 from benchmarks.recordings import RHOS, WORKLOADS
 from burstwatch import bucket as tb
 from burstwatch.backtest.evaluate import Feed, Policy, Truth, score_trial
 from burstwatch.backtest.policies.baselines import static
 from burstwatch.backtest.policies.burstwatch import Burstwatch
-from burstwatch.backtest.scores import Result, Score, as_numbers, intervals, report, totals
+from burstwatch.backtest.scores import Result, as_numbers, intervals, report, totals
 from burstwatch.backtest.trials import Trial, incidents
 from burstwatch.bucket import HOUR_S
 from burstwatch.forecast.whatif_kind import described_by_hand
@@ -35,7 +35,6 @@ FORESIGHT_S = 12 * HOUR_S
 #: AWS publishes CPU credits every five minutes, some minutes late.
 FEED = Feed(period_s=STEP_S, delay_s=STEP_S)
 STATIC_CURVE = (10, 15, *range(20, 31), 40)
-RESULTS = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,11 +92,8 @@ def main() -> None:
             name: {**as_numbers(score), "intervals": intervals(results, name)}
             for name, score in summed.items()
         },
-        "sizes": {size: _ours(results, f"t3.{size}") for size in SIZES},
-        "loads": {f"{rho:g}": _ours(results, f"{rho:g}") for rho in RHOS},
-        "sets": {name: _ours(results, name) for name in ("machine", "nab")},
     }
-    (RESULTS / "backtest-cpu.json").write_text(json.dumps(record, indent=1) + "\n")
+    keep("backtest-cpu", record)
 
 
 def play(one: Play) -> Result:
@@ -154,20 +150,6 @@ def _loads(one: Play, resource: Resource) -> list[float]:
 
 def _or_before(before: float, now: float) -> float:
     return before if math.isnan(now) else now
-
-
-def _ours(results: list[Result], part: str) -> dict[str, object]:
-    """The policy's figures on the results with a part of a scenario, or a set of machines."""
-    return as_numbers(
-        sum(
-            (
-                one.scores["burstwatch"]
-                for one in results
-                if part in one.scenario.split() or one.name.startswith((f"{part}-", f"{part}_"))
-            ),
-            Score(),
-        )
-    )
 
 
 if __name__ == "__main__":

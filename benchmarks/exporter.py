@@ -5,7 +5,6 @@ memory, the ratios, and where the exporter's own time goes.
 """
 
 import cProfile
-import json
 import os
 import pstats
 import shutil
@@ -21,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.record import keep
 from burstwatch.formatting import table
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
 from tools.pages import flags, plant
 
-RESULT = Path(__file__).parent / "results" / "exporter.json"
 DEVICES = (64, 1_024)
 SCRAPES, WARM_UP = 200, 10
 #: What Prometheus asks for.
@@ -218,9 +217,7 @@ def main() -> None:
         )
     for cost in costs:
         print(f"{cost['share']:5.0%}  {cost['function']} ({cost['file']})")
-    RESULT.write_text(
-        json.dumps({"records": records, "ratios": ratios, "profile": costs}, indent=1) + "\n"
-    )
+    keep("exporter", {"records": records, "ratios": ratios, "profile": costs})
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.optimize import minimize
 
+from benchmarks.record import keep
 from benchmarks.recordings import Recording, made_up, servers, vms
 from burstwatch.backtest.evaluate import FEEDS, Scorer
 from burstwatch.backtest.replay import Played
@@ -363,9 +364,7 @@ def learn(found: Sequence[Moments]) -> None:
             )
             print(f"{name:14}", *(f"| {t:g}: {c}" for t, c in zip(THRESHOLDS, cells, strict=True)))
     tenths = calibration(found, models)
-    (ROOT / "benchmarks" / "results" / "hazard.json").write_text(
-        json.dumps(tenths, indent=1) + "\n"
-    )
+    keep("hazard", tenths)
     whole = models.pop("")
     folds = {name: model.as_data() for name, model in models.items()}
     (ROOT / "benchmarks" / "folds.json").write_text(json.dumps(folds) + "\n")

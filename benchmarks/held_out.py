@@ -8,11 +8,12 @@ scenario, every moment. `make backtest` prints the tables and keeps them in ``be
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.record import keep
 from benchmarks.recordings import Recording, made_up, servers, vms
 from benchmarks.rules import RULES
 from burstwatch.backtest.evaluate import FEEDS, Policy, score_trial
@@ -27,7 +28,6 @@ from burstwatch.forecast.hazard import MODEL, Model, parse_model
 LEAD_S = 900.0
 HERE = Path(__file__).parent
 FOLDS = HERE / "folds.json"
-RESULTS = HERE / "results"
 DOCS = HERE.parent / "docs"
 VIEWS = ("fresh", "stale")
 #: Beside the policies that ship: the curves of the two baselines, to compare where they announce as much.
@@ -117,28 +117,30 @@ def _publish(name: str, results: Sequence[Result], *, view: str) -> None:
         if key in find_policies() or key in {UNSEEN, "R", "R8"}
     }
     print(f"\n{name}\n{report(shown, results)}", flush=True)
-    record = {
+    record: dict[str, object] = {
         "set": name,
         "lead_s": LEAD_S,
         "policies": {
             key: {**as_numbers(score), "intervals": intervals(results, key)}
             for key, score in summed.items()
         },
-        "machines": _ours(results, lambda one: one.group),
-        "scenarios": _ours(results, lambda one: one.scenario),
     }
-    (RESULTS / f"backtest-{name}.json").write_text(json.dumps(record, indent=1) + "\n")
     if name.startswith("servers"):
+        record["machines"] = _by_machine(results)
         (DOCS / f"backtest-{view}.svg").write_text(
             draw_scores(shown, title=f"{view} data, lead 15 min"), encoding="utf-8"
         )
+    keep(f"backtest-{name}", record)
 
 
-def _ours(results: Sequence[Result], part: Callable[[Result], str]) -> dict[str, object]:
-    """The policy's own figures by machine or by scenario."""
+def _by_machine(results: Sequence[Result]) -> dict[str, object]:
+    """The policy's own figures on each machine."""
+    by_machine: dict[str, list[Result]] = {}
+    for result in results:
+        by_machine.setdefault(result.group, []).append(result)
     return {
-        name: as_numbers(totals([one for one in results if part(one) == name])["burstwatch"])
-        for name in dict.fromkeys(map(part, results))
+        machine: as_numbers(totals(of_machine)["burstwatch"])
+        for machine, of_machine in by_machine.items()
     }
 
 
