@@ -16,8 +16,7 @@ from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import threshold_for
 from burstwatch.forecast.policy import assess
-from tests.unit.test_policy import rows_of
-from tests.unit.test_projection import steady
+from tests.unit.played import rows_of, steady
 from tools.readme import PARTS, PICTURES, generated
 from tools.site import pages
 

@@ -2,8 +2,6 @@
 
 import re
 import shlex
-from pathlib import Path
-from textwrap import dedent
 
 import botocore.session
 import pytest
@@ -16,10 +14,8 @@ from burstwatch.kinds import find_kinds
 from burstwatch.messages.message import RUNBOOK_BY_KIND, runbook_of
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.main import build_parser as build_exporter_parser
+from tests.runbooks import ALERTING, FOLDER, RUNBOOKS, blocks
 
-FOLDER = Path(__file__).parents[1] / "monitoring" / "runbooks"
-ALERTING = FOLDER.parents[1] / "docs" / "alerting.md"
-RUNBOOKS = sorted(FOLDER.glob("*.md"))
 #: What the AWS CLI takes everywhere.
 GLOBAL = {"query", "output", "max-items", "region", "profile"}
 
@@ -30,12 +26,6 @@ def lines(text: str) -> list[list[str]]:
     found = [re.sub(r"^[A-Z_]+=\$\((.*)\)$", r"\1", line.strip()) for line in found]
     found += re.findall(r"`((?:aws|burstwatch) [^`]+)`", text)
     return [words for words in map(shlex.split, found) if words]
-
-
-def blocks(text: str) -> list[str]:
-    """What a reader pastes into a shell, block by block."""
-    found = re.findall(r"^ *```console\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
-    return [dedent(block) for block in found]
 
 
 def commands(text: str) -> list[list[str]]:

@@ -16,7 +16,7 @@ from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.shards import shards_of
-from tests.aws.test_sweep import alarms
+from tests.aws.sweeping import alarms
 from tests.conftest import NOW, Cloud
 from tests.kinds.playing import (
     check_listing,

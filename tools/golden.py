@@ -10,7 +10,7 @@ from typing import Any
 from burstwatch.aws.drill.steps import take_step
 from burstwatch.aws.look.memory import Memory
 from burstwatch.kinds import find_kinds
-from tests.aws.test_sweep import CONFIG, Disk, run_sweep
+from tests.aws.sweeping import CONFIG, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud
 from tests.kinds.life import live
 from tools.pages import TREES, landing_page, page

@@ -16,8 +16,8 @@ from botocore.config import Config as ClientConfig
 from burstwatch.aws.client import session
 from burstwatch.aws.look.memory import Memory
 from burstwatch.config import Config
-from tests.aws.test_killed import sweep_killed_at
-from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.aws.killing import sweep_killed_at
+from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud, fake_cloud, no_account
 
 EPISODES, CALM = 10, 3

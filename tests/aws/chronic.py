@@ -14,7 +14,7 @@ from random import Random
 from burstwatch.aws.sweep.units import Units, UnitSpec, connect
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import shards_of
-from tests.aws.test_sweep import CONFIG, TOPIC, Disk
+from tests.aws.sweeping import CONFIG, TOPIC, Disk
 from tests.conftest import NOW, Cloud, fake_cloud
 
 EPISODES = 10

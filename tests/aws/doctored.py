@@ -6,9 +6,9 @@
 from typing import Any
 
 from burstwatch.aws.look.memory import Memory
+from tests.aws.commands import burstwatch
 from tests.aws.standby import deploy_standby, watch_heartbeat
-from tests.aws.test_cli_account import burstwatch
-from tests.aws.test_sweep import NOTICE, TOPIC, Disk, run_sweep
+from tests.aws.sweeping import NOTICE, TOPIC, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud
 from tools.golden import FOLDER
 

@@ -8,7 +8,7 @@ from burstwatch.aws.client.names import (
     deployment_dimensions,
     part_dimensions,
 )
-from tests.aws.test_sweep import NOTICE, TOPIC
+from tests.aws.sweeping import NOTICE, TOPIC
 from tests.conftest import Cloud
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
-from tests.aws.test_sweep import Disk, alarms, run_sweep
+from tests.aws.sweeping import Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 

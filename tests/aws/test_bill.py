@@ -8,7 +8,7 @@ from burstwatch.aws.look.memory import Memory
 from burstwatch.ebs.watching_prices import PRICES
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.cost import MOST_ALARMS, RESOURCE_METRICS
-from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 #: By what it is charged as; an empty name is free of charge.

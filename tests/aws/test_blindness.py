@@ -13,7 +13,7 @@ from burstwatch.aws.sweep import sweep as sweeping
 from burstwatch.aws.sweep.sweep import sweep
 from burstwatch.kinds import find_kinds
 from tests.aws.standby import watch_heartbeat
-from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 

@@ -10,8 +10,8 @@ from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.config import Config, parse_config
 from burstwatch.shards import WHOLE
-from tests.aws.test_look import FULL_BURST, drain
-from tests.aws.test_sweep import CONFIG, Disk, run_sweep
+from tests.aws.looking import FULL_BURST, drain
+from tests.aws.sweeping import CONFIG, Disk, run_sweep
 from tests.conftest import NOW, Cloud
 
 #: Fifty metrics an hour.

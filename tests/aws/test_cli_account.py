@@ -1,28 +1,16 @@
 """`scan` and `delete-alarms`, as a person runs them, against the strict fake."""
 
-import io
 import json
-import os
-from collections.abc import Callable
 
 import pytest
 
 from burstwatch.aws.look.recording import record
-from burstwatch.cli.main import run
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
+from tests.aws.commands import burstwatch
+from tests.aws.invoking import put_alarm
 from tests.aws.standby import watch_heartbeat
-from tests.aws.test_lambda import put_alarm
-from tests.aws.test_sweep import Disk, run_sweep
+from tests.aws.sweeping import Disk, run_sweep
 from tests.conftest import NOW, Cloud, iam_action, put_cache
-
-
-def burstwatch(
-    cloud: Cloud | None, *args: str, ask: Callable[[str], str] | None = None
-) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    clock = cloud.clock if cloud else (lambda: 0.0)
-    code = run(args, stdout=out, stderr=err, env=dict(os.environ), clock=clock, ask=ask)
-    return code, out.getvalue(), err.getvalue()
 
 
 def test_scan_shows_the_worst_first(cloud: Cloud) -> None:

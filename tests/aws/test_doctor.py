@@ -11,6 +11,9 @@ from botocore.exceptions import ClientError
 
 from burstwatch.aws.alarms.unheard import standby_name
 from burstwatch.aws.doctor.checks import CHECKS, Finding, Patient
+from tests.aws.commands import burstwatch
+from tests.aws.deployed import deploy as deploy_function
+from tests.aws.deployed import sleeper
 from tests.aws.doctored import (
     FUNCTION,
     GOLDEN,
@@ -22,10 +25,7 @@ from tests.aws.doctored import (
     put,
 )
 from tests.aws.standby import watch_heartbeat
-from tests.aws.test_cli_account import burstwatch
-from tests.aws.test_drill import deploy as deploy_function
-from tests.aws.test_drill import sleeper
-from tests.aws.test_sweep import NOTICE, TOPIC
+from tests.aws.sweeping import NOTICE, TOPIC
 from tests.conftest import Cloud, fake_cloud, iam_action
 
 

@@ -5,26 +5,23 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from burstwatch.aws.client.session import Clients
 from burstwatch.aws.drill.drill import Drill, Hop
 from burstwatch.aws.drill.queue import has_received, open_queue
 from burstwatch.aws.drill.steps import take_step
 from burstwatch.cli.main import run
-from burstwatch.config import Config
-from tests.aws.test_cli_account import burstwatch
-from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, alarms, run_sweep
+from tests.aws.commands import burstwatch
+from tests.aws.deployed import FUNCTION, deploy, sleeper
+from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, alarms, run_sweep
 from tests.conftest import Cloud
 
 # Each drill waits for every hop of its alarm.
 pytestmark = pytest.mark.slow
 
-FUNCTION = "burstwatch-sweep"
 HOPS = [
     "function", "queue", "subscribers", "metric", "alarm", "event", "raised", "delivered",
     "metric ends", "resolved", "recovery delivered", "removed", "queue removed",
@@ -45,33 +42,11 @@ def drill(cloud: Cloud, *, severity: Any = "critical", with_queue: bool = True) 
     return list(made.run())
 
 
-def deploy(cloud: Cloud, config: Config = CONFIG) -> None:
-    """The function that does the steps, with its own clients."""
-    home = Clients("us-east-1")
-    cloud.aws.functions[FUNCTION] = lambda event: take_step(
-        event["drill"], home, config, now=cloud.clock.now
-    )
-
-
 def deploy_stack(cloud: Cloud) -> None:
     """The function, with a stack that names it, and a pager that listens."""
     cloud.aws.outputs["Burstwatch"] = {"BurstWatchSweepFunctionName1234": FUNCTION}
     deploy(cloud)
     cloud.aws.subscribe(TOPIC, "https://pager.example")
-
-
-def sleeper(cloud: Cloud) -> Callable[[float], None]:
-    """Time passes, and once a minute CloudWatch looks at the alarms."""
-
-    cloud.clock.now += 7  # not on the minute's edge
-
-    def sleep(seconds: float) -> None:
-        before = cloud.clock.now
-        cloud.clock.now += seconds
-        if before // 60 != cloud.clock.now // 60:
-            cloud.aws.evaluate_alarms()
-
-    return sleep
 
 
 def failed(hops: list[Hop]) -> list[str]:

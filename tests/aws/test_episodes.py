@@ -21,9 +21,9 @@ from burstwatch.messages.digest import digest_message, is_near_miss, is_needless
 from burstwatch.messages.episode import Episode, Measured, measure_levels
 from burstwatch.messages.message import Message
 from burstwatch.messages.timeline import Timeline, read_timeline
-from tests.aws.test_cli_account import burstwatch
-from tests.aws.test_lambda import Context, load
-from tests.aws.test_sweep import CONFIG, NOTICE, Disk, run_sweep
+from tests.aws.commands import burstwatch
+from tests.aws.invoking import Context, load
+from tests.aws.sweeping import CONFIG, NOTICE, Disk, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.kinds.life import live
 

@@ -12,7 +12,7 @@ from burstwatch.forecast.projection import Projection
 from burstwatch.history.observations import Limit, Resource, Verdict
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.ranking import worst_of_each
-from tests.aws.test_look import FULL_BURST, drain
+from tests.aws.looking import FULL_BURST, drain
 from tests.conftest import NOW, Cloud
 
 CAPACITY = {"EBSIOBalance%": (18_750 - 3_600) * 1_800, "EBSByteBalance%": (593.75 - 81.25) * 1_800}

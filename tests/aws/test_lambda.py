@@ -1,13 +1,10 @@
 """The functions as AWS calls them, with the embedded metrics that they print."""
 
-import importlib
 import io
 import json
-import sys
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,26 +14,9 @@ from burstwatch.aws.sweep.sweep import Sweep
 from burstwatch.aws.sweep.units import Units
 from burstwatch.cli.catalog import catalog
 from demo.localcloud.emf import metric_data
-from tests.aws.test_sweep import Disk, run_sweep
+from tests.aws.invoking import Context, load, put_alarm
+from tests.aws.sweeping import Disk, run_sweep
 from tests.conftest import Cloud, put_cache
-
-
-@dataclass
-class Context:
-    function_name: str = "sweep"
-    memory_limit_in_mb: int = 512
-    invoked_function_arn: str = "arn:aws:lambda:us-east-1:123456789012:function:sweep"
-    aws_request_id: str = "r"
-    log_stream_name: str = "s"
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 50_000
-
-
-def load(name: str) -> ModuleType:
-    """A fresh import: entry points read the environment when they are loaded."""
-    sys.modules.pop(name, None)
-    return importlib.import_module(name)
 
 
 def test_the_sweep_prints_metrics_that_are_valid_json(
@@ -286,14 +266,6 @@ def answers(aws_env: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     aws_env.setattr(urllib.request, "urlopen", urlopen)
     return sent
-
-
-def put_alarm(cloud: Cloud, name: str) -> None:
-    cloud.clients("cloudwatch").put_metric_alarm(
-        AlarmName=name, Namespace="Burstwatch", MetricName="Severity", Statistic="Maximum",
-        Period=60, EvaluationPeriods=1, Threshold=3.0,
-        ComparisonOperator="GreaterThanOrEqualToThreshold",
-    )  # fmt: skip
 
 
 def test_deleting_the_stack_deletes_its_alarms_and_no_other(

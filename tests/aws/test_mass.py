@@ -8,8 +8,8 @@ import pytest
 from burstwatch.aws.alarms.api import read_alarms
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
-from burstwatch.config import Config
-from tests.aws.test_sweep import (
+from tests.aws.masses import PREFIX, a_minute, draining, with_mass
+from tests.aws.sweeping import (
     CONFIG,
     EVENTS,
     NOTICE,
@@ -21,33 +21,7 @@ from tests.aws.test_sweep import (
 )
 from tests.conftest import NOW, Cloud
 
-PREFIX = "burstwatch/burstwatch"
 CHANGING = {"PutMetricAlarm", "DeleteAlarms", "Publish"}
-
-
-def draining(cloud: Cloud, count: int, *, percent: float) -> list[Disk]:
-    disks = []
-    for _ in range(count):
-        disk = Disk(cloud, percent=percent)
-        for back in range(60):
-            iops = 3_000 if back < 5 else 300
-            disk._put(NOW - 60 * (back + 1), percent + 3 * min(5, back), iops=iops)
-        disks.append(disk)
-    return disks
-
-
-def a_minute(cloud: Cloud, disks: list[Disk], *, iops: float) -> None:
-    """One minute of each, and the clock at its end."""
-    now = cloud.clock.now
-    for disk in disks:
-        cloud.clock.now = now
-        disk.minute(iops=iops)
-
-
-def with_mass(count: float) -> Config:
-    return Config(
-        page_topic_arn=TOPIC, notice_topic_arn=NOTICE, events_topic_arn=EVENTS, mass_from=count
-    )
 
 
 def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_each(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from burstwatch.aws.alarms.api import MEMBERS_PER_TAG, MOST_TAGS, fingerprint, read_members, tags_of
 from burstwatch.aws.look.memory import Memory
 from tests.aws.chronic import play
-from tests.aws.test_mass import PREFIX, a_minute, draining, with_mass
-from tests.aws.test_sweep import TOPIC, Disk, alarms, run_sweep
+from tests.aws.masses import PREFIX, a_minute, draining, with_mass
+from tests.aws.sweeping import TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
 IDS = st.frozensets(st.text(min_size=1, max_size=8), max_size=300)

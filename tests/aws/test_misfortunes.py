@@ -16,9 +16,9 @@ from burstwatch.forecast.policy import SEVERITY
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.timeline import Timeline
 from burstwatch.polling.sampling import PASTS_PER_LOOK
+from tests.aws.looking import drain, take_look
 from tests.aws.standby import deploy_standby
-from tests.aws.test_look import drain, take_look
-from tests.aws.test_sweep import CONFIG, EVENTS, TOPIC, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, EVENTS, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
 EVIL = [

@@ -15,8 +15,8 @@ from burstwatch.history.observations import Observation, Verdict, observe
 from burstwatch.history.points import LevelPoint
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
-from tests.aws.test_cli_account import burstwatch
-from tests.aws.test_sweep import CONFIG, TOPIC, run_sweep
+from tests.aws.commands import burstwatch
+from tests.aws.sweeping import CONFIG, TOPIC, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.kinds.playing import described, examples_of
 

@@ -22,7 +22,7 @@ from burstwatch.polling import order, sampling
 from burstwatch.polling.order import QUESTIONS, in_batches
 from burstwatch.polling.queries import Allowance, Query
 from burstwatch.polling.schedule import Judgement, Schedule, SeenLevel
-from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.fake.wire import WireError
 

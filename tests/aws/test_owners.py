@@ -6,8 +6,8 @@ import pytest
 
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
-from tests.aws.test_cli_account import burstwatch
-from tests.aws.test_sweep import CONFIG, Disk, alarms, run_sweep
+from tests.aws.commands import burstwatch
+from tests.aws.sweeping import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 

@@ -8,7 +8,7 @@ import pytest
 from burstwatch.aws.alarms.publish import time_left
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from tests.aws.test_sweep import Disk, run_sweep
+from tests.aws.sweeping import Disk, run_sweep
 from tests.conftest import Cloud
 
 

@@ -15,8 +15,8 @@ from burstwatch.aws.sweep.units import Units, UnitSpec, connect
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import COUNTS, WHOLE, Shard, parse_shard, shards_of
-from tests.aws.test_mass import PREFIX, a_minute, draining, with_mass
-from tests.aws.test_sweep import CONFIG, TOPIC, Disk, alarms, run_sweep
+from tests.aws.masses import PREFIX, a_minute, draining, with_mass
+from tests.aws.sweeping import CONFIG, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
 

@@ -8,69 +8,9 @@ import pytest
 
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
-from burstwatch.aws.sweep.sweep import Sweep, sweep
-from burstwatch.config import Config
-from burstwatch.kinds import find_kinds
 from burstwatch.polling.bill import FLEET_METRICS
+from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, Disk, alarms, operations, run_sweep
 from tests.conftest import NOW, Cloud
-
-TOPIC = "arn:aws:sns:us-east-1:123456789012:page"
-NOTICE = "arn:aws:sns:us-east-1:123456789012:notice"
-EVENTS = "arn:aws:sns:us-east-1:123456789012:events"
-CONFIG = Config(page_topic_arn=TOPIC, notice_topic_arn=NOTICE, events_topic_arn=EVENTS)
-
-
-class Disk:
-    """A 100 GiB gp2 volume whose every minute a test decides on."""
-
-    def __init__(self, cloud: Cloud, *, percent: float) -> None:
-        self.cloud = cloud
-        self.id = cloud.aws.add_volume(
-            "gp2", 100, instance_id=cloud.aws.add_instance("m5.large"), name="db"
-        )
-        self.percent = percent
-        for minute in range(60, 0, -1):
-            self._put(NOW - 60 * minute, percent, iops=100)
-
-    def minute(self, *, iops: float) -> None:
-        """One minute at ``iops``, then the clock stands at its end."""
-        served = min(iops, 3_000 if self.percent > 0 else 300)
-        self.percent = min(100.0, max(0.0, self.percent - (served - 300) * 60 / 54_000))
-        self._put(self.cloud.clock.now, self.percent, iops=served)
-        self.cloud.clock.now += 60
-
-    def _put(self, at: float, percent: float, *, iops: float) -> None:
-        for name, value in {
-            "BurstBalance": percent,
-            "VolumeReadOps": iops * 30,
-            "VolumeWriteOps": iops * 30,
-            "VolumeReadBytes": iops * 30 * 16_384,
-            "VolumeWriteBytes": iops * 30 * 16_384,
-        }.items():
-            self.cloud.aws.put("AWS/EBS", name, {"VolumeId": self.id}, at, value)
-
-
-def run_sweep(cloud: Cloud, schedule: Memory | None = None, *, config: Config = CONFIG) -> Sweep:
-    return sweep(
-        cloud.unit,
-        find_kinds(config.kinds).values(),
-        cloud.clients,
-        cloud.clients,
-        config,
-        schedule or Memory(),
-        now=cloud.clock.now,
-        deadline=cloud.never(),
-    )
-
-
-def alarms(cloud: Cloud) -> dict[str, str]:
-    return {
-        name: alarm["StateValue"] for name, alarm in cloud.aws.regions["us-east-1"].alarms.items()
-    }
-
-
-def operations(cloud: Cloud) -> list[str]:
-    return [operation for _, operation, _ in cloud.aws.calls]
 
 
 @pytest.mark.slow

@@ -7,9 +7,9 @@ import pytest
 from burstwatch.aws.alarms.unheard import HEARING_S, MORE, Unheard, standby_name, tell_unheard
 from burstwatch.aws.client.names import NOT_HEARD, NOT_PAGED, STANDBY_METRICS
 from burstwatch.aws.look.memory import Memory
+from tests.aws.masses import with_mass
 from tests.aws.standby import deploy_standby, text_of
-from tests.aws.test_mass import with_mass
-from tests.aws.test_sweep import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 

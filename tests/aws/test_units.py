@@ -10,8 +10,8 @@ from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.aws.sweep.sweep import Sweep
 from burstwatch.aws.sweep.units import Units, UnitSpec, connect, parse_unit
 from burstwatch.kinds import find_kinds
-from tests.aws.test_lambda import Context, load
-from tests.aws.test_sweep import CONFIG, Disk, alarms
+from tests.aws.invoking import Context, load
+from tests.aws.sweeping import CONFIG, Disk, alarms
 from tests.conftest import NOW, Cloud
 from tests.kinds._rds import instance
 

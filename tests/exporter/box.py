@@ -86,3 +86,7 @@ class Box:
         for _ in range(round(seconds / every_s)):
             self.hands.move(every_s)
             exporter.sample()
+
+
+def told(exporter: Exporter, source: str) -> str:
+    return "; ".join(exporter.sources.outcomes[source].problems)

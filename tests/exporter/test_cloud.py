@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -27,45 +26,10 @@ from burstwatch_exporter.ledger import Reading
 from burstwatch_exporter.serve import write_once
 from burstwatch_exporter.settings import parse_options
 from tests.conftest import Cloud as Account
+from tests.exporter.ledgers import BUCKET, HostileEbs, a_ledger, a_promise, shares
+from tests.exporter.metadata import Handler, Metadata
 from tests.exporter.scraped import value
-from tests.exporter.test_interval import BUCKET, HostileEbs, a_ledger, a_promise, shares
 from tools.pages import Hands, flags, plant
-
-TOKEN = "AQAAtoken"
-
-
-class Metadata(HTTPServer):
-    """IMDSv2: a document for whoever brings the token that it gave."""
-
-    document: bytes = b""
-    refused = False
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Metadata
-
-    def do_PUT(self) -> None:
-        ttl = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds")
-        good = self.path == "/latest/api/token" and ttl is not None and not self.server.refused
-        self.answer(200 if good else 403, TOKEN.encode())
-
-    def do_GET(self) -> None:
-        good = self.headers.get("X-aws-ec2-metadata-token") == TOKEN
-        good = good and self.path == "/latest/dynamic/instance-identity/document"
-        self.answer(200 if good else 401, self.server.document)
-
-    def answer(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture

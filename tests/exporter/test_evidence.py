@@ -12,12 +12,12 @@ import pytest
 from burstwatch.history.points import LevelPoint
 from burstwatch_exporter import evidence
 from burstwatch_exporter.cloud import CloudAnswer
-from burstwatch_exporter.exporter import IMDS_AGAIN_S, Exporter
-from tests.exporter.box import INSTANCE_STORE, VOLUMES, Box
+from burstwatch_exporter.exporter import IMDS_AGAIN_S
+from tests.exporter.box import INSTANCE_STORE, VOLUMES, Box, told
 from tests.exporter.events import LXCFS, broken
+from tests.exporter.ledgers import a_disk
+from tests.exporter.metadata import Handler, Metadata
 from tests.exporter.scraped import value
-from tests.exporter.test_cloud import Handler, Metadata
-from tests.exporter.test_interval import a_disk
 from tools.pages import plant
 
 
@@ -35,10 +35,6 @@ def test_in_thousands_of_lives_of_hosts_no_level_is_outside_of_its_range(first: 
 @pytest.fixture
 def box(tmp_path: Path) -> Box:
     return Box(tmp_path)
-
-
-def told(exporter: Exporter, source: str) -> str:
-    return "; ".join(exporter.sources.outcomes[source].problems)
 
 
 # Whether they count

@@ -15,7 +15,7 @@ from burstwatch_exporter.main import run
 from burstwatch_exporter.serve import LOG
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.web.config import Tls
-from tests.exporter.test_restart import Machine
+from tests.exporter.machine import Machine
 from tools.pages import plant
 
 

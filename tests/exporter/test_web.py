@@ -32,7 +32,7 @@ from burstwatch_exporter.web.config import Tls, read_web_config
 from burstwatch_exporter.web.passwords import Passwords
 from burstwatch_exporter.web.refusals import Refusals
 from burstwatch_exporter.web.server import Server
-from tests.exporter.test_restart import Machine
+from tests.exporter.machine import Machine
 from tools.pages import flags
 
 PASSWORD = "correct horse"

@@ -8,7 +8,7 @@ from burstwatch.aws.look.snapshot import look
 from burstwatch.config import Config
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
-from tests.aws.test_sweep import CONFIG
+from tests.aws.sweeping import CONFIG
 from tests.conftest import Cloud
 from tests.kinds.playing import (
     examples_of,

@@ -16,7 +16,7 @@ from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds.base import Kind, Listing
 from burstwatch.shards import shards_of
-from tests.aws.test_sweep import CONFIG, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.fake.modelled import Modelled, member
 from tests.fake.wire import paginators, service_model

@@ -16,7 +16,7 @@ from tests.local_cloud.conftest import REGION, Deployed
 from tests.local_cloud.episode import MINUTE_S, Episode, events_of, told
 from tests.local_cloud.outside import AWS, burstwatch
 from tests.local_cloud.second import DEPLOYMENT, Second
-from tests.test_runbooks import ALERTING, RUNBOOKS, blocks
+from tests.runbooks import ALERTING, RUNBOOKS, blocks
 
 pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
 

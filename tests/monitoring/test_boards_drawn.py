@@ -23,7 +23,7 @@ from monitoring.look.frames import Field, Frame, Span, series
 from monitoring.look.page import Wish, look
 from tests.conftest import NOW, fake_cloud, find_program
 from tests.monitoring.played import board, looked_at, play
-from tests.monitoring.test_report import LIVE_AT, playing
+from tests.monitoring.playing import LIVE_AT, playing
 from tools.looks import Seen, look_at
 from tools.pages import MEASURED, TREES
 

@@ -23,7 +23,7 @@ from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.recordings.samples import to_points, volume_sample
 from tests.recorded import volume_samples, write_series
-from tests.unit.test_projection import steady, watch
+from tests.unit.played import steady, watch
 
 RATES = st.lists(st.floats(min_value=0, max_value=4_000), min_size=20, max_size=60)
 

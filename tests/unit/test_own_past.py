@@ -14,8 +14,7 @@ from burstwatch.history.history import History
 from burstwatch.history.past import Past, to_past, with_recent
 from burstwatch.history.points import DemandPoint
 from burstwatch.recordings.samples import Sample
-from tests.unit.test_policy import rows_of
-from tests.unit.test_projection import steady
+from tests.unit.played import rows_of, steady
 
 MARGIN_S = Config().margin_s
 #: A job at the limit takes 7.2 % in three minutes, and an hour and a half gives it back.

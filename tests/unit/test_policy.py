@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from burstwatch.backtest.evaluate import FEEDS, Policy, Truth
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.replay import Played, volume
-from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.hazard import FEATURES, LEVELS, MODEL, evidence, hazard, threshold_for
@@ -21,17 +20,9 @@ from burstwatch.history.observations import Observation
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.recordings.samples import Sample, at_period, to_points
-from tests.recorded import volume_samples, write_series
-from tests.unit.test_projection import Seen, steady, watch
+from tests.unit.played import Seen, rows_of, steady, watch
 
 DAY_MINUTES = 24 * 60
-
-
-def rows_of(loads: list[Phase], *, size: float = 100, period_s: float = 60.0) -> list[Sample]:
-    spec = volume_spec("gp2", size)
-    assert spec.bucket is not None
-    simulation = Simulation(spec=spec, bucket=spec.bucket, period_s=period_s)
-    return volume_samples(write_series(simulation.play(loads)))
 
 
 def paged(rows: list[Sample], *, size: float = 100, every: int = 1) -> list[bool]:

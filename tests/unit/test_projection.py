@@ -1,7 +1,7 @@
 """Projection, demand and policy, on histories that the simulator makes."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,58 +12,10 @@ from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
-from burstwatch.forecast.projection import Projection, project
-from burstwatch.history.observations import Observation, Resource, observe
-from burstwatch.history.points import DemandPoint, LevelPoint
-from burstwatch.recordings.samples import to_points
-from tests.recorded import volume_samples, write_series
-
-AGE = 300.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seen:
-    """Datapoints, which a test may thin out before they are looked at."""
-
-    resource: Resource
-    at: float
-    levels: list[LevelPoint]
-    demand: list[DemandPoint]
-
-    def project(self) -> Projection:
-        return project(self.observation, max_data_age_s=AGE)
-
-    @property
-    def observation(self) -> Observation:
-        return observe(self.resource, self.at, self.levels, self.demand)
-
-
-def watch(
-    loads: list[Phase], *, ratio: float = 1.0, size: float = 100, volume_type: str = "gp2",
-    charge_ratio: float = 1.0, age_s: float = 0.0, io: bool = True, period_s: float = 60.0,
-) -> tuple[Seen, float]:  # fmt: skip
-    """What CloudWatch shows at the end of ``loads``, and the true level then."""
-    spec = volume_spec(volume_type, size)
-    assert spec.bucket is not None
-    simulation = Simulation(
-        spec=spec, bucket=spec.bucket, charge_ratio=charge_ratio, period_s=period_s
-    )
-    points = list(simulation.play(loads, ratio=ratio))
-    rows = volume_samples(write_series(points))
-    resource = volume(volume_type, size)
-    levels, demand = to_points(rows, resource, period_s)
-    now = points[-1].start_s + period_s
-    seen = Seen(
-        resource=resource,
-        at=now,
-        levels=[p for p in levels if p.end_s <= now - age_s],
-        demand=[p for p in demand if p.end_s <= now - age_s] if io else [],
-    )
-    return seen, points[-1].level_ratio
-
-
-def steady(iops: float, minutes: float, io_kib: float = 16) -> list[Phase]:
-    return [Phase(seconds=60 * minutes, read_iops=iops / 2, write_iops=iops / 2, io_kib=io_kib)]
+from burstwatch.forecast.projection import project
+from burstwatch.history.observations import Observation, observe
+from burstwatch.history.points import LevelPoint
+from tests.unit.played import AGE, steady, watch
 
 
 @settings(max_examples=60)
