@@ -113,3 +113,20 @@ def test_docstrings_and_comments_of_constants_begin_with_the_thing_they_are_abou
         if line.strip().startswith(tuple(f"#: {words}" for words in BEGIN_NOWHERE))
     ]
     assert texts == []
+
+
+def test_no_test_uses_another_test_or_a_private_part_of_the_product() -> None:
+    """What tests share is in modules of its own; what they need of the product has a public name."""
+    offences = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                is_ours = node.module.startswith(("burstwatch", "lambdas"))
+                takes_private = is_ours and any(name.name.startswith("_") for name in node.names)
+                if takes_private or node.module.rpartition(".")[2].startswith("test_"):
+                    offences.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+            elif isinstance(node, ast.Attribute) and re.match("_[a-z]", node.attr):
+                owner = ast.unparse(node.value)
+                if owner not in {"self", "cls", "os", "ClientCreator", "point"}:
+                    offences.append(f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)}")
+    assert not offences

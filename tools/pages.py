@@ -27,11 +27,16 @@ class Hands:
 
     boot: float = UP_S
     wall: float = WALL_S
+    asleep_s: float = 0.0
 
     @property
     def clock(self) -> Clock:
-        """Never asleep."""
-        return Clock(boot=lambda: self.boot, awake=lambda: self.boot, wall=lambda: self.wall)
+        """The clocks of a host that slept for ``asleep_s`` of its time."""
+        return Clock(
+            boot=lambda: self.boot,
+            awake=lambda: self.boot - self.asleep_s,
+            wall=lambda: self.wall,
+        )
 
     def move(self, seconds: float) -> None:
         """All of them."""

@@ -39,12 +39,12 @@ class Explanation(ModalScreen[None]):
     def __init__(self, text: str) -> None:
         """``text`` is shown as it is."""
         super().__init__()
-        self._text = text
+        self.text = text
 
     def compose(self) -> ComposeResult:
         """The text, which scrolls."""
         with VerticalScroll():
-            yield Static(Text(self._text))
+            yield Static(Text(self.text))
 
 
 class Top(App[None]):
@@ -64,7 +64,7 @@ class Top(App[None]):
     ) -> None:
         """``look`` asks the account and puts what it saw onto a board; it may take long, and raise a ``ValueError``."""
         super().__init__()
-        self.board, self._look, self._clock, self._every_s = Board(), look, clock, every_s
+        self.board, self.look, self._clock, self._every_s = Board(), look, clock, every_s
         self._wanted, self._failure, self._is_looking = "", "", False
 
     def compose(self) -> ComposeResult:
@@ -94,7 +94,7 @@ class Top(App[None]):
     @work(thread=True, group="look")
     def _ask(self) -> None:
         try:
-            self._look(self.board)
+            self.look(self.board)
             self._failure = ""
         except ValueError as error:  # what is shown stays, with its age
             self._failure = str(error)

@@ -55,7 +55,7 @@ def play(seed: int) -> Outcome:
         for disk in empty:
             if random.random() < 0.5:
                 for back in range(61, OLD_MINUTES):
-                    disk._put(NOW - 60 * back, 0, iops=300)
+                    disk.put(NOW - 60 * back, 0, iops=300)
         burns = [
             Burn(
                 disk=named(cloud, BURNING_NAME, percent=100),

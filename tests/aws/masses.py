@@ -18,7 +18,7 @@ def draining(cloud: Cloud, count: int, *, percent: float) -> list[Disk]:
         disk = Disk(cloud, percent=percent)
         for back in range(60):
             iops = 3_000 if back < 5 else 300
-            disk._put(NOW - 60 * (back + 1), percent + 3 * min(5, back), iops=iops)
+            disk.put(NOW - 60 * (back + 1), percent + 3 * min(5, back), iops=iops)
         disks.append(disk)
     return disks
 

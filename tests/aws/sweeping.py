@@ -28,16 +28,16 @@ class Disk:
         )
         self.percent = percent
         for minute in range(60, 0, -1):
-            self._put(NOW - 60 * minute, percent, iops=100)
+            self.put(NOW - 60 * minute, percent, iops=100)
 
     def minute(self, *, iops: float) -> None:
         """One minute at ``iops``, then the clock stands at its end."""
         served = min(iops, 3_000 if self.percent > 0 else 300)
         self.percent = min(100.0, max(0.0, self.percent - (served - 300) * 60 / 54_000))
-        self._put(self.cloud.clock.now, self.percent, iops=served)
+        self.put(self.cloud.clock.now, self.percent, iops=served)
         self.cloud.clock.now += 60
 
-    def _put(self, at: float, percent: float, *, iops: float) -> None:
+    def put(self, at: float, percent: float, *, iops: float) -> None:
         for name, value in {
             "BurstBalance": percent,
             "VolumeReadOps": iops * 30,
@@ -48,7 +48,13 @@ class Disk:
             self.cloud.aws.put("AWS/EBS", name, {"VolumeId": self.id}, at, value)
 
 
-def run_sweep(cloud: Cloud, schedule: Memory | None = None, *, config: Config = CONFIG) -> Sweep:
+def run_sweep(
+    cloud: Cloud,
+    schedule: Memory | None = None,
+    *,
+    config: Config = CONFIG,
+) -> Sweep:
+    """Sweep the account now."""
     return sweep(
         cloud.unit,
         find_kinds(config.kinds).values(),

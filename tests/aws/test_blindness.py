@@ -207,7 +207,7 @@ def test_a_balance_that_no_bucket_can_have_is_unknown_and_hides_no_other(
 ) -> None:
     disk, other = Disk(cloud, percent=50), Disk(cloud, percent=0)
     disk.percent = value
-    disk._put(cloud.clock.now, value, iops=100)
+    disk.put(cloud.clock.now, value, iops=100)
     cloud.clock.now += 60
     found = run_sweep(cloud).snapshot.assessments
     assert found[disk.id][1].verdict == "unknown"

@@ -1,6 +1,7 @@
 """Whatever goes wrong during a sweep costs those concerned one sweep at most, and shows."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,9 @@ from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.aws.sweep.sweep import Sweep, sweep
 from burstwatch.config import Config
+from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind
 from burstwatch.polling.order import BATCH
 from tests.conftest import NOW, Cloud
 from tests.fake.herd import Herd, has_bucket
@@ -17,6 +20,7 @@ from tests.fake.herd import Herd, has_bucket
 #: Whole sweeps of large fleets, or of days: not for the inner loop.
 pytestmark = pytest.mark.slow
 
+(VOLUMES,) = find_kinds("ebs_volume").values()
 COUNT = 1_600
 WITH_BUCKET = sum(map(has_bucket, range(COUNT)))
 
@@ -27,10 +31,11 @@ def fleet(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def run_sweep(cloud: Cloud, memory: Memory, *, within_s: float = 60.0) -> Sweep:
+def run_sweep(
+    cloud: Cloud, memory: Memory, *, kind: Kind = VOLUMES, within_s: float = 60.0
+) -> Sweep:
     return sweep(
-        cloud.unit, find_kinds("ebs_volume").values(), cloud.clients, cloud.clients,
-        Config(kinds="ebs_volume"), memory,
+        cloud.unit, [kind], cloud.clients, cloud.clients, Config(kinds="ebs_volume"), memory,
         now=cloud.clock.now, deadline=Deadline(time.monotonic, at=time.monotonic() + within_s),
     )  # fmt: skip
 
@@ -99,40 +104,24 @@ def test_a_page_of_the_inventory_that_is_refused(fleet: Cloud) -> None:
     assert (unknown(after), len(after.snapshot.assessments), after.completed) == (0, COUNT, True)
 
 
-def test_a_batch_that_cannot_be_judged_costs_no_other(
-    fleet: Cloud, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from burstwatch.aws.look import reading  # noqa: PLC0415 - what is broken for a moment
+def test_a_batch_that_cannot_be_judged_costs_no_other(fleet: Cloud) -> None:
+    defects = [ZeroDivisionError("a number that nobody thought of")]
 
-    real, broken = reading._judge, [True]
+    def fail_once(resource: Resource, value: float) -> float:
+        if defects:
+            raise defects.pop()
+        return VOLUMES.to_ratio(resource, value)
 
-    def judge(reader: object, batch: object, **more: bool) -> object:
-        if broken.pop() if broken else False:
-            raise ZeroDivisionError("a number that nobody thought of")
-        return real(reader, batch, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(reading, "_judge", judge)
     memory = Memory()
-    faulty = run_sweep(fleet, memory)
+    faulty = run_sweep(fleet, memory, kind=replace(VOLUMES, to_ratio=fail_once))
     assert_some_were_lost_and_come_back(fleet, memory, faulty, says="nobody thought of")
 
 
-def test_a_batch_that_fails_is_no_sign_that_the_unit_can_be_seen(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from burstwatch.aws.look import reading  # noqa: PLC0415 - what is broken for a moment
-
+def test_a_batch_that_fails_is_no_sign_that_the_unit_can_be_seen(cloud: Cloud) -> None:
     instance = cloud.aws.add_instance("m5.large")
     for _ in range(BATCH + 20):  # two batches, none of which has ever reported
         cloud.aws.add_volume("gp2", 100, instance_id=instance)
-    real, broken = reading._first, [True]
-
-    def first(reader: object, batch: object) -> object:
-        if broken.pop() if broken else False:
-            raise ZeroDivisionError
-        return real(reader, batch)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(reading, "_first", first)
+    cloud.aws.failing_pages["GetMetricData"] = 1
     result = run_sweep(cloud, Memory())
     assert unknown(result) == BATCH + 20
 

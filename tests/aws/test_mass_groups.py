@@ -40,7 +40,7 @@ def empty_for_hours(cloud: Cloud, count: int) -> list[Disk]:
     for _ in range(count):
         disk = Disk(cloud, percent=0)
         for back in range(61, 300):
-            disk._put(NOW - 60 * back, 0, iops=300)
+            disk.put(NOW - 60 * back, 0, iops=300)
         disks.append(disk)
     return disks
 
@@ -223,7 +223,7 @@ def test_what_was_silent_for_hours_is_paged_by_its_name_beside_a_fleet_that_stay
     cloud.clock.now += 900
     (silent,) = empty_for_hours(cloud, 1)  # as one whose snooze has ended
     for back in range(16):
-        silent._put(cloud.clock.now - 60 * back, 0, iops=300)
+        silent.put(cloud.clock.now - 60 * back, 0, iops=300)
     run_sweep(cloud, config=with_mass(5))
     assert f"{PREFIX}/db/{silent.id}/critical" in alarms(cloud)
 

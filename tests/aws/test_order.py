@@ -184,7 +184,7 @@ def test_a_page_that_is_refused_hides_none_that_was_listed_before(cloud: Cloud) 
 
 @pytest.mark.slow
 def test_hours_that_were_not_answered_are_asked_for_again_and_the_alarm_stays(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+    cloud: Cloud,
 ) -> None:
     dry = Disk(cloud, percent=100)
     for back in range(360, 0, -1):  # it ran dry an hour ago, and is back at 6 %
@@ -192,22 +192,19 @@ def test_hours_that_were_not_answered_are_asked_for_again_and_the_alarm_stays(
         cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": dry.id}, NOW - 60 * back, percent)
     run_sweep(cloud, config=VOLUMES)
     assert len(alarms(cloud)) == 1
-    answer = cloud.aws._GetMetricData
 
-    def throttled(params: dict[str, Any], *more: Any) -> Any:
+    def throttle(params: dict[str, Any]) -> None:
         start = params["StartTime"]
         start_s = start.timestamp() if isinstance(start, datetime) else float(start)
         if cloud.clock.now - start_s > 3 * 3_600:
             raise WireError("Throttling", "Rate exceeded")
-        return answer(params, *more)
 
     memory = Memory()
     verdicts = []
-    for number in range(4):
-        with monkeypatch.context() as patch:
-            if number == 0:
-                patch.setattr(cloud.aws, "_GetMetricData", throttled)
-            found = run_sweep(cloud, memory, config=VOLUMES).snapshot
+    cloud.aws.before["GetMetricData"] = throttle
+    for _ in range(4):
+        found = run_sweep(cloud, memory, config=VOLUMES).snapshot
+        cloud.aws.before.clear()
         verdicts.append(found.assessments[dry.id][1].verdict)
         cloud.aws.evaluate_alarms()
         assert len(alarms(cloud)) == 1

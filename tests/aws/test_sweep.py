@@ -348,7 +348,7 @@ def test_a_mean_that_equals_the_refill_by_rounding_still_gets_its_page(cloud: Cl
     for minute in range(60):
         at = NOW - 60 * (60 - minute)
         iops, percent = (3_000, 50 - 3 * (minute - 53)) if minute >= 54 else (0, 50)
-        disk._put(at, percent, iops=iops)
+        disk.put(at, percent, iops=iops)
     assert run_sweep(cloud).created == ((disk.id, "critical"),)
 
 

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from burstwatch.cli.board import Board, ShownResource, bar, word_of
-from burstwatch.cli.commands.top import _looker
+from burstwatch.cli.commands.top import make_look
 from burstwatch.cli.main import Terminal, build_parser, run
 from burstwatch.config import Config
 from burstwatch.formatting import spark
@@ -60,7 +60,7 @@ def app_of(cloud: Cloud) -> Top:
         stdin=bytes, stdout=out, stderr=out, env=dict(os.environ), clock=cloud.clock
     )
     args = build_parser().parse_args(["top", "--kind", "ebs_volume"])
-    return Top(_looker(args, terminal, Config()), clock=cloud.clock, every_s=3_600.0)
+    return Top(make_look(args, terminal, Config()), clock=cloud.clock, every_s=3_600.0)
 
 
 def driven(
@@ -145,7 +145,7 @@ def test_enter_explains_and_q_comes_back(cloud: Cloud, volumes: list[str]) -> No
         await pilot.press("enter")  # type: ignore[attr-defined]
         await pilot.pause()  # type: ignore[attr-defined]
         assert isinstance(app.screen, Explanation)
-        text = app.screen._text
+        text = app.screen.text
         assert volumes[0] in text
         assert "what helps, the soonest first:\nreduce the load (costs nothing" in text
         assert "change to gp3 with 3,000 IOPS" in text
@@ -165,7 +165,7 @@ def test_a_look_that_fails_is_named_and_what_was_seen_stays(cloud: Cloud) -> Non
         def fails(_board: Board) -> None:
             raise ValueError("the account cannot be reached")
 
-        app._look = fails
+        app.look = fails
         await pilot.press("r")  # type: ignore[attr-defined]
         await app.workers.wait_for_complete()
         await pilot.pause()  # type: ignore[attr-defined]

@@ -31,7 +31,7 @@ def critical_disk(cloud: Cloud, name: str) -> Disk:
     for tag in cloud.aws.regions["us-east-1"].volumes[disk.id]["Tags"]:
         tag["Value"] = name
     for back in range(6):
-        disk._put(cloud.clock.now - 60 * (back + 1), 20 + 5 * back, iops=3_000)
+        disk.put(cloud.clock.now - 60 * (back + 1), 20 + 5 * back, iops=3_000)
     disk.percent = 20
     return disk
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
@@ -24,7 +23,6 @@ class Box:
     options: dict[str, str] = field(default_factory=dict)
     hands: Hands = field(default_factory=Hands)
     ops: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VOLUMES, 0))
-    asleep_s: float = 0.0
 
     def __post_init__(self) -> None:
         self.put("proc/1/mountinfo", "")
@@ -62,12 +60,7 @@ class Box:
     def starts(self) -> Exporter:
         (self.root / "config.yml").write_text(self.config)
         options = flags(self.root, **{"config.file": str(self.root / "config.yml")}, **self.options)
-        clock = Clock(
-            boot=lambda: self.hands.boot,
-            awake=lambda: self.hands.boot - self.asleep_s,
-            wall=lambda: self.hands.wall,
-        )
-        exporter = make_exporter(parse_options(options, {}), clock)
+        exporter = make_exporter(parse_options(options, {}), self.hands.clock)
         exporter.sample()
         return exporter
 

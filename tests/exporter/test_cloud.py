@@ -212,8 +212,9 @@ def test_a_balance_that_the_host_thought_impossible_widens_the_range_and_is_told
     for _ in range(60):  # large I/O: at least 100 credits a second, of 300 that come in
         rig.does(0, seconds=10)
         rig.exporter.host.observe()
-    ledger = rig.exporter.host._ledgers[rig.volume_id]
-    ledger.interval = iv.full(ledger.own_bucket)
+    rig.publishes(100, start + 480)
+    rig.publishes(100, start + 540)
+    rig.asks()
     for _ in range(30):
         rig.does(0, seconds=10)
         rig.exporter.host.observe()

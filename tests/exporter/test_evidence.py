@@ -291,7 +291,7 @@ def test_what_is_done_while_the_host_sleeps_is_in_no_counter(box: Box, seconds: 
     box.passes(exporter, 10)
     exporter.save()
     box.hands.move(seconds)
-    box.asleep_s += seconds
+    box.hands.asleep_s += seconds
     exporter.sample()
     again = box.starts()
     least = max(0.0, 1 - seconds * (3_000 - 300) / 5_400_000)

@@ -12,7 +12,6 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch_exporter import files
-from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.settings import parse_options
@@ -395,17 +394,13 @@ def test_another_size_begins_anew_though_its_bucket_is_the_same(machine: Machine
 def test_while_the_host_sleeps_credits_come_in(machine: Machine) -> None:
     """udev's clock stops then, so a device's age is the least that it can be."""
     hands = machine.hands
-    asleep_s = 28_800.0
-    hands.boot = 36_000.0
+    hands.boot, hands.asleep_s = 36_000.0, 28_800.0
     machine.ops = 0
     plant({"udev/b8:16": "I:1000000\nE:DISKSEQ=5\n"}, machine.root)
     plant(
         {"proc/diskstats": f"8 16 sdb {900_000} 0 {900_000 * 512} 0 0 0 0 0 0 0 0\n"}, machine.root
     )
     exporter = machine.starts()
-    clock = exporter._clock
-    sleepy = Clock(boot=clock.boot, awake=lambda: clock.boot() - asleep_s, wall=clock.wall)
-    exporter.host._clock = sleepy
     low, high, _ = seen(exporter)
     assert high == 100_000  # 900,000 spent in two hours awake, and all night to fill
     assert low == 0

@@ -151,7 +151,7 @@ def test_scrapes_at_once_share_one_answer_and_hold_up_nothing_else() -> None:
             thread.start()
         assert site.inside.acquire(timeout=60)
         assert ask(server.port, "/-/healthy")[0] == 200
-        until(lambda: len(server._http.busy) == len(threads))
+        until(lambda: server.requests == len(threads))
         site.gate.set()
         for thread in threads:
             thread.join()
@@ -172,7 +172,7 @@ def test_clients_that_ask_for_other_formats_share_answers_too() -> None:
         ]
         for thread in threads:
             thread.start()
-        until(lambda: len(server._http.busy) == len(threads))
+        until(lambda: server.requests == len(threads))
         site.gate.set()
         for thread in threads:
             thread.join()
@@ -239,8 +239,8 @@ def test_an_answer_that_is_not_read_is_cut_off(
     monkeypatch.setattr(site, "scrape", lambda _: ("text/plain", b"a" * 30_000_000))
     with served(App(site, Passwords({}), Refusals())) as server, clients(server.port, 1) as (one,):
         one.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
-        until(lambda: bool(server._http.busy))
-        until(lambda: not server._http.busy)
+        until(lambda: server.requests == 1)
+        until(lambda: server.requests == 0)
         received = 0
         with suppress(ConnectionResetError):
             while some := one.recv(1_000_000):
@@ -256,7 +256,7 @@ def test_what_has_begun_is_answered_when_the_server_stops() -> None:
         assert site.inside.acquire(timeout=60)
         stopping = threading.Thread(target=server.stop)
         stopping.start()
-        until(server._end.is_set)
+        until(lambda: server.is_stopping)
         site.gate.set()
         thread.join()
         stopping.join()

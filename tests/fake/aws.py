@@ -41,6 +41,7 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
     ``throttled_pages`` of GetMetricData after a first are; the next call of a
     ``stalled`` operation is answered once its event is set; ``cut`` is how many answers of one end in the middle, and those of ``hollow`` ones have nothing in them;
     ``unlisted`` volumes are missing from every listing, and what ``doubles`` has the first item of each list twice; ``repeats_tokens`` makes GetMetricData answer the same page for ever;
+    ``before`` has what a test does with the arguments of an operation before that is answered;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
     ``functions`` are Lambda's, each of an event; ``roles`` may be assumed, with their external id, and ``most_alarms`` is the account's quota of those;
@@ -67,6 +68,7 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
     unlisted: set[str] = field(default_factory=set)
     doubles: bool = False
     repeats_tokens: bool = False
+    before: dict[str, Callable[[dict[str, Any]], None]] = field(default_factory=dict)
     failing_series: dict[str, str] = field(default_factory=dict)
     failing_metrics: dict[str, str] = field(default_factory=dict)
     partial_after: int | None = None
@@ -192,6 +194,8 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
             self.throttled[operation] = max(0, throttled - 1)
             code = "RequestLimitExceeded" if service == "ec2" else "Throttling"
             raise WireError(code, "Rate exceeded", 503 if service == "ec2" else 400)
+        if operation in self.before:
+            self.before[operation](params)
         there, method = self.regions[region], getattr(self, f"_{operation}", None)
         if (service, operation) in there.items:
             return Modelled(service, operation).answer(there.items[service, operation], params)

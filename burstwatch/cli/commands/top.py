@@ -38,7 +38,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         raise ValueError(msg)
     config = config_from_env(terminal.env)
     find_kinds(args.kind or config.kinds)  # refuses early what there is not
-    look = _looker(args, terminal, config)
+    look = make_look(args, terminal, config)
     if not terminal.stdout.isatty():
         board = Board()
         look(board)
@@ -61,7 +61,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def _looker(args: Namespace, terminal: Terminal, config: Config) -> Callable[[Board], None]:
+def make_look(args: Namespace, terminal: Terminal, config: Config) -> Callable[[Board], None]:
     """A function that asks for what is due, as a sweep does: by the deadline of each resource."""
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.client.session import Deadline  # noqa: PLC0415

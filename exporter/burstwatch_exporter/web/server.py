@@ -48,6 +48,16 @@ class Server:
         """The port that it really has."""
         return int(self._socket.getsockname()[1])
 
+    @property
+    def requests(self) -> int:
+        """How many are being answered."""
+        return len(self._http.busy)
+
+    @property
+    def is_stopping(self) -> bool:
+        """True from the call of ``stop`` on."""
+        return self._end.is_set()
+
     def start(self) -> None:
         """Take connections."""
         self._thread.start()
