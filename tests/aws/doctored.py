@@ -8,7 +8,7 @@ from typing import Any
 from burstwatch.aws.look.memory import Memory
 from tests.aws.commands import burstwatch
 from tests.aws.standby import deploy_standby, watch_heartbeat
-from tests.aws.sweeping import NOTICE, TOPIC, Disk, run_sweep
+from tests.aws.sweeping import EVERY_KIND, NOTICE, TOPIC, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud
 from tools.golden import FOLDER
 
@@ -37,7 +37,7 @@ def deploy(cloud: Cloud) -> None:
     disk, memory = Disk(cloud, percent=90), Memory()
     for _ in range(12):
         disk.minute(iops=300)
-    run_sweep(cloud, memory)
+    run_sweep(cloud, memory, config=EVERY_KIND)
     cloud.clock.now += 60
     for name in ("UnitsFailed", "Problems", "CallsThrottled", "MetricsRefused"):
         measure(cloud, name, 0.0)

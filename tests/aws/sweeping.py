@@ -1,5 +1,7 @@
 """A sweep over volumes whose levels the test decides, and the alarms that it leaves."""
 
+from dataclasses import replace
+
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.sweep import Sweep, sweep
 from burstwatch.config import Config
@@ -15,7 +17,10 @@ NOTICE = "arn:aws:sns:us-east-1:123456789012:notice"
 EVENTS = "arn:aws:sns:us-east-1:123456789012:events"
 
 
-CONFIG = Config(page_topic_arn=TOPIC, notice_topic_arn=NOTICE, events_topic_arn=EVENTS)
+#: Every kind is listed at each sweep.
+EVERY_KIND = Config(page_topic_arn=TOPIC, notice_topic_arn=NOTICE, events_topic_arn=EVENTS)
+#: As most tests want it: what is listed at each sweep is half of what a sweep takes.
+CONFIG = replace(EVERY_KIND, kinds="ebs_volume")
 
 
 class Disk:

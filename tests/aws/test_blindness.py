@@ -13,7 +13,7 @@ from burstwatch.aws.sweep import sweep as sweeping
 from burstwatch.aws.sweep.sweep import sweep
 from burstwatch.kinds import find_kinds
 from tests.aws.standby import watch_heartbeat
-from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, EVERY_KIND, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 
@@ -273,7 +273,7 @@ def test_where_nothing_at_all_could_ever_be_listed_it_is_blindness_and_no_policy
 ) -> None:
     deployed(cloud)
     cloud.aws.denied = set(INVENTORIES.values())
-    swept = run_sweep(cloud, Memory())
+    swept = run_sweep(cloud, Memory(), config=EVERY_KIND)
     assert swept.snapshot.unlisted == {}
     assert swept.snapshot.blind.keys() == INVENTORIES.keys()
     assert not any("not_listed" in name for name in alarms(cloud))
@@ -287,7 +287,7 @@ def test_a_kind_that_could_never_be_listed_is_told_once_and_stops_no_heartbeat_o
     cloud.aws.denied = {INVENTORIES[kind]}
     hidden = {name for name, operation in INVENTORIES.items() if operation == INVENTORIES[kind]}
     for _ in range(6):
-        swept = run_sweep(cloud, Memory())
+        swept = run_sweep(cloud, Memory(), config=EVERY_KIND)
         assert swept.completed
         assert not swept.problems
         assert swept.snapshot.unlisted.keys() == hidden
@@ -302,13 +302,13 @@ def test_a_kind_that_could_never_be_listed_is_told_once_and_stops_no_heartbeat_o
     # It is allowed, and the notice ends.
     cloud.aws.denied = set()
     for _ in range(5):
-        assert run_sweep(cloud, Memory()).completed
+        assert run_sweep(cloud, Memory(), config=EVERY_KIND).completed
         cloud.aws.evaluate_alarms()
         cloud.clock.now += 60
     assert not any("not_listed" in name for name in alarms(cloud))
     # What could be listed yesterday and cannot today is what pages.
     cloud.aws.denied = {INVENTORIES[kind]}
-    assert not run_sweep(cloud, Memory()).completed
+    assert not run_sweep(cloud, Memory(), config=EVERY_KIND).completed
 
 
 @pytest.mark.parametrize("kind", INVENTORIES)
@@ -316,7 +316,7 @@ def test_where_nobody_knows_what_could_be_listed_before_a_kind_that_cannot_be_is
     cloud: Cloud, kind: str
 ) -> None:
     cloud.aws.denied = {INVENTORIES[kind]}
-    swept = run_sweep(cloud, Memory())
+    swept = run_sweep(cloud, Memory(), config=EVERY_KIND)
     assert not swept.completed
     assert any(kind in problem.part for problem in swept.problems)
 
@@ -343,9 +343,9 @@ def test_a_kind_whose_resources_cannot_be_described_is_blind_among_any_others(
     for _ in range(others):
         Disk(cloud, percent=100)
     deployed(cloud)
-    run_sweep(cloud, Memory())
+    run_sweep(cloud, Memory(), config=EVERY_KIND)
     cloud.aws.denied = {operation}
-    swept = run_sweep(cloud, Memory())
+    swept = run_sweep(cloud, Memory(), config=EVERY_KIND)
     assert not swept.completed
     assert swept.snapshot.blind.keys() == {kind}
 
@@ -356,7 +356,7 @@ def test_one_kind_whose_metrics_fail_is_blind_however_many_others_are_seen(cloud
     host = cloud.aws.add_instance("t3.nano")
     deployed(cloud)
     cloud.aws.failing_series[host] = "InternalError"
-    swept = run_sweep(cloud, Memory())
+    swept = run_sweep(cloud, Memory(), config=EVERY_KIND)
     assert swept.snapshot.blind.keys() == {"ec2_instance_cpu"}
     assert not swept.completed
 
@@ -379,7 +379,7 @@ def test_the_last_whole_inventory_is_judged_and_paged_for_as_long_as_listing_fai
 def test_a_heartbeat_alarm_that_may_not_be_read_lets_nothing_pass_for_well(cloud: Cloud) -> None:
     deployed(cloud)
     cloud.aws.denied = {"DescribeFileSystems", "ListTagsForResource"}
-    assert not run_sweep(cloud, Memory()).completed
+    assert not run_sweep(cloud, Memory(), config=EVERY_KIND).completed
 
 
 def test_an_alarm_of_a_kind_whose_tag_was_lost_is_not_ended_because_it_cannot_be_listed(
@@ -391,7 +391,9 @@ def test_an_alarm_of_a_kind_whose_tag_was_lost_is_not_ended_because_it_cannot_be
     cloud.clock.now += 3 * 3_600  # longer than anything that is gone keeps its alarm
     for _ in range(5):
         cloud.clock.now += 60
-        assert run_sweep(cloud, Memory()).snapshot.unlisted.keys() == {"ebs_volume"}
+        assert run_sweep(cloud, Memory(), config=EVERY_KIND).snapshot.unlisted.keys() == {
+            "ebs_volume"
+        }
         cloud.aws.evaluate_alarms()
     own = [state for _, name, state in cloud.aws.notifications if name.endswith("/critical")]
     assert own == ["ALARM"]
@@ -414,8 +416,8 @@ def test_instances_without_credits_need_no_mode_and_blind_nobody(cloud: Cloud) -
 def test_which_kinds_were_listed_is_written_again_where_it_could_not_be(cloud: Cloud) -> None:
     heartbeat, memory = deployed(cloud), Memory()
     cloud.aws.denied = {"TagResource"}
-    run_sweep(cloud, memory)
+    run_sweep(cloud, memory, config=EVERY_KIND)
     cloud.aws.denied = set()
-    run_sweep(cloud, memory)
+    run_sweep(cloud, memory, config=EVERY_KIND)
     tags = cloud.aws.regions["us-east-1"].alarm_tags[heartbeat]
     assert {tag.removeprefix("burstwatch:lists-") for tag in tags} == set(INVENTORIES)

@@ -16,7 +16,7 @@ from burstwatch.history.points import LevelPoint
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from tests.aws.commands import burstwatch
-from tests.aws.sweeping import CONFIG, TOPIC, run_sweep
+from tests.aws.sweeping import CONFIG, EVERY_KIND, TOPIC, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.kinds.playing import described, examples_of
 
@@ -144,7 +144,7 @@ def test_what_is_not_watched_is_counted_and_shown(cloud: Cloud) -> None:
     assert ", 1 not watched;" in out.splitlines()[-1]
     _, lines, _ = burstwatch(cloud, "scan", "--json")
     assert [json.loads(line)["assessment"] for line in lines.splitlines()] == ["not_watched"]
-    assert fleet_metrics(run_sweep(cloud))["ResourcesNotWatched"] == 1
+    assert fleet_metrics(run_sweep(cloud, config=EVERY_KIND))["ResourcesNotWatched"] == 1
 
 
 def test_an_alarm_of_what_can_no_longer_be_watched_ends_and_says_so(cloud: Cloud) -> None:

@@ -7,7 +7,7 @@ import pytest
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
 from tests.aws.commands import burstwatch
-from tests.aws.sweeping import CONFIG, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, EVERY_KIND, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 
@@ -107,7 +107,7 @@ def test_a_refused_item_that_asks_not_to_be_watched_is_left_out(cloud: Cloud) ->
     cloud.aws.regions["us-east-1"].instances[instance]["Tags"] = [
         {"Key": "burstwatch:watch", "Value": "no"}
     ]
-    swept = run_sweep(cloud)
+    swept = run_sweep(cloud, config=EVERY_KIND)
     assert swept.problems == ()
     assert swept.snapshot.assessments == {}
     assert other_counts(swept.snapshot)["excluded"] == 1

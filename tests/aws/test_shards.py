@@ -16,7 +16,7 @@ from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import COUNTS, WHOLE, Shard, parse_shard, shards_of
 from tests.aws.masses import PREFIX, a_minute, draining, with_mass
-from tests.aws.sweeping import CONFIG, TOPIC, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, EVERY_KIND, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
 
@@ -74,7 +74,7 @@ def test_all_shards_together_find_what_one_sweep_finds(cloud: Cloud) -> None:
         "OriginalVolumeType": "gp2", "TargetSize": 200, "TargetVolumeType": "gp2",
         "StartTime": datetime.fromtimestamp(NOW - 60, tz=UTC),
     }  # fmt: skip
-    whole = run_sweep(cloud)
+    whole = run_sweep(cloud, config=EVERY_KIND)
     made = set(alarms(cloud))
     cloud.aws.regions["us-east-1"].alarms.clear()
     cloud.aws.counted.clear()

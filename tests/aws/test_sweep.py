@@ -9,7 +9,16 @@ import pytest
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
 from burstwatch.polling.bill import FLEET_METRICS
-from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, Disk, alarms, operations, run_sweep
+from tests.aws.sweeping import (
+    CONFIG,
+    EVERY_KIND,
+    NOTICE,
+    TOPIC,
+    Disk,
+    alarms,
+    operations,
+    run_sweep,
+)
 from tests.conftest import NOW, Cloud
 
 
@@ -372,7 +381,7 @@ def test_the_event_is_one_that_chat_clients_take_and_programs_can_read(cloud: Cl
 
 def test_the_fleet_in_numbers_is_always_finite(cloud: Cloud) -> None:
     Disk(cloud, percent=100)
-    swept = run_sweep(cloud)
+    swept = run_sweep(cloud, config=EVERY_KIND)
     numbers = fleet_metrics(swept)
     assert (
         numbers["ResourcesSeen"] == other_counts(swept.snapshot)["asked"] == 2

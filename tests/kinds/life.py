@@ -8,7 +8,7 @@ from burstwatch.aws.look.snapshot import look
 from burstwatch.config import Config
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
-from tests.aws.sweeping import CONFIG
+from tests.aws.sweeping import EVERY_KIND
 from tests.conftest import Cloud
 from tests.kinds.playing import (
     examples_of,
@@ -29,7 +29,7 @@ def live(
     cloud: Cloud,
     kind: Kind,
     *,
-    config: Config = CONFIG,
+    config: Config = EVERY_KIND,
     before: Callable[[str], object] = str,
 ) -> Resource:
     """Drain the first example that can run dry at its limit, and let it recover. Returns it.

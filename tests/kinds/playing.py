@@ -16,7 +16,7 @@ from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds.base import Kind, Listing
 from burstwatch.shards import shards_of
-from tests.aws.sweeping import CONFIG, alarms, run_sweep
+from tests.aws.sweeping import EVERY_KIND, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.fake.modelled import Modelled, member
 from tests.fake.wire import paginators, service_model
@@ -113,7 +113,7 @@ def to_the_limit(kind: Kind, resource: Resource, examples: ModuleType) -> float:
 
 
 def sweep_kinds(
-    cloud: Cloud, some: Iterable[Kind], memory: Memory, *, config: Config = CONFIG
+    cloud: Cloud, some: Iterable[Kind], memory: Memory, *, config: Config = EVERY_KIND
 ) -> Sweep:
     names = ",".join(kind.name for kind in some)
     return run_sweep(cloud, memory, config=replace(config, kinds=names, mass_from=50.0))
