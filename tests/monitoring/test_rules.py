@@ -36,6 +36,14 @@ def recorded(path: Path) -> set[str]:
     return {rule["record"] for rule in rules(path)}
 
 
+#: One case is enough to see in the inner loop that the exporter or the rules say something else now.
+IN_THE_LOOP = "drain"
+EACH_CASE = [
+    name if name == IN_THE_LOOP else pytest.param(name, marks=pytest.mark.slow)
+    for name in CASES_BY_NAME
+]
+
+
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
 def test_promtool_has_nothing_to_say_of_the_rules(
     path: Path, program: Callable[[str], str]
@@ -45,7 +53,7 @@ def test_promtool_has_nothing_to_say_of_the_rules(
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", [*CASES_BY_NAME])
+@pytest.mark.parametrize("name", EACH_CASE)
 def test_the_rules_do_in_a_case_what_is_said_of_it(
     name: str, program: Callable[[str], str]
 ) -> None:
@@ -54,17 +62,7 @@ def test_the_rules_do_in_a_case_what_is_said_of_it(
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-#: One case is enough to see in the inner loop that the exporter says something else now.
-IN_THE_LOOP = "drain"
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name == IN_THE_LOOP else pytest.param(name, marks=pytest.mark.slow)
-        for name in CASES_BY_NAME
-    ],
-)
+@pytest.mark.parametrize("name", EACH_CASE)
 def test_a_case_is_what_the_exporter_says_today(name: str) -> None:
     assert (CASES / f"{name}.yml").read_text() == render(CASES_BY_NAME[name])
 

@@ -147,6 +147,7 @@ def any_text(random: Random, longest: int) -> str:
     return "".join(random.choices(LETTERS, k=random.randrange(longest)))
 
 
+@pytest.mark.slow
 def test_every_message_says_in_its_first_four_lines_which_host_device_volume_type_account_and_region() -> (
     None
 ):
