@@ -19,6 +19,7 @@ from burstwatch.history.observations import Resource, observe
 from burstwatch.history.past import to_past
 from burstwatch.history.points import NO_LIMIT, DemandPoint
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds._spent import binding_of
 from burstwatch.kinds.base import Totals
 from burstwatch.kinds.fsx_file_server import FULL_LASTS
 from burstwatch.recordings.samples import Sample, to_points
@@ -360,3 +361,12 @@ def test_a_file_system_without_a_burst_limit_is_held_back_by_nothing() -> None:
     point = kind.spent(resource, {"MeteredIOBytes": 2.0**30}, 0.0, 60.0)
     assert point is not None
     assert (resource.limit.rate, point.binding) == (0.0, NO_LIMIT)
+
+
+def test_a_rate_is_held_back_from_97_percent_of_the_limit_on() -> None:
+    (resource,) = described_by_hand(KINDS["efs_file_system"], example_of("efs_file_system")[0])
+    limit = resource.limit
+    assert binding_of(resource, 0.96 * limit.rate) == NO_LIMIT
+    assert (
+        binding_of(resource, 0.97 * limit.rate) == binding_of(resource, limit.rate) == limit.binding
+    )

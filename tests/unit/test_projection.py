@@ -11,6 +11,7 @@ from burstwatch.backtest.replay import volume
 from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
+from burstwatch.forecast.demand import demand_now
 from burstwatch.forecast.policy import assess
 from burstwatch.forecast.projection import project
 from burstwatch.history.observations import Observation, observe
@@ -172,6 +173,16 @@ def test_at_the_limit_more_may_be_wanted_than_is_served() -> None:
     assert demand.high == 3_000
 
 
+def test_more_may_be_wanted_only_after_two_periods_at_the_limit() -> None:
+    limit, burst = 1_000, 3_000
+    for minutes_at_limit, may_want_more in ((1, False), (2, True)):
+        seen, _ = watch([*steady(500, 60), *steady(limit, minutes_at_limit)], ratio=0.9)
+        history = seen.observation.history
+        assert history is not None
+        high = demand_now(history, limit=limit).high
+        assert high == burst if may_want_more else high < limit
+
+
 def test_an_empty_bucket_under_load_is_exhausted_and_one_that_recovers_is_not() -> None:
     drained, _ = watch(steady(3_000, 40))
     assert drained.project().state == "exhausted"
@@ -194,6 +205,14 @@ def test_stale_data_is_idle_in_a_fresh_unit_and_unknown_in_a_blind_one() -> None
     assert seen.project().state == "idle"
     blind = replace(seen.observation, unit_is_fresh=False)
     assert project(blind, max_data_age_s=AGE).state == "unknown"
+
+
+@pytest.mark.parametrize("period_s", [60.0, 300.0])
+def test_data_is_stale_from_one_period_after_its_greatest_age_on(period_s: float) -> None:
+    seen, _ = watch(steady(500, 30), period_s=period_s)
+    latest_s = seen.at + AGE + period_s
+    assert replace(seen, at=latest_s).project().state == "finite"
+    assert replace(seen, at=latest_s + 1).project().state == "idle"
 
 
 def test_a_failed_series_is_unknown_whatever_else_is_known() -> None:
