@@ -137,6 +137,12 @@ test-cloud: setup .cache/localcloud.stamp .cache/grafana/look.js ## the demo and
 	@$(BIN)/pytest -q -m local_cloud
 
 MINUTES ?= 10
+.PHONY: mutants
+mutants: setup ## plant faults in what decides about pages, and list those that no test finds, in hours (ARGS="burstwatch.bucket*")
+	@UV_PROJECT_ENVIRONMENT=.cache/mutants/venv $(UV) sync --quiet --frozen --all-extras --group mutants --python $(PYTHON)
+	@mkdir -p .cache/mutants/tree && git ls-files -z | xargs -0 cp --parents --target-directory=.cache/mutants/tree
+	@cd .cache/mutants/tree && ../venv/bin/mutmut run $(ARGS) && ../venv/bin/mutmut results
+
 .PHONY: fuzz
 fuzz: setup ## every parser with inputs that are guided by the code they reach (MINUTES=10, TARGETS="config nvme")
 	@UV_PROJECT_ENVIRONMENT=.cache/fuzz/venv $(UV) sync --quiet --frozen --all-extras --group fuzz --python $(PYTHON)

@@ -110,7 +110,9 @@ def run(
     with contextlib.ExitStack() as ending:
         pool = ending.enter_context(ThreadPoolExecutor(1))
         ending.push(lambda failure, *_: stack.cancel() if failure else None)
-        preparing = pool.submit(_prepare, stack)
+        inbox = Inbox(client("sns"), client("sqs"), endpoint=cloud.endpoint)
+        ending.callback(inbox.close)
+        preparing = pool.submit(_prepare, stack, inbox)
         if pace.deploys_first:
             preparing.result()
         live_at = _next_minute(time.time() + pace.begins_after_s)
@@ -122,9 +124,6 @@ def run(
         )
         outputs = preparing.result()
         say(f"`cdk deploy` is done; lead {pace.settings['lead_s']} s here, 15 minutes by default")
-        inbox = Inbox(client("sns"), client("sqs"), endpoint=cloud.endpoint)
-        ending.callback(inbox.close)
-        _subscribe(inbox, outputs)
 
         def look() -> list[str]:
             missing = boards.write(out / "dashboards", now_s=time.time())
@@ -156,11 +155,6 @@ def run(
 
 def _too_slow(cloudwatch: Any, player: Player, live_at: float) -> str | None:  # noqa: ANN401 - boto3
     return player.too_slow() or sweeps_too_late(cloudwatch, live_at, time.time())
-
-
-def _subscribe(inbox: Inbox, outputs: Mapping[str, str]) -> None:
-    for name, topic in (("page", "Page"), ("notice", "Notice"), ("events", "Events")):
-        inbox.subscribe(name, outputs[f"{topic}TopicArn"], http=name == "page")
 
 
 def _end(out: Path, broken: Sequence[str]) -> int:
@@ -230,10 +224,14 @@ def _take_down(cloud: LocalCloud, stack: Stack, cloudwatch: Any) -> list[str]:  
     return [f"{len(left)} alarms were left behind"] if left else []
 
 
-def _prepare(stack: Stack) -> dict[str, str]:
+def _prepare(stack: Stack, inbox: Inbox) -> dict[str, str]:
+    """Deploy, and subscribe before a sweep can page. Returns the stack's outputs."""
     stack.synth()
     stack.bootstrap()
-    return stack.deploy()
+    outputs = stack.deploy()
+    for name, topic in (("page", "Page"), ("notice", "Notice"), ("events", "Events")):
+        inbox.subscribe(name, outputs[f"{topic}TopicArn"], http=name == "page")
+    return outputs
 
 
 def _scan(cloud: LocalCloud) -> dict[str, Mapping[str, Any]]:
