@@ -13,7 +13,7 @@ from benchmarks.record import keep
 from benchmarks.recordings import RHOS, recordings
 from burstwatch.backtest.evaluate import FEEDS, score_trial
 from burstwatch.backtest.policies import find_policies
-from burstwatch.backtest.scores import Result, as_numbers, totals
+from burstwatch.backtest.scores import Result, as_numbers, score_totals
 from burstwatch.backtest.trials import Trial, make_trial
 from burstwatch.backtest.workloads import read_workload
 
@@ -47,7 +47,7 @@ def main() -> None:
             results.append(result)
             if sys.stderr.isatty():
                 print(f"\r{number}/{len(plays)}\033[K", end="", file=sys.stderr)
-    summed = totals(results)
+    summed = score_totals(results)
     records = [
         {"seen": name, "trials": len(plays), **as_numbers(score)} for name, score in summed.items()
     ]

@@ -20,7 +20,7 @@ from burstwatch import bucket as tb
 from burstwatch.backtest.evaluate import Feed, Policy, Truth, score_trial
 from burstwatch.backtest.policies.baselines import static
 from burstwatch.backtest.policies.burstwatch import Burstwatch
-from burstwatch.backtest.scores import Result, as_numbers, intervals, report, totals
+from burstwatch.backtest.scores import Result, as_numbers, intervals, report, score_totals
 from burstwatch.backtest.trials import Trial, incidents
 from burstwatch.bucket import HOUR_S
 from burstwatch.forecast.whatif_kind import described_by_hand
@@ -83,7 +83,7 @@ def main() -> None:
             results.append(result)
             if sys.stderr.isatty():
                 print(f"\r{number}/{len(plays)}\033[K", end="", file=sys.stderr)
-    summed = totals(results)
+    summed = score_totals(results)
     print(report(summed, results))
     record = {
         "foresight_s": FORESIGHT_S,

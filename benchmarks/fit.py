@@ -23,7 +23,7 @@ from benchmarks.recordings import Recording, made_up, servers, vms
 from burstwatch.backtest.evaluate import FEEDS, Scorer
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import Score
-from burstwatch.backtest.trials import Event, Trial
+from burstwatch.backtest.trials import Incident, Trial
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import FEATURES, evidence
 from burstwatch.forecast.judge import BACK_RATIO, RELAPSE_S, WARNING_MARGINS
@@ -96,7 +96,7 @@ class Moments:
     spent: Array
     period_s: float
     span: tuple[float, float]
-    events: list[Event]
+    events: list[Incident]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,14 @@ from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.policies.baselines import static
 from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.policies.linear import linear
-from burstwatch.backtest.scores import Result, as_numbers, draw_scores, intervals, report, totals
+from burstwatch.backtest.scores import (
+    Result,
+    as_numbers,
+    draw_scores,
+    intervals,
+    report,
+    score_totals,
+)
 from burstwatch.backtest.trials import make_trial
 from burstwatch.forecast.hazard import MODEL, Model, parse_model
 
@@ -110,7 +117,7 @@ def _played(chosen: Sequence[Recording], view: str) -> list[Result]:
 
 
 def _publish(name: str, results: Sequence[Result], *, view: str) -> None:
-    summed = totals(results)
+    summed = score_totals(results)
     shown = {
         key: score
         for key, score in summed.items()
@@ -139,7 +146,7 @@ def _by_machine(results: Sequence[Result]) -> dict[str, object]:
     for result in results:
         by_machine.setdefault(result.group, []).append(result)
     return {
-        machine: as_numbers(totals(of_machine)["burstwatch"])
+        machine: as_numbers(score_totals(of_machine)["burstwatch"])
         for machine, of_machine in by_machine.items()
     }
 

@@ -51,7 +51,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
     except Exception as error:
         logger.exception("failed", request=event["RequestType"])
         reason = f"{type(error).__name__}: {error}"
-    answer(event, context, reason)
+    answer_cloudformation(event, context, reason)
 
 
 def begin(deployment: str, units: Iterable[str], period_s: float, periods: int) -> None:
@@ -88,7 +88,7 @@ def _again(deployment: str, settle_s: float) -> list[Any]:
     return delete_all(deployment)
 
 
-def answer(event: dict[str, Any], context: LambdaContext, reason: str) -> None:
+def answer_cloudformation(event: dict[str, Any], context: LambdaContext, reason: str) -> None:
     """Tell CloudFormation how it went."""
     body = {
         "Status": "FAILED" if reason else "SUCCESS",

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -23,16 +22,6 @@ def trees(*folders: str) -> Iterator[tuple[Path, ast.Module]]:
     paths = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
     assert paths
     return ((path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
-
-
-def test_no_two_public_classes_have_the_same_name() -> None:
-    names = Counter(
-        node.name
-        for _, tree in trees(*PACKAGES)
-        for node in tree.body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-    )
-    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_no_function_is_longer_than_sixty_lines() -> None:
@@ -113,6 +102,36 @@ def test_docstrings_and_comments_of_constants_begin_with_the_thing_they_are_abou
         if line.strip().startswith(tuple(f"#: {words}" for words in BEGIN_NOWHERE))
     ]
     assert texts == []
+
+
+#: What a command, a kind, a format or a program has to define: one name for one part of a contract.
+PARTS_OF_A_CONTRACT = {
+    "add_arguments", "at_zero", "build_parser", "cause", "describe", "fixes", "handler", "identify",
+    "main", "read_document", "run", "spent", "to_ratio", "totals",
+}  # fmt: skip
+
+
+def test_no_public_name_stands_for_two_things() -> None:
+    """Functions, classes and types of all that ships; a constant belongs to its module."""
+    modules_by_name: dict[str, list[str]] = {}
+    for path in (
+        path for package in (*PACKAGES, "lambdas") for path in (ROOT / package).rglob("*.py")
+    ):
+        for node in ast.parse(path.read_text()).body:
+            match node:
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                    pass
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)])
+                    | ast.AnnAssign(target=ast.Name(id=name))
+                ):
+                    if not re.fullmatch("[A-Z][a-z]+[A-Za-z]*", name):
+                        continue
+                case _:
+                    continue
+            if not name.startswith("_") and name not in PARTS_OF_A_CONTRACT:
+                modules_by_name.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    assert not {name: paths for name, paths in modules_by_name.items() if len(paths) > 1}
 
 
 def test_no_test_uses_another_test_or_a_private_part_of_the_product() -> None:

@@ -10,7 +10,7 @@ from burstwatch.formatting import number
 from burstwatch_exporter.measure.picture import scaling_charts, step_charts
 from burstwatch_exporter.measure.plan import imagined, make_plan
 from burstwatch_exporter.measure.profiles import find_profile, profiles
-from burstwatch_exporter.measure.record import read_record
+from burstwatch_exporter.measure.record import read_result
 from burstwatch_exporter.measure.report import plan_text, record_text
 from burstwatch_exporter.measure.settings import SETTINGS, SWITCHES
 from tools.pages import MEASURED
@@ -93,12 +93,12 @@ def plan_example() -> str:
 
 def example_text() -> str:
     """An example of a measurement's output, as a disk that the kernel throttled gave it."""
-    return f"```\n{record_text(read_record(MEASURED / 'drain.json')).strip()}\n```\n"
+    return f"```\n{record_text(read_result(MEASURED / 'drain.json')).strip()}\n```\n"
 
 
 def pictures() -> dict[Path, str]:
     """The pictures of the page, by file."""
-    drain, scaling = (read_record(MEASURED / f"{name}.json") for name in ("drain", "scaling"))
+    drain, scaling = (read_result(MEASURED / f"{name}.json") for name in ("drain", "scaling"))
     return {
         DOCS / "drain.svg": picture(list(step_charts(drain.steps[0], drain))),
         DOCS / "scaling.svg": picture(list(scaling_charts(scaling))),

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import WEEK_S, Score
-from burstwatch.backtest.trials import Event, Trial
+from burstwatch.backtest.trials import Incident, Trial
 from burstwatch.config import Config
 from burstwatch.forecast.policy import PAGED
 from burstwatch.formatting import DAY
@@ -59,7 +59,7 @@ class Truth:
     """The facts that a rule may use beside the observation. Only the oracle looks at ``events``."""
 
     config: Config
-    events: Sequence[Event]
+    events: Sequence[Incident]
 
 
 class Policy(Protocol):
@@ -138,7 +138,7 @@ class Scorer:
     """
 
     period_s: float
-    events: Sequence[Event]
+    events: Sequence[Incident]
     span: tuple[float, float]
     lead_s: float
     fastest_s: float
@@ -196,13 +196,13 @@ class Scorer:
                 needless.append(at)
         return right, needless
 
-    def _is_one_episode(self, runs: Sequence[tuple[float, float]], event: Event) -> bool:
+    def _is_one_episode(self, runs: Sequence[tuple[float, float]], event: Incident) -> bool:
         """True if one alarm, begun and ended once, was all from the foresight before to the recovery."""
         begin_s = event.empty_s - self.foresight_s
         return sum(last > begin_s and begin <= event.recovered_s for begin, last in runs) == 1
 
 
-def _lead_s(runs: Sequence[tuple[float, float]], event: Event) -> float:
+def _lead_s(runs: Sequence[tuple[float, float]], event: Incident) -> float:
     since = [begin for begin, last in runs if begin <= event.empty_s < last]
     return event.empty_s - since[-1] if since else 0.0
 
@@ -227,5 +227,5 @@ def _is_on(runs: Sequence[tuple[float, float]], at: float) -> bool:
     return index >= 0 and at < runs[index][1]
 
 
-def _in_incident(events: Sequence[Event], at: float) -> bool:
+def _in_incident(events: Sequence[Incident], at: float) -> bool:
     return any(event.empty_s <= at < event.recovered_s for event in events)

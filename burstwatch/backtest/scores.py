@@ -164,7 +164,7 @@ class Result:
     scores: dict[str, Score]
 
 
-def totals(results: Sequence[Result]) -> dict[str, Score]:
+def score_totals(results: Sequence[Result]) -> dict[str, Score]:
     """The counts of each policy over all trials."""
     names = results[0].scores if results else {}
     return {name: sum((result.scores[name] for result in results), Score()) for name in names}
@@ -266,9 +266,11 @@ def resample(
 COLORS = {"burstwatch": RED, "oracle": GREEN, "guarantee": BLUE}
 
 
-def draw_scores(totals: Mapping[str, Score], *, title: str) -> str:
+def draw_scores(score_totals: Mapping[str, Score], *, title: str) -> str:
     """Exhaustions announced over needless pages a volume-week, one dot a policy, as SVG."""
-    positions = {name: (score.needless_per_week, score.announced) for name, score in totals.items()}
+    positions = {
+        name: (score.needless_per_week, score.announced) for name, score in score_totals.items()
+    }
     points = {n: (x, y) for n, (x, y) in positions.items() if x is not None and y is not None}
     right = max((x for x, _ in points.values()), default=1.0)
     low = min((y for _, y in points.values()), default=0.0)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.volumes import Access, Served, VolumeSpec, serve
+from burstwatch.ebs.volumes import Access, Served, VolumeSpec, served_load
 from burstwatch.kinds.base import PERCENT
 from burstwatch.recordings.samples import Sample, volume_sample
 
@@ -122,7 +122,7 @@ class Simulation:
         return span, after
 
     def _served(self, load: Phase, *, has_credits: bool) -> Served:
-        return serve(
+        return served_load(
             self.spec,
             iops=load.iops,
             io_kib=load.io_kib,

@@ -17,7 +17,7 @@ from burstwatch.recordings.samples import Sample, to_points
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
+class Incident:
     """One exhaustion: from empty until back at 20 %, in seconds; infinite if not in the data.
 
     ``full_s`` is when the bucket was last as good as full before.
@@ -43,7 +43,7 @@ class Trial:
     resource: Resource
     rows: list[Sample]
     step_s: float
-    events: list[Event]
+    events: list[Incident]
     points: Sequence[Datapoint] = ()
     kind: str = KIND.name
 
@@ -107,19 +107,19 @@ def recorded_trial(
     )
 
 
-def _true_events(points: Sequence[Datapoint]) -> list[Event]:
+def _true_events(points: Sequence[Datapoint]) -> list[Incident]:
     return incidents(
         (point.start_s + point.period_s, point.emptied_at is not None, point.level_ratio)
         for point in points
     )
 
 
-def incidents(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:
+def incidents(steps: Iterable[tuple[float, bool, float]]) -> list[Incident]:
     """Incidents from (end of the step, whether it turned empty in it, level at the end).
 
     An event's time is the end of its step: that is when a datapoint first shows it.
     """
-    events: list[Event] = []
+    events: list[Incident] = []
     is_open, full_s = False, -math.inf
     for end_s, turned_empty, ratio in steps:
         full_s = end_s if ratio >= BACK_RATIO else full_s
@@ -127,6 +127,6 @@ def incidents(steps: Iterable[tuple[float, bool, float]]) -> list[Event]:
             events[-1] = replace(events[-1], recovered_s=end_s)
             is_open = False
         elif not is_open and turned_empty:
-            events.append(Event(empty_s=end_s, recovered_s=math.inf, full_s=full_s))
+            events.append(Incident(empty_s=end_s, recovered_s=math.inf, full_s=full_s))
             is_open = True
     return events

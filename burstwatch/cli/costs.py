@@ -14,15 +14,15 @@ from burstwatch.polling.cost import (
     MOST_ALARMS,
     RESOURCE_METRICS,
     Cost,
-    cost_of,
     usd_an_hour_warned_of,
+    watching_cost,
 )
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.look.snapshot import UnitSnapshot
 
 #: The resources of a type, and the cost of each of its buckets.
-Group = tuple[set[str], list[Cost]]
+CostGroup = tuple[set[str], list[Cost]]
 
 
 def cost_report(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
@@ -105,13 +105,13 @@ def cost_json(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
     return "\n".join([*types, *fixed])
 
 
-def _by_type(looks: "Sequence[UnitSnapshot]", config: Config) -> Mapping[str, Group]:
-    groups: dict[str, Group] = defaultdict(lambda: (set(), []))
+def _by_type(looks: "Sequence[UnitSnapshot]", config: Config) -> Mapping[str, CostGroup]:
+    groups: dict[str, CostGroup] = defaultdict(lambda: (set(), []))
     for snapshot in looks:
         for resource, assessment in snapshot.buckets:
             ids, costs = groups[resource.facts.get("type", resource.kind)]
             ids.add(resource.id)
-            costs.append(cost_of(resource, assessment, config))
+            costs.append(watching_cost(resource, assessment, config))
     return groups
 
 

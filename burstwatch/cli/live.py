@@ -118,7 +118,7 @@ class Top(App[None]):
         chosen = self._chosen()
         table.clear()
         for line in lines:
-            table.add_row(*cells(line), key=line.key)
+            table.add_row(*table_cells(line), key=line.key)
         keys = [line.key for line in lines]
         if chosen in keys:
             table.move_cursor(row=keys.index(chosen))
@@ -159,7 +159,7 @@ class Top(App[None]):
         return key or ""
 
 
-def cells(line: ShownResource) -> tuple[Text, ...]:
+def table_cells(line: ShownResource) -> tuple[Text, ...]:
     """A line in colours; the verdict is a word as well."""
     style = STYLES[line.verdict]
     return (

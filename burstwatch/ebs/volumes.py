@@ -214,7 +214,7 @@ def credits_per_op(volume_spec: VolumeSpec, *, io_kib: float, access: Access) ->
     return float(max(1, math.ceil(units)))
 
 
-def serve(
+def served_load(
     volume_spec: VolumeSpec,
     *,
     iops: float,

@@ -14,7 +14,7 @@ from burstwatch.ebs.volumes import (
     InstanceLimits,
     Served,
     VolumeSpec,
-    serve,
+    served_load,
     volume_spec,
 )
 from burstwatch.history.observations import State
@@ -47,7 +47,7 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class Prediction:
     """One object of `burstwatch whatif --json`. None is "never" or "does not apply"."""
 
     state: State
@@ -71,7 +71,7 @@ class Answer:
     served_mib_s_when_empty: float
 
 
-def answer(question: Question) -> Answer:
+def answer(question: Question) -> Prediction:
     """Work the question out in closed form.
 
     Raises:
@@ -93,7 +93,7 @@ def answer(question: Question) -> Answer:
     )
 
     def served(*, has_credits: bool) -> Served:
-        return serve(
+        return served_load(
             volume,
             iops=iops,
             io_kib=io_kib,
@@ -104,7 +104,7 @@ def answer(question: Question) -> Answer:
 
     full, empty = served(has_credits=True), served(has_credits=False)
     now = full if question.balance_percent > 0 else empty
-    result = Answer(
+    result = Prediction(
         state="not_applicable",
         reason=volume.no_bucket_reason,
         baseline=volume.baseline,

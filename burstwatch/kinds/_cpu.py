@@ -21,7 +21,7 @@ from burstwatch.kinds.base import (
     Example,
     Item,
     Kind,
-    Rates,
+    RatesByMetric,
     Related,
     Thing,
     Totals,
@@ -290,7 +290,7 @@ def spent(
     return _charged(resource, totals, start_s, period_s) if resource.is_sized else None
 
 
-def cause(resource: Resource, rates: Rates) -> Cause | None:
+def cause(resource: Resource, rates: RatesByMetric) -> Cause | None:
     """The CPU load of the last minutes, in words."""
     if USAGE not in rates or not resource.limit.rate or not resource.is_sized:
         return None
@@ -334,7 +334,7 @@ def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
     return {USAGE: load["cpu_percent"] / PERCENT * resource.limit.rate / CREDIT_S}
 
 
-def example_of(
+def cpu_example(
     help_text: str, item: Callable[[Mapping[str, str]], tuple[Item, Related]], **more: str
 ) -> Example:
     """The description by hand of an instance type with CPU credits, which must be in AWS's table."""

@@ -10,7 +10,7 @@ from functools import partial
 from burstwatch.fixes import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu, _rds
-from burstwatch.kinds.base import Item, Kind, Rates, Related, Thing
+from burstwatch.kinds.base import Item, Kind, RatesByMetric, Related, Thing
 from burstwatch.sources import Figure
 
 #: The only family of databases in Standard mode.
@@ -48,7 +48,7 @@ def database_kind(
             usd_vcpu_h=usd_vcpu_h,
         )
 
-    def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+    def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """A larger instance; the price of another class is not known here."""
         detail: _cpu.Detail = resource.detail
         yield _cpu.larger_fix(
@@ -72,7 +72,7 @@ def database_kind(
         cause=_cpu.cause,
         at_zero=_cpu.at_zero,
         fixes=fixes,
-        example=_cpu.example_of("an instance class, such as db.t3.medium", partial(_item, engine)),
+        example=_cpu.cpu_example("an instance class, such as db.t3.medium", partial(_item, engine)),
     )
     return kind
 
@@ -86,5 +86,5 @@ def _instance(item: Item) -> _cpu.Instance:
     return _cpu.Instance(
         type=item["DBInstanceClass"],
         since_s=_rds.created_s(item),
-        in_use=_rds.is_running(item),
+        in_use=_rds.is_database_running(item),
     )

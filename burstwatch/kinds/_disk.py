@@ -8,7 +8,7 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._spent import demand_point
-from burstwatch.kinds.base import Cause, Rates, Totals
+from burstwatch.kinds.base import Cause, RatesByMetric, Totals
 
 IOPS, MIB_S = "IOPS", "MiB/s"
 DEFAULT_IO_KIB = 16.0
@@ -72,10 +72,10 @@ def totals_of(
     return totals
 
 
-def cause_of(traffic: Traffic) -> Callable[[Resource, Rates], Cause | None]:
+def cause_of(traffic: Traffic) -> Callable[[Resource, RatesByMetric], Cause | None]:
     """The reads and writes of the last minutes, in words."""
 
-    def cause(resource: Resource, rates: Rates) -> Cause | None:
+    def cause(resource: Resource, rates: RatesByMetric) -> Cause | None:
         load = io_load(traffic, rates)
         if load is None or not load.iops:
             return None

@@ -65,7 +65,7 @@ TAGGING = Tagging(
 )
 
 
-def is_running(instance: Item) -> bool:
+def is_instance_running(instance: Item) -> bool:
     """True if an instance can do I/O now; one whose state is not known may."""
     return instance.get("State", {}).get("Name", "running") in RUNNING
 
@@ -90,7 +90,7 @@ def is_restarted(instance: Item) -> bool:
     return started_s is not None and any(at < started_s - FIRST_START_S for at in attached)
 
 
-def limits_of(instance_type: Item) -> InstanceLimits | None:
+def limits_from_aws(instance_type: Item) -> InstanceLimits | None:
     """The limits of an instance of a type over all its volumes, if AWS says them."""
     info = instance_type.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     if not info:

@@ -31,7 +31,7 @@ FILE_SYSTEMS = Listing(
 )
 
 
-def is_running(item: Item) -> bool:
+def is_file_system_running(item: Item) -> bool:
     """True if a file system serves anything now."""
     return item.get("Lifecycle", "") not in NOT_RUNNING
 

@@ -37,7 +37,7 @@ def created_s(item: Item) -> float | None:
     return item["InstanceCreateTime"].timestamp() if "InstanceCreateTime" in item else None
 
 
-def is_running(item: Item) -> bool:
+def is_database_running(item: Item) -> bool:
     """True if a database can spend anything now."""
     return item.get("DBInstanceStatus", "") not in STOPPED
 

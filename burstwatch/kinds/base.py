@@ -25,7 +25,7 @@ Related: TypeAlias = "Mapping[str, Mapping[str, Item]]"
 #: Amounts of one period, by metric.
 Totals: TypeAlias = "Mapping[str, float]"
 #: Mean amounts a second of the last minutes, by metric.
-Rates: TypeAlias = "Mapping[str, float]"
+RatesByMetric: TypeAlias = "Mapping[str, float]"
 
 
 #: The unit of a resource that is described by hand.
@@ -264,9 +264,9 @@ class Kind:
     spent: Callable[[Resource, Totals, float, float], DemandPoint | None]
     console: str
     limits: Mapping[str, str]
-    cause: Callable[[Resource, Rates], Cause | None]
+    cause: Callable[[Resource, RatesByMetric], Cause | None]
     at_zero: Callable[[Resource], str] = falls_to_baseline
-    fixes: Callable[[Resource, float, Rates], Iterable[Fix]]
+    fixes: Callable[[Resource, float, RatesByMetric], Iterable[Fix]]
     example: Example
 
     @property
@@ -282,7 +282,7 @@ class Kind:
         return (self.inventory, *([tags.listing] if tags else []), *lookups)
 
     def what_helps(
-        self, resource: Resource, level: float, demand: float, rates: Rates
+        self, resource: Resource, level: float, demand: float, rates: RatesByMetric
     ) -> tuple[Fix, ...]:
         """The soonest fixes when ``level`` credits are left at ``demand`` credits a second: less load, or a change."""
         bucket, unit = resource.bucket, resource.rate_unit

@@ -24,8 +24,8 @@ from burstwatch.kinds._ec2 import (
     PAGE_SIZE,
     TAGGING,
     filtered_by,
-    is_running,
-    limits_of,
+    is_instance_running,
+    limits_from_aws,
     started_at,
     types_in,
 )
@@ -38,7 +38,7 @@ from burstwatch.kinds.base import (
     Kind,
     Listing,
     Lookup,
-    Rates,
+    RatesByMetric,
     Related,
     Thing,
     Totals,
@@ -96,7 +96,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         no_bucket_reason=spec.no_bucket_reason,
         limit=limit,
         statistic=statistic,
-        in_use=bool(attachment) and is_running(instance),
+        in_use=bool(attachment) and is_instance_running(instance),
         in_use_since_s=started_at(instance),
         parents=(instance_id,) if instance_id else (),
         rate_unit=RATE_UNITS[spec.unit],
@@ -148,7 +148,7 @@ def spent(
     return demand_of(cost, start_s, period_s, binding)
 
 
-def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """A volume that sustains it."""
     spec, load = resource.detail.spec, io_load(TRAFFIC, rates)
     yield from volume_fixes(spec, demand=demand, load=load, prices=EBS_PRICES.get(resource.region))
@@ -177,7 +177,7 @@ def _type_of(instance: Item, related: Related) -> tuple[str, InstanceLimits | No
     spec = related["instance_types"].get(instance_type, {})
     # Only Nitro publishes a Minimum. Asking for it on Xen would look like silence.
     statistic: Statistic = "Minimum" if spec.get("Hypervisor") == "nitro" else "Average"
-    return instance_type, limits_of(spec), statistic
+    return instance_type, limits_from_aws(spec), statistic
 
 
 def _settling(spec: VolumeSpec, change: Item, now: float) -> tuple[Bucket | None, float | None]:

@@ -19,8 +19,8 @@ from burstwatch.kinds._ec2 import (
     INSTANCES,
     PAGE_SIZE,
     TAGGING,
+    is_instance_running,
     is_restarted,
-    is_running,
     started_at,
     types_in,
 )
@@ -29,7 +29,7 @@ from burstwatch.kinds.base import (
     Kind,
     Listing,
     Lookup,
-    Rates,
+    RatesByMetric,
     Related,
     Thing,
     identified_by,
@@ -105,7 +105,9 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     resource = _cpu.resource_of(
         thing,
         _cpu.Instance(
-            type=instance_type, since_s=started_at(thing.item), in_use=is_running(thing.item)
+            type=instance_type,
+            since_s=started_at(thing.item),
+            in_use=is_instance_running(thing.item),
         ),
         kind=KIND,
         metric=_cpu.SURPLUS if is_unlimited else _cpu.BALANCE,
@@ -120,7 +122,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     yield replace(resource, spec={**resource.spec, "mode": mode} if resource.spec else {})
 
 
-def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """Unlimited mode with its price at this load, or a larger instance."""
     detail: _cpu.Detail = resource.detail
     spec, usd = detail.spec, detail.usd_vcpu_h
@@ -177,7 +179,7 @@ KIND = Kind(
     cause=_cpu.cause,
     at_zero=_cpu.at_zero,
     fixes=fixes,
-    example=_cpu.example_of(
+    example=_cpu.cpu_example(
         "an instance type, such as t3.medium", _item, mode="standard (default) or unlimited"
     ),
 )

@@ -7,7 +7,7 @@ from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
     INSTANCES,
     TAGGING,
-    is_running,
+    is_instance_running,
     started_at,
     types_in,
 )
@@ -17,8 +17,8 @@ from burstwatch.kinds._instance_ebs import (
     IO_BALANCE,
     NO_RATE,
     buckets_of,
-    example_of,
     fixes_of,
+    instance_example,
 )
 from burstwatch.kinds.base import DemandMetric, Kind, Lookup, Related, Thing
 
@@ -46,7 +46,7 @@ def describe(thing: Thing, related: Related, now: float) -> tuple[Resource, ...]
         unit=thing.unit,
         bucket=None,
         limit=NO_RATE,
-        in_use=is_running(thing.item),
+        in_use=is_instance_running(thing.item),
         in_use_since_s=started_s,
         reports_when_idle=True,
         # History from before its last start says nothing of now, and silence since then is no late data.
@@ -72,5 +72,7 @@ KIND = Kind(
     limits=LIMITS,
     cause=cause_of(TRAFFIC),
     fixes=fixes_of("type"),
-    example=example_of(TRAFFIC, lambda type_: {"InstanceId": "i-example", "InstanceType": type_}),
+    example=instance_example(
+        TRAFFIC, lambda type_: {"InstanceId": "i-example", "InstanceType": type_}
+    ),
 )

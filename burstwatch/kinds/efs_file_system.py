@@ -23,7 +23,7 @@ from burstwatch.kinds.base import (
     Item,
     Kind,
     Listing,
-    Rates,
+    RatesByMetric,
     Related,
     Tagging,
     Thing,
@@ -123,7 +123,7 @@ def to_ratio(resource: Resource, value: float) -> float:
     return min(1.0, value / MIB / resource.bucket.capacity)
 
 
-def cause(resource: Resource, rates: Rates) -> Cause | None:
+def cause(resource: Resource, rates: RatesByMetric) -> Cause | None:
     """The metered I/O of the last minutes, in words."""
     if METERED not in rates:
         return None
@@ -139,7 +139,7 @@ def at_zero(resource: Resource) -> str:
     return f"{number(served)} instead of {number(resource.bucket.burst)} {MIB_S}"
 
 
-def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """Another throughput mode with its price."""
     is_priced = resource.region in PRICED_REGIONS
     mb_s = demand * MIB / 1e6

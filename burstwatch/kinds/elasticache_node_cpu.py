@@ -14,7 +14,7 @@ from burstwatch.kinds.base import (
     Item,
     Kind,
     Listing,
-    Rates,
+    RatesByMetric,
     Related,
     Tagging,
     TagListing,
@@ -71,7 +71,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         yield resource
 
 
-def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """A larger node; its price is not known here."""
     detail: _cpu.Detail = resource.detail
     yield _cpu.larger_fix(
@@ -125,5 +125,5 @@ KIND = Kind(
     cause=_cpu.cause,
     at_zero=_cpu.at_zero,
     fixes=fixes,
-    example=_cpu.example_of("a node type, such as cache.t3.medium", _item),
+    example=_cpu.cpu_example("a node type, such as cache.t3.medium", _item),
 )

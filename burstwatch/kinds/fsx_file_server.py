@@ -15,7 +15,7 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds import _fsx
 from burstwatch.kinds._disk import IOPS, MIB_S, cause_of, estimated_spent, rate_facts, totals_of
-from burstwatch.kinds.base import Example, Item, Kind, Rates, Related, Thing, float_in
+from burstwatch.kinds.base import Example, Item, Kind, RatesByMetric, Related, Thing, float_in
 from burstwatch.sources import Figure
 
 #: How long a full bucket lasts at the maximum.
@@ -79,7 +79,7 @@ def _base(thing: Thing) -> Resource:
         is_documented=False,
         limit=Limit(rate=0.0, binding="throughput"),
         statistic="Average",
-        in_use=_fsx.is_running(item),
+        in_use=_fsx.is_file_system_running(item),
         reports_when_idle=True,
         published_every_s=PERIOD_S,
         rate_unit=MIB_S,
@@ -117,7 +117,7 @@ def _unsized(thing: Thing, why: str) -> Iterator[Resource]:
         )
 
 
-def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """More throughput capacity; its price is not known here."""
     yield Fix(
         action=f"raise the throughput capacity to one that sustains {number(demand)} {resource.rate_unit}",

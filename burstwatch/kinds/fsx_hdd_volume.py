@@ -15,7 +15,7 @@ from burstwatch.kinds.base import (
     Example,
     Item,
     Kind,
-    Rates,
+    RatesByMetric,
     Related,
     Thing,
     Totals,
@@ -58,7 +58,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         no_bucket_reason="" if is_hdd else f"{storage} storage has no burst credits",
         limit=Limit(rate=burst, binding="volume_throughput"),
         statistic="Average",
-        in_use=_fsx.is_running(item),
+        in_use=_fsx.is_file_system_running(item),
         reports_when_idle=True,
         rate_unit=MIB_S,
         least_lead_s=LEAD_S,
@@ -84,7 +84,7 @@ def spent(
     return demand_point(resource, start_s, period_s, rate, most=most)
 
 
-def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """More storage; the type of storage cannot be changed."""
     yield Fix(
         action=f"grow the storage to {demand / EARNED.value * GIB_PER_TIB:,.0f} GiB",

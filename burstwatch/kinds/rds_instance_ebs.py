@@ -15,8 +15,8 @@ from burstwatch.kinds._instance_ebs import (
     IO_BALANCE,
     NO_RATE,
     buckets_of,
-    example_of,
     fixes_of,
+    instance_example,
     without_bucket,
 )
 from burstwatch.kinds.base import Item, Kind, Lookup, Related, Thing
@@ -63,7 +63,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         unit=thing.unit,
         bucket=None,
         limit=NO_RATE,
-        in_use=_rds.is_running(item),
+        in_use=_rds.is_database_running(item),
         reports_when_idle=True,
         history_from_s=_rds.created_s(item),
         facts={"type": item["DBInstanceClass"], "instance_type": instance_type},
@@ -99,5 +99,5 @@ KIND = Kind(
     limits=LIMITS,
     cause=cause_of(_rds.TRAFFIC),
     fixes=fixes_of("class"),
-    example=example_of(_rds.TRAFFIC, _item),
+    example=instance_example(_rds.TRAFFIC, _item),
 )

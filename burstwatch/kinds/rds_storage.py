@@ -22,10 +22,19 @@ from burstwatch.kinds._rds import (
     TRAFFIC,
     TRAFFIC_METRICS,
     created_s,
-    is_running,
+    is_database_running,
 )
 from burstwatch.kinds._spent import binding_of, demand_of
-from burstwatch.kinds.base import Example, Item, Kind, Rates, Related, Thing, Totals, float_in
+from burstwatch.kinds.base import (
+    Example,
+    Item,
+    Kind,
+    RatesByMetric,
+    Related,
+    Thing,
+    Totals,
+    float_in,
+)
 from burstwatch.sources import Figure, Source
 
 STORAGE_PAGE = Source(
@@ -73,7 +82,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         limit=Limit(rate=0.0, binding=NO_LIMIT),
         # One sample a minute, and no page says of which instant in it.
         statistic="Average",
-        in_use=is_running(item),
+        in_use=is_database_running(item),
         reports_when_idle=True,
         rate_unit=IOPS,
         facts={
@@ -136,7 +145,7 @@ def spent(
     return demand_of(cost, start_s, period_s, binding_of(resource, ops / period_s))
 
 
-def fixes(resource: Resource, demand: float, rates: Rates) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """Storage without credits; the price of RDS storage is not known here."""
     yield Fix(
         action="change to gp3 storage",

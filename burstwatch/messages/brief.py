@@ -17,7 +17,7 @@ from burstwatch.formatting import DAY, MINUTE, clock_time, span
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
-from burstwatch.kinds.base import Kind, Rates
+from burstwatch.kinds.base import Kind, RatesByMetric
 from burstwatch.shards import thing_id
 
 #: Of a bucket whose size and baseline are not known.
@@ -138,7 +138,9 @@ def _between(projection: Projection) -> str:
     return "" if earliest == last else f"{earliest} at the earliest, {last} at the latest"
 
 
-def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> tuple[Fix, ...]:
+def _fixes(
+    resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric
+) -> tuple[Fix, ...]:
     bucket, level, demand = resource.bucket, projection.level, projection.demand
     if bucket is None or level is None or demand is None:
         return ()
@@ -152,7 +154,7 @@ def _fixes(resource: Resource, projection: Projection, kind: Kind, rates: Rates)
     return kind.what_helps(resource, level.likely * bucket.capacity, needed, rates)
 
 
-def _cause(resource: Resource, projection: Projection, kind: Kind, rates: Rates) -> str:
+def _cause(resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric) -> str:
     cause = kind.cause(resource, rates)
     if cause is None:
         return ""

@@ -71,7 +71,7 @@ class Episode:
         return {**asdict(self), "lasted_s": self.lasted_s, "lead_s": self.lead_s}
 
 
-def read_record(record: Mapping[str, Any]) -> Episode:
+def parse_episode(record: Mapping[str, Any]) -> Episode:
     """The episode of a record. What a later version added is ignored.
 
     Raises:

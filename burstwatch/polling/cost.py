@@ -43,7 +43,7 @@ def usd_an_hour_warned_of() -> float:
     return (metrics + MOST_ALARMS * PRICES["alarm_metric"].value) * HOUR_S / MONTH_S
 
 
-def cost_of(resource: Resource, assessment: Assessment, config: Config) -> Cost:
+def watching_cost(resource: Resource, assessment: Assessment, config: Config) -> Cost:
     """The cost of asking for one bucket."""
     bucket = resource.bucket
     if bucket is None or not resource.in_use:

@@ -53,7 +53,7 @@ THOUSANDS = re.compile(r"[0-9]{1,3}(\.[0-9]{3})+")
 SHORTENED = re.compile(r"([-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)")
 
 
-def parse_time(cell: str) -> tuple[float, bool]:
+def parse_time_cell(cell: str) -> tuple[float, bool]:
     """The seconds since 1970, and whether the cell says its time zone. Without one it is UTC.
 
     Raises:
@@ -131,7 +131,7 @@ def parse_point(at: object, value: object) -> tuple[float, float]:
         ValueError: naming the one that is wrong, and what is allowed.
     """
     try:
-        seconds, _ = parse_time(str(at))
+        seconds, _ = parse_time_cell(str(at))
     except (ValueError, OverflowError):
         msg = f"a time is {at!r:.80}, allowed are {TIMES}"
         raise ValueError(msg) from None

@@ -30,7 +30,7 @@ MOST_SAMPLES = 5_256_000
 #: A time that is off its place by less is exact.
 EXACT_S = 0.5
 
-Points = Sequence[tuple[float, float]]
+TimedValues = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +98,7 @@ def to_grid(
 
 
 def _rows(
-    points: Mapping[str, Points], places: Mapping[float, float], matched: Matched, kind: Kind
+    points: Mapping[str, TimedValues], places: Mapping[float, float], matched: Matched, kind: Kind
 ) -> tuple[dict[float, dict[str, float]], list[str]]:
     """The values by place and metric, and what was contradictory."""
     rows: dict[float, dict[str, float]] = {at: {} for at in places.values()}
@@ -288,7 +288,7 @@ def _snapped(times: Sequence[float], step_s: float, offset: float) -> dict[float
 
 
 def _notes(
-    points: Mapping[str, Points],
+    points: Mapping[str, TimedValues],
     places: Mapping[float, float],
     row_times: Sequence[float],
 ) -> list[str]:

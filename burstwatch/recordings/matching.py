@@ -14,7 +14,13 @@ from burstwatch.history.points import Statistic
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
-from burstwatch.recordings.samples import VOLUME_COLUMNS, Contents, Sample, Series, lowest_bucket
+from burstwatch.recordings.samples import (
+    VOLUME_COLUMNS,
+    Contents,
+    RecordedSeries,
+    Sample,
+    lowest_bucket,
+)
 
 STATISTIC = re.compile(r"(minimum|average|maximum|sum|samplecount|sample_count)\W*$")
 RESOURCE_ID = re.compile(r"\b(?:vol|i|fs)-[0-9a-f]{8,}\b")
@@ -91,11 +97,16 @@ def match_metrics(
 
 
 def _by_metric(
-    chosen: Sequence[Series], kind: Kind, buckets: Sequence[Resource], name: str, *, is_own: bool
-) -> tuple[dict[str, list[Series]], list[str]]:
+    chosen: Sequence[RecordedSeries],
+    kind: Kind,
+    buckets: Sequence[Resource],
+    name: str,
+    *,
+    is_own: bool,
+) -> tuple[dict[str, list[RecordedSeries]], list[str]]:
     """The series by metric. A single one with another name is taken as the level: in our own columns it has its name."""
-    by_metric: dict[str, list[Series]] = {}
-    unknown: list[Series] = []
+    by_metric: dict[str, list[RecordedSeries]] = {}
+    unknown: list[RecordedSeries] = []
     for series in chosen:
         metric = _metric_of(series, kind)
         if metric:
@@ -117,7 +128,7 @@ def _by_metric(
 def _bucket_of(
     kind: Kind,
     buckets: Sequence[Resource],
-    by_metric: Mapping[str, Sequence[Series]],
+    by_metric: Mapping[str, Sequence[RecordedSeries]],
     contents: Contents,
     name: str,
 ) -> tuple[Resource, list[str]]:
@@ -159,7 +170,7 @@ def _bucket_of(
     return replace(lowest, statistic=statistic), notes
 
 
-def _metric_of(series: Series, kind: Kind) -> str:
+def _metric_of(series: RecordedSeries, kind: Kind) -> str:
     """The metric that a series is, or nothing."""
     short = VOLUME_COLUMNS if kind is EBS_VOLUME else {}
     metrics = sorted(kind.metrics, key=len, reverse=True)
@@ -185,7 +196,7 @@ def _a(statistic: str) -> str:
     return f"an {statistic}" if statistic[0] in "AEIOU" else f"a {statistic}"
 
 
-def _is_other_metric(series: Series, level: str) -> bool:
+def _is_other_metric(series: RecordedSeries, level: str) -> bool:
     """True if a series has the name of another metric of CloudWatch, which is no level of this kind."""
     metrics = {metric for kind in find_kinds().values() for metric in kind.metrics} - {level}
     return any(
@@ -204,7 +215,7 @@ def _allowed(kind: Kind) -> list[str]:
     return [*kind.metrics, *short]
 
 
-def _statistic_of(series: Series) -> str:
+def _statistic_of(series: RecordedSeries) -> str:
     """CloudWatch's statistic, as the file or the end of a name says it."""
     if series.statistic:
         return series.statistic
@@ -215,12 +226,12 @@ def _statistic_of(series: Series) -> str:
     return ""
 
 
-def _preferred(series: Sequence[Series], statistic: str) -> Sequence[Series]:
+def _preferred(series: Sequence[RecordedSeries], statistic: str) -> Sequence[RecordedSeries]:
     """Return the series in this statistic, or all if none is."""
     return [part for part in series if _statistic_of(part) == statistic] or series
 
 
-def _joined(series: Sequence[Series], metric: str, name: str) -> list[tuple[float, float]]:
+def _joined(series: Sequence[RecordedSeries], metric: str, name: str) -> list[tuple[float, float]]:
     """The points of what are parts of one series."""
     if len({(part.names, _statistic_of(part)) for part in series}) > 1:
         msg = f"{name} has several series of {metric}: {_labels(series)}: choose one by --only TEXT"
@@ -228,7 +239,7 @@ def _joined(series: Sequence[Series], metric: str, name: str) -> list[tuple[floa
     return [point for part in series for point in part.points]
 
 
-def _check_one_resource(by_metric: Mapping[str, Sequence[Series]], name: str) -> None:
+def _check_one_resource(by_metric: Mapping[str, Sequence[RecordedSeries]], name: str) -> None:
     ids = {
         resource_id
         for parts in by_metric.values()
@@ -242,7 +253,7 @@ def _check_one_resource(by_metric: Mapping[str, Sequence[Series]], name: str) ->
         raise ValueError(msg)
 
 
-def _labels(series: Sequence[Series]) -> str:
+def _labels(series: Sequence[RecordedSeries]) -> str:
     every = list(dict.fromkeys(part.label[:80] for part in series))
     labels = every[:MOST_NAMED]
     more = len(every) - len(labels)

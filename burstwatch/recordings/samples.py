@@ -142,7 +142,7 @@ def to_points(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Series:
+class RecordedSeries:
     """One series of a file, in the file's order.
 
     ``names`` are what the file calls it, the most telling one first. ``statistic`` is CloudWatch's,
@@ -171,7 +171,7 @@ class Contents:
     """
 
     format: str
-    series: list[Series]
+    series: list[RecordedSeries]
     row_times: tuple[float, ...] = ()
     is_own: bool = False
     gaps_are_silence: bool = True

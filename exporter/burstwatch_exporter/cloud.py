@@ -157,7 +157,7 @@ class Cloud:
         }
 
 
-def make_clients(region: str) -> "Clients":
+def make_host_clients(region: str) -> "Clients":
     """Clients by the environment's credentials.
 
     Raises:

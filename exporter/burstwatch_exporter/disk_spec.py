@@ -183,7 +183,7 @@ def _size(config: VolumeConfig, size_bytes: int) -> tuple[float, str]:
     return device_gib, ""
 
 
-def cost_of(done: Counters, disk: Disk, spec: DiskSpec) -> Charge:
+def charge_of(done: Counters, disk: Disk, spec: DiskSpec) -> Charge:
     """The credits that some I/O may have cost.
 
     Whether discards and flushes are charged is not stated: only the most counts them.

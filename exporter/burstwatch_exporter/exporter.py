@@ -9,7 +9,7 @@ from burstwatch.ebs.instance_types import limits_of
 from burstwatch.ebs.volumes import InstanceLimits
 from burstwatch.kinds._cpu import cpu_spec, is_burstable
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.cloud import Cloud, make_clients
+from burstwatch_exporter.cloud import Cloud, make_host_clients
 from burstwatch_exporter.collector import Extra, HostCollector
 from burstwatch_exporter.config_file import HostConfig, read_config_file
 from burstwatch_exporter.cpu import CpuAccount, CpuSource
@@ -62,7 +62,7 @@ class Exporter:
             imds=options.imds,
             with_balances=options.aws == "cloudwatch",
             sources=self.sources,
-            make_clients=make_clients,
+            make_clients=make_host_clients,
         )
         self._extras = [*extras, *self._cpu()]
         self.registry = CollectorRegistry(auto_describe=False)

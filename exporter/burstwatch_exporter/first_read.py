@@ -14,7 +14,7 @@ from burstwatch.formatting import span
 from burstwatch.history.spending import TOLERANCE
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.disk_spec import DiskSpec, cost_of, pieces_of
+from burstwatch_exporter.disk_spec import DiskSpec, charge_of, pieces_of
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import Origin, Reading
@@ -153,7 +153,7 @@ class _Since:
         In ``slept_s`` anything may have been done that is in no counter.
         """
         largest = max(self.disk.largest_kib, largest_kib, self.disk.hardware_kib)
-        cost = cost_of(done, replace(self.disk, largest_kib=largest), self.spec)
+        cost = charge_of(done, replace(self.disk, largest_kib=largest), self.spec)
         return replace(cost, most=cost.most + TOLERANCE * self.bucket.burst * slept_s)
 
     def _after(self, start: Interval, seconds: float, cost: Charge) -> Interval:

@@ -15,7 +15,7 @@ from burstwatch.history.spending import TOLERANCE
 from burstwatch.kinds._volume import held_back
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.disk_spec import DiskSpec, cost_of, pieces_of
+from burstwatch_exporter.disk_spec import DiskSpec, charge_of, pieces_of
 from burstwatch_exporter.diskstats import Counters
 from burstwatch_exporter.evidence import MOST_IN_FLIGHT, Doubt
 from burstwatch_exporter.interval import Interval
@@ -273,7 +273,7 @@ class Ledger:
 
     def _cost(self, done: Counters, *, slept_s: float) -> Charge:
         """Charge I/O; the most includes what may have been done while the host slept."""
-        cost = cost_of(done, self.disk, self.spec)
+        cost = charge_of(done, self.disk, self.spec)
         most = cost.most + TOLERANCE * self.own_bucket.burst * slept_s
         return replace(cost, most=most)
 

@@ -17,7 +17,7 @@ from burstwatch.history.points import Range
 STEADY_S = 5.0
 MINUTES = round(SLOW_WINDOW_S / MINUTE_S)
 
-Sums = tuple[float, float, float, float]  # time, least, nominal, most
+RunningTotals = tuple[float, float, float, float]  # time, least, nominal, most
 
 
 class RecentDemand:
@@ -26,8 +26,8 @@ class RecentDemand:
     def __init__(self, *, at: float, slot_s: float) -> None:
         """``at`` is when it begins to look."""
         self._slot_s = slot_s
-        self._now: Sums = (at, 0.0, 0.0, 0.0)
-        self._slots: deque[Sums] = deque([self._now])
+        self._now: RunningTotals = (at, 0.0, 0.0, 0.0)
+        self._slots: deque[RunningTotals] = deque([self._now])
         self._minute = self._now
         self._minutes: deque[float] = deque(maxlen=MINUTES)
         self._hour_high = 0.0
@@ -95,7 +95,7 @@ class RecentDemand:
         return None
 
 
-def _rates(before: Sums, after: Sums) -> tuple[float, float, float]:
+def _rates(before: RunningTotals, after: RunningTotals) -> tuple[float, float, float]:
     seconds = after[0] - before[0]
     if seconds <= 0:
         return (0.0, 0.0, 0.0)

@@ -53,7 +53,7 @@ class Saved:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class State:
+class SavedState:
     """The whole file."""
 
     format: Literal[1]
@@ -68,7 +68,7 @@ def read_state(path: Path) -> dict[str, Saved]:
         OSError: if it cannot be read.
     """
     try:
-        state = read_json(path, State)
+        state = read_json(path, SavedState)
     except FileNotFoundError:
         return {}
     except ValueError as error:
@@ -93,5 +93,5 @@ def write_state(path: Path, volumes: Iterable[Saved]) -> None:
     Raises:
         OSError: if that cannot be done; what was there before is there still.
     """
-    state = asdict(State(format=1, volumes=list(volumes)))
+    state = asdict(SavedState(format=1, volumes=list(volumes)))
     put_in_place(path, lambda file: json.dump(state, file, allow_nan=False), is_private=True)

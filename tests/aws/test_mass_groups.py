@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.aws.alarms.api import MEMBERS_PER_TAG, MOST_TAGS, fingerprint, read_members, tags_of
+from burstwatch.aws.alarms.api import (
+    MEMBERS_PER_TAG,
+    MOST_TAGS,
+    id_fingerprint,
+    read_members,
+    tags_of,
+)
 from burstwatch.aws.look.memory import Memory
 from tests.aws.chronic import play
 from tests.aws.masses import PREFIX, a_minute, draining, with_mass
@@ -20,7 +26,7 @@ IDS = st.frozensets(st.text(min_size=1, max_size=8), max_size=300)
 def test_tags_say_again_who_was_written_into_them_and_nothing_of_who_was_there_before(
     members: frozenset[str], before: frozenset[str]
 ) -> None:
-    wanted, old = frozenset(map(fingerprint, members)), frozenset(map(fingerprint, before))
+    wanted, old = frozenset(map(id_fingerprint, members)), frozenset(map(id_fingerprint, before))
     kept = tags_of(old, before=())
     kept |= tags_of(wanted, before=old)
     assert read_members(kept) == wanted
@@ -28,7 +34,7 @@ def test_tags_say_again_who_was_written_into_them_and_nothing_of_who_was_there_b
 
 
 def test_beyond_what_tags_can_hold_members_are_left_out_and_none_is_made_up() -> None:
-    many = frozenset(fingerprint(f"vol-{number}") for number in range(4_000))
+    many = frozenset(id_fingerprint(f"vol-{number}") for number in range(4_000))
     tags = tags_of(many, before=())
     assert len(tags) == MOST_TAGS
     assert read_members(tags) < many

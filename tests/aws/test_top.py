@@ -22,7 +22,7 @@ from tests.terminal import top_until_q
 pytest.importorskip("textual")
 from textual.widgets import DataTable, Input, Static
 
-from burstwatch.cli.live import Explanation, Top, cells
+from burstwatch.cli.live import Explanation, Top, table_cells
 
 
 def put_levels(cloud: Cloud, volume_id: str, levels: list[float], *, iops: float) -> None:
@@ -220,7 +220,7 @@ def test_every_verdict_is_shown_as_a_word_with_a_style(verdict: Verdict) -> None
     line = ShownResource(
         key="vol-1", name="db", type="gp2", verdict=verdict, balance="-", spark="", time_left="-", worst="-"
     )  # fmt: skip
-    shown = cells(line)[2]
+    shown = table_cells(line)[2]
     assert str(shown) == word_of(verdict)
     assert "_" not in str(shown)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from burstwatch_exporter.measure import fio
 from burstwatch_exporter.measure.outputs import Outcome, OutputError, parse_dbench, parse_dd
 from burstwatch_exporter.measure.picture import page
-from burstwatch_exporter.measure.record import RecordError, read_record, to_json, write_record
+from burstwatch_exporter.measure.record import RecordError, read_result, result_json, write_record
 from burstwatch_exporter.measure.report import minutes, record_markdown, record_text
 from tools.pages import MEASURED
 
@@ -158,10 +158,10 @@ RESULTS = sorted(MEASURED.glob("*.json"))
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_a_record_is_read_as_it_was_written(path: Path, tmp_path: Path) -> None:
-    record = read_record(path)
+    record = read_result(path)
     write_record(tmp_path / record.filename, record)
-    assert read_record(tmp_path / record.filename) == record
-    assert json.loads(to_json(record)) == json.loads(path.read_text())
+    assert read_result(tmp_path / record.filename) == record
+    assert json.loads(result_json(record)) == json.loads(path.read_text())
 
 
 @given(data=st.data())
@@ -181,14 +181,14 @@ def test_a_record_with_anything_anywhere_is_read_or_refused(
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_text(json.dumps(whole))
     try:
-        record = read_record(path)
+        record = read_result(path)
     except RecordError:
         return
-    assert json.loads(to_json(record)) is not None
+    assert json.loads(result_json(record)) is not None
 
 
 def test_a_long_step_has_a_reading_a_minute() -> None:
-    record = read_record(MEASURED / "drain.json")
+    record = read_result(MEASURED / "drain.json")
     (first, *_) = record.steps
     samples = [
         (float(second), 3_000.0 if second <= 90 else 300.0, 46.9) for second in range(1, 181)
@@ -202,11 +202,11 @@ def test_a_long_step_has_a_reading_a_minute() -> None:
 
 
 def test_the_page_draws_the_knee_the_limits_and_the_curves() -> None:
-    drain = page(read_record(MEASURED / "drain.json"))
+    drain = page(read_result(MEASURED / "drain.json"))
     assert "knee at 40 s" in drain
     assert "burst 3,000" in drain
     assert "baseline 300" in drain
-    scaling = page(read_record(MEASURED / "scaling.json"))
+    scaling = page(read_result(MEASURED / "scaling.json"))
     assert "IOPS by number of jobs" in scaling
     assert all(f">{name}</text>" in scaling for name in ("randread", "seqwrite", "256"))
     for text in (drain, scaling):
@@ -215,7 +215,7 @@ def test_the_page_draws_the_knee_the_limits_and_the_curves() -> None:
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_every_record_is_shown_in_words_and_as_a_page(path: Path) -> None:
-    record = read_record(path)
+    record = read_result(path)
     for text in (record_text(record), record_markdown(record), page(record)):
         assert all(step.name in text for step in record.steps)
         assert "None" not in text
@@ -242,4 +242,4 @@ def test_a_record_that_no_page_could_show_is_refused(
     inner[place[-1]] = value
     (tmp_path / "a.json").write_text(json.dumps(whole))
     with pytest.raises(RecordError, match=said):
-        read_record(tmp_path / "a.json")
+        read_result(tmp_path / "a.json")

@@ -39,7 +39,7 @@ from burstwatch_exporter.ebs_stats import MAGIC, PAGE_BYTES, parse_stats
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.measure import fio
 from burstwatch_exporter.measure.outputs import Outcome, parse_dbench, parse_dd
-from burstwatch_exporter.measure.record import read_record
+from burstwatch_exporter.measure.record import read_result
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.state import read_state
@@ -216,7 +216,7 @@ def state(data: bytes) -> None:
 def record(data: bytes) -> None:
     """The result of a measurement."""
     with suppress(ValueError):
-        read_record(as_file(data, "record.json"))
+        read_result(as_file(data, "record.json"))
 
 
 @cache

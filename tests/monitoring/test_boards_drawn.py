@@ -15,7 +15,7 @@ import pytest
 from burstwatch.cli.main import run
 from burstwatch_exporter.landing import landing
 from burstwatch_exporter.measure.picture import page as record_page
-from burstwatch_exporter.measure.record import read_record
+from burstwatch_exporter.measure.record import read_result
 from burstwatch_exporter.snapshot import Snapshot
 from demo.boards import BUNDLE, BUNDLED
 from demo.page import report
@@ -148,7 +148,7 @@ def explained() -> str:
 
 
 def measured() -> str:
-    return record_page(read_record(max(MEASURED.glob("*.json"))))
+    return record_page(read_result(max(MEASURED.glob("*.json"))))
 
 
 #: Pages that are not dashboards.

@@ -21,7 +21,7 @@ from burstwatch.backtest.evaluate import (
 from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.scores import COLUMNS as FIGURES
 from burstwatch.backtest.scores import WEEK_S, Score, resample
-from burstwatch.backtest.trials import Event, make_trial
+from burstwatch.backtest.trials import Incident, make_trial
 from burstwatch.backtest.workloads import COLUMNS, Workload, read_workload
 from burstwatch.charts import ticks
 from burstwatch.cli.main import run
@@ -31,7 +31,7 @@ HOUR = 3_600.0
 SPAN = (0.0, WEEK_S)
 
 
-def score(times: list[float], events: list[Event], warnings: list[float] | None = None) -> Score:
+def score(times: list[float], events: list[Incident], warnings: list[float] | None = None) -> Score:
     judged = Scorer(period_s=60.0, events=events, span=SPAN, lead_s=900.0, fastest_s=1_200.0)
     return judged.score(times, warnings or [])
 
@@ -40,7 +40,7 @@ def minutes(first: float, last: float) -> list[float]:
     return [first + 60 * n for n in range(int((last - first) / 60))]
 
 
-EVENT = Event(empty_s=100 * HOUR, recovered_s=101 * HOUR)
+EVENT = Incident(empty_s=100 * HOUR, recovered_s=101 * HOUR)
 
 
 def test_an_alarm_that_is_on_at_the_lead_is_in_time() -> None:
@@ -101,15 +101,15 @@ def test_a_warning_is_needless_where_nothing_runs_dry_within_two_hours() -> None
 
 
 def test_an_exhaustion_that_no_page_can_announce_is_reported_with_the_lead_it_left() -> None:
-    fast = Event(empty_s=100 * HOUR, recovered_s=101 * HOUR, full_s=100 * HOUR - 1_140)
+    fast = Incident(empty_s=100 * HOUR, recovered_s=101 * HOUR, full_s=100 * HOUR - 1_140)
     page = minutes(fast.empty_s - 600, fast.recovered_s)
     assert score(page, [fast]).fast_leads_s == (600.0,)
-    slow = Event(empty_s=100 * HOUR, recovered_s=101 * HOUR, full_s=100 * HOUR - 1_200)
+    slow = Incident(empty_s=100 * HOUR, recovered_s=101 * HOUR, full_s=100 * HOUR - 1_200)
     assert score(page, [slow, EVENT]).fast_leads_s == ()
 
 
 def test_what_began_before_the_span_is_not_counted() -> None:
-    before = Event(empty_s=-HOUR, recovered_s=HOUR)
+    before = Incident(empty_s=-HOUR, recovered_s=HOUR)
     found = score([], [before])
     assert found.events == 0
     assert found.announced is None

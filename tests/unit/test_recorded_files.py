@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.cli.main import run
-from burstwatch.recordings.cells import parse_number, parse_time
+from burstwatch.recordings.cells import parse_number, parse_time_cell
 from tests.recorded import volume_samples
 
 FILES = Path(__file__).parents[1] / "recordings"
@@ -494,7 +494,7 @@ def test_a_recording_of_its_own_type_is_not_doubted() -> None:
     ],
 )
 def test_times_are_read_as_programs_write_them(cell: str, seconds: float, has_zone: bool) -> None:  # noqa: FBT001
-    assert parse_time(cell) == (seconds, has_zone)
+    assert parse_time_cell(cell) == (seconds, has_zone)
 
 
 @pytest.mark.parametrize(

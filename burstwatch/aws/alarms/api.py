@@ -142,7 +142,7 @@ def write_tags(clients: Clients, name: str, arn: str, tags: Mapping[str, str]) -
     return []
 
 
-def fingerprint(resource_id: str) -> str:
+def id_fingerprint(resource_id: str) -> str:
     """Thirty bits that stand for an id in a tag."""
     digest = sha256(resource_id.encode()).digest()
     return urlsafe_b64encode(digest).decode()[:FINGERPRINT_LENGTH]

@@ -20,7 +20,7 @@ from burstwatch.messages.episode import (
     Measured,
     lasting_fix,
     measure_levels,
-    read_record,
+    parse_episode,
 )
 from burstwatch.messages.timeline import merge_timelines
 from burstwatch.polling.queries import level_query
@@ -140,7 +140,7 @@ def read_episodes(clients: Clients, log_group: str, *, since_s: float) -> list[E
     for line in _lines(clients, log_group, since_s):
         try:
             record = json.loads(line)
-            episode = read_record(record["episode"])
+            episode = parse_episode(record["episode"])
         except (ValueError, KeyError, TypeError):
             continue  # another line that has these words
         episodes.setdefault(episode.key, episode)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from burstwatch.aws.alarms.api import Alarm, fingerprint
+from burstwatch.aws.alarms.api import Alarm, id_fingerprint
 from burstwatch.aws.client.names import ALARMED, LONG_EMPTY, MANY_AT_ONCE, group_of
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.history.observations import Verdict
@@ -51,7 +51,7 @@ class Sight:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class MassGroup:
     """Resources that one mass alarm stands for.
 
     ``resource_ids`` are those of them that are in danger now, the worst first. ``members`` are the
@@ -88,13 +88,13 @@ def plan_groups(
     least: float,
     rise_s: float,
     now: float,
-) -> list[Group]:
+) -> list[MassGroup]:
     """The groups that go on, and the new ones: from ``least`` resources that came into danger within ``rise_s``.
 
     ``alarms`` are the mass alarms that there are. A group ends when less than half of ``least``
     of its resources are in danger, or may be.
     """
-    groups: list[Group] = []
+    groups: list[MassGroup] = []
     by_severity: dict[Verdict, list[Alarm]] = {severity: [] for severity in ALARMED}
     for alarm in alarms:
         by_severity[alarm.severity].append(alarm)
@@ -120,7 +120,7 @@ def _plan_severity(
     least: float,
     rise_s: float,
     now: float,
-) -> list[Group]:
+) -> list[MassGroup]:
     untold = _without_members(crowd.untold, alarms)
     long_empty = [
         resource_id
@@ -128,7 +128,7 @@ def _plan_severity(
         if severity == "critical" and _is_long_empty(resource_id, sight, now)
     ]
     risen = [resource_id for resource_id in untold if resource_id not in {*long_empty}]
-    groups: list[Group] = []
+    groups: list[MassGroup] = []
     for alarm in alarms:
         joining: list[str] = []
         is_lasting = alarm.timeline.over_s is None
@@ -162,27 +162,29 @@ def _without_members(resource_ids: Iterable[str], alarms: Iterable[Alarm]) -> li
     """Return the resources that no lasting alarm stands for."""
     lasting = [alarm.members or () for alarm in alarms if alarm.timeline.over_s is None]
     members = {member for alarm_members in lasting for member in alarm_members}
-    return [resource_id for resource_id in resource_ids if fingerprint(resource_id) not in members]
+    return [
+        resource_id for resource_id in resource_ids if id_fingerprint(resource_id) not in members
+    ]
 
 
-def _new_group(name: str, severity: Verdict, crowd: Crowd, members: Iterable[str]) -> Group:
+def _new_group(name: str, severity: Verdict, crowd: Crowd, members: Iterable[str]) -> MassGroup:
     ids = {*members}
-    return Group(
+    return MassGroup(
         name=name,
         severity=severity,
         resource_ids=tuple(resource_id for resource_id in crowd.resource_ids if resource_id in ids),
-        members=frozenset(map(fingerprint, ids)),
+        members=frozenset(map(id_fingerprint, ids)),
         state="new",
     )
 
 
 def _going_on(
     alarm: Alarm, crowd: Crowd, joining: Iterable[str], sight: Sight, *, least: float
-) -> Group:
+) -> MassGroup:
     """The group of an alarm that is there, with those that are joining it."""
     if alarm.members is None:
         # Its members could not be read, so nobody is told that it is over.
-        return Group(
+        return MassGroup(
             name=group_of(alarm.resource_id),
             severity=alarm.severity,
             resource_ids=tuple(crowd.untold),
@@ -190,24 +192,24 @@ def _going_on(
             state="held",
             alarm=alarm,
         )
-    members = alarm.members | {fingerprint(resource_id) for resource_id in joining}
+    members = alarm.members | {id_fingerprint(resource_id) for resource_id in joining}
     present = tuple(
-        resource_id for resource_id in crowd.resource_ids if fingerprint(resource_id) in members
+        resource_id for resource_id in crowd.resource_ids if id_fingerprint(resource_id) in members
     )
-    lost = members & {fingerprint(resource_id) for resource_id in sight.lost}
+    lost = members & {id_fingerprint(resource_id) for resource_id in sight.lost}
     if not sight.is_whole:
-        lost |= members - {fingerprint(resource_id) for resource_id in sight.assessed}
+        lost |= members - {id_fingerprint(resource_id) for resource_id in sight.assessed}
     state: GroupState = "over"
     if alarm.timeline.over_s is None and len(present) >= least / 2:
         state = "on"
     elif alarm.timeline.over_s is None and len(present) + len(lost) >= least / 2:
         state = "held"
-    return Group(
+    return MassGroup(
         name=group_of(alarm.resource_id),
         severity=alarm.severity,
         resource_ids=present,
         # A resource that has recovered leaves the group: if it comes into danger again, that is news.
-        members=frozenset(map(fingerprint, present)) | lost,
+        members=frozenset(map(id_fingerprint, present)) | lost,
         state=state,
         alarm=alarm,
     )
@@ -226,6 +228,6 @@ def _free_name(name: str, taken: set[str]) -> str:
     return free
 
 
-def severity_of(group: Group) -> int:
+def severity_of(group: MassGroup) -> int:
     """The severity to publish for a group; 0 ends its alarm."""
     return 0 if group.state == "over" else SEVERITY[group.severity]

@@ -10,8 +10,8 @@ taken away for that, as its OK would be false.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from burstwatch.aws.alarms.api import Alarm, fingerprint
-from burstwatch.aws.alarms.mass import RISE_S, Crowd, Group, Sight, plan_groups, severity_of
+from burstwatch.aws.alarms.api import Alarm, id_fingerprint
+from burstwatch.aws.alarms.mass import RISE_S, Crowd, MassGroup, Sight, plan_groups, severity_of
 from burstwatch.aws.client.names import (
     ALARM_PERIOD_S,
     ALARMED,
@@ -65,7 +65,7 @@ class AlarmPlan:
 
     existing: Mapping[str, tuple[Alarm, ...]]
     severities: Mapping[tuple[str, str], int]
-    groups: Mapping[str, Group]
+    groups: Mapping[str, MassGroup]
     create: tuple[tuple[str, Verdict], ...]
     rewrite: tuple[tuple[Alarm, Timeline], ...]
     delete: tuple[str, ...]
@@ -74,7 +74,7 @@ class AlarmPlan:
     announced: frozenset[str]
 
     @property
-    def new_groups(self) -> Mapping[str, Group]:
+    def new_groups(self) -> Mapping[str, MassGroup]:
         """The groups whose mass alarm is to be made, by id."""
         return {key: group for key, group in self.groups.items() if group.state == "new"}
 
@@ -196,7 +196,7 @@ def _by_resource(alarms: Iterable[Alarm]) -> dict[str, tuple[Alarm, ...]]:
     return grouped
 
 
-def _announced(group: Group) -> tuple[str, ...]:
+def _announced(group: MassGroup) -> tuple[str, ...]:
     """The resources that a raised mass alarm stands for."""
     is_raised = group.alarm is not None and group.alarm.state != "OK"
     return group.resource_ids if is_raised else ()
@@ -207,7 +207,7 @@ def _told_of(resource: Resource, own_alarms: Iterable[Alarm], mass_there: Iterab
     severities = [SEVERITY[alarm.severity] for alarm in own_alarms if alarm.state != "OK"]
     for alarm in mass_there:
         members = alarm.members or frozenset()
-        if alarm.timeline.over_s is None and fingerprint(resource.id) in members:
+        if alarm.timeline.over_s is None and id_fingerprint(resource.id) in members:
             severities.append(SEVERITY[alarm.severity])
     return max(severities, default=0)
 
@@ -288,7 +288,7 @@ def _plan_groups(
     config: Config,
     *,
     now: float,
-) -> dict[str, Group]:
+) -> dict[str, MassGroup]:
     """The groups of resources with one alarm for them all, by id; what they stand for gets no alarm of its own.
 
     Each shard of a unit has groups of its own, from its share of ``mass_from`` on. What AWS
@@ -316,7 +316,7 @@ def _plan_groups(
         rise_s=max(RISE_S, 2 * config.sweep_period_s),
         now=now,
     )
-    by_id: dict[str, Group] = {}
+    by_id: dict[str, MassGroup] = {}
     for group in groups:
         key = mass_id(snapshot.unit, snapshot.shard, group.name, group.severity)
         key = group.alarm.resource_id if group.alarm is not None else key

@@ -68,7 +68,7 @@ class Reconciled:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
+class AlarmListing:
     """The alarms that a unit has, and what the names of its alarms begin with.
 
     ``problems`` are why it could not be read whom some of the mass alarms stand for.
@@ -81,7 +81,7 @@ class Listed:
 
 def list_alarms(
     home: Clients, snapshot: UnitSnapshot, config: Config, *, is_home: bool
-) -> Listed | Problem:
+) -> AlarmListing | Problem:
     """The alarms that a unit has, or why that is not known."""
     try:
         home_unit = snapshot.unit if is_home else home.unit()
@@ -105,13 +105,13 @@ def list_alarms(
                 continue  # another sweep has deleted it in between
             listed.append(replace(alarm, members=None))
             problems.append(Problem(part=f"tags of {alarm.name}", error=describe_error(error)))
-    return Listed(prefix=prefix, alarms=tuple(listed), problems=tuple(problems))
+    return AlarmListing(prefix=prefix, alarms=tuple(listed), problems=tuple(problems))
 
 
 def reconcile(
     home: Clients,
     snapshot: UnitSnapshot,
-    listed: Listed | Problem,
+    listed: AlarmListing | Problem,
     config: Config,
     *,
     close: Callable[[str, Sequence[Alarm]], Episode],

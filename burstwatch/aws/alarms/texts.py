@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from burstwatch.aws.alarms.api import Alarm
-from burstwatch.aws.alarms.mass import Group
+from burstwatch.aws.alarms.mass import MassGroup
 from burstwatch.aws.alarms.plan import AlarmPlan
 from burstwatch.aws.client.names import LISTING, LONG_EMPTY, MASS, group_of, where
 from burstwatch.aws.look.snapshot import UnitSnapshot
@@ -139,7 +139,9 @@ def _of_listing(snapshot: UnitSnapshot, key: str, timeline: Timeline, config: Co
     )
 
 
-def _of_group(snapshot: UnitSnapshot, group: Group, timeline: Timeline, config: Config) -> Message:
+def _of_group(
+    snapshot: UnitSnapshot, group: MassGroup, timeline: Timeline, config: Config
+) -> Message:
     return mass_message(
         [snapshot.brief(resource_id) for resource_id in group.resource_ids[:NAMED_IN_MASS]],
         len(group.resource_ids),

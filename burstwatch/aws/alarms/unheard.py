@@ -14,7 +14,7 @@ from typing import Any
 
 from burstwatch.aws.alarms.api import (
     Alarm,
-    fingerprint,
+    id_fingerprint,
     read_members,
     read_tags,
     tags_of,
@@ -212,7 +212,7 @@ def _tell(
     item = answer["MetricAlarms"][0]
     tags = read_tags(clients, item["AlarmArn"])
     known_members, is_raised = read_members(tags), item["StateValue"] == "ALARM"
-    is_new = any(fingerprint(key) not in known_members for key in lines)
+    is_new = any(id_fingerprint(key) not in known_members for key in lines)
     asked_s = float(tags.get(PAUSE_TAG) or "-inf")
     since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
     is_pausing = is_raised and since.timestamp() <= asked_s and now - asked_s <= PAUSE_S
@@ -220,7 +220,9 @@ def _tell(
     # Others may be concerned too: what they have written just now, or before the alarm was raised, stays.
     is_current = is_raised or now - float(tags.get(WRITTEN_TAG) or "-inf") <= CURRENT_S
     other_lines = _lines_of(before) if is_current else []
-    members = {fingerprint(key) for key in lines} | (known_members if other_lines else frozenset())
+    members = {id_fingerprint(key) for key in lines} | (
+        known_members if other_lines else frozenset()
+    )
     # A line about the same subject is of an earlier sweep.
     subjects = {_subject_of(line) for line in lines.values()}
     lines_told = [

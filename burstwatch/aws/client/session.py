@@ -92,7 +92,7 @@ class Clients:
         """
         core = botocore.session.get_session()
         factory = core.get_component("response_parser_factory")
-        factory.set_parser_defaults(timestamp_parser=parse_time)
+        factory.set_parser_defaults(timestamp_parser=parse_aws_time)
         try:
             self._session = boto3.Session(
                 botocore_session=core,
@@ -194,7 +194,7 @@ class Clients:
         return Unit(account=account, region=self.region)
 
 
-def parse_time(value: object) -> datetime:
+def parse_aws_time(value: object) -> datetime:
     """A time in a response, in UTC. A look reads hundreds of thousands.
 
     botocore's own parser takes twenty times as long, and is asked where this one is at a loss.

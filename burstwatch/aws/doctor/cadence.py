@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from burstwatch.aws.client.session import Clients
-from burstwatch.aws.doctor.checks import Finding, Points, read_points
+from burstwatch.aws.doctor.checks import Datapoints, Finding, read_points
 from burstwatch.aws.inventory.inventory import take_inventory
 from burstwatch.bucket import HOUR_S
 from burstwatch.formatting import span
@@ -21,7 +21,7 @@ BACK_S = 3 * HOUR_S
 STATISTICS = ("Minimum", "Average", "Maximum")
 
 
-def measure(clients: Clients, kind: Kind, *, now: float) -> Iterator[Finding]:
+def measure_cadence(clients: Clients, kind: Kind, *, now: float) -> Iterator[Finding]:
     """The answers of a kind: one finding for each question."""
     inventory = take_inventory(kind, clients, clients.unit(), now=now)
     # Resized ones first, because they are rare.
@@ -47,7 +47,7 @@ def measure(clients: Clients, kind: Kind, *, now: float) -> Iterator[Finding]:
 
 def _level(
     clients: Clients, kind: Kind, resource: Resource, statistic: str, now: float, *, ahead_s: float = 0.0
-) -> Points:  # fmt: skip
+) -> Datapoints:  # fmt: skip
     return read_points(
         clients,
         (kind.namespace, resource.level_metric),
@@ -58,7 +58,7 @@ def _level(
     )
 
 
-def _cadence(kind: Kind, levels: dict[str, list[Points]], now: float) -> Finding:
+def _cadence(kind: Kind, levels: dict[str, list[Datapoints]], now: float) -> Finding:
     """How far datapoints are apart, and how long after its period's end the newest is there."""
     series = [times for points in levels.values() for times, _ in points if len(times) > 1]
     check = f"{kind.name} cadence and lateness"
@@ -76,7 +76,7 @@ def _cadence(kind: Kind, levels: dict[str, list[Points]], now: float) -> Finding
 
 
 def _statistics(
-    kind: Kind, resources: Sequence[Resource], levels: dict[str, list[Points]]
+    kind: Kind, resources: Sequence[Resource], levels: dict[str, list[Datapoints]]
 ) -> Finding:
     """Check that the statistic that we ask for is published."""
     counts = {name: sum(bool(times) for times, _ in levels[name]) for name in STATISTICS}
@@ -98,7 +98,11 @@ def _statistics(
 
 
 def _future(
-    clients: Clients, kind: Kind, resource: Resource, levels: dict[str, list[Points]], now: float
+    clients: Clients,
+    kind: Kind,
+    resource: Resource,
+    levels: dict[str, list[Datapoints]],
+    now: float,
 ) -> Finding:
     """Check that a range that ends in the future leaves the datapoints of the past as they are."""
     check = f"{kind.name} query that ends in the future"
@@ -115,7 +119,7 @@ def _future(
     )
 
 
-def _resize(kind: Kind, resource: Resource, level: Points) -> Iterator[Finding]:
+def _resize(kind: Kind, resource: Resource, level: Datapoints) -> Iterator[Finding]:
     """The level before and after a resize or retype of the last hours, if there was one."""
     changed_s = resource.history_from_s
     if changed_s is None:

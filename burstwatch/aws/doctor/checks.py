@@ -42,9 +42,9 @@ FAULTS = {
     "MetricsRefused": "budget-reached",
 }
 
-State: TypeAlias = Literal["ok", "warning", "failed", "unknown"]
+CheckState: TypeAlias = Literal["ok", "warning", "failed", "unknown"]
 #: The times and the values of a metric's datapoints.
-Points: TypeAlias = tuple[list[float], list[float]]
+Datapoints: TypeAlias = tuple[list[float], list[float]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Finding:
     """The outcome of one check, and what to do about it. ``unknown`` is what could not be looked at."""
 
     check: str
-    state: State
+    state: CheckState
     detail: str
     do: str = ""
 
@@ -74,7 +74,7 @@ class Patient:
         back_s: float,
         statistic: str = "Sum",
         period_s: int = 60,
-    ) -> Points:
+    ) -> Datapoints:
         """The datapoints of one metric, by namespace and name, of the last seconds."""
         return read_points(
             self.clients,
@@ -86,7 +86,7 @@ class Patient:
             period_s=period_s,
         )
 
-    def own(self, name: str, *, back_s: float, period_s: int = 60, **more: str) -> Points:
+    def own(self, name: str, *, back_s: float, period_s: int = 60, **more: str) -> Datapoints:
         """The datapoints of one of the deployment's own metrics."""
         dimensions = {"Deployment": self.config.deployment, **more}
         return self.points((NAMESPACE, name), dimensions, back_s=back_s, period_s=period_s)
@@ -101,7 +101,7 @@ def read_points(
     start_s: float,
     end_s: float,
     period_s: int = 60,
-) -> Points:
+) -> Datapoints:
     """The datapoints of one metric, oldest first."""
     namespace, name = metric
     dimension_list = [{"Name": key, "Value": value} for key, value in dimensions.items()]
@@ -224,12 +224,12 @@ def faults(patient: Patient) -> Iterator[Finding]:
         yield _count(check, points, "see the runbook function-errors")
 
 
-def _count(check: str, points: Points, todo: str) -> Finding:
+def _count(check: str, points: Datapoints, todo: str) -> Finding:
     _, values = points
     if not values:
         return Finding(check=check, state="unknown", detail="no data", do="see the heartbeats")
     count = sum(values)
-    state: State = "warning" if count else "ok"
+    state: CheckState = "warning" if count else "ok"
     return Finding(check=check, state=state, detail=f"{count:.0f}", do=todo if count else "")
 
 
@@ -308,7 +308,7 @@ def silenced(patient: Patient) -> Iterator[Finding]:
 def runbooks(patient: Patient) -> Iterator[Finding]:
     """Check that the runbook's link in every page can be followed."""
     address = patient.config.links.runbook(RUNBOOK_BY_KIND)
-    state: State = "ok"
+    state: CheckState = "ok"
     detail = "the link answers"
     try:
         status = fetch_status(address)

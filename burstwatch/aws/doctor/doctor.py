@@ -11,7 +11,7 @@ from botocore import xform_name
 
 from burstwatch.aws.client.deployment import Deployment, find_deployment
 from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, describe_error
-from burstwatch.aws.doctor.cadence import measure
+from burstwatch.aws.doctor.cadence import measure_cadence
 from burstwatch.aws.doctor.checks import CHECKS, Finding, Patient, read_points
 from burstwatch.bucket import HOUR_S
 from burstwatch.config import Config, config_from_env
@@ -35,7 +35,9 @@ def examine(
         yield from _permissions(clients, kind, now)
     yield from _deployed(clients, name, stack, now)
     for kind in kinds:
-        yield from _guarded(f"{kind.name} measured", partial(measure, clients, kind, now=now))
+        yield from _guarded(
+            f"{kind.name} measured", partial(measure_cadence, clients, kind, now=now)
+        )
 
 
 def _deployed(clients: Clients, name: str, stack: str, now: float) -> Iterator[Finding]:

@@ -35,10 +35,10 @@ from burstwatch.shards import Unit
 ID_PREFIX = "drill-"
 _ID = re.compile(rf"{ID_PREFIX}[0-9a-f]{{1,32}}")
 
-Answer: TypeAlias = dict[str, str]
+FunctionReply: TypeAlias = dict[str, str]
 
 
-def take_step(request: object, home: Clients, config: Config, *, now: float) -> Answer:
+def take_step(request: object, home: Clients, config: Config, *, now: float) -> FunctionReply:
     """Do one step. The answer names the alarm and its topic, or has the ``error`` of AWS.
 
     Raises:

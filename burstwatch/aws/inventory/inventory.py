@@ -17,7 +17,7 @@ from burstwatch.aws.client.session import (
     Deadline,
     describe_error,
 )
-from burstwatch.aws.inventory.listings import Listed, ListingReader
+from burstwatch.aws.inventory.listings import ItemListing, ListingReader
 from burstwatch.formatting import first_of
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Related, Scope, Thing
@@ -83,7 +83,7 @@ def take_inventory(
     scope: Scope | None = None,
     pace: Pace | None = None,
     deadline: Deadline = NEVER,
-    listed: Listed | None = None,
+    listed: ItemListing | None = None,
 ) -> Inventory:
     """Everything of one kind in ``scope``. A failed part is a problem, and the rest goes on.
 

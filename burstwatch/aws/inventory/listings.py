@@ -22,7 +22,7 @@ from burstwatch.shards import WHOLE, Problem
 TOKENS = ("NextToken", "NextMarker", "Marker", "PaginationToken")
 #: Complete listings of one look with their number of calls, by operation and arguments: several
 #: kinds read the same.
-Listed: TypeAlias = dict[tuple[str, str, str], tuple[list[Item], int]]
+ItemListing: TypeAlias = dict[tuple[str, str, str], tuple[list[Item], int]]
 
 
 @dataclass(kw_only=True)
@@ -32,7 +32,7 @@ class ListingReader:
     clients: Clients
     pace: Pace
     deadline: Deadline
-    listed: Listed = field(default_factory=dict)
+    listed: ItemListing = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     calls: int = 0
 

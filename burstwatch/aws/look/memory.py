@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from burstwatch.aws.client.pace import Pace
 from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.inventory.inventory import Inventory, take_inventory
-from burstwatch.aws.inventory.listings import Listed
+from burstwatch.aws.inventory.listings import ItemListing
 from burstwatch.aws.inventory.watchlist import Watchlist, make_watchlist
 from burstwatch.aws.look.budget import Budget
 from burstwatch.config import Config
@@ -121,7 +121,7 @@ class Memory(Schedule):
         *,
         now: float,
         deadline: Deadline,
-        listed: Listed,
+        listed: ItemListing,
     ) -> Stock:
         """The things of a kind: read again, unless that takes long and was done just now.
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from burstwatch.aws.client.names import metric_id
 from burstwatch.aws.client.session import Clients, Deadline
-from burstwatch.aws.inventory.listings import Listed
+from burstwatch.aws.inventory.listings import ItemListing
 from burstwatch.aws.look.memory import Memory, Stock
 from burstwatch.aws.look.metrics import BUDGET_USED
 from burstwatch.aws.look.reading import Reader, ask
@@ -135,7 +135,7 @@ def look(
     only where that can change the verdict. Nothing is asked for beyond the budget.
     """
     # List every kind before reading any metric, so that resources without time left are unknown and not missing.
-    listed: Listed = {}
+    listed: ItemListing = {}
     stocks = {
         kind.name: (
             kind,

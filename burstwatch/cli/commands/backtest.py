@@ -15,7 +15,7 @@ from pathlib import Path
 
 from burstwatch.backtest.evaluate import FEEDS, score_trial
 from burstwatch.backtest.policies import find_policies
-from burstwatch.backtest.scores import Result, as_numbers, draw_scores, report, totals
+from burstwatch.backtest.scores import Result, as_numbers, draw_scores, report, score_totals
 from burstwatch.backtest.trials import Trial, make_trial, recorded_trial
 from burstwatch.backtest.workloads import COLUMNS as WORKLOAD_COLUMNS
 from burstwatch.backtest.workloads import is_workload, read_workload
@@ -111,7 +111,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         raise ValueError(msg)
     played = _played(jobs, args.jobs)
     results = list(track(played, total=len(jobs), label="backtest", stderr=terminal.stderr))
-    summed = totals(results)
+    summed = score_totals(results)
     if args.picture:
         Path(args.picture).write_text(
             draw_scores(summed, title=f"{args.view} data, lead {span(args.lead_s)}"),
@@ -251,7 +251,7 @@ def _json(args: Namespace, results: Sequence[Result]) -> str:
         {
             "view": args.view,
             "lead_s": args.lead_s,
-            "policies": {name: as_numbers(score) for name, score in totals(results).items()},
+            "policies": {name: as_numbers(score) for name, score in score_totals(results).items()},
             "trials": [
                 {
                     "name": result.name,

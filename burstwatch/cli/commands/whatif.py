@@ -8,7 +8,7 @@ from dataclasses import fields
 
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.forecast.whatif import Answer, Question, answer
+from burstwatch.forecast.whatif import Prediction, Question, answer
 from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
 from burstwatch.formatting import span
 from burstwatch.kinds import find_kinds
@@ -127,7 +127,7 @@ def _number(name: str, value: object) -> float:
         raise ValueError(msg) from None
 
 
-def _words(question: Question, result: Answer) -> str:
+def _words(question: Question, result: Prediction) -> str:
     unit = "IOPS" if result.unit == "io" else "MiB/s"
     lines = [
         f"{question.volume_type} of {question.size_gib:g} GiB: {result.state}, {result.reason}",
@@ -166,7 +166,7 @@ def _kind_words(subject: str, result: KindAnswer) -> list[str]:
     return lines
 
 
-def _times(result: Answer | KindAnswer) -> list[str]:
+def _times(result: Prediction | KindAnswer) -> list[str]:
     return [
         f"{_when('empty', result.time_to_empty_s)}, worst case {_never(result.worst_time_to_empty_s)}",
         f"{_when('full', result.time_to_full_s)}; without load, an empty bucket is full after {_never(result.refill_from_empty_s)}",

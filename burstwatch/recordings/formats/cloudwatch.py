@@ -6,7 +6,7 @@ Neither is in time order, and both may say a time in ISO or in seconds.
 from typing import Any
 
 from burstwatch.recordings.cells import parse_points
-from burstwatch.recordings.samples import Contents, Series
+from burstwatch.recordings.samples import Contents, RecordedSeries
 
 #: How a datapoint names its values, the one that `burstwatch` asks for first.
 STATISTICS = ("Minimum", "Sum", "Average", "Maximum")
@@ -26,7 +26,7 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
         return Contents(
             format="get-metric-data",
             series=[
-                Series(
+                RecordedSeries(
                     names=(str(result.get("Label") or ""), str(result.get("Id") or "")),
                     points=_points(result),
                 )
@@ -38,10 +38,10 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
     return None
 
 
-def _statistics(document: dict[str, Any]) -> list[Series]:
+def _statistics(document: dict[str, Any]) -> list[RecordedSeries]:
     points = document["Datapoints"]
     return [
-        Series(
+        RecordedSeries(
             names=(str(document.get("Label", "")),),
             statistic=statistic,
             points=parse_points(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from burstwatch.recordings.cells import parse_points
-from burstwatch.recordings.samples import Contents, Series
+from burstwatch.recordings.samples import Contents, RecordedSeries
 
 
 def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
@@ -47,14 +47,14 @@ def _frames(document: Any) -> Iterator[list[dict[str, Any]]]:  # noqa: ANN401 - 
                 yield from _frames(list(inner.values()) if key == "results" and inner else inner)
 
 
-def _series(fields: list[dict[str, Any]]) -> Iterator[Series]:
+def _series(fields: list[dict[str, Any]]) -> Iterator[RecordedSeries]:
     times = next((field["values"] for field in fields if field.get("type") == "time"), None)
     if times is None:
         return
     for field in fields:
         if field.get("type") != "number":
             continue
-        yield Series(
+        yield RecordedSeries(
             names=_names(field),
             points=parse_points(zip(times, field["values"], strict=True)),
         )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from burstwatch.recordings.cells import parse_points
-from burstwatch.recordings.samples import Contents, Series
+from burstwatch.recordings.samples import Contents, RecordedSeries
 
 
 def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
@@ -26,7 +26,7 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
     return Contents(
         format="JSON of Prometheus",
         series=[
-            Series(
+            RecordedSeries(
                 names=(
                     str(result["metric"].get("__name__", "")),
                     " ".join(v for k, v in result["metric"].items() if k != "__name__"),

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from burstwatch.recordings.cells import NUMBERS, TIMES, parse_number, parse_time
+from burstwatch.recordings.cells import NUMBERS, TIMES, parse_number, parse_time_cell
 from burstwatch.recordings.matching import is_metric_name
-from burstwatch.recordings.samples import Contents, Series
+from burstwatch.recordings.samples import Contents, RecordedSeries
 
 _Cell = TypeVar("_Cell")
 TIME_NAMES = frozenset({"t_s", "time", "timestamp", "date", "datetime"})
@@ -83,7 +83,7 @@ def _contents(columns: _Columns, about: Mapping[str, str], *, is_console: bool) 
     return Contents(
         format="our own columns" if columns.is_own else format_,
         series=[
-            Series(names=names, statistic=statistic, period_s=period_s, points=points)
+            RecordedSeries(names=names, statistic=statistic, period_s=period_s, points=points)
             for place, (names, statistic, period_s, points) in enumerate(
                 zip(columns.names, columns.statistics, columns.periods, columns.points, strict=True)
             )
@@ -136,7 +136,7 @@ def _is_data(headings: Sequence[Sequence[str]], cells: Sequence[str]) -> bool:
     if any(cell.lower() in TIME_NAMES for cell in headings[-1]):
         return True
     try:
-        parse_time(cells[0])
+        parse_time_cell(cells[0])
     except (ValueError, OverflowError):
         return False
     return True
@@ -182,7 +182,7 @@ def _take(columns: _Columns, cells: Sequence[str], *, where: str) -> None:
         msg = f"{where}: {len(columns.names)} cells expected, got {len(cells)}"
         raise ValueError(msg)
     try:
-        at, says_zone = parse_time(cells[columns.time])
+        at, says_zone = parse_time_cell(cells[columns.time])
     except (ValueError, OverflowError):
         msg = f"{where}: the time is {_short(cells[columns.time])!r}, allowed are {TIMES}"
         raise ValueError(msg) from None

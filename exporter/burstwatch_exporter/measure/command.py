@@ -22,7 +22,7 @@ from burstwatch_exporter.measure.picture import page
 from burstwatch_exporter.measure.plan import Plan, bounds_of, credit_budget_of, imagined, make_plan
 from burstwatch_exporter.measure.profiles import DRAINS, Profile, find_profile, profiles
 from burstwatch_exporter.measure.programs import find_programs
-from burstwatch_exporter.measure.record import Record, read_record, to_json, write_record
+from burstwatch_exporter.measure.record import Record, read_result, result_json, write_record
 from burstwatch_exporter.measure.session import About, Session, disk_limits_of
 from burstwatch_exporter.measure.settings import AGAINST_DRAIN, BESIDE_FROM, MeasureOptions
 from burstwatch_exporter.measure.target import find_target
@@ -50,7 +50,7 @@ def measure(flags: MeasureOptions, switches: set[str], options: Options, world: 
     if flags.source is not None:
         _refuse_beside("from", BESIDE_FROM, flags, switches)
         _check_targets(flags)
-        return _show(read_record(flags.source), flags, None, stdout, as_json=as_json)
+        return _show(read_result(flags.source), flags, None, stdout, as_json=as_json)
     drains = "drain" in switches
     ignored = [name for name in AGAINST_DRAIN if name in flags.stated]
     if drains and ignored:
@@ -134,7 +134,7 @@ def _show(
     record: Record, flags: MeasureOptions, results: Path | None, stdout: TextIO, *, as_json: bool
 ) -> int:
     """Print, keep and draw a result. Returns the exit code; what cannot be written hides nothing."""
-    stdout.write(to_json(record) + "\n" if as_json else report.record_text(record))
+    stdout.write(result_json(record) + "\n" if as_json else report.record_text(record))
     stdout.flush()
     problems = [*report.ends(record)] if as_json else []
     problems += [f"{step.name}: {step.failed}" for step in record.steps if step.failed]

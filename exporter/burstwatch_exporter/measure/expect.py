@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Literal
 
 from burstwatch.ebs.other_disks import Ways
-from burstwatch.ebs.volumes import KIB_PER_MIB, InstanceLimits, VolumeSpec, serve
+from burstwatch.ebs.volumes import KIB_PER_MIB, InstanceLimits, VolumeSpec, served_load
 
 Holds = Literal[
     "volume_iops",
@@ -106,7 +106,7 @@ def _rates(
     if disk.volume_spec is not None:
         # One each on SSD; by the MiB on HDD, where AWS says that all in sequence is merged.
         by_bytes = not pattern.is_random and (merged or disk.volume_spec.unit == "MiB")
-        served = serve(
+        served = served_load(
             disk.volume_spec,
             iops=math.inf,
             io_kib=pattern.block_kib,

@@ -8,7 +8,7 @@ from html import escape
 from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, document, picture
 from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.record import Record, StepRecord
-from burstwatch_exporter.measure.report import HEADINGS, cells, heading, remarks
+from burstwatch_exporter.measure.report import HEADINGS, heading, remarks, step_cells
 
 #: The end of a step's name that is its number of jobs.
 JOBS = re.compile(r"(.+)-(\d+)")
@@ -21,7 +21,7 @@ MS = 1e3
 def page(record: Record) -> str:
     """The whole page; it needs nothing from anywhere."""
     rows = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells(step))}</tr>"
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in step_cells(step))}</tr>"
         for step in record.steps
     )
     heads = "".join(f"<th>{escape(name)}</th>" for name in HEADINGS)

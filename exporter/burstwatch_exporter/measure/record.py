@@ -12,7 +12,7 @@ from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.meter import MeterReading
 from burstwatch_exporter.measure.outputs import Way
 from burstwatch_exporter.measure.run import Run
-from burstwatch_exporter.measure.verdict import Verdict
+from burstwatch_exporter.measure.verdict import PromiseVerdict
 from burstwatch_exporter.snapshot import View
 
 FORMAT: Literal[1] = 1
@@ -50,7 +50,7 @@ class StepRecord:
     files_mib_s: float | None
     read: Way | None
     write: Way | None
-    verdict: Verdict | None
+    verdict: PromiseVerdict | None
     samples: Sequence[tuple[float, float, float]] = ()
     latencies: Sequence[tuple[float, float]] = ()
     raw: Any = None
@@ -145,7 +145,7 @@ class Record:
         return f"{self.profile}-{key.replace(':', '-').replace('/', '-')}.json"
 
 
-def to_json(record: Record) -> str:
+def result_json(record: Record) -> str:
     """One object; what never was is null."""
     return json.dumps(asdict(record), allow_nan=False)
 
@@ -156,10 +156,10 @@ def write_record(path: Path, record: Record) -> None:
     Raises:
         OSError: if that cannot be done; what was there before is there still.
     """
-    put_in_place(path, lambda file: file.write(to_json(record)))
+    put_in_place(path, lambda file: file.write(result_json(record)))
 
 
-def read_record(path: Path) -> Record:
+def read_result(path: Path) -> Record:
     """A result of this program.
 
     Raises:
@@ -181,7 +181,7 @@ def iops_of(run: Run) -> float | None:
     return run.device_iops if outcome.read is None and outcome.write is None else outcome.iops
 
 
-def step_record(step: Step, run: Run, verdict: Verdict | None) -> StepRecord:
+def step_record(step: Step, run: Run, verdict: PromiseVerdict | None) -> StepRecord:
     """One step with what came of it."""
     outcome = run.outcome
     mib_s = None

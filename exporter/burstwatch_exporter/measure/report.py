@@ -102,13 +102,13 @@ def plan_json(profile: Profile, plan: Plan) -> dict[str, object]:
 
 def record_text(record: Record) -> str:
     """The result on a terminal."""
-    results = table(HEADINGS, [cells(step) for step in record.steps])
+    results = table(HEADINGS, [step_cells(step) for step in record.steps])
     return "\n".join([heading(record), results, *remarks(record), ""])
 
 
 def record_markdown(record: Record) -> str:
     """Return the result as Markdown."""
-    rows = [HEADINGS, ["---"] * len(HEADINGS), *(cells(step) for step in record.steps)]
+    rows = [HEADINGS, ["---"] * len(HEADINGS), *(step_cells(step) for step in record.steps)]
     lines = [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
     said = [f"- {line}" for line in remarks(record)]
     return "\n".join([f"# {heading(record)}", "", *lines, "", *said, ""])
@@ -132,7 +132,7 @@ def heading(record: Record) -> str:
     return f"{record.profile} on {volumes}{on}, {record.host}"
 
 
-def cells(step: StepRecord) -> tuple[str, ...]:
+def step_cells(step: StepRecord) -> tuple[str, ...]:
     """One row of the table of results."""
     ways = [way for way in (step.read, step.write) if way is not None]
     tails = [way.percentiles_s["95"] for way in ways if "95" in way.percentiles_s]

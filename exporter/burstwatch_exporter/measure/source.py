@@ -6,7 +6,7 @@ from pathlib import Path
 from burstwatch.ebs.load import MIB
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.exposition import Page
-from burstwatch_exporter.measure.record import Record, RecordError, StepRecord, read_record
+from burstwatch_exporter.measure.record import Record, RecordError, StepRecord, read_result
 from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
 
@@ -37,7 +37,7 @@ class MeasureSource:
                 stamp = (status.st_mtime_ns, status.st_size)
                 before = self._known.get(path)
                 records[path] = (
-                    before if before and before[0] == stamp else (stamp, read_record(path))
+                    before if before and before[0] == stamp else (stamp, read_result(path))
                 )
             except (RecordError, OSError) as error:
                 attempt.problems.append(str(error))

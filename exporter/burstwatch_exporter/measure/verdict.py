@@ -32,7 +32,7 @@ MS = 1e3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
+class PromiseVerdict:
     """The word, why, and the promise that it rests on; None where nothing is promised."""
 
     word: Word
@@ -52,7 +52,7 @@ class Credits:
 
 def judge(
     pattern: IoPattern, disk: DiskLimits, *, iops: float, ran_s: float, credits_left: Credits | None
-) -> Verdict:
+) -> PromiseVerdict:
     """Judge ``iops`` in ``ran_s`` seconds; ``credits_left`` is None for a disk without a bucket."""
     expected = expect(pattern, disk)
     best = expected.best
@@ -75,7 +75,7 @@ def judge(
 
 def _below(
     pattern: IoPattern, iops: float, expected: Expectation, credits_left: Credits | None
-) -> Verdict:
+) -> PromiseVerdict:
     best, empty = expected.best, expected.empty
     in_flight = "nothing was served"
     if iops > 0:
@@ -103,7 +103,7 @@ def _below(
     return _verdict("below its promise", reason, floor)
 
 
-def _asked(pattern: IoPattern, iops: float, best: ExpectedRates) -> Verdict:
+def _asked(pattern: IoPattern, iops: float, best: ExpectedRates) -> PromiseVerdict:
     if iops >= (1 - NEAR) * best.iops:
         return _verdict("as asked", f"{number(iops)} IOPS, and no more were asked for", best)
     reason = (
@@ -113,7 +113,9 @@ def _asked(pattern: IoPattern, iops: float, best: ExpectedRates) -> Verdict:
     return _verdict("below its promise", reason, best)
 
 
-def _above(pattern: IoPattern, disk: DiskLimits, iops: float, best: ExpectedRates) -> Verdict:
+def _above(
+    pattern: IoPattern, disk: DiskLimits, iops: float, best: ExpectedRates
+) -> PromiseVerdict:
     merged = expect(pattern, disk, merged=True).best.iops
     if iops <= (1 + NEAR) * merged:
         reason = (
@@ -126,7 +128,7 @@ def _above(pattern: IoPattern, disk: DiskLimits, iops: float, best: ExpectedRate
     return _verdict("not this type", reason, best)
 
 
-def _at_best(disk: DiskLimits, iops: float, expected: Expectation) -> Verdict:
+def _at_best(disk: DiskLimits, iops: float, expected: Expectation) -> PromiseVerdict:
     best = expected.best
     if best.holds in {"instance_iops", "instance_throughput"}:
         reason = f"{_beside(iops, best)}: the instance's limit, which is under the volume's"
@@ -148,8 +150,8 @@ def _beside(iops: float, spec: ExpectedRates) -> str:
     return f"{number(iops)} IOPS, promised are {number(spec.iops)}"
 
 
-def _verdict(word: Word, reason: str, spec: ExpectedRates | None) -> Verdict:
-    return Verdict(
+def _verdict(word: Word, reason: str, spec: ExpectedRates | None) -> PromiseVerdict:
+    return PromiseVerdict(
         word=word,
         reason=reason,
         promised_iops=None if spec is None else spec.iops,
