@@ -31,7 +31,7 @@ FEATURES = (
 # Added to every rate, as a share of the refill, so that nothing spent has a logarithm.
 FLOOR = 0.02
 #: The longest window; where a past is known, it covers what is older.
-RECENT_S = 3 * HOUR_S
+LONGEST_WINDOW_S = 3 * HOUR_S
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,5 +144,5 @@ def _highest_of_day(history: History, past: OwnPast) -> float:
         lead = [0.0] * slots + sums
         means = [(b - a) / slots for a, b in zip(lead[1:], sums[1:], strict=False)]
         history.track.means[15 * MINUTE_S] = means
-    recent = means[max(0, history.size - history.slots(RECENT_S)) : history.size]
+    recent = means[max(0, history.size - history.slots(LONGEST_WINDOW_S)) : history.size]
     return max(*recent, past.highest_of_day)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from burstwatch.history.history import History
 
 #: The cause of an alarm is what was asked for in the last so many seconds.
-RECENT_S = 300.0
+CAUSE_WINDOW_S = 300.0
 #: An older cause is kept for this long; after that the demand may be another.
 CAUSE_KEPT_S = 1_800.0
 
@@ -59,7 +59,7 @@ def recent_rates(
     demand is not the demand.
     """
     starts = sorted(start for start, amounts in totals.items() if amounts.keys() >= set(metrics))
-    recent = [start for start in starts if start > starts[-1] - RECENT_S]
+    recent = [start for start in starts if start > starts[-1] - CAUSE_WINDOW_S]
     if not recent:
         return {}
     seconds = len(recent) * period_s

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # boto3 is an extra
 
 #: Datapoints of so long are asked for: CloudWatch may be ten minutes late, and give one each five.
 LOOK_BACK_S = 1800.0
-PATIENCE_S = 30.0
+ANSWER_WITHIN_S = 30.0
 #: An answer has its time in whole seconds, and takes a moment to come: less is no difference of clocks.
 SAME_CLOCK_S = 2.0
 
@@ -143,7 +143,7 @@ class Cloud:
             start_s=now - LOOK_BACK_S,
             end_s=now,
             period_s=int(FINE_S),
-            deadline=Deadline(time.monotonic, at=time.monotonic() + PATIENCE_S),
+            deadline=Deadline(time.monotonic, at=time.monotonic() + ANSWER_WITHIN_S),
         )
         problems += [f"{problem.part}: {problem.error}" for problem in answers.problems]
         return {

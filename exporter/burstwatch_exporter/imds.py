@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 #: Where every instance finds it.
 ENDPOINT = "http://169.254.169.254"
-PATIENCE_S = 2.0
+ANSWERED_WITHIN_S = 2.0
 TOKEN_TTL_S = 60
 TOKEN, DOCUMENT = "/latest/api/token", "/latest/dynamic/instance-identity/document"
 OK, MOST_BYTES = 200, 65_536
@@ -50,7 +50,7 @@ def read_identity(endpoint: str) -> Identity:
 
 def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
     parts = urlsplit(endpoint)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=ANSWERED_WITHIN_S)
     late = Event()
 
     def hang_up(sock: socket) -> None:
@@ -61,7 +61,7 @@ def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
     try:
         connection.connect()
         # The timeout is for each byte that comes; this is for all of them.
-        end = Timer(PATIENCE_S, hang_up, [connection.sock])
+        end = Timer(ANSWERED_WITHIN_S, hang_up, [connection.sock])
         end.start()
         try:
             connection.request(method, path, headers=headers)
@@ -75,7 +75,7 @@ def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
             end.join()
         if late.is_set():
             # How a connection ends that was hung up (closed, reset, short) is a matter of chance.
-            msg = f"{method} {path} is not answered in full within {PATIENCE_S:g} s"
+            msg = f"{method} {path} is not answered in full within {ANSWERED_WITHIN_S:g} s"
             raise ValueError(msg)
         if answer.length:
             msg = f"{method} {path}: the answer is cut, or has more than {MOST_BYTES} bytes"

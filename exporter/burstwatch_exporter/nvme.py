@@ -18,7 +18,7 @@ from burstwatch_exporter.snapshot import Snapshot, View
 from burstwatch_exporter.sources import Attempt
 
 #: Timeouts for one disk, and for all disks together: a scrape must not take longer because the helper hangs.
-PATIENCE_S, ALL_S = 0.4, 0.8
+DISK_WITHIN_S, ALL_S = 0.4, 0.8
 #: A disk that timed out is not asked for so long.
 PAUSE_S = 60.0
 GOOD = b"ok\n"
@@ -107,9 +107,9 @@ class NvmeSource:
         self.on_comparison(disk, words, at - before.at)
 
     def _ask(self, disk: Disk) -> bytes:
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + DISK_WITHIN_S
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(PATIENCE_S)
+            connection.settimeout(DISK_WITHIN_S)
             try:
                 connection.connect(str(self._helper))
             except OSError as error:

@@ -31,7 +31,7 @@ WORDS = 1024
 #: AWS: a page is good for a second, and earlier questions queue behind other commands.
 FRESH_S = 1.0
 #: A client has so long for its line and for our answer, and waits so long for a disk that another has asked.
-PATIENCE_S = 1.0
+CLIENT_WITHIN_S = 1.0
 #: More clients than this at a time are closed at once.
 MOST_CLIENTS = 32
 #: systemd passes a socket as this.
@@ -78,7 +78,7 @@ class Helper:
         if NAME.fullmatch(name) is None:
             return b"error: no name of an NVMe disk\n"
         lock = self._locks.setdefault(name, threading.Lock())
-        if not lock.acquire(timeout=PATIENCE_S):
+        if not lock.acquire(timeout=CLIENT_WITHIN_S):
             return b"error: the disk has not answered an earlier question yet\n"
         try:
             return b"ok\n" + self._page(name)
@@ -108,7 +108,7 @@ class Helper:
         """Answer one client; one who says nothing is let go."""
         try:
             with connection:
-                connection.settimeout(PATIENCE_S)
+                connection.settimeout(CLIENT_WITHIN_S)
                 line = connection.recv(64)
                 connection.sendall(self.answer(line))
         except OSError:

@@ -471,7 +471,7 @@ def test_a_datapoint_of_before_it_looked_holds_less_what_may_have_been_spent_sin
 def test_a_metadata_service_that_sends_a_byte_now_and_then_is_given_up(
     monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.imds.PATIENCE_S", 0.3)
+    monkeypatch.setattr("burstwatch_exporter.imds.ANSWERED_WITHIN_S", 0.3)
     ended = threading.Event()
 
     def trickle(listener: socket.socket) -> None:

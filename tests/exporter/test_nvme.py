@@ -302,7 +302,7 @@ def test_where_ebs_has_done_more_than_the_kernel_counted_the_range_widens_and_it
 def test_disks_that_the_time_was_too_short_for_come_first_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.nvme.PATIENCE_S", 60.0)
+    monkeypatch.setattr("burstwatch_exporter.nvme.DISK_WITHIN_S", 60.0)
     monkeypatch.setattr("burstwatch_exporter.nvme.ALL_S", 0.1)
     monkeypatch.setattr("burstwatch_exporter.nvme_helper.FRESH_S", 0.0)
     disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(), nvme2n1=a_page(), nvme4n1=a_page())
@@ -348,7 +348,7 @@ def test_twenty_silent_clients_and_a_disk_that_hangs_hold_nobody_else_up(tmp_pat
 def test_more_clients_than_there_are_seats_are_closed_and_a_seat_is_free_when_a_silent_one_is_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.nvme_helper.PATIENCE_S", 0.3)
+    monkeypatch.setattr("burstwatch_exporter.nvme_helper.CLIENT_WITHIN_S", 0.3)
     path = tmp_path / "nvme.sock"
     with helping(path, Disks(nvme1n1=a_page())), ExitStack() as clients:
         for _ in range(MOST_CLIENTS):
@@ -399,7 +399,7 @@ def test_a_helper_that_stalls_is_asked_again_in_a_minute_and_delays_no_other_scr
     tmp_path: Path, kind: str, says: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes = kind != "deaf"
-    monkeypatch.setattr("burstwatch_exporter.nvme.PATIENCE_S", 0.1)
+    monkeypatch.setattr("burstwatch_exporter.nvme.DISK_WITHIN_S", 0.1)
     with stalling(tmp_path / "nvme.sock", takes=takes, says=says) as asked:
         exporter, text = scraped(tmp_path)
         assert "burstwatch_ebs_" not in text

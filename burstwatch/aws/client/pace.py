@@ -31,7 +31,7 @@ LISTINGS = Figure(value=20, unit="1/s", source=EC2_PAGE)
 LISTINGS_AT_ONCE = Figure(value=100, unit="", source=EC2_PAGE)
 RECENT_POINTS = Figure(value=180_000, unit="1/s", source=LIMITS_PAGE)
 OLDER_POINTS = Figure(value=396_000, unit="1/s", source=LIMITS_PAGE)
-RECENT_S = 3 * HOUR_S
+RECENT_POINTS_S = 3 * HOUR_S
 #: The share of the account's quotas that all sweeps of a unit together take.
 SHARE = 0.5
 #: A call that has to wait waits at least this long before it asks again.
@@ -80,7 +80,9 @@ class Pace:
         ``throttled`` is how many answers so far have asked for fewer calls.
         """
         name, quota = (
-            ("recent", RECENT_POINTS.value) if back_s <= RECENT_S else ("older", OLDER_POINTS.value)
+            ("recent", RECENT_POINTS.value)
+            if back_s <= RECENT_POINTS_S
+            else ("older", OLDER_POINTS.value)
         )
         return (
             self._pause(throttled, deadline)

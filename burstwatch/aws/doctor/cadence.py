@@ -16,7 +16,7 @@ from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
 
 #: Most resources of a kind that are measured: each costs some requests.
-MOST = 5
+RESOURCES_MEASURED = 5
 BACK_S = 3 * HOUR_S
 STATISTICS = ("Minimum", "Average", "Maximum")
 
@@ -28,7 +28,7 @@ def measure_cadence(clients: Clients, kind: Kind, *, now: float) -> Iterator[Fin
     usable = sorted(
         (resource for resource in inventory.resources if resource.can_spend),
         key=lambda resource: resource.history_from_s is None,
-    )[:MOST]
+    )[:RESOURCES_MEASURED]
     if not usable:
         nothing = "no resource in use here has a credit bucket"
         detail = "; ".join(problem.error for problem in inventory.problems) or nothing

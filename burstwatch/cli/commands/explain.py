@@ -27,7 +27,7 @@ from burstwatch.kinds.base import Kind
 
 MOST_HOURS = 24 * MINUTES_KEPT.value
 #: The load before a page is the mean of these last minutes.
-RECENT_S = 900.0
+BEFORE_PAGE_S = 900.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -93,10 +93,10 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
     if bucket is None or not story.pages:
         return ()
     page_s = story.pages[-1].t_s
-    recent = [sample for sample in story.samples if page_s - RECENT_S <= sample.t_s < page_s]
+    recent = [sample for sample in story.samples if page_s - BEFORE_PAGE_S <= sample.t_s < page_s]
     all_levels, all_demand = story.points
-    levels = [level for level in all_levels if page_s - RECENT_S <= level.start_s < page_s]
-    demand = [point for point in all_demand if page_s - RECENT_S <= point.start_s < page_s]
+    levels = [level for level in all_levels if page_s - BEFORE_PAGE_S <= level.start_s < page_s]
+    demand = [point for point in all_demand if page_s - BEFORE_PAGE_S <= point.start_s < page_s]
     if not levels:
         return ()
     demand_rate = fmean(point.nominal for point in demand) if demand else _spent(bucket, levels)

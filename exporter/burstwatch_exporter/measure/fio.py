@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from burstwatch.ebs.load import MIB
-from burstwatch_exporter.measure.outputs import Outcome, OutputError, Way
+from burstwatch_exporter.measure.outputs import LARGEST_COUNT, Outcome, OutputError, Way
 
 VERSION = re.compile(r"fio-(\d+)\.(\d+)\S*")
 #: The first whose JSON has latencies in nanoseconds, which is what is read here.
@@ -23,8 +23,6 @@ OLDEST = (3, 1)
 NS = 1e9
 #: Columns of a line of the latency log: milliseconds, nanoseconds, direction, size, offset.
 LEAST_COLUMNS = 3
-#: Beyond what any disk does, and within what a float and a page of metrics hold.
-MOST = 1e18
 
 
 def check_version(text: str) -> str:
@@ -43,7 +41,7 @@ def check_version(text: str) -> str:
     return text.strip()
 
 
-Count = Annotated[float, Meta(ge=0, lt=MOST)]
+Count = Annotated[float, Meta(ge=0, lt=LARGEST_COUNT)]
 
 
 class _Mean(Struct):
@@ -121,7 +119,7 @@ def parse_latency_log(text: str) -> list[tuple[float, float]]:
             at, value = int(columns[0]) / 1000, int(columns[1]) / NS
         except (ValueError, OverflowError):
             continue
-        if 0 <= at < MOST and 0 <= value < MOST:
+        if 0 <= at < LARGEST_COUNT and 0 <= value < LARGEST_COUNT:
             windows[at].append(value)
     means = [(at, math.fsum(values) / len(values)) for at, values in sorted(windows.items())]
     return means[:-1] if len(means) > 1 else means

@@ -17,9 +17,9 @@ DBENCH_SECOND = re.compile(
 DD_COPIED = re.compile(
     r"^(\d+) bytes? (?:\([^)]*\) )?copied, (\d+(?:\.\d+)?(?:e[+-]?\d+)?) s", re.MULTILINE
 )
-#: Beyond what any disk does.
-MOST = 1e18
-MS = 1e3
+#: Beyond what any disk does, and within what a float and a page of metrics hold.
+LARGEST_COUNT = 1e18
+MS_PER_S = 1e3
 
 
 class OutputError(ValueError):
@@ -93,7 +93,7 @@ def parse_dbench(text: str) -> Outcome:
         version=f"dbench-{version[1]}" if version else "dbench",
         read=None,
         write=None,
-        latencies=[(float(at), float(ms) / MS) for _, at, ms in seconds],
+        latencies=[(float(at), float(ms) / MS_PER_S) for _, at, ms in seconds],
         files_mib_s=mb_s * MIB_PER_MB,
         raw=text,
     )
@@ -107,7 +107,7 @@ def parse_dd(text: str, *, block_bytes: int, seconds: float) -> Outcome:
     """
     copied = [float(size) for size, _ in DD_COPIED.findall(text)]
     total = sum(copied)
-    if total <= 0 or total >= MOST or seconds <= 0:
+    if total <= 0 or total >= LARGEST_COUNT or seconds <= 0:
         printed = " ".join(text.split())[-200:]
         msg = f"dd copied nothing{f', but said: {printed}' if printed else ''}"
         raise OutputError(msg)

@@ -7,6 +7,7 @@ from html import escape
 
 from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, document, picture
 from burstwatch.formatting import number, span
+from burstwatch_exporter.measure.outputs import MS_PER_S
 from burstwatch_exporter.measure.record import Record, StepRecord
 from burstwatch_exporter.measure.report import HEADINGS, heading, remarks, step_cells
 
@@ -15,7 +16,6 @@ JOBS = re.compile(r"(.+)-(\d+)")
 COLORS = (BLUE, ORANGE, GREEN, RED, GREY)
 #: Room above the highest point.
 HEADROOM = 1.15
-MS = 1e3
 
 
 def page(record: Record) -> str:
@@ -41,7 +41,7 @@ def step_charts(step: StepRecord, record: Record) -> Iterator[Chart]:
     """Operations over time with the limits and the knee, and latency over time."""
     if len(step.samples) > 1:
         yield _iops_chart(step, record)
-    points = [(at, seconds * MS) for at, seconds in step.latencies]
+    points = [(at, seconds * MS_PER_S) for at, seconds in step.latencies]
     if len(points) > 1:
         top = max(value for _, value in points) * HEADROOM or 1.0
         chart = Chart(
@@ -73,7 +73,7 @@ def scaling_charts(record: Record) -> Iterator[Chart]:
         name: [(jobs, step.iops or 0.0) for jobs, step in points] for name, points in curves.items()
     })  # fmt: skip
     latencies = {
-        name: [(jobs, step.mean_s * MS) for jobs, step in points if step.mean_s is not None]
+        name: [(jobs, step.mean_s * MS_PER_S) for jobs, step in points if step.mean_s is not None]
         for name, points in curves.items()
     }
     if all(latencies.values()):

@@ -12,7 +12,7 @@ from burstwatch_exporter.measure.programs import Place, start
 from burstwatch_exporter.measure.watch import BUDGET_SPENT, INTERRUPTED, Watch
 
 #: A program that is told to end has so long beside what it waits for, before it is killed.
-PATIENCE_S = 1.0
+ENDS_WITHIN_S = 1.0
 #: And so long after that to write its result, where nothing is at stake.
 RESULT_S = 10.0
 #: Over its time by so much, it hangs.
@@ -75,7 +75,7 @@ def run_step(
                     stopped = HUNG
         finally:
             samples = list(watch.samples)
-            patience_s += PATIENCE_S
+            patience_s += ENDS_WITHIN_S
             last = time.monotonic() + patience_s
             has_ended = program.end(
                 patience_s,

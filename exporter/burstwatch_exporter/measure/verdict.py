@@ -12,6 +12,7 @@ from burstwatch_exporter.measure.expect import (
     IoPattern,
     expect,
 )
+from burstwatch_exporter.measure.outputs import MS_PER_S
 
 Word = Literal[
     "bursting",
@@ -28,7 +29,6 @@ Word = Literal[
 NEAR = 0.1
 #: Seconds at the start of a program that say nothing of what it is served.
 LEAST_S = 3.0
-MS = 1e3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +79,9 @@ def _below(
     best, empty = expected.best, expected.empty
     in_flight = "nothing was served"
     if iops > 0:
-        in_flight = f"{pattern.in_flight} in flight of {pattern.in_flight / iops * MS:.2g} ms each"
+        in_flight = (
+            f"{pattern.in_flight} in flight of {pattern.in_flight / iops * MS_PER_S:.2g} ms each"
+        )
     if empty is not None and _is_near(iops, empty.iops):
         if credits_left is None or credits_left.low <= 0:
             return _verdict("at baseline", f"{_beside(iops, empty)}: out of credits", empty)
