@@ -49,10 +49,10 @@ class AtHourlyRate:
         """Critical, where the rule holds."""
         del known
         history = seen.history
-        if history is None or history.newest_level() < 0:
+        if history is None or history.newest_slot() < 0:
             return "ok"
         rate = history.likely.mean(history.size, history.slots(HOUR_S))
-        left = history.levels[history.newest_level()] * history.bucket.capacity
+        left = history.levels[history.newest_slot()] * history.bucket.capacity
         runs_out_s = tb.time_to_empty(history.bucket, level=left, demand=rate)
         return "critical" if runs_out_s < self.within_s else "ok"
 

@@ -147,9 +147,9 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
     for place, row in enumerate(rows):
         now = row.t_s + period_s + view.delay_s
         history = played.at(now, view.delay_s, config).history
-        is_known = history is not None and history.newest_level() >= 0
+        is_known = history is not None and history.newest_slot() >= 0
         worst_s = history.worst_s() if history and is_known else np.inf
-        ratio = history.levels[history.newest_level()] if history and is_known else 1.0
+        ratio = history.levels[history.newest_slot()] if history and is_known else 1.0
         is_broken = history is not None and is_known and history.since_empty() is not None
         at.append(now)
         holds.append(worst_s < wide_s and ratio < BACK_RATIO)

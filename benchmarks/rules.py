@@ -35,7 +35,7 @@ class Rule:
 
     def _is_on(self, seen: Observation, known: Truth) -> bool:
         history = seen.history
-        if history is None or history.newest_level() < 0:
+        if history is None or history.newest_slot() < 0:
             return False
         is_stale = history.level_age_s(seen.at) > 0
         near_s = known.config.margin_s + history.level_age_s(seen.at)

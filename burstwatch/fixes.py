@@ -52,7 +52,7 @@ def soonest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
 
 
 def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
-    """The fix that always helps. ``level`` in credits, ``demand`` in credits per second."""
+    """The fix that helps every bucket: to reduce the load. ``level`` in credits, ``demand`` in credits per second."""
     under = f"under {number(bucket.refill)} {unit}"
     half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2) if level > 0 else 0.0
     if level <= 0:

@@ -130,7 +130,7 @@ class Played:
         whole = self._history if now - delay_s >= self._credits_s else self._without_credits
         history = whole and whole.until(now - delay_s)
         back_s = look_back_s(self._resource.bucket)
-        newest = history.newest_level() if history else -1
+        newest = history.newest_slot() if history else -1
         if history and newest >= 0:
             level_age_s = now - history.start_s - (newest + 1) * history.period_s
             if level_age_s > back_s:

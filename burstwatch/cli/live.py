@@ -27,7 +27,7 @@ STYLES: dict[Verdict, str] = {
     "unknown": "dim",
     "not_watched": "dim",
 }
-REDRAWN_S = 1.0
+REDRAW_EVERY_S = 1.0
 
 
 class Explanation(ModalScreen[None]):
@@ -53,7 +53,7 @@ class Top(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "quit"),
         Binding("slash", "filter", "filter"),
-        Binding("r", "look", "look now"),
+        Binding("r", "poll", "poll now"),
         Binding("escape", "no_filter", "all", show=False),
     ]
     CSS = "#summary {height: auto;} #problems {height: auto; color: $error;} Input {display: none;} Input.open {display: block;}"
@@ -76,16 +76,16 @@ class Top(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Look for the first time, and go on."""
+        """Set the table up, poll for the first time, and start the timers for polling and drawing."""
         table = self.query_one(DataTable)
         for heading in HEADINGS:
             table.add_column(heading, key=heading)
         table.focus()
-        self.action_look()
-        self.set_interval(self._every_s, self.action_look)
-        self.set_interval(REDRAWN_S, self.redraw)
+        self.action_poll()
+        self.set_interval(self._every_s, self.action_poll)
+        self.set_interval(REDRAW_EVERY_S, self.redraw)
 
-    def action_look(self) -> None:
+    def action_poll(self) -> None:
         """Ask the account, unless an earlier question is still open: a look may take longer than the period."""
         if not self._is_looking:
             self._is_looking = True

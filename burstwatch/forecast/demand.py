@@ -46,7 +46,7 @@ def demand_now(history: History, *, limit: float) -> Range:
     if not _is_known(history):
         # Nothing is known of the I/O. A full bucket shows that no more is spent than
         # comes in; below that it may be anything from none to a full burst.
-        newest = history.newest_level()
+        newest = history.newest_slot()
         is_full = newest >= 0 and history.levels[newest] >= INSIDE[1]
         return Range(low=0.0, likely=bucket.refill, high=bucket.refill if is_full else bucket.burst)
     fast, slow = history.slots(FAST_WINDOW_S), history.slots(SLOW_WINDOW_S)
@@ -82,5 +82,5 @@ def quantile(ordered: Sequence[float], slots: int, q: float) -> float:
 def _is_known(history: History) -> bool:
     if history.has_demand():
         return True
-    newest = history.newest_level()
-    return newest > 0 and history.cut(newest).newest_level() >= 0
+    newest = history.newest_slot()
+    return newest > 0 and history.cut(newest).newest_slot() >= 0

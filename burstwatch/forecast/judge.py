@@ -98,7 +98,7 @@ class Judge:
         history, period_s = self.history, self.history.period_s
         slots = min(history.size, math.ceil((self.config.hold_s - ended_s) / period_s))
         # Back this far up, whatever was is over.
-        is_back = history.levels[history.newest_level()] >= BACK_RATIO
+        is_back = history.levels[history.newest_slot()] >= BACK_RATIO
         if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
             return now
         warned_at: int | None = None
@@ -160,7 +160,7 @@ class Judge:
     def acts(self, size: int, horizon_s: float) -> bool:
         """True if the bucket is likely enough to be empty within ``horizon_s``."""
         history = self.history.cut(size)
-        if history.levels[history.newest_level()] >= BACK_RATIO:
+        if history.levels[history.newest_slot()] >= BACK_RATIO:
             return False  # a full bucket outlasts what anybody can foresee
         if self.config.page_on == "worst" and horizon_s <= self.near_s:
             return True

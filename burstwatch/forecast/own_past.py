@@ -166,7 +166,7 @@ def _step(sums: Sums, end: int, windows: tuple[int, ...] | list[int], refill: fl
 def _same_hours(history: History, past: Past, horizon_s: float, credits_left: float) -> float:
     """The share of the last days on which this time of day would have emptied what is left."""
     length = int(horizon_s / past.period_s) + SLACK_SLOTS
-    level_end_s = history.start_s + (history.newest_level() + 1) * history.period_s
+    level_end_s = history.start_s + (history.newest_slot() + 1) * history.period_s
     slot = floor((level_end_s - past.start_s) / past.period_s + 1e-6)
     # A horizon of a day would reach into what is still to come.
     if slot - DAY_SLOTS + length > (history.end_s - past.start_s) / past.period_s:

@@ -97,7 +97,7 @@ def _assess(observation: Observation, config: Config, model: Model) -> Assessmen
         verdict: Verdict = "unknown" if projection.state == "unknown" else "exhausted"
         return Assessment(verdict=verdict, reason=projection.reason, projection=projection)
     history = observation.history
-    if history is None or history.newest_level() < 0:
+    if history is None or history.newest_slot() < 0:
         return Assessment(verdict="ok", reason=projection.reason, projection=projection)
     own_config = config.with_lead(*observation.resource.leads)
     danger = _danger(history, projection, own_config, model)
@@ -140,7 +140,7 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
 
 def is_far(history: History, now: float, config: Config) -> bool:
     """True if the bucket was so full all through the hold time that nothing can be wrong."""
-    if history.newest_level() < 0:
+    if history.newest_slot() < 0:
         return False
     bucket = history.bucket
     reach_s = WARNING_MARGINS * config.margin_s + history.level_age_s(now) + history.period_s

@@ -73,7 +73,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     if observation.missing:
         return _unknown(now, observation.missing)
     history = observation.history
-    newest = history.newest_level() if history is not None else -1
+    newest = history.newest_slot() if history is not None else -1
     if history is None or newest < 0:
         return _without_levels(observation, bucket, max_data_age_s=max_data_age_s)
     period_s = history.period_s

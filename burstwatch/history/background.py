@@ -29,7 +29,7 @@ class Background:
 def make_background(history: History | None, rates: Mapping[str, float], at: float) -> Background:
     """Describe the time before ``at``, as far as it is known."""
     rates_at = at if rates else None
-    if history is None or history.newest_level() < 0:
+    if history is None or history.newest_slot() < 0:
         return Background(rates=rates, rates_at=rates_at)
     since_s, ratio = history.drain_began()
     return Background(

@@ -98,7 +98,7 @@ class History:
         """Only the first ``size`` slots."""
         return self if size == self.size else History(self.track, size)
 
-    def newest_level(self) -> int:
+    def newest_slot(self) -> int:
         """The slot of the newest level, or -1."""
         newest = self.size - 1
         if newest < 0 or self.track.levels[newest] < math.inf:
@@ -112,12 +112,12 @@ class History:
 
     def level_age_s(self, now: float) -> float:
         """Seconds from the end of the newest level's slot to ``now``; there must be a level."""
-        return max(0.0, now - self.start_s - (self.newest_level() + 1) * self.period_s)
+        return max(0.0, now - self.start_s - (self.newest_slot() + 1) * self.period_s)
 
     def level_floor(self) -> float:
         """Credits at the end of the newest level's slot, at the least; there must be a level."""
         bucket = self.bucket
-        credits_then = self.levels[self.newest_level()] * bucket.capacity
+        credits_then = self.levels[self.newest_slot()] * bucket.capacity
         if self.statistic == "Average":
             credits_then -= (bucket.burst - bucket.refill) * self.period_s
         return max(0.0, credits_then)
@@ -128,7 +128,7 @@ class History:
         ``inf`` where nothing can drain the bucket, or no level is known.
         """
         bucket = self.bucket
-        if not bucket.can_drain or self.newest_level() < 0:
+        if not bucket.can_drain or self.newest_slot() < 0:
             return math.inf
         return self.level_floor() / (bucket.burst - bucket.refill)
 
@@ -155,7 +155,7 @@ class History:
         The last instant before which it was filling, by more than noise, or the fullest of
         the look-back. In seconds since the epoch; there must be a level.
         """
-        slot = top = self.newest_level()
+        slot = top = self.newest_slot()
         while slot >= self.first_slot(self.track.look_back_s):
             level = self.levels[slot]
             if level < math.inf and level > self.levels[top]:
@@ -171,7 +171,7 @@ class History:
         None where the newest level is not empty. What is older than the history is not known, so it may be longer.
         """
         begin = None
-        for slot in range(self.newest_level(), -1, -1):
+        for slot in range(self.newest_slot(), -1, -1):
             if EMPTY_RATIO < self.levels[slot] < math.inf:
                 break
             begin = slot if self.levels[slot] < math.inf else begin

@@ -59,7 +59,8 @@ class Brief:
     ended_because: str = ""
 
 
-def _over(resource: Resource) -> str:
+def _why_resolved(resource: Resource) -> str:
+    """Why a resource cannot run out any more, as the end of a sentence, or nothing."""
     if resource.not_watched:
         return "cannot be watched any more"
     if resource.bucket is None:
@@ -78,7 +79,7 @@ def make_brief(
     """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
     projection = assessment.projection
     return Brief(
-        ended_because=_over(resource),
+        ended_because=_why_resolved(resource),
         resource_id=resource.id,
         metric_id=metric_id or resource.id,
         kind=resource.kind,

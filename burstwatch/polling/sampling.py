@@ -38,7 +38,7 @@ from burstwatch.shards import Problem
 
 def worst_now_s(observation: Observation) -> float:
     """Seconds from now to empty at full burst by the newest level; infinite where none is known."""
-    if observation.history is None or observation.history.newest_level() < 0:
+    if observation.history is None or observation.history.newest_slot() < 0:
         return math.inf
     return max(0.0, observation.history.worst_s() - observation.history.level_age_s(observation.at))
 
@@ -62,9 +62,9 @@ def is_near(observation: Observation, config: Config) -> bool:
 
 def _newest_ratio(observation: Observation) -> float:
     """The newest level, 0 to 1; full where none is known, for nothing can be asked of that."""
-    if observation.history is None or observation.history.newest_level() < 0:
+    if observation.history is None or observation.history.newest_slot() < 0:
         return 1.0
-    return observation.history.levels[observation.history.newest_level()]
+    return observation.history.levels[observation.history.newest_slot()]
 
 
 _Result = TypeVar("_Result")

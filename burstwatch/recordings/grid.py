@@ -223,7 +223,7 @@ def _steps(
         if step is None and metric == level:
             step = _step(sorted({at for at, _ in series}))
         elif step is None and not contents.is_own:
-            step = _step(sorted({at for at, _ in series}), least=MOSTLY)
+            step = _step(sorted({at for at, _ in series}), least_share=MOSTLY)
             step = step if step is None or step <= LONGEST_PERIOD_S else None
         steps.append(of_rows if step is None else step)
     if max(steps) > LONGEST_PERIOD_S:
@@ -239,13 +239,13 @@ def _stated_periods(matched: Matched) -> Mapping[str, float]:
     between is not silence.
     """
     level = matched.resource.level_metric
-    real_s = _step(sorted({at for at, _ in matched.points.get(level, ())}), least=MOSTLY)
+    real_s = _step(sorted({at for at, _ in matched.points.get(level, ())}), least_share=MOSTLY)
     if real_s != COARSE_S or real_s <= matched.periods.get(level, real_s):
         return matched.periods
     as_coarse = {
         metric
         for metric, series in matched.points.items()
-        if _step(sorted({at for at, _ in series}), least=MOSTLY) == real_s
+        if _step(sorted({at for at, _ in series}), least_share=MOSTLY) == real_s
     }
     return {
         metric: real_s if metric in as_coarse else stated_s
@@ -253,16 +253,19 @@ def _stated_periods(matched: Matched) -> Mapping[str, float]:
     }
 
 
-def _step(times: Sequence[float], *, least: float = 0.0) -> float | None:
-    """The commonest distance of two times, as a period; None of a single time, or where less than ``least`` of all are so."""
-    gaps = Counter(_nearest(after - before) for before, after in pairwise(times))
+def _step(times: Sequence[float], *, least_share: float = 0.0) -> float | None:
+    """The commonest gap between times in ascending order, as a period in seconds; the shorter one of two.
+
+    None if there is no gap, or if fewer than ``least_share`` of the gaps are like it.
+    """
+    gaps = Counter(_whole_period(after - before) for before, after in pairwise(times))
     if not gaps:
         return None
     step_s, count = max(gaps.items(), key=lambda pair: (pair[1], -pair[0]))
-    return step_s if count >= least * gaps.total() else None
+    return step_s if count >= least_share * gaps.total() else None
 
 
-def _nearest(gap_s: float) -> float:
+def _whole_period(gap_s: float) -> float:
     """A whole minute, or below a minute a whole second."""
     if gap_s >= 0.75 * MINUTE_S:
         return round(gap_s / MINUTE_S) * MINUTE_S

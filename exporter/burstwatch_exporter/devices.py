@@ -39,7 +39,11 @@ def read_devices(
     named: Mapping[str, str],
     devnos: Mapping[str, str],
 ) -> Devices:
-    """Look at all of it; takes long where there are many. What cannot be read is as it was ``before``."""
+    """Read the block devices, the mounts and the id of the kernel's start from /sys and /proc.
+
+    A part that cannot be read is told by ``sources`` and stays as it was ``before``. ``named`` are the volume ids that
+    the configuration gives to device names, ``devnos`` the device numbers by name. It takes long with many devices.
+    """
     blocks, mounts, boot_id = before.blocks, before.mounts, before.boot_id
     with sources.attempt("boot_id"):
         path = roots.procfs / "sys" / "kernel" / "random" / "boot_id"

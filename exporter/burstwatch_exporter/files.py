@@ -205,18 +205,19 @@ def put_in_place(
 
 
 def _open_draft(path: Path, *, is_private: bool) -> int:
-    """Open and lock an empty file of our own, never one that somebody else has put or linked there.
+    """Open, lock and empty the draft of a file, which must be our own and no link. Returns its descriptor.
 
     Raises:
         OSError: if another process writes it, or it is not ours.
     """
+    # Without O_NONBLOCK a named pipe in its place would hold us up for ever.
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     while True:
         fd = os.open(path, flags, 0o600 if is_private else 0o666)
         try:
             _lock(fd, path)
             status = os.fstat(fd)
-            # Its last writer may have put it in place since it was opened here.
+            # Another writer may have renamed the draft away between our opening and our lock: then try again.
             if os.path.samestat(status, path.lstat()):
                 _check_ours(status, path)
                 if is_private:

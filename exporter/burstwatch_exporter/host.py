@@ -55,10 +55,10 @@ class Host:
         instance: InstanceLimits | None = None,
         reconciles: bool = False,
     ) -> None:
-        """``saved`` is what an earlier process left, ``slot_s`` how often ``observe`` is called.
+        """``saved`` are the accounts that an earlier process kept, ``slot_s`` the seconds between calls of ``observe``.
 
-        ``instance`` is what the whole host may move, where that is known; ``reconciles``
-        whether published balances will be told.
+        ``instance`` has the limits of the whole host, if they are known. ``reconciles`` is true if CloudWatch's balances
+        will come through ``apply``.
         """
         self._roots, self._clock, self._sources, self._config = roots, clock, sources, config
         self._slot_s, self._instance, self._reconciles = slot_s, instance, reconciles
@@ -70,20 +70,22 @@ class Host:
         # Saved accounts of volumes that are not there now, or not yet.
         self._gone = dict(saved)
         self._wall_offset: float | None = None
-        self._jump = ("", 0.0)  # what happened, and until when it is told
+        #: The last jump of a clock in words, and the boot time until which it is shown.
+        self._jump = ("", 0.0)
         self._rates: dict[Disk, Rate] = {}
         self._cloud = CloudAnswer(specs={}, balances={})
         self._published: dict[str, Published] = {}
         self._read_at: float | None = None
-        #: Since when a disk can have been there at the most, by name: it was not, or was another, at the reading before.
-        #: Infinite, for as long as this process runs, where another disk had that name before and only the name says
-        #: which volume it is.
+        #: The earliest time at which a disk can have been attached, by name: the last reading without it. Infinite if
+        #: another disk had the name before and nothing but the name says which volume it is.
         self._came_after: dict[str, float] = {}
-        self._names_had: set[str] = set()
-        #: When each disk last had a line.
+        #: Every device name that has been seen.
+        self._names_seen: set[str] = set()
+        #: The time of the last reading in which /proc/diskstats had a line of the disk, by name.
         self._lines_at: dict[str, float] = {}
-        #: How many events of devices the kernel has had when it was last looked at.
+        #: The kernel's count of device events at the last reading, as it stands in the file.
         self._events = b""
+        #: Why EBS's own statistics contradict the kernel's counters, by the key of the disk.
         self._contradictions: dict[str, str] = {}
 
     def observe(self) -> Snapshot:
@@ -356,12 +358,12 @@ class Host:
             if earlier is not None and not _is_another(disk, earlier):
                 if name in self._came_after:
                     came_after[name] = self._came_after[name]
-            elif name in self._names_had and not disk.has_serial:
+            elif name in self._names_seen and not disk.has_serial:
                 came_after[name] = math.inf
             elif self._read_at is not None:
                 came_after[name] = self._read_at
         self._came_after = came_after
-        self._names_had |= disks.keys()
+        self._names_seen |= disks.keys()
 
     def _any_began_anew(self, stats: DiskStats) -> bool:
         return any(self._began_anew(ledger, stats) for ledger in self._ledgers.values())

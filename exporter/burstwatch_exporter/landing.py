@@ -128,6 +128,7 @@ def _doubted(view: View) -> str:
 
 
 def _remark(view: View, account: Account) -> str:
+    """Why the row of a volume is not certain, or nothing; an empty bucket has its own word in the row."""
     if view.doubt is not None:
         return view.doubt.reason
     if account.is_served_at_baseline and account.projection.state != "exhausted":

@@ -78,7 +78,7 @@ def read_state(path: Path) -> dict[str, Saved]:
 
 
 def keep_aside(path: Path, *, wall_s: float) -> None:
-    """Give a file that could not be read as a state another name: somebody may need it.
+    """Rename a state file that cannot be read, so that nobody loses it. A file that is not there is fine.
 
     Raises:
         OSError: if that cannot be done.

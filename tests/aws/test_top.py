@@ -252,13 +252,13 @@ def test_a_look_that_takes_long_is_not_overtaken_by_another() -> None:
     async def play() -> None:
         app = Top(look, clock=lambda: 0.0, every_s=3_600.0)
         async with app.run_test() as pilot:
-            app.action_look()
-            app.action_look()
+            app.action_poll()
+            app.action_poll()
             await pilot.pause()
             during = len(begun)
             goes_on.set()
             await app.workers.wait_for_complete()
-            app.action_look()
+            app.action_poll()
             await app.workers.wait_for_complete()
             assert (during, len(begun)) == (1, 2)
 

@@ -13,7 +13,7 @@ from burstwatch_exporter.measure.drain import (
     estimate,
     find_knee,
     has_fallen,
-    refill_after,
+    refill_while_resting,
 )
 
 
@@ -126,5 +126,5 @@ def test_what_came_in_while_it_rested_is_what_it_bursts_with_again() -> None:
     knee = find_knee(first)
     assert knee is not None
     again = drained(burst=3_000, baseline=300, capacity=6_000)
-    assert refill_after(again, knee, rested_s=20) == pytest.approx(300, rel=0.02)
-    assert refill_after(again, knee, rested_s=0) is None
+    assert refill_while_resting(again, knee, rested_s=20) == pytest.approx(300, rel=0.02)
+    assert refill_while_resting(again, knee, rested_s=0) is None

@@ -209,6 +209,6 @@ def delete_alarms(clients: Clients, names: Iterable[str]) -> list[Problem]:
                     clients("cloudwatch").delete_alarms(AlarmNames=[name])
                 except AWS_ERRORS as error:
                     if GONE in describe_error(error):
-                        continue  # as was wanted: another sweep was quicker
+                        continue  # another sweep has deleted it in the meantime
                     problems.append(Problem(part=f"delete {name}", error=describe_error(error)))
     return problems

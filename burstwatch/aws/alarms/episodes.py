@@ -137,7 +137,7 @@ def read_episodes(clients: Clients, log_group: str, *, since_s: float) -> list[E
         AwsError: if the log cannot be read.
     """
     episodes: dict[tuple[str, str, float], Episode] = {}
-    for line in _lines(clients, log_group, since_s):
+    for line in _closing_lines(clients, log_group, since_s):
         try:
             record = json.loads(line)
             episode = parse_episode(record["episode"])
@@ -147,10 +147,10 @@ def read_episodes(clients: Clients, log_group: str, *, since_s: float) -> list[E
     return sorted(episodes.values(), key=lambda episode: episode.opened_s)
 
 
-def _lines(clients: Clients, log_group: str, since_s: float) -> Iterator[str]:
-    pages = clients("logs").get_paginator("filter_log_events")
+def _closing_lines(clients: Clients, log_group: str, since_s: float) -> Iterator[str]:
+    paginator = clients("logs").get_paginator("filter_log_events")
     try:
-        for page in pages.paginate(
+        for page in paginator.paginate(
             logGroupName=log_group, startTime=int(since_s * 1000), filterPattern=f'"{CLOSED}"'
         ):
             for event in page["events"]:

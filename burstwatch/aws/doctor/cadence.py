@@ -35,7 +35,7 @@ def measure_cadence(clients: Clients, kind: Kind, *, now: float) -> Iterator[Fin
         yield Finding(check=f"{kind.name} measured", state="unknown", detail=detail)
         return
     levels = {
-        name: [_level(clients, kind, resource, name, now) for resource in usable]
+        name: [_read_levels(clients, kind, resource, name, now) for resource in usable]
         for name in STATISTICS
     }
     yield _cadence(kind, levels, now)
@@ -45,9 +45,10 @@ def measure_cadence(clients: Clients, kind: Kind, *, now: float) -> Iterator[Fin
         yield from _resize(kind, resource, levels[resource.statistic][number])
 
 
-def _level(
+def _read_levels(
     clients: Clients, kind: Kind, resource: Resource, statistic: str, now: float, *, ahead_s: float = 0.0
 ) -> Datapoints:  # fmt: skip
+    """Ask CloudWatch for a resource's newest balances, in a time range that may end in the future."""
     return read_points(
         clients,
         (kind.namespace, resource.level_metric),
@@ -109,7 +110,7 @@ def _future(
     plain, _ = levels[resource.statistic][0]
     if not plain:
         return Finding(check=check, state="unknown", detail="no datapoints")
-    ahead, _ = _level(clients, kind, resource, resource.statistic, now, ahead_s=HOUR_S)
+    ahead, _ = _read_levels(clients, kind, resource, resource.statistic, now, ahead_s=HOUR_S)
     is_same = set(plain) <= set(ahead)
     return Finding(
         check=check,

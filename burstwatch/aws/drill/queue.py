@@ -23,7 +23,7 @@ def open_queue(clients: Clients, topic: str, name: str, steps: list[Callable[[],
     steps.append(lambda: sqs.delete_queue(QueueUrl=url))
     about = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]
     arn = about["QueueArn"]
-    policy = _let_topic_in(topic, arn)
+    policy = _queue_policy(topic, arn)
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": json.dumps(policy)})
     subscription = sns.subscribe(
         TopicArn=topic, Protocol="sqs", Endpoint=arn, ReturnSubscriptionArn=True
@@ -70,7 +70,7 @@ def _is_notification(body: str, alarm: str, state: str) -> bool:
     return inner.get("AlarmName") == alarm and inner.get("NewStateValue") == state
 
 
-def _let_topic_in(topic: str, queue: str) -> dict[str, Any]:
+def _queue_policy(topic: str, queue: str) -> dict[str, Any]:
     return {
         "Version": "2012-10-17",
         "Statement": [

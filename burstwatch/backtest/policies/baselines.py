@@ -26,7 +26,7 @@ class Rule:
 def naive(observation: Observation, _truth: Truth) -> bool:
     """True if the balance lasts less than half an hour at the last five minutes' rate."""
     history = observation.history
-    newest = history.newest_level() if history else -1
+    newest = history.newest_slot() if history else -1
     if history is None or newest < 0:
         return False
     rate = history.likely.mean(history.size, history.slots(WINDOW_S))
@@ -46,17 +46,17 @@ def oracle(observation: Observation, truth: Truth) -> bool:
 def guarantee(observation: Observation, truth: Truth) -> bool:
     """True if a full burst could be too fast even now: misses nothing, and pages for every low balance."""
     history = observation.history
-    if history is None or history.newest_level() < 0:
+    if history is None or history.newest_slot() < 0:
         return False
     return history.worst_s() < truth.config.margin_s + history.level_age_s(observation.at)
 
 
 def static(percent: float) -> Policy:
-    """The alarm that everybody has: the newest balance is under a threshold."""
+    """The alarm of most guides: page while the newest balance is under ``percent``."""
 
     def is_under(observation: Observation, _truth: Truth) -> bool:
         history = observation.history
-        newest = history.newest_level() if history else -1
+        newest = history.newest_slot() if history else -1
         return history is not None and newest >= 0 and history.levels[newest] < percent / 100
 
     return Rule(name=f"static {percent:g} %", help=f"balance under {percent:g} %", rule=is_under)

@@ -24,13 +24,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
-    """Print it."""
-    if args.policy or args.json or args.member_role:
-        data = scan_policy() if args.policy else member_role() if args.member_role else catalog()
-        print(json.dumps(data, indent=2, allow_nan=False), file=terminal.stdout)
+    """Print the volume types as a table or JSON, or one of the IAM documents."""
+    if args.policy:
+        document = scan_policy()
+    elif args.member_role:
+        document = member_role()
+    elif args.json:
+        document = catalog()
+    else:
+        headings = ("type", "size GiB", "baseline", "burst", "bucket", "source")
+        rows = [_row(volume_type) for volume_type in CATALOGUE.values()]
+        print(table(headings, rows), file=terminal.stdout)
         return 0
-    headings = ("type", "size GiB", "baseline", "burst", "bucket", "source")
-    print(table(headings, [_row(kind) for kind in CATALOGUE.values()]), file=terminal.stdout)
+    print(json.dumps(document, indent=2, allow_nan=False), file=terminal.stdout)
     return 0
 
 

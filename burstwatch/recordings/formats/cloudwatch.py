@@ -33,7 +33,7 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
                 for result in document["MetricDataResults"]
             ],
             spec={},
-            notes=_cut_off(document),
+            notes=_missing_parts(document),
         )
     return None
 
@@ -61,8 +61,8 @@ def _points(result: dict[str, Any]) -> list[tuple[float, float]]:
     return parse_points(zip(times, values, strict=True))
 
 
-def _cut_off(document: dict[str, Any]) -> tuple[str, ...]:
-    """Say if more pages follow, or if CloudWatch itself called a series incomplete."""
+def _missing_parts(document: dict[str, Any]) -> tuple[str, ...]:
+    """A note for each part of an answer that is missing: later pages, and series that CloudWatch calls incomplete."""
     notes = []
     if document.get("NextToken"):
         notes.append("the answer has a NextToken, so later pages are missing")

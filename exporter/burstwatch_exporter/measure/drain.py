@@ -106,11 +106,13 @@ def estimate(
     return Estimate(knee=knee, drained=drained, capacity=drained / share if is_known else None)
 
 
-def refill_after(samples: Sequence[ServedSample], knee: Knee, *, rested_s: float) -> float | None:
-    """Credits that came in each second of a rest, from the burst that follows it.
+def refill_while_resting(
+    samples: Sequence[ServedSample], knee: Knee, *, rested_s: float
+) -> float | None:
+    """Credits per second that an empty bucket earned while it rested, from a second burst after the rest.
 
-    ``samples`` are of the second burst, with the same rates; all that it serves beyond the
-    baseline came in while it rested.
+    ``samples`` are of the second burst. All that it is served beyond the baseline was earned in the rest. None if there
+    was no rest or no burst.
     """
     if rested_s <= 0 or not samples:
         return None

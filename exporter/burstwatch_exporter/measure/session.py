@@ -9,7 +9,12 @@ from pathlib import Path
 
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch_exporter.measure import record as rec
-from burstwatch_exporter.measure.drain import ServedSample, estimate, has_fallen, refill_after
+from burstwatch_exporter.measure.drain import (
+    ServedSample,
+    estimate,
+    has_fallen,
+    refill_while_resting,
+)
 from burstwatch_exporter.measure.expect import DiskLimits
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.plan import Plan, StepPlan
@@ -145,7 +150,7 @@ class Session:
             again = replace(step, name=f"{step.name}-after-rest")
             run = self._run(planned, again, place, allowed=budget, until=is_over)
             if not self._is_over(run) and not run.failed:
-                refill = refill_after(run.samples, bucket_estimate.knee, rested_s=rested_s)
+                refill = refill_while_resting(run.samples, bucket_estimate.knee, rested_s=rested_s)
         self._drain = rec.DrainRecord(
             knee_s=bucket_estimate.knee.at,
             burst=bucket_estimate.knee.burst,

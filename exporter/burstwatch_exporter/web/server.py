@@ -33,13 +33,15 @@ class Server:
     """Serves an application in a thread, until ``stop``. The socket is bound when this is made."""
 
     def __init__(self, app: App, *, host: str, port: int, tls: Tls | None) -> None:
-        """An empty ``host`` is every address; ``port`` 0 is any that is free.
+        """Bind the address; nothing is served before ``start``.
+
+        An empty ``host`` means every address, ``port`` 0 any free port.
 
         Raises:
-            OSError: if it cannot be bound.
+            OSError: if the address cannot be bound.
         """
         self._socket = _listen(host, port)
-        self._loop, self._end = asyncio.new_event_loop(), asyncio.Event()
+        self._loop, self._stopping = asyncio.new_event_loop(), asyncio.Event()
         self._http = _Http(app, _CurrentTls(tls) if tls is not None else None, self._loop)
         self._thread = Thread(target=self._run, name="web", daemon=True)
 
@@ -56,7 +58,7 @@ class Server:
     @property
     def is_stopping(self) -> bool:
         """True from the call of ``stop`` on."""
-        return self._end.is_set()
+        return self._stopping.is_set()
 
     def start(self) -> None:
         """Take connections."""
@@ -65,7 +67,7 @@ class Server:
     def stop(self) -> None:
         """Take no more connections, let the requests that are there end, and wait for that."""
         with contextlib.suppress(RuntimeError):  # it has ended
-            self._loop.call_soon_threadsafe(self._end.set)
+            self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 
     def _run(self) -> None:
@@ -75,7 +77,7 @@ class Server:
 
     async def _serve(self) -> None:
         self._http.add_socket(self._socket)
-        await self._end.wait()
+        await self._stopping.wait()
         self._http.stop()
         until = self._loop.time() + GRACE_S
         while self._http.busy and self._loop.time() < until:  # noqa: ASYNC110 - until none is left
