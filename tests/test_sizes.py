@@ -104,6 +104,21 @@ def test_docstrings_and_comments_of_constants_begin_with_the_thing_they_are_abou
     assert texts == []
 
 
+@pytest.mark.parametrize("folder", [*PACKAGES, "lambdas"])
+def test_no_statement_is_a_puzzle(folder: str) -> None:
+    """A choice among three is an ``if``, and what loops three times deep is a loop."""
+    puzzles = []
+    for path, tree in trees(folder):
+        for node in ast.walk(tree):
+            match node:
+                case ast.IfExp(body=ast.IfExp()) | ast.IfExp(orelse=ast.IfExp()):
+                    puzzles.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+                case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                    if len(node.generators) > 2:
+                        puzzles.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert not puzzles
+
+
 #: What a command, a kind, a format or a program has to define: one name for one part of a contract.
 PARTS_OF_A_CONTRACT = {
     "add_arguments", "at_zero", "build_parser", "cause", "describe", "fixes", "handler", "identify",

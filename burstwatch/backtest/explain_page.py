@@ -37,18 +37,20 @@ def as_html(story: Story) -> str:
 
 def _summary(story: Story) -> str:
     """Summarise the story in a sentence or two."""
-    at = clock_of(story)
-    dry = ", ".join(at(moment).strip() for moment in story.emptied[:MOST_NAMED])
-    more = len(story.emptied) - MOST_NAMED
-    emptied = (
-        f"Ran dry at {dry}{f' and {more} times more' if more > 0 else ''}."
-        if dry
-        else "Did not run dry in this time."
-        if story.balance
-        else "The balance is not known."
-    )
-    pages = len(story.pages)
-    return f"{type_of(story.resource)}. {emptied} {f'Would page {pages} times' if pages != 1 else 'Would page once'}."
+    if story.emptied:
+        at = clock_of(story)
+        emptied = (
+            f"Ran dry at {', '.join(at(moment).strip() for moment in story.emptied[:MOST_NAMED])}"
+        )
+        more = len(story.emptied) - MOST_NAMED
+        if more > 0:
+            emptied += f" and {more} times more"
+    elif story.balance:
+        emptied = "Did not run dry in this time"
+    else:
+        emptied = "The balance is not known"
+    times = "once" if len(story.pages) == 1 else f"{len(story.pages)} times"
+    return f"{type_of(story.resource)}. {emptied}. Would page {times}."
 
 
 def _balance_panel(story: Story) -> Chart:

@@ -265,20 +265,22 @@ def project_level(
     if exhausted:
         likely_s, low_s = 0.0, 0.0
         level = Range(low=0.0, likely=0.0, high=level.high)
+        state: State = "exhausted"
         reason = (
             "no credits left"
             if held_at_zero
             else "the projection says that no credits are left now"
         )
     elif math.isfinite(likely_s):
+        state = "finite"
         reason = f"spending {_rate(demand.likely)} {unit}, {_rate(bucket.refill)} come in"
     else:
+        state = "infinite"
         # A bucket that stays full shows how much is spent at most.
         most = "at most " if demand.low <= 0 < demand.likely else ""
         reason = f"spending {most}{_rate(demand.likely)} {unit}, at or under the {_rate(bucket.refill)} that come in"
-    finite = math.isfinite(likely_s)
     return Projection(
-        state="exhausted" if exhausted else "finite" if finite else "infinite",
+        state=state,
         reason=reason,
         at=at,
         data_age_s=data_age_s,

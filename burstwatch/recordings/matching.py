@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import Statistic
@@ -141,12 +142,11 @@ def _bucket_of(
     if not have:
         return buckets[0], []
     notes = []
-    values = (
-        Sample(t_s=at, values={bucket.level_metric: value})
-        for bucket in have
-        for series in by_metric[bucket.level_metric]
-        for at, value in series.points
-    )
+    values = [
+        Sample(t_s=at, values={metric: value})
+        for metric in {bucket.level_metric: None for bucket in have}
+        for at, value in chain.from_iterable(series.points for series in by_metric[metric])
+    ]
     lowest = lowest_bucket(kind, have, values)
     if len(have) > 1:
         notes.append(
@@ -240,12 +240,9 @@ def _joined(series: Sequence[RecordedSeries], metric: str, name: str) -> list[tu
 
 
 def _check_one_resource(by_metric: Mapping[str, Sequence[RecordedSeries]], name: str) -> None:
-    ids = {
-        resource_id
-        for parts in by_metric.values()
-        for series in parts
-        for resource_id in RESOURCE_ID.findall(series.label)
-    }
+    ids = set[str]()
+    for series in chain.from_iterable(by_metric.values()):
+        ids.update(RESOURCE_ID.findall(series.label))
     if len({resource_id for resource_id in ids if not resource_id.startswith("i-")} or ids) > 1:
         msg = (
             f"{name} has series of {', '.join(sorted(ids)[:MOST_NAMED])}: choose one by --only TEXT"

@@ -30,8 +30,11 @@ def message_of_new(
     """The message of an alarm that is made now."""
     existing = plan.existing.get(resource_id, ())
     is_empty = _is_empty(snapshot, resource_id)
-    is_worse = bool(existing) and severity == "critical"
-    event: Event = "empty" if is_empty else "escalated" if is_worse else "opened"
+    event: Event = "opened"
+    if is_empty:
+        event = "empty"
+    elif existing and severity == "critical":
+        event = "escalated"
     now = Timeline(
         opened_s=snapshot.at,
         paged_s=snapshot.at if severity == "critical" else None,

@@ -252,12 +252,16 @@ def topics(patient: Patient) -> Iterator[Finding]:
     """Check that each topic has subscribers."""
     for name, output in TOPICS.items():
         confirmed, pending = count_subscribers(patient.clients, patient.deployment.output(output))
-        is_heard = confirmed and not pending
+        state: CheckState = "ok"
+        if not confirmed:
+            state = "failed"
+        elif pending:
+            state = "warning"
         yield Finding(
             check=f"topic {name}",
-            state="ok" if is_heard else "warning" if confirmed else "failed",
+            state=state,
             detail=f"{confirmed} subscriptions confirmed, {pending} pending",
-            do="" if is_heard else "subscribe, and confirm by the link in the message",
+            do="" if state == "ok" else "subscribe, and confirm by the link in the message",
         )
 
 
@@ -266,12 +270,10 @@ def silenced(patient: Patient) -> Iterator[Finding]:
     deployment = patient.config.deployment
     prefixes = (*alarm_prefixes(deployment), f"burstwatch-{deployment}-")
     paginator = patient.clients("cloudwatch").get_paginator("describe_alarms")
-    alarms = {
-        alarm["AlarmName"]: alarm
-        for prefix in prefixes
-        for page in paginator.paginate(AlarmNamePrefix=prefix)
-        for alarm in page["MetricAlarms"]
-    }
+    alarms: dict[str, Any] = {}
+    for prefix in prefixes:
+        for page in paginator.paginate(AlarmNamePrefix=prefix):
+            alarms |= {alarm["AlarmName"]: alarm for alarm in page["MetricAlarms"]}
     disabled = [name for name, alarm in alarms.items() if not alarm.get("ActionsEnabled", True)]
     yield Finding(
         check="alarms with disabled actions",
@@ -345,11 +347,13 @@ def keys(patient: Patient) -> Iterator[Finding]:
         )
         key = about.get("Attributes", {}).get("KmsMasterKeyId", "")
         missing = _denied(patient.clients, key) if key else []
-        denied = f"CloudWatch may not call {' or '.join(missing)}, so alarms are not delivered"
+        detail = "CloudWatch may use it" if key else "the topic has none"
+        if missing:
+            detail = f"CloudWatch may not call {' or '.join(missing)}, so alarms are not delivered"
         yield Finding(
             check=f"key of {name}",
             state="failed" if missing else "ok",
-            detail=denied if missing else "CloudWatch may use it" if key else "the topic has none",
+            detail=detail,
             do="deploy again: the policy of the key is not the one of the stack" if missing else "",
         )
 

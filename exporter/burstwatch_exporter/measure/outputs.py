@@ -83,7 +83,11 @@ def parse_dbench(text: str) -> Outcome:
     """
     seconds = DBENCH_SECOND.findall(text)
     whole = DBENCH_THROUGHPUT.search(text)
-    mb_s = float(whole[1]) if whole else float(seconds[-1][0]) if seconds else 0.0
+    mb_s = 0.0
+    if whole:
+        mb_s = float(whole[1])
+    elif seconds:
+        mb_s = float(seconds[-1][0])
     if mb_s <= 0:
         printed = " ".join(text.split())[-200:]
         msg = f"dbench printed no throughput{f', but: {printed}' if printed else ''}"
