@@ -22,7 +22,7 @@ from burstwatch.polling import order, sampling
 from burstwatch.polling.order import QUESTIONS, in_batches
 from burstwatch.polling.queries import Allowance, Query
 from burstwatch.polling.schedule import Judgement, Schedule, SeenLevel
-from tests.aws.sweeping import CONFIG, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, EVERY_KIND, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.fake.wire import WireError
 
@@ -136,7 +136,7 @@ def test_what_there_was_no_time_for_is_unknown_also_of_the_kind_that_comes_last(
     memory = Memory()
     for _ in range(2):  # each kind is once the first
         with cloud.stalling("GetMetricData"):
-            result = sweep_within(cloud, memory, 0.8)
+            result = sweep_within(cloud, memory, 0.8, EVERY_KIND)
         numbers = fleet_metrics(result)
         assert (numbers["ResourcesSeen"], numbers["ResourcesUnknown"]) == (6, 6)
         assert not result.completed
