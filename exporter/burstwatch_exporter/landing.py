@@ -107,7 +107,7 @@ def _volume_row(view: View, mountpoints: Sequence[str]) -> Row:
             urgency=UNKNOWN, left_s=0.0, name=name,
             cells=(*named, "unknown", "unknown", "unknown"), remark=_doubted(view) or "it has not been read yet",
         )  # fmt: skip
-    urgency, left_s, time_left = _left(account)
+    urgency, left_s, time_left = _left(view, account)
     interval, capacity = account.interval, account.bucket.capacity
     return Row(
         urgency=urgency,
@@ -138,17 +138,20 @@ def _remark(view: View, account: Account) -> str:
     return ""
 
 
-def _left(account: Account) -> tuple[str, float, str]:
+def _left(view: View, account: Account) -> tuple[str, float, str]:
     """Return how urgent it is, the seconds to order it by, and the time left in words."""
     projection = account.projection
+    # Counters that are not believed may warn, but they are no good news.
+    is_unknown = projection.state == "unknown" or (
+        view.doubt is not None and projection.state != "finite"
+    )
     soonest_s = projection.low_s if projection.low_s is not None else math.inf
     if projection.state == "exhausted":
         return OUT, 0.0, "has run out"
-    if (
-        account.is_served_at_baseline
-    ):  # an empty bucket looks like this, and so does a limit elsewhere
+    if account.is_served_at_baseline:
+        # An empty bucket looks like this, and so does a limit elsewhere.
         return UNKNOWN, 0.0, "unknown"
-    if projection.state == "unknown":
+    if is_unknown:
         words = "unknown" if math.isinf(soonest_s) else f"unknown, {span(soonest_s)} at the soonest"
         return UNKNOWN, soonest_s, words
     if projection.state == "idle":

@@ -2,14 +2,20 @@
 
 import math
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from burstwatch.history.observations import State
+from burstwatch_exporter.evidence import Doubt
 from burstwatch_exporter.exporter import Exporter
+from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.landing import landing
 from tests.exporter.box import VOLUMES, Box
 from tests.exporter.scraped import value
 from tools.pages import TREES
@@ -171,3 +177,53 @@ def test_a_volume_that_gets_just_its_baseline_with_an_unknown_balance_is_no_good
     assert row["time left"] == "unknown"
     assert "its credits may have run out" in row["remark"]
     assert sentences(exporter) == [f"How long nvme1n1 ({VOLUME}) will last is unknown."]
+
+
+STATES: list[tuple[State, float | None, float | None]] = [
+    ("finite", 900.0, 600.0),
+    ("infinite", math.inf, 600.0),
+    ("infinite", math.inf, math.inf),
+    ("idle", math.inf, math.inf),
+    ("exhausted", 0.0, 0.0),
+    ("unknown", None, None),
+    ("unknown", None, 600.0),
+]
+DOUBT = Doubt(reason="the kernel does not count its I/O", is_lost=True)
+BALANCES = ((0.0, 1.0), (0.2, 0.3), (1.0, 1.0), (0.0, 0.0))
+
+
+def test_good_news_is_told_only_of_counters_that_are_believed_and_of_no_volume_that_is_held_back(
+    box: Box,
+) -> None:
+    """Every state beside every hint, doubt and width of the interval."""
+    snapshot = box.starts().host.observe()
+    view = snapshot.views[0]
+    assert view.account is not None
+    for state, at_baseline, doubt, balance in product(
+        STATES, (False, True), (None, DOUBT), BALANCES
+    ):
+        name, likely_s, low_s = state
+        low, high = (share * view.account.bucket.capacity for share in balance)
+        projection = replace(
+            view.account.projection,
+            state=name,
+            time_to_empty_s=likely_s,
+            low_s=low_s,
+            worst_s=2_000.0,
+        )
+        account = replace(
+            view.account,
+            interval=Interval(low=low, high=high),
+            is_served_at_baseline=at_baseline,
+            projection=projection,
+        )
+        shown = replace(snapshot, views=(replace(view, account=account, doubt=doubt),))
+        page = landing(shown, problems=(), hints=())
+        (row,) = Table(page).rows
+        case = (state, at_baseline, doubt, balance)
+        is_good = "never" in row["time left"] or "Nothing runs out" in page
+        may_be_good = name in {"infinite", "idle"} and not at_baseline and doubt is None
+        assert is_good == may_be_good, case
+        assert ("has run out" in row["time left"]) == (name == "exhausted"), case
+        assert (row["balance"] == "unknown") == (balance == (0.0, 1.0)), case
+        assert doubt is None or row["remark"] == doubt.reason, case
