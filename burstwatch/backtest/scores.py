@@ -266,11 +266,9 @@ def resample(
 COLORS = {"burstwatch": RED, "oracle": GREEN, "guarantee": BLUE}
 
 
-def draw_scores(score_totals: Mapping[str, Score], *, title: str) -> str:
+def draw_scores(scores: Mapping[str, Score], *, title: str) -> str:
     """Exhaustions announced over needless pages a volume-week, one dot a policy, as SVG."""
-    positions = {
-        name: (score.needless_per_week, score.announced) for name, score in score_totals.items()
-    }
+    positions = {name: (score.needless_per_week, score.announced) for name, score in scores.items()}
     points = {n: (x, y) for n, (x, y) in positions.items() if x is not None and y is not None}
     right = max((x for x, _ in points.values()), default=1.0)
     low = min((y for _, y in points.values()), default=0.0)

@@ -35,7 +35,7 @@ test('the package has our sources and what they import, and nothing of the devel
   const names = readdirSync(buildPackage());
   for (const name of ['burstwatch', 'lambdas', 'aws_lambda_powertools', 'boto3', 'botocore']) assert.ok(names.includes(name), name);
   for (const name of ['tests', 'demo', 'bin']) assert.ok(!names.includes(name), name);
-  for (const name of ['aws/doctor', 'backtest', 'charts.py', 'cli', 'recordings']) {
+  for (const name of ['__main__.py', 'aws/doctor', 'aws/look/recording.py', 'backtest', 'charts.py', 'cli', 'recordings']) {
     assert.ok(existsSync(join('burstwatch', name)), name);
     assert.ok(!existsSync(join(buildPackage(), 'burstwatch', name)), name);
   }
@@ -53,6 +53,16 @@ test('the package needs nothing beside it, and its boto3 knows the services that
   const said = execFileSync(process.env.PYTHON ?? 'python3', args, { env, encoding: 'utf8' });
   assert.ok(said.startsWith(buildPackage()), said);
   assert.deepEqual(JSON.parse(said.slice(said.indexOf('[')).replaceAll("'", '"')).sort(), [...catalog.services].sort());
+});
+
+test('every module of the package finds what it imports in the package', () => {
+  const code = [
+    'import sys, pkgutil, importlib', 'sys.path.insert(0, sys.argv[1])', 'import burstwatch',
+    'names = [module.name for module in pkgutil.walk_packages(burstwatch.__path__, "burstwatch.")]',
+    '[importlib.import_module(name) for name in names]', 'print(len(names))',
+  ].join('\n');
+  const said = execFileSync(process.env.PYTHON ?? 'python3', ['-I', '-B', '-S', '-c', code, buildPackage()], { encoding: 'utf8' });
+  assert.ok(Number(said) > 90, said);
 });
 
 test('a package is built once for the same sources', () => {

@@ -6,11 +6,11 @@ from typing import Any
 
 from burstwatch.aws.look.memory import Memory
 from burstwatch.config import Config
-from tests.aws.sweeping import CONFIG, run_sweep
+from tests.aws.sweeping import EVERY_KIND, run_sweep
 from tests.conftest import Cloud
 
 #: An episode that ends soon.
-BRIEF = replace(CONFIG, hold_s=600.0)
+BRIEF = replace(EVERY_KIND, hold_s=600.0)
 
 
 class Killed(BaseException):

@@ -119,10 +119,14 @@ def test_a_batch_that_cannot_be_judged_costs_no_other(fleet: Cloud) -> None:
 
 def test_a_batch_that_fails_is_no_sign_that_the_unit_can_be_seen(cloud: Cloud) -> None:
     instance = cloud.aws.add_instance("m5.large")
-    for _ in range(BATCH + 20):  # two batches, none of which has ever reported
-        cloud.aws.add_volume("gp2", 100, instance_id=instance)
-    cloud.aws.failing_pages["GetMetricData"] = 1
-    result = run_sweep(cloud, Memory())
+    for _ in range(BATCH + 20):  # two batches, and one volume that reports
+        volume_id = cloud.aws.add_volume("gp2", 100, instance_id=instance)
+    cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume_id}, NOW - 120, 100)
+
+    def fail(_resource: Resource, _value: float) -> float:
+        raise ZeroDivisionError
+
+    result = run_sweep(cloud, Memory(), kind=replace(VOLUMES, to_ratio=fail))
     assert unknown(result) == BATCH + 20
 
 

@@ -31,7 +31,7 @@ TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
 
 
 #: Content type, content encoding or nothing, and the body.
-CachedPage = tuple[str, str, bytes]
+RenderedPage = tuple[str, str, bytes]
 
 
 class Site(Protocol):
@@ -54,7 +54,7 @@ class App(Application):
         """All threads are there from the beginning."""
         self.site, self._passwords, self.refusals = site, passwords, refusals
         self._scrapes, self._checks = _threads(SCRAPE_THREADS), _threads(1)
-        self._under_way: dict[tuple[str, bool], asyncio.Future[CachedPage]] = {}
+        self._under_way: dict[tuple[str, bool], asyncio.Future[RenderedPage]] = {}
         self._guesses: Counter[str] = Counter()
         super().__init__(
             [
@@ -67,7 +67,7 @@ class App(Application):
             log_function=lambda _: None,
         )
 
-    async def scrape(self, accept: str, *, packs: bool) -> CachedPage:
+    async def scrape(self, accept: str, *, packs: bool) -> RenderedPage:
         """The metrics. Requests for the same format share the answer that is under way."""
         return await self._shared(
             (content_type_of(accept), packs), lambda: self._render(accept, packs=packs)
@@ -80,7 +80,9 @@ class App(Application):
         )
         return body
 
-    async def _shared(self, key: tuple[str, bool], answer: Callable[[], CachedPage]) -> CachedPage:
+    async def _shared(
+        self, key: tuple[str, bool], answer: Callable[[], RenderedPage]
+    ) -> RenderedPage:
         """Run ``answer`` in a thread, once for all requests that want the same meanwhile."""
         future = self._under_way.get(key)
         if future is None:
@@ -89,7 +91,7 @@ class App(Application):
             future.add_done_callback(lambda _: self._under_way.pop(key))
         return await asyncio.shield(future)
 
-    def _render(self, accept: str, *, packs: bool) -> CachedPage:
+    def _render(self, accept: str, *, packs: bool) -> RenderedPage:
         content_type, body = self.site.scrape(accept)
         if not packs or len(body) <= WORTH_PACKING:
             return content_type, "", body
