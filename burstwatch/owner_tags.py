@@ -103,7 +103,7 @@ def read_owner_tags(tags: Mapping[str, str]) -> OwnerTags:
         refused[WATCH_TAG] = f"is {watch!r}, allowed are yes and no"
     lead_s = None
     if LEAD_TAG in tags:
-        lead_s = _lead(tags[LEAD_TAG])
+        lead_s = _parse_lead(tags[LEAD_TAG])
         if lead_s is None:
             allowed = f"a number of seconds from {SHORTEST_LEAD_S:g} to {LONGEST_LEAD_S:g}"
             refused[LEAD_TAG] = f"is {tags[LEAD_TAG]!r}, allowed is {allowed}"
@@ -141,6 +141,7 @@ def _window(text: str) -> Window:
 
 
 def _days(text: str) -> frozenset[int]:
+    """Parse days of the week such as ``mon-fri+sun`` into their numbers, Monday 0; empty is every day."""
     if not text:
         return frozenset(range(len(DAYS)))
     days: set[int] = set()
@@ -156,7 +157,8 @@ def _clock(text: str) -> timedelta:
     return timedelta(hours=int(hours), minutes=int(minutes))
 
 
-def _lead(text: str) -> float | None:
+def _parse_lead(text: str) -> float | None:
+    """Parse the seconds of warning that an owner wants; None for what is not allowed."""
     try:
         seconds = float(text)
     except ValueError:

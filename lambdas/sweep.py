@@ -70,6 +70,7 @@ def _digest(log_group: str, fixed_usd_a_month: float | None) -> dict[str, Any]:
 
 @metrics.log_metrics
 def _sweeps(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Sweep the unit that an event names, or the one of each message in it; returns the messages to send again."""
     now = time.time()
     # The minute in which it began: one that ends late must not count twice in the next.
     metrics.set_timestamp(int(now * 1000))
@@ -121,11 +122,12 @@ def _is_late(sent_at: float, now: float) -> bool:
 
 
 def _run(sent_at: float) -> str:
-    """Sweep all units of one period."""
+    """Name the period of a message by its start: the sweeps of all units in it share that name."""
     return datetime.fromtimestamp(sent_at - sent_at % config.sweep_period_s, tz=UTC).isoformat()
 
 
 def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
+    """Sweep one unit and log it; of a message that came too late, report its unit as left out."""
     now = time.time()
     if not _is_late(sent_at, now):
         deadline = Deadline(time.time, at=ends)

@@ -54,6 +54,7 @@ def _summary(story: Story) -> str:
 
 
 def _balance_panel(story: Story) -> Chart:
+    """Draw the balance over time, with each page's projection and each time it ran dry."""
     chart = _chart(story, "Balance, with what each page said (fan) and when it ran dry (dot)", 1.0)
     chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:.0%}")
     for page in story.pages:
@@ -83,6 +84,7 @@ def _fan(chart: Chart, story: Story, page: Moment) -> None:
 
 
 def _rate_panel(story: Story) -> Chart:
+    """Draw the served rate over time, beside the baseline and the limit."""
     bucket = story.resource.bucket
     _, demand = story.points
     rates = [(point.end_s, point.nominal) for point in demand]

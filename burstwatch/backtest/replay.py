@@ -149,6 +149,7 @@ class Played:
 
 
 def _moment(observation: Observation, config: Config) -> Moment:
+    """Assess one observation and keep what a table or a score needs of it."""
     assessment = assess(observation, config)
     projection = assessment.projection
     return Moment(

@@ -50,7 +50,7 @@ def read_workload(path: Path) -> Workload:
         if len(times) > 1:
             rates += _missed(times, time, rates[-1], where=where)
         times.append(time)
-        rates.append(_rate(cells, rates[-1] if rates else 0.0))
+        rates.append(_ops_of_row(cells, rates[-1] if rates else 0.0))
     if len(rates) < 2 or not any(rates):  # noqa: PLR2004 - a step takes two
         msg = f"{path}: {len(rates)} rows, of which {sum(map(bool, rates))} with load; needed are two rows, one of them with load"
         raise ValueError(msg)
@@ -114,17 +114,19 @@ def _lines(path: Path) -> Iterator[str]:
         raise ValueError(msg) from None
 
 
-def _rate(cells: dict[str, float | None], before: float) -> float:
+def _ops_of_row(cells: dict[str, float | None], previous: float) -> float:
+    """Count a row's operations: stated, from its bytes at IO_KIB each, or those of the previous row."""
     ops = [cells[name] for name in ("read_ops", "write_ops") if cells[name] is not None]
     moved = [cells[name] for name in ("read_bytes", "write_bytes") if cells[name] is not None]
     if ops:
         return math.fsum(value for value in ops if value is not None)
     if moved:
         return math.fsum(value for value in moved if value is not None) / (IO_KIB * KIB)
-    return before
+    return previous
 
 
 def _number(cell: str, *, where: str) -> float | None:
+    """Parse a cell: None when it is empty; raises ValueError for what is no number of 0 or more."""
     if not cell:
         return None
     try:

@@ -109,6 +109,7 @@ class Board:
         return "\n\n".join(part for part in parts if part)
 
     def _line(self, entry: Assessed, now: float) -> ShownResource:
+        """Write one resource's row, as short as the terminal needs it."""
         resource, assessment = entry
         projection = assessment.projection
         level = projection.level

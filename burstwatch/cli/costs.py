@@ -66,6 +66,7 @@ def cost_report(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
 
 
 def _deployment(config: Config) -> str:
+    """Say what the deployment itself costs a month."""
     lines = deployment_lines(config)
     named = ", ".join(f"{line.name} {line.usd:.2f}" for line in lines)
     total = sum(line.usd for line in lines)

@@ -93,6 +93,7 @@ class Top(App[None]):
 
     @work(thread=True, group="look")
     def _ask(self) -> None:
+        """Poll in a thread; a failure stays on the screen beside the last good answer."""
         try:
             self.look(self.board)
             self._failure = ""

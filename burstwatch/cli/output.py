@@ -67,6 +67,7 @@ def check_target(target: str, *, inputs: Iterable[str]) -> None:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Turn dataclasses into objects and numbers that JSON lacks into null."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, float) and not math.isfinite(value):

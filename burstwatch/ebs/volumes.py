@@ -75,6 +75,7 @@ def volume_spec(
 
 
 def _ssd_profile(kind: VolumeType, credit: SsdCredits, size_gib: float) -> VolumeSpec:
+    """Size an SSD type with I/O credits: it has a bucket while its baseline is below its burst."""
     baseline = credit.baseline(size_gib)
     throughput = credit.throughput_limit(size_gib)
     bursts = baseline < credit.burst.value
@@ -100,6 +101,7 @@ def _ssd_profile(kind: VolumeType, credit: SsdCredits, size_gib: float) -> Volum
 
 
 def _hdd_profile(kind: VolumeType, credit: HddCredits, size_gib: float) -> VolumeSpec:
+    """Size an HDD type with throughput credits: it has a bucket while its baseline is below its burst."""
     baseline = credit.baseline.at(size_gib)
     burst = max(baseline, credit.burst.at(size_gib))
     bursts = baseline < burst
@@ -124,6 +126,7 @@ def _hdd_profile(kind: VolumeType, credit: HddCredits, size_gib: float) -> Volum
 def _fixed_profile(
     kind: VolumeType, size_gib: float, *, iops: float | None, mib_s: float | None
 ) -> VolumeSpec:
+    """Size a type without credits: provisioned IOPS and MiB/s, or the most or the free ones where none are stated."""
     if kind.name == "gp3":
         iops = GP3_FREE_IOPS.value if iops is None else iops
         mib_s = GP3_FREE_MIB_S.value if mib_s is None else mib_s

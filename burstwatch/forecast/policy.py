@@ -86,6 +86,7 @@ def _unless_new(assessment: Assessment, observation: Observation) -> Assessment:
 
 
 def _assess(observation: Observation, config: Config, model: Model) -> Assessment:
+    """Judge one observation; only a published or believed projection can be in danger."""
     not_watched = observation.resource.not_watched
     if not_watched:
         projection = Projection(
@@ -119,12 +120,12 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
     if config.page_on == "worst" and _is_worst_near(projection, config):
         return Danger(verdict="critical", why=why_worst(config))
     silent_s = history.level_age_s(projection.at)
-    empty_for = history.since_empty()
+    periods_since_empty = history.since_empty()
     # Where there are no more datapoints it has refilled as far as the projection says.
     refilled = projection.level.likely if projection.state == "idle" and projection.level else 0.0
     back_at = history.track.recovered_ratio
-    if empty_for is not None and refilled < back_at:
-        ago = span(empty_for * history.period_s + silent_s)
+    if periods_since_empty is not None and refilled < back_at:
+        ago = span(periods_since_empty * history.period_s + silent_s)
         why = f"ran dry {ago} ago and is not yet back at {back_at:.0%}"
         return Danger(verdict="critical", why=why)
     # Longer silence than late data can make is an end of I/O, and no lag of the past.
@@ -159,6 +160,7 @@ def _is_worst_near(projection: Projection, config: Config) -> bool:
 
 
 def _reason(projection: Projection) -> str:
+    """Put the projection's times behind its reason."""
     if projection.state not in {"finite", "infinite"}:
         return projection.reason
     likely = projection.time_to_empty_s

@@ -141,6 +141,7 @@ def level_at_end(bucket: Bucket, point: LevelPoint, demand: Range) -> Range:
 def _without_levels(
     observation: Observation, bucket: Bucket, *, max_data_age_s: float
 ) -> Projection:
+    """Project a resource that has published no balance: idle for certain reasons only, else unknown."""
     resource, now = observation.resource, observation.at
     if not resource.in_use:
         reason = "not attached or not running, so nothing can spend its credits"
@@ -213,6 +214,7 @@ def _active(
     binding: str,
     unit: str,
 ) -> Projection:
+    """Carry the last level forward to now and project it under the demand's range."""
     ended = level_at_end(bucket, last, demand)
 
     def now_from(level: float, rate: float) -> float:

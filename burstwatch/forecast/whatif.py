@@ -162,6 +162,7 @@ def check_balance(percent: float) -> None:
 
 
 def _check(question: Question) -> None:
+    """Raise ValueError for a number that is out of its range, with the name and the range."""
     for name in ("iops", "mib_s", *LIMITS):
         value = getattr(question, name)
         lowest = SMALLEST if name in LIMITS else 0.0

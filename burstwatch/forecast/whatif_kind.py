@@ -96,6 +96,7 @@ def answer_for(
 def _of_bucket(
     kind: Kind, resource: Resource, load: Mapping[str, float], ratio: float
 ) -> KindAnswer:
+    """Predict how long a resource's bucket lasts under a load, in the kind's own units."""
     unit, size = kind.example.unit, kind.example.unit_size
     bucket = resource.bucket
     if bucket is None:

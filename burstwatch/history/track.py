@@ -154,7 +154,7 @@ class Track:
 
     @cached_property
     def served_too_much(self) -> list[int]:
-        """Slots with more I/O than the bucket lets through."""
+        """Slots whose rate of I/O was above the bucket's burst rate, by more than is measured wrong."""
         most = TOLERANCE * self.bucket.burst
         if not self.has_demand:
             return []
@@ -176,6 +176,7 @@ def _at_least(demand: Sequence[DemandPoint], period_s: float) -> Sequence[Demand
 
 
 def _together(start_s: float, points: Sequence[DemandPoint], period_s: float) -> DemandPoint:
+    """Join short points of demand into one of the balance's period."""
     share = points[0].period_s / period_s
     return DemandPoint(
         start_s=start_s,

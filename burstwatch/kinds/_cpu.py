@@ -308,6 +308,7 @@ def at_zero(resource: Resource) -> str:
 
 
 def _charge(resource: Resource, baseline: float) -> str:
+    """Say what full load costs on an unlimited instance when its credits have run out."""
     detail: Detail = resource.detail
     usd_vcpu_h = detail.usd_vcpu_h
     if usd_vcpu_h is None:

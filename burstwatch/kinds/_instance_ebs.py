@@ -126,6 +126,7 @@ def _with_bucket(
     baseline: float,
     maximum: float,
 ) -> Resource:
+    """Give the instance its bucket of I/O or of bytes, which lasts as long at full rate as AWS promises."""
     binding: Binding = "instance_iops" if of == "io" else "instance_throughput"
     bucket = Bucket(
         capacity=(maximum - baseline) * FULL_LASTS.value, refill=baseline, burst=maximum

@@ -223,6 +223,7 @@ FAR_ABOVE = "1e9"
 
 
 def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
+    """Build the answer of DescribeVolumes, and of what belongs to it, for a stated example."""
     listed = {
         "VolumeId": "vol-example",
         "VolumeType": spec["type"],

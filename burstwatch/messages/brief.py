@@ -105,6 +105,7 @@ def make_brief(
 
 
 def _headline(projection: Projection, credit_name: str) -> str:
+    """Say in a few words when the credits end, as sure as the projection is."""
     now = projection.at
     if projection.state == "exhausted":
         return f"{credit_name} empty now ({clock_time(now, now=now)})"
@@ -142,6 +143,7 @@ def _between(projection: Projection) -> str:
 def _fixes(
     resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric
 ) -> tuple[Fix, ...]:
+    """Ask the kind what helps, for the load that drains it; nothing while nothing drains it."""
     bucket, level, demand = resource.bucket, projection.level, projection.demand
     if bucket is None or level is None or demand is None:
         return ()
@@ -156,6 +158,7 @@ def _fixes(
 
 
 def _cause(resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric) -> str:
+    """Say what load the resource serves, and the limit that holds it back."""
     cause = kind.cause(resource, rates)
     if cause is None:
         return ""
@@ -192,6 +195,7 @@ def _data(projection: Projection) -> str:
 
 
 def _numbers(assessment: Assessment) -> dict[str, str]:
+    """List the projection's numbers for machines, those that are finite."""
     projection = assessment.projection
     numbers = {
         "as_of_s": projection.at,

@@ -223,6 +223,7 @@ class Batch:
         demand: Demand | None = None,
         unit_is_fresh: bool,
     ) -> Judgement:
+        """Assess the sample and note what its next poll needs to know."""
         task = self.task
         assessment = assessment or assess(observation, task.config)
         background = None

@@ -274,6 +274,7 @@ def _late_at(assessment: Assessment, config: Config, now: float) -> float:
 
 
 def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented: bool) -> float:
+    """Seconds until the next poll, by how sure and how near the danger is."""
     projection = assessment.projection
     if assessment.verdict == "not_watched":
         return LATEST_S

@@ -143,6 +143,7 @@ def parse_point(at: object, value: object) -> tuple[float, float]:
 
 
 def _parse_shortened(cell: str, *, has_decimal_comma: bool) -> float:
+    """Parse a number with a unit's letter, such as 1.5 K; raises ValueError where a comma may mean two things."""
     match = SHORTENED.fullmatch(cell)
     if match is None or match[2] not in FACTORS:
         raise ValueError(cell)

@@ -45,7 +45,7 @@ def doubts(
         if values and min(values) < max(values):
             yield f"{resource.no_bucket_reason}, and {resource.level_metric} moves between {number(min(values))} and {number(max(values))}: is the type or size another?"
         return
-    yield from _unit_of(values, resource, kind)
+    yield from _scale_doubts(values, resource, kind)
     if is_percent and values and 0 < max(values) <= SHARE:
         yield f"no {resource.level_metric} is above 1: it is read in percent, and not as a share of 1"
     absurd = [point for point in demand if point.nominal > ABSURD * resource.limit.rate > 0]
@@ -64,8 +64,8 @@ def doubts(
         yield from _unmoved(levels, demand, bucket, is_percent=is_percent)
 
 
-def _unit_of(values: Sequence[float], resource: Resource, kind: Kind) -> Iterator[str]:
-    """Levels that no bucket of this size has, where they are counted and not in percent."""
+def _scale_doubts(values: Sequence[float], resource: Resource, kind: Kind) -> Iterator[str]:
+    """Levels far above a full bucket of this size, or always far below it; only of levels that are counted credits."""
     ratio = kind.to_ratio(resource, TINY)
     is_counted = kind.to_ratio is not from_percent and kind.to_ratio(resource, 0.0) == 0.0
     if not (values and is_counted and ratio > 0):

@@ -240,6 +240,7 @@ def _joined(series: Sequence[RecordedSeries], metric: str, name: str) -> list[tu
 
 
 def _check_one_resource(by_metric: Mapping[str, Sequence[RecordedSeries]], name: str) -> None:
+    """Raise ValueError if the series are of several resources; an instance beside its volume is no second one."""
     ids = set[str]()
     for series in chain.from_iterable(by_metric.values()):
         ids.update(RESOURCE_ID.findall(series.label))

@@ -57,6 +57,7 @@ def read_text(text: str, *, name: str) -> Contents:
 
 
 def _inflate(raw: bytes, name: str) -> bytes:
+    """Unpack gzip, up to a limit; raises ValueError for a broken or larger file."""
     if not raw.startswith(GZIP_MARK):
         return raw
     try:

@@ -229,6 +229,7 @@ def is_counting(sysfs: Path, disk: Disk) -> bool:
 
 
 def _stacked(root: str, names: list[str], disks: Mapping[str, Disk]) -> Iterator[Stacked]:
+    """Find what lies on the disks: partitions, LVM and RAID, each with the disks at its bottom."""
     under: dict[str, tuple[str, ...]] = {}
     whole = {part: name for name in names if name not in disks for part in _partitions(root, name)}
     for name in disks:

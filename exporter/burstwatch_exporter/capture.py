@@ -78,6 +78,7 @@ def _btrfs(roots: Roots, *, keeps_names: bool) -> Iterator[tuple[str, str]]:
 
 
 def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:
+    """Read the files of sysfs that describe block devices, each as (path, content)."""
     root = f"{roots.sysfs}/block"
     for name in sorted(os.listdir(root)):  # noqa: PTH208 - strings, as where they are read
         yield from (

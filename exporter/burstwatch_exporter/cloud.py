@@ -113,6 +113,7 @@ class Cloud:
         return {alarm.resource_id: alarm.name for alarm in alarms if alarm.state == "ALARM"}
 
     def _describe(self, now: float, problems: list[str]) -> Sequence[Resource]:
+        """List the volumes attached to this instance; raises ValueError if the list is not complete."""
         identity = read_identity(self._imds)
         if self._clients is None:
             self._clients = self._make_clients(identity.region)
@@ -129,6 +130,7 @@ class Cloud:
         return inventory.resources
 
     def _balances(self, now: float, problems: list[str]) -> dict[str, LevelPoint]:
+        """Read each volume's newest published balance, by its id."""
         from burstwatch.aws.client.session import Deadline  # noqa: PLC0415 - the same
         from burstwatch.aws.look.metrics import read_metrics  # noqa: PLC0415 - boto3 is an extra
 

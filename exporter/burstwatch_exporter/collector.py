@@ -81,6 +81,7 @@ def add_host(page: Page, snapshot: Snapshot) -> None:
 
 
 def _add_volume(page: Page, view: View) -> None:
+    """Add a volume's metrics: what is not known is left out."""
     disk, counters, spec = view.disk, view.counters, view.spec
     volume = (disk.volume_id, disk.name)
     named = (spec.volume_spec.volume_type, spec.source) if spec is not None else ("", "")
@@ -107,6 +108,7 @@ def _add_volume(page: Page, view: View) -> None:
 
 
 def _add_account(page: Page, labels: tuple[str, str, str], account: Account) -> None:
+    """Add the metrics of a volume's credits."""
     bucket, interval, projection = account.bucket, account.interval, account.projection
     page.add(m.CAPACITY, labels, bucket.capacity)
     page.add(m.REFILL, labels, bucket.refill)

@@ -148,6 +148,7 @@ class CpuSource:
         self._beyond = 0.0
 
     def _observe(self, attempt: Attempt) -> CpuAccount:
+        """Read the CPU's counters and move its credits on; unknown while the counters are doubted."""
         at, boot = self._clock.awake(), self._clock.boot()
         times = parse_stat((self._roots.procfs / "stat").read_text(encoding="ascii"))
         doubt = self._doubt_of(times, at)
@@ -178,6 +179,7 @@ class CpuSource:
         return ""
 
     def _move_on(self, at: float, times: CpuTimes) -> None:
+        """Charge the CPU time used since the last reading, and earn the baseline."""
         seconds = at - self._at
         if seconds <= 0:
             return
@@ -232,6 +234,7 @@ class CpuSource:
         return rate is not None and low <= rate <= high and is_stolen_from
 
     def _account(self, times: CpuTimes, interval: iv.Interval) -> CpuAccount:
+        """Collect what is known of the CPU's credits now."""
         bucket, likely = self._bucket, interval.likely
         if self.is_held_back and interval.low <= CONTRADICTION * bucket.capacity:
             likely = 0.0
@@ -272,6 +275,7 @@ class CpuSource:
         return projected.low_s, projected.time_to_empty_s if is_known else None
 
     def _add(self, page: Page, account: CpuAccount) -> None:
+        """Add the CPU's metrics; what is not known is left out."""
         labels, bucket = (self._type,), self._bucket
         page.add(m.CPU_USED, labels, account.times.used_s)
         page.add(m.CPU_STOLEN, labels, account.times.stolen_s)

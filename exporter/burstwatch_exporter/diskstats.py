@@ -117,6 +117,7 @@ def parse_diskstats(text: str) -> DiskStats:
 
 
 def _counters(columns: list[str]) -> Counters:
+    """Read one line's counters, of any kernel since 2.6; raises ValueError for a line that cannot be."""
     count = len(columns)
     values = [int(column) for column in columns]
     counted = values[:GAUGE] + values[GAUGE + 1 :]

@@ -68,6 +68,7 @@ def parse_stats(page: bytes) -> EbsStats:
 
 
 def _latencies(page: bytes, at: int) -> Latencies:
+    """Read a histogram at an offset: (upper bound in s, count up to it) for each bin; raises ValueError if bins overlap."""
     (bins,) = COUNT.unpack_from(page, at)
     if bins > BINS:
         msg = f"a histogram of {bins} bins, known are {BINS}"

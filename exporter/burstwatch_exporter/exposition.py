@@ -68,6 +68,7 @@ def encode(registry: CollectorRegistry, accept: str) -> tuple[str, bytes]:
 
 
 def _encoder(accept: str) -> tuple[Callable[[CollectorRegistry], bytes], str]:
+    """Choose the format that the scraper accepts: (writer, content type)."""
     try:
         encoder, content_type = choose_encoder(accept)
     except (TypeError, ValueError):  # an Accept header that is none

@@ -131,6 +131,7 @@ def convert(
 
 
 def _mistakes(entry: object, schema: Any, at: str, *, shows_values: bool) -> Iterator[str]:  # noqa: ANN401 - any type
+    """Name every mistake of a parsed file against its schema, where it is and what is allowed."""
     types = [schema, *get_args(schema)]
     struct = next(
         (

@@ -47,7 +47,7 @@ class Start:
 
 
 def start_of(
-    disk: Disk, spec: DiskSpec, reading: Reading, moment: DeviceAge, saved: Saved | None
+    disk: Disk, spec: DiskSpec, reading: Reading, device_age: DeviceAge, saved: Saved | None
 ) -> Start:
     """The best that can be known of a volume that has a bucket.
 
@@ -58,14 +58,14 @@ def start_of(
         msg = f"{disk.key} has no bucket"
         raise ValueError(msg)
     if reading.doubt is not None:
-        moment = replace(moment, age_s=None)
-    since = _Since(bucket, disk, spec, reading, moment.age_s)
-    changed = _changed(spec, reading, moment, saved)
+        device_age = replace(device_age, age_s=None)
+    since = _Since(bucket, disk, spec, reading, device_age.age_s)
+    changed = _changed(spec, reading, device_age, saved)
     if changed:
         return Start(interval=iv.unknown(bucket), origin="resized", reason=changed)
     why = ""
     if saved is not None:
-        start, refused = _from_saved(saved, since, moment)
+        start, refused = _from_saved(saved, since, device_age)
         if start is not None:
             return start
         why = f"{refused}; "
@@ -74,14 +74,14 @@ def start_of(
         gap = reading.wall_s - created
         reason = f"{why}created {span(gap)} ago with a full bucket"
         return Start(interval=since.gap(iv.full(bucket), gap), origin="created", reason=reason)
-    if moment.age_s is None:
+    if device_age.age_s is None:
         reason = f"{why}nothing is known of the time before"
         return Start(interval=iv.unknown(bucket), origin="unknown", reason=reason)
-    reason = f"{why}all I/O is counted since the device appeared {span(moment.age_s)} ago, if its type and size did not change; the balance before is not known"
+    reason = f"{why}all I/O is counted since the device appeared {span(device_age.age_s)} ago, if its type and size did not change; the balance before is not known"
     return Start(interval=since.appeared(iv.unknown(bucket)), origin="appeared", reason=reason)
 
 
-def _changed(spec: DiskSpec, reading: Reading, moment: DeviceAge, saved: Saved | None) -> str:
+def _changed(spec: DiskSpec, reading: Reading, device_age: DeviceAge, saved: Saved | None) -> str:
     """Why a change of type or size leaves nothing to go by, or nothing.
 
     AWS does not say what such a change does to the balance.
@@ -96,7 +96,7 @@ def _changed(spec: DiskSpec, reading: Reading, moment: DeviceAge, saved: Saved |
         return ""
     if changed is None:
         return ""
-    is_older = moment.age_s is None or changed > reading.wall_s - moment.age_s
+    is_older = device_age.age_s is None or changed > reading.wall_s - device_age.age_s
     if is_older or spec.created_s is not None:
         ago = span(max(0.0, reading.wall_s - changed))
         return f"resized or retyped {ago} ago, and nothing is known of the balance since"
@@ -161,9 +161,9 @@ class _Since:
         return iv.after_seen(self.bucket, start, seconds=seconds, charge=cost, in_flight=in_flight)
 
 
-def _from_saved(saved: Saved, since: _Since, moment: DeviceAge) -> tuple[Start | None, str]:
+def _from_saved(saved: Saved, since: _Since, device_age: DeviceAge) -> tuple[Start | None, str]:
     """A start from what was saved, or None and why not."""
-    same_boot = moment.boot_id != "" and saved.boot_id == moment.boot_id
+    same_boot = device_age.boot_id != "" and saved.boot_id == device_age.boot_id
     gap = since.reading.at - saved.at if same_boot else since.reading.wall_s - saved.wall_s
     is_device = (saved.name, saved.sequence) == (since.disk.name, since.disk.sequence)
     if not since.disk.sequence:  # before Linux 5.15 only its age tells it from a later one

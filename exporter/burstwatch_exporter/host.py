@@ -146,6 +146,7 @@ class Host:
             ]
 
     def _observe(self) -> Snapshot:
+        """Read the counters once, doubt or believe each disk's, and move its ledger on."""
         wall_s = self._watch_clock()
         stats: DiskStats | None = None
         with self._sources.attempt("diskstats") as attempt:
@@ -201,6 +202,7 @@ class Host:
         )
 
     def _view_of(self, ledger: Ledger, disk: Disk, instance_binding: Binding) -> Account:
+        """Collect what a ledger knows now of its volume's credits."""
         rate = self._rates.get(disk)
         return Account(
             bucket=ledger.bucket,
@@ -453,6 +455,7 @@ class Host:
             self._published[key] = Published(point=point, drift=ledger.reconcile(here))
 
     def _saved(self, ledger: Ledger, wall_s: float) -> Saved:
+        """Collect what a ledger needs to go on after a restart."""
         interval, reading = ledger.kept()
         largest = ledger.disk.largest_kib
         return Saved(

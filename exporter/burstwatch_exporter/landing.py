@@ -73,6 +73,7 @@ def landing(
 
 
 def _mountpoints(snapshot: Snapshot) -> dict[str, list[str]]:
+    """List where each disk is mounted, the shortest path first."""
     places: dict[str, list[str]] = {}
     for mount, _, disk in snapshot.mounted():
         mountpoints = places.setdefault(disk, [])
@@ -85,6 +86,7 @@ def _mountpoints(snapshot: Snapshot) -> dict[str, list[str]]:
 
 
 def _volume_row(view: View, mountpoints: Sequence[str]) -> Row:
+    """Write a volume's row; no time left is shown while its counters are doubted."""
     disk, spec, account = view.disk, view.spec, view.account
     volume_type = "unknown" if spec is None else spec.volume_spec.volume_type
     place = first_of(mountpoints) if mountpoints else "-"
@@ -163,6 +165,7 @@ def _left(view: View, account: Account) -> tuple[str, float, str]:
 
 
 def _cpu_row(cpu: CpuAccount) -> Row:
+    """Write the CPU's row."""
     low, high = cpu.interval.low / cpu.capacity, cpu.interval.high / cpu.capacity
     urgency, left_s, time_left = UNKNOWN, math.inf, "unknown"
     if cpu.likely == 0.0 and cpu.is_held_back:
@@ -226,6 +229,7 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _row(row: Row) -> str:
+    """Write a row as HTML, with its remark below it."""
     cells = [
         f'<td data-of="{heading}"{NOTHING if cell == "-" else ""}>{escape(cell)}</td>'
         for heading, cell in zip(HEADINGS, row.cells, strict=True)

@@ -194,7 +194,10 @@ class Ledger:
             )
 
     def distrust(self, seconds: float) -> None:
-        """Take it that in so many seconds before the newest reading anything may have been done."""
+        """Take it that in so many seconds before the newest reading anything may have been done.
+
+        The most that can be spent is the burst rate, with what counters may be off.
+        """
         spent = TOLERANCE * self.own_bucket.burst * seconds
         self.interval = iv.widened(
             self.own_bucket,

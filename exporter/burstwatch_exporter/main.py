@@ -113,6 +113,7 @@ def run(args: Sequence[str], world: World) -> int:
 
 
 def _measure(args: Sequence[str], world: World) -> int:
+    """Run ``measure`` with its own flags and the host's settings."""
     from burstwatch_exporter.measure.command import measure  # noqa: PLC0415 - nothing for who serves
 
     parsed = vars(build_measure_parser().parse_args(args))

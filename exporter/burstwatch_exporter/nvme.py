@@ -107,6 +107,7 @@ class NvmeSource:
         self.on_comparison(disk, words, at - before.at)
 
     def _ask(self, disk: Disk) -> bytes:
+        """Ask the helper for one disk's log page; raises OSError without a helper, ValueError for no answer."""
         until = time.monotonic() + DISK_WITHIN_S
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(DISK_WITHIN_S)

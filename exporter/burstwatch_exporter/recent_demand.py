@@ -96,6 +96,7 @@ class RecentDemand:
 
 
 def _rates(before: RunningTotals, after: RunningTotals) -> tuple[float, float, float]:
+    """Least, likely and most rate between two totals, each per second."""
     seconds = after[0] - before[0]
     if seconds <= 0:
         return (0.0, 0.0, 0.0)

@@ -67,6 +67,7 @@ class Sources:
         self._note(name, outcome)
 
     def _note(self, name: str, outcome: SourceStatus) -> None:
+        """Log what is new about a source, and that it is well again."""
         problems = outcome.problems
         before = self.outcomes.get(name)
         problems_before = before.problems if before is not None else ()

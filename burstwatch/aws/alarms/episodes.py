@@ -148,6 +148,7 @@ def read_episodes(clients: Clients, log_group: str, *, since_s: float) -> list[E
 
 
 def _closing_lines(clients: Clients, log_group: str, since_s: float) -> Iterator[str]:
+    """Read the log lines that closed episodes since a time, oldest first; raises AwsError if the log cannot be read."""
     paginator = clients("logs").get_paginator("filter_log_events")
     try:
         for page in paginator.paginate(

@@ -121,6 +121,7 @@ def _plan_severity(
     rise_s: float,
     now: float,
 ) -> list[MassGroup]:
+    """Plan the mass alarms of one severity: who joins an alarm that is open, and which new ones it takes."""
     untold = _without_members(crowd.untold, alarms)
     long_empty = [
         resource_id
@@ -168,6 +169,7 @@ def _without_members(resource_ids: Iterable[str], alarms: Iterable[Alarm]) -> li
 
 
 def _new_group(name: str, severity: Verdict, crowd: Crowd, members: Iterable[str]) -> MassGroup:
+    """Name a new mass alarm's resources, in the crowd's order."""
     ids = {*members}
     return MassGroup(
         name=name,

@@ -163,6 +163,7 @@ def _entry(name: str, dimensions: Sequence[dict[str, str]], at: float, unit: str
 
 
 def _put(clients: Clients, data: Sequence[dict[str, Any]]) -> list[Problem]:
+    """Write datapoints to CloudWatch, as many a call as it allows; a call that fails is a problem, and the next goes on."""
     problems = []
     for start in range(0, len(data), DATA_PER_CALL):
         try:

@@ -113,6 +113,7 @@ def _over(
     lowest_ratio: float | None = None,
     at_zero_s: float | None = None,
 ) -> Message:
+    """Write the message that a resource's danger is over; the resource may be gone."""
     return over_message(
         snapshot.brief(resource_id) if resource_id in snapshot.assessments else None,
         resource_id,
@@ -131,6 +132,7 @@ def _is_empty(snapshot: UnitSnapshot, resource_id: str) -> bool:
 
 
 def _of_listing(snapshot: UnitSnapshot, key: str, timeline: Timeline, config: Config) -> Message:
+    """Write the message of a kind that could not be listed."""
     name = group_of(key)
     return listing_message(
         name,
@@ -145,6 +147,7 @@ def _of_listing(snapshot: UnitSnapshot, key: str, timeline: Timeline, config: Co
 def _of_group(
     snapshot: UnitSnapshot, group: MassGroup, timeline: Timeline, config: Config
 ) -> Message:
+    """Write the message of a mass alarm, with the first few of its resources by name."""
     return mass_message(
         [snapshot.brief(resource_id) for resource_id in group.resource_ids[:NAMED_IN_MASS]],
         len(group.resource_ids),

@@ -101,6 +101,7 @@ class Pace:
         return self._nap(max(0.0, self._not_before - self.clock()), deadline)
 
     def _note_throttling(self, throttled: int) -> None:
+        """Pause twice as long after each throttled answer, and no longer after a quiet time."""
         with self._lock:
             now = self.clock()
             if throttled > self._throttled:

@@ -41,6 +41,7 @@ def examine(
 
 
 def _deployed(clients: Clients, name: str, stack: str, now: float) -> Iterator[Finding]:
+    """Find the deployment and run each check on it; without a deployment that is the only finding."""
     try:
         deployment = find_deployment(clients, name, stack)
     except AwsError as error:

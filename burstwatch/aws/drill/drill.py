@@ -159,6 +159,7 @@ class Drill:
         raise HopError(msg)
 
     def _try(self, name: str, step: Callable[[], str]) -> Hop:
+        """Take one step of the drill and time it; a step that fails is a hop that failed."""
         self.begun(name)
         began = self.clock()
         try:
@@ -180,6 +181,7 @@ class Drill:
         return outcome
 
     def _await_state(self, name: str, state: str) -> str:
+        """Wait for the drill's alarm to reach a state, with a datapoint a minute meanwhile."""
         reported, missing = self.clock(), 0
 
         def check() -> str:

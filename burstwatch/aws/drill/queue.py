@@ -71,6 +71,7 @@ def _is_notification(body: str, alarm: str, state: str) -> bool:
 
 
 def _queue_policy(topic: str, queue: str) -> dict[str, Any]:
+    """Let one topic, and nobody else, send to one queue."""
     return {
         "Version": "2012-10-17",
         "Statement": [

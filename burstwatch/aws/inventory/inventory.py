@@ -222,6 +222,7 @@ def _look_up_for(
 def _look_up(
     lookup: Lookup, lists: Mapping[str, Sequence[Item]], shard: Shard, reader: ListingReader
 ) -> list[Item]:
+    """List what a kind's resources refer to, by id where the lists name ids, else all in scope."""
     listing = lookup.listing
     if lookup.find_ids is None:
         return reader.read_in_scope(listing, Scope(shard=shard))[0]

@@ -66,6 +66,7 @@ class ListingReader:
         return items, complete
 
     def _pages(self, listing: Listing, scope: Scope) -> Iterator[Item]:
+        """Read a listing page by page, at the pace AWS allows; raises LateError at the deadline."""
         client, method = self.clients(listing.service), xform_name(listing.operation)
         arguments = listing.arguments(scope)
         if listing.page_size is None:

@@ -90,6 +90,7 @@ def _read_batch(
     end_s: float,
     period_s: int,
 ) -> None:
+    """Ask GetMetricData for one batch and file each query's series or problem in ``answers``."""
     by_id = {f"q{index}": query for index, query in enumerate(batch)}
     request = _request(by_id, start_s=start_s, end_s=end_s, period_s=period_s)
     datapoints: dict[str, dict[float, float]] = {query_id: {} for query_id in by_id}
@@ -128,6 +129,7 @@ def _read_batch(
 def _request(
     by_id: Mapping[str, Query], *, start_s: float, end_s: float, period_s: int
 ) -> dict[str, object]:
+    """Build the request of GetMetricData for a batch."""
     return {
         "MetricDataQueries": [
             {

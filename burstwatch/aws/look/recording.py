@@ -116,6 +116,7 @@ def _find(
 
 
 def _samples(answers: Answers, kind: Kind, resource_id: str, period_s: float) -> list[Sample]:
+    """Turn the answered series into one sample a period, from the first datapoint to the last."""
     series = {metric: dict(points) for (_, metric), points in answers.series.items()}
     starts = sorted({start for points in series.values() for start in points})
     if not starts:

@@ -115,7 +115,7 @@ class _KindLook:
     buckets: Mapping[str, Assessed]
     problems: tuple[Problem, ...]
     evaluated: int
-    refused_before: int
+    unpaid_before: int
 
 
 def look(
@@ -174,6 +174,7 @@ def look(
 
 
 def _part(kind: Kind, stock: Stock, memory: Memory, config: Config, now: float) -> _Part:
+    """Choose which of a kind's resources are due now."""
     resources, quiet = stock.watchlist.now(config, now)
     due = tuple(resource for resource in resources if memory.is_due(resource, now))
     near_count = sum(
@@ -189,7 +190,10 @@ def _part(kind: Kind, stock: Stock, memory: Memory, config: Config, now: float) 
 def _look_at(
     part: _Part, task: Task, reader: Reader, memory: Memory, unit: Unit, *, near_to_come: int
 ) -> _KindLook:
-    """Ask for what is due of one kind, and remember it; the others keep their last look."""
+    """Ask for what is due of one kind, and remember it; the others keep their last look.
+
+    ``near_to_come`` resources of later kinds are near their end, and the budget must reach for them too.
+    """
     config, now = task.config, task.now
     answered = ask(
         task,
@@ -213,16 +217,16 @@ def _look_at(
         for resource in part.resources
         if resource.key not in judged_now
     }
-    refused = {
+    not_described = {
         f"{part.kind.name}/{name}": _not_described(part.kind, name, reason, unit=unit, now=now)
         for name, reason in part.stock.inventory.refused.items()
     }
     failed = [kept[key] for key in kept if memory.looks[key].failed]
     return _KindLook(
-        buckets=kept | judged_now | refused,
+        buckets=kept | judged_now | not_described,
         problems=(*answered.problems, *_still_failed(failed)),
         evaluated=len({resource.id for resource, _ in judged_now.values()}),
-        refused_before=sum(assessment.projection.reason == BUDGET_USED for _, assessment in failed),
+        unpaid_before=sum(assessment.projection.reason == BUDGET_USED for _, assessment in failed),
     )
 
 
@@ -273,7 +277,7 @@ def _merged(
         evaluated=sum(kind_look.evaluated for kind_look in in_order),
         metrics_requested=reader.allowance.taken,
         metrics_refused=reader.allowance.refused
-        + sum(kind_look.refused_before for kind_look in in_order),
+        + sum(kind_look.unpaid_before for kind_look in in_order),
         shard=memory.shard,
     )
 

@@ -82,6 +82,7 @@ def _learn(home: Clients, snapshot: UnitSnapshot, config: Config, memory: Memory
 
 
 def _find_heartbeat(home: Clients, part: str, config: Config) -> _Heartbeat | None:
+    """Find the heartbeat's alarm of this unit, and the kinds that its tags say were listed before."""
     client = home("cloudwatch")
     pages = client.get_paginator("describe_alarms").paginate(
         AlarmNamePrefix=f"burstwatch-{config.deployment}-{HEARTBEAT_ALARM}",
@@ -106,6 +107,7 @@ def _find_heartbeat(home: Clients, part: str, config: Config) -> _Heartbeat | No
 
 
 def _keep(home: Clients, heartbeat: _Heartbeat, kinds: Iterable[str]) -> list[Problem]:
+    """Note kinds as listed, in tags of the heartbeat's alarm."""
     tags = [{"Key": f"{TAG}{name}", "Value": "yes"} for name in sorted(kinds)]
     if not tags:
         return []

@@ -62,7 +62,8 @@ def sweep(
     """Sweep once. Harmless when it overlaps with another, or dies at any point.
 
     ``clients`` reach the unit, which is only looked at; ``home`` has the alarms and topics.
-    Nothing is asked of the unit after the ``deadline``, and nothing of home ``PUBLISH_S`` later.
+    Every ``HEARING_S`` it also asks whether anybody is subscribed. Reading metrics ends with the ``deadline``,
+    reading alarms ``READ_ALARMS_S`` after it, and writing ``PUBLISH_S`` after it.
     """
     throttled_before = _throttled(clients, home)
     publisher = home.until(deadline.plus(PUBLISH_S))
@@ -72,7 +73,7 @@ def sweep(
     problems += [*snapshot.problems, *not_kept]
     if memory.budget is not None:
         memory.budget.spend(snapshot.metrics_requested)
-        # The next function begins with what was asked for.
+        # A function that starts anew reads there what was spent before it.
         spent = float(snapshot.metrics_requested)
         problems += publish_of_unit(publisher, snapshot, config, SPENT_METRIC, spent)
     reader = home.until(deadline.plus(READ_ALARMS_S))
@@ -82,9 +83,9 @@ def sweep(
         foreign = foreign_of(listed.prefix)  # a role can lead to the home unit as well
     snapshot = replace(snapshot, foreign=foreign)
     close = partial(close_episode, clients, snapshot, deadline=deadline.plus(READ_ALARMS_S))
-    is_due = memory.seconds_since_heard(now) >= HEARING_S
+    is_hearing_due = memory.seconds_since_heard(now) >= HEARING_S
     alarms = reconcile(
-        publisher, snapshot, listed, config, close=close, is_hearing_due=is_due, now=now
+        publisher, snapshot, listed, config, close=close, is_hearing_due=is_hearing_due, now=now
     )
     memory.heard_at = now if alarms.is_heard else memory.heard_at
     problems += alarms.problems
@@ -92,9 +93,9 @@ def sweep(
     completed = alarms.is_complete and not snapshot.incomplete and not snapshot.is_blind
     if completed:
         # Last: all before it was acknowledged.
-        beat = publish_of_unit(publisher, snapshot, config, HEARTBEAT_METRIC, 1.0)
-        problems += beat
-        completed = not beat
+        unpublished = publish_of_unit(publisher, snapshot, config, HEARTBEAT_METRIC, 1.0)
+        problems += unpublished
+        completed = not unpublished
     return Sweep(
         snapshot=snapshot,
         problems=tuple(problems),
@@ -120,4 +121,5 @@ def _renew_budget(
 
 
 def _throttled(*clients: Clients) -> int:
+    """Count the throttled calls of all clients, each once."""
     return sum(client.throttled for client in {id(client): client for client in clients}.values())

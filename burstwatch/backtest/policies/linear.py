@@ -42,6 +42,7 @@ def line(history: History) -> tuple[float, float, float]:
 
 
 def _line(history: History) -> tuple[float, float, float]:
+    """Fit a line to the window's levels by least squares: mean time (s), mean level (inf for none) and slope per second."""
     start = max(0, history.size - history.slots(WINDOW_S))
     points = [
         (slot, level)

@@ -132,6 +132,7 @@ def _policy_names(chosen: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterator[Job]:
+    """Make the trials: each workload at each size and rho, each recording, each resource of the account."""
     job = partial(Job, view=args.view, policies=names, lead_s=args.lead_s)
     sizes = _numbers(args.size_gib or WORKLOAD_SIZES, "size_gib")
     rhos = _numbers(args.rho or RHOS, "rho")
@@ -218,6 +219,7 @@ def _of_workload(path: Path, volume_type: str, size_gib: float, rho: float) -> T
 
 
 def _numbers(text: str, name: str) -> list[float]:
+    """Parse a list of numbers above 0 with commas between; raises ValueError that names the option."""
     try:
         values = [float(part) for part in text.split(",")]
     except ValueError:
@@ -247,6 +249,7 @@ def play(job: Job) -> Result:
 
 
 def _json(args: Namespace, results: Sequence[Result]) -> str:
+    """Write the totals of each policy and the scores of each trial as JSON."""
     return to_json(
         {
             "view": args.view,

@@ -41,6 +41,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def _row(kind: VolumeType) -> tuple[str, ...]:
+    """Write a volume type's limits and credits as a row of the table."""
     sizes = f"{kind.min_size_gib.value:g} to {kind.max_size_gib.value:g}"
     source = kind.max_size_gib.source
     rule = kind.credits

@@ -78,6 +78,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def _list_alarms(clients: "Clients", deployment: str, unit: Unit | None) -> list[str]:
+    """Name the deployment's alarms, of one unit or of all; raises AwsError if they cannot be read."""
     from burstwatch.aws.alarms.api import read_alarms  # noqa: PLC0415 - needs an extra
     from burstwatch.aws.client.names import alarm_prefixes, unit_prefix  # noqa: PLC0415
     from burstwatch.aws.client.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415

@@ -69,6 +69,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:
+    """Write the episodes as a table with their count below."""
     if not episodes:
         return f"no episodes in the last {since}"
     rows = [

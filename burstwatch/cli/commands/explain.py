@@ -135,6 +135,7 @@ def _is_file(args: Namespace) -> bool:
 
 
 def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
+    """Record a resource's last hours from CloudWatch; raises ValueError for options that only a file takes."""
     hours = 24.0 if args.hours is None else args.hours
     if not 0 < hours <= MOST_HOURS:
         msg = f"hours is {hours:g}, allowed is above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"

@@ -42,6 +42,7 @@ def _as_lines(moments: Iterable[Moment]) -> str:
 
 
 def _rows(moments: Iterable[Moment]) -> list[tuple[str, ...]]:
+    """Write each moment as a row of the table."""
     return [
         (
             recorded_time(moment.t_s),

@@ -90,6 +90,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
 def _look(
     args: Namespace, home: "Clients", region: str, config: Config, terminal: Terminal
 ) -> "UnitSnapshot":
+    """Look at every resource of one region, within the time that a person waits."""
     from burstwatch.aws.client.session import Deadline  # noqa: PLC0415
     from burstwatch.aws.look.memory import Memory  # noqa: PLC0415
     from burstwatch.aws.look.snapshot import look  # noqa: PLC0415
@@ -120,6 +121,7 @@ def _regions(home: "Clients") -> list[str]:
 
 
 def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
+    """Write one JSON object a line, for each resource."""
     return "\n".join(
         to_json(
             {
@@ -161,6 +163,7 @@ def _report(
     paint: Callable[[str], str],
     place: str,
 ) -> str:
+    """Write the table, then what it cannot show, then the counts."""
     headings = ["resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case"]
     silent = {
         (str(snapshot.unit), resource_id): why

@@ -87,6 +87,7 @@ def _of_other_kinds(kinds: Mapping[str, Kind]) -> dict[str, str]:
 
 
 def _of_volume(stated: Mapping[str, object], *, as_json: bool) -> str:
+    """Answer for an EBS volume of the stated type and size."""
     if not stated.keys() >= {"type", "size_gib"}:
         msg = "whatif needs --type and --size-gib, or --kind"
         raise ValueError(msg)
@@ -98,6 +99,7 @@ def _of_volume(stated: Mapping[str, object], *, as_json: bool) -> str:
 
 
 def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool) -> str:
+    """Answer for a resource of another kind, as its example is described."""
     example = kind.example
     _check_allowed(stated, {*example.spec, *example.load}, kind.name)
     spec = {name: str(stated[name]) for name in example.spec if name in stated}
@@ -128,6 +130,7 @@ def _number(name: str, value: object) -> float:
 
 
 def _words(question: Question, result: Prediction) -> str:
+    """Write the prediction for a volume in sentences, with what was assumed."""
     unit = "IOPS" if result.unit == "io" else "MiB/s"
     lines = [
         f"{question.volume_type} of {question.size_gib:g} GiB: {result.state}, {result.reason}",
@@ -154,6 +157,7 @@ def _words(question: Question, result: Prediction) -> str:
 
 
 def _kind_words(subject: str, result: KindAnswer) -> list[str]:
+    """Write the prediction for another kind in sentences."""
     estimate = ", by estimate" if result.is_estimate else ""
     lines = [f"{subject}: {result.state}, {result.reason}"]
     if result.capacity is not None:

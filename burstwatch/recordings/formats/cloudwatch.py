@@ -39,6 +39,7 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
 
 
 def _statistics(document: dict[str, Any]) -> list[RecordedSeries]:
+    """Read one series for each statistic that the datapoints have."""
     points = document["Datapoints"]
     return [
         RecordedSeries(

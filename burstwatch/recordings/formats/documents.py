@@ -35,6 +35,7 @@ def read_documents(text: str, *, name: str) -> Contents:
 
 
 def _documents(text: str, *, name: str) -> list[Document]:
+    """Parse JSON documents that follow each other; raises ValueError with the line of a mistake."""
     decoder = json.JSONDecoder()
     documents, at = [], 0
     try:
@@ -54,6 +55,7 @@ def _documents(text: str, *, name: str) -> list[Document]:
 
 
 def _read(document: Document, *, name: str) -> Contents:
+    """Read a document with the first reader that knows its shape; raises ValueError if none does."""
     try:
         for read in READERS:
             contents = read(document)

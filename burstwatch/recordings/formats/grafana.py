@@ -48,6 +48,7 @@ def _frames(document: Any) -> Iterator[list[dict[str, Any]]]:  # noqa: ANN401 - 
 
 
 def _series(fields: list[dict[str, Any]]) -> Iterator[RecordedSeries]:
+    """Read each column of numbers against the frame's column of times."""
     times = next((field["values"] for field in fields if field.get("type") == "time"), None)
     if times is None:
         return

@@ -78,6 +78,7 @@ def read_table(text: str, *, name: str) -> Contents:
 
 
 def _contents(columns: _Columns, about: Mapping[str, str], *, is_console: bool) -> Contents:
+    """Collect the columns, and what the comments above them say of the resource."""
     pairs = (pair.partition("=") for pair in about.get("spec", "").split(","))
     format_ = "CSV of the CloudWatch console" if is_console else "CSV"
     return Contents(

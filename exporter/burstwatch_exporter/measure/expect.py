@@ -98,6 +98,7 @@ def expect(pattern: IoPattern, disk: DiskLimits, *, merged: bool = False) -> Exp
 def _rates(
     pattern: IoPattern, disk: DiskLimits, *, has_credits: bool, merged: bool
 ) -> ExpectedRates:
+    """Find the tightest limit of a pattern, and the rates, credits and latency that it allows."""
     kib_s = KIB_PER_MIB / pattern.block_kib
     limits: list[tuple[float, Holds]] = [(math.inf, "nothing known")]
     credits_per_op = 0.0

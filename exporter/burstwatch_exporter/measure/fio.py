@@ -126,6 +126,7 @@ def parse_latency_log(text: str) -> list[tuple[float, float]]:
 
 
 def _way(part: _Direction) -> Way | None:
+    """Read one direction of fio's result, in seconds and MiB/s; None if it did no I/O."""
     if part.total_ios == 0:
         return None
     return Way(

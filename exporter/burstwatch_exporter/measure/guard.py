@@ -67,6 +67,7 @@ def check(
 
 
 def _place(target: Target, at: Circumstances) -> list[str]:
+    """Name what forbids writing in the directory."""
     reasons = []
     allowed = [directory.resolve() for directory in at.rules.directories]
     if not any(target.directory.is_relative_to(folder) for folder in allowed):
@@ -84,6 +85,7 @@ def _place(target: Target, at: Circumstances) -> list[str]:
 
 
 def _space(directory: Path, plan: Plan) -> list[str]:
+    """Name the space that is missing; a tenth of the disk stays free."""
     space = os.statvfs(directory)
     free = space.f_bavail * space.f_frsize / MIB
     needed = max(
@@ -99,6 +101,7 @@ def _space(directory: Path, plan: Plan) -> list[str]:
 
 
 def _volume(view: View, at: Circumstances, *, drains: bool) -> list[str]:
+    """Name what forbids spending a volume's credits now."""
     key, account = view.disk.key, view.account
     if view.spec is None:
         return [f"the type of {key} is not known, so its cost is not: name it in --config.file"]
@@ -128,6 +131,7 @@ def _volume(view: View, at: Circumstances, *, drains: bool) -> list[str]:
 
 
 def _drain(views: Sequence[View], at: Circumstances, confirmed: str) -> list[str]:
+    """Name what forbids draining the volume."""
     keys = [view.disk.key for view in views]
     reasons = [
         f"{key} may not be drained: name it in measure.drain of --config.file"

@@ -120,6 +120,7 @@ def job_text(step: Step, *, scratch: str, log: str) -> str:
 
 
 def _steps(name: str, options: dict[str, str]) -> list[Step]:
+    """Read one fio job into steps, one for each number of jobs; raises ValueError that names the option."""
     if options.get("filename") != SCRATCH:
         msg = f"[{name}] must have filename={SCRATCH}, so that it runs on a scratch file"
         raise ValueError(msg)

@@ -111,6 +111,7 @@ class Meter:
         )
 
     def _read(self) -> dict[str, Reading]:
+        """Read each disk's counters, with the time and how long the reading took."""
         before = self._clock.boot()
         text = self._path.read_text(encoding="ascii", errors="replace")
         slack_s = self._clock.boot() - before

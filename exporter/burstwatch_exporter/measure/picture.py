@@ -121,6 +121,7 @@ def _limits(step: StepRecord, record: Record) -> list[tuple[str, float]]:
 
 
 def _scaling(title: str, curves: dict[str, list[tuple[int, float]]]) -> Chart:
+    """Draw IOPS over the number of jobs, a curve for each pattern."""
     counts = sorted({jobs for points in curves.values() for jobs, _ in points})
     place = {jobs: float(i) for i, jobs in enumerate(counts)}
     top = max(value for points in curves.values() for _, value in points) * HEADROOM or 1.0

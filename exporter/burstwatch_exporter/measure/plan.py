@@ -136,6 +136,7 @@ def price_of(disk: DiskLimits, *, block_kib: float) -> float:
 
 
 def _step(step: Step, disk: DiskLimits, credit: CreditBudget | None, *, share: float) -> StepPlan:
+    """Plan a step: its expected rate, how long its share of the budget lasts, and what it spends at most."""
     expected = expect(step, disk)
     best = expected.best
     rate = best.credits_per_s / disk.members if credit is not None else 0.0
@@ -169,6 +170,7 @@ def _spent(credit: CreditBudget | None, rate: float, seconds: float) -> float:
 
 
 def _with_effect(plan: Plan, credit: CreditBudget) -> Plan:
+    """Add what the plan does to the balance: its level afterwards, and when the credits are back."""
     bucket, low = credit.bucket, credit.interval.low
     gained = (bucket.refill - min(credit.demand, bucket.refill)) * plan.seconds
     after = tb.clamp_level(bucket, min(bucket.capacity, low + gained) - plan.spends)

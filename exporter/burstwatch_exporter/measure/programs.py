@@ -190,6 +190,7 @@ class _Dd(Program):
         return True
 
     def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
+        """Stop all copies together; false if one had to be killed."""
         self._failed = [copy for copy in self._copies if copy.process.poll()]
         for copy in self._copies:  # all at once, or the last would go on meanwhile
             copy.tell(signal.SIGINT)

@@ -197,7 +197,7 @@ def _drain_lines(drain: DrainRecord, unit: str) -> list[str]:
 
 
 def _spent_line(volume: VolumeRecord) -> str:
-    """Write what it cost one volume."""
+    """Say what the measurement spent of one volume's credits, with the balance before and after."""
     credit = volume.credit
     if not volume.is_counted:
         return f"{volume.key}: nobody knows how many credits were spent"

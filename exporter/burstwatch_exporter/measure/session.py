@@ -56,14 +56,16 @@ class Session:
         self, profile: Profile, target: Target, plan: Plan, watch: Watch, about: About,
         *, programs: dict[str, str],
     ) -> None:  # fmt: skip
-        """``watch`` has begun with what the volumes had before anything was written."""
+        """``profile`` says what load to make. ``watch`` has begun with what the volumes had before anything was written."""
         self._profile, self._target, self._plan, self._watch = profile, target, plan, watch
         self._about, self._programs = about, programs
         self._disk = disk_limits_of(target, vcpus=about.vcpus)
         self._steps: list[rec.StepRecord] = []
         self._drain: rec.DrainRecord | None = None
         self._stopped = self._failed = ""
-        self._drains, self._is_counted = False, True
+        self._drains = False
+        # False once the counters contradict the tool: then nobody knows what was spent.
+        self._is_counted = True
 
     def run(self, *, recover_s: float | None = None) -> rec.Record:
         """All steps; with ``recover_s`` it is a drain, with so long a rest after it."""
@@ -85,6 +87,7 @@ class Session:
         return self._record()
 
     def _lay_out(self, fd: int) -> bool:
+        """Write the scratch file while the budget lasts; false if it was stopped."""
         self._watch.begin("scratch file")
         allowed = self._watch.bounds.budget
 
@@ -191,6 +194,7 @@ class Session:
             time.sleep(QUIET_S / LOOKS)
 
     def _note(self, step: Step, run: Run) -> None:
+        """Judge a step that ran against its promise, and keep its record."""
         verdict = None
         is_judged = (
             step.tool != "dbench" and not self._drains and not run.failed and not run.contradiction
@@ -215,6 +219,7 @@ class Session:
         return min(shares, key=lambda credits_left: credits_left.low, default=None)
 
     def _record(self) -> rec.Record:
+        """Collect the record of the session."""
         watch, target = self._watch, self._target
         budget = watch.bounds.budget
         return rec.Record(

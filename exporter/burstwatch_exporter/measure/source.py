@@ -66,6 +66,7 @@ def add_record(page: Page, record: Record, device: str, *, now: float) -> None:
 
 
 def _add_step(page: Page, labels: tuple[str, ...], step: StepRecord) -> None:
+    """Add a measured step's metrics."""
     if step.verdict is not None:
         page.add(m.FIO_VERDICT, (*labels, step.verdict.word), 1)
         if step.verdict.promised_iops is not None:

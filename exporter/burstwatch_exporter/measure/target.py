@@ -140,6 +140,7 @@ def read_stripe(sysfs: Path, name: str) -> Stripe | None:
 
 
 def _array(folder: Path) -> Stripe:
+    """Read an array's level and number of members; raises ValueError for a number that cannot be."""
     level, disks = (
         (folder / "md" / name).read_text(encoding="ascii", errors="replace").strip()
         for name in ("level", "raid_disks")

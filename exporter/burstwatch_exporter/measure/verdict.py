@@ -76,6 +76,7 @@ def judge(
 def _below(
     pattern: IoPattern, iops: float, expected: Expectation, credits_left: Credits | None
 ) -> PromiseVerdict:
+    """Say why fewer IOPS were served than promised, as far as the credits tell."""
     best, empty = expected.best, expected.empty
     in_flight = "nothing was served"
     if iops > 0:
@@ -118,6 +119,7 @@ def _asked(pattern: IoPattern, iops: float, best: ExpectedRates) -> PromiseVerdi
 def _above(
     pattern: IoPattern, disk: DiskLimits, iops: float, best: ExpectedRates
 ) -> PromiseVerdict:
+    """Say how more IOPS than promised can be: merged operations, or something else than the volume answered."""
     merged = expect(pattern, disk, merged=True).best.iops
     if iops <= (1 + NEAR) * merged:
         reason = (
@@ -131,6 +133,7 @@ def _above(
 
 
 def _at_best(disk: DiskLimits, iops: float, expected: Expectation) -> PromiseVerdict:
+    """Say what held the rate, when all was served that can be."""
     best = expected.best
     if best.holds in {"instance_iops", "instance_throughput"}:
         reason = f"{_beside(iops, best)}: the instance's limit, which is under the volume's"

@@ -105,6 +105,7 @@ class Watch:
         return bool(self._gone)
 
     def _note(self) -> None:
+        """Keep a sample each period; when there are too many, join them in pairs."""
         if self.now.at - self._sampled.at < self._sample_s:
             return
         served = _served(self._sampled, self.now, self._since.at)
@@ -136,6 +137,7 @@ def _joined(earlier: ServedSample, later: ServedSample) -> ServedSample:
 
 
 def _served(before: MeterReading, now: MeterReading, since: float) -> ServedSample | None:
+    """Rates between two readings; None if the counters began anew."""
     seconds = now.at - before.at
     done = now.counters.since(before.counters)
     if seconds <= 0 or done is None:

@@ -42,6 +42,7 @@ class Passwords:
         return hmac.digest(self._key, authorization.encode("utf-8", "replace"), "sha256")
 
     def _is_right(self, authorization: str) -> bool:
+        """Check a Basic header; an unknown user takes as long as a wrong password."""
         scheme, _, encoded = authorization.partition(" ")
         if scheme.lower() != "basic":
             return False

@@ -87,6 +87,7 @@ class Server:
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    """Open the listening socket, on every address where no host is named."""
     if not host and socket.has_dualstack_ipv6():
         listener = socket.create_server(
             ("", port), family=socket.AF_INET6, backlog=CONNECTIONS, dualstack_ipv6=True
@@ -183,6 +184,7 @@ class _CurrentTls:
         self._context = tls.context()
 
     def context(self) -> ssl.SSLContext:
+        """The newest certificate's context; one that cannot be read leaves the old one."""
         stamps = self._look()
         if stamps != self._stamps:
             self._stamps = stamps
@@ -193,6 +195,7 @@ class _CurrentTls:
         return self._context
 
     def _look(self) -> tuple[object, ...]:
+        """The files' times, inodes and sizes; None for one that cannot be read."""
         stamps: list[object] = []
         for path in self._tls.files:
             try:
