@@ -159,7 +159,7 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
 def _rates_of_demand(
     slots: Slots, fit: Fit, least: list[float], likely: list[float], most: list[float]
 ) -> None:
-    """The rates of the slots whose I/O is known, charged as the hour before shows."""
+    """Fill the three lists, by slot, with the rates of I/O that is known, charged as the hour before shows."""
     spent, nominal, fitted = fit.spent.of, fit.nominal.of, fit.slots.of
     window = max(1, round(FIT_S / slots.period_s))
     step = BALANCE_STEP * slots.bucket.capacity
@@ -203,7 +203,7 @@ def _fill_gap(
 def _from_balance(
     bucket: Bucket, ratios: tuple[float, float], *, seconds: float
 ) -> tuple[float, float, float]:
-    """The rate at which the balance went from one to the other."""
+    """The least, likely and most rate spent while the balance went from one share of the bucket to another."""
     before, after = ratios
     error = BALANCE_STEP * bucket.capacity / seconds
     clipped = after >= INSIDE[1]  # full: what came in may all have been spent, or none

@@ -98,6 +98,7 @@ class _Fio(Program):
     ends_with = signal.SIGINT
 
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
+        """Start fio with a job file of its own; ``stack`` ends it if all else fails."""
         folder = place.folder / step.name
         folder.mkdir()
         self._log = folder / "log"
@@ -132,6 +133,7 @@ class _Fio(Program):
 
 class _Dbench(Program):
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
+        """Start dbench; ``stack`` ends it if all else fails."""
         folder = place.folder / step.name
         folder.mkdir()
         scratch = stack.enter_context(scratch_folder(place.directory))
@@ -158,6 +160,7 @@ class _Dd(Program):
     """Several copies of dd, each over its own part of the file, started again when it is through."""
 
     def __init__(self, path: str, step: Step, place: Place, stack: ExitStack) -> None:
+        """Start a dd for each job, on its own part of the scratch file; ``stack`` ends them if all else fails."""
         folder = place.folder / step.name
         folder.mkdir()
         self._block = round(step.block_kib * KIB)
