@@ -81,7 +81,7 @@ def settings_of(declared: type[Any]) -> tuple[Setting, ...]:
 def parse_settings(
     settings: Iterable[Setting], texts: Mapping[str, str], problems: list[str]
 ) -> dict[str, Any]:
-    """The fields of the settings in ``texts``, by field. What is not allowed is a problem."""
+    """The values of the settings in ``texts``, by field; what is not allowed is added to ``problems``."""
     values: dict[str, Any] = {}
     for setting in settings:
         if setting.name not in texts:
@@ -134,7 +134,7 @@ class Links:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Config:
-    """Every setting of the sweep, checked. Seconds are seconds."""
+    """Every setting of the sweep, as ``parse_config`` has checked it. Times are in seconds."""
 
     lead_s: float = declare(
         900.0, "the least time between the page and the empty bucket", low=60, high=86400
@@ -236,14 +236,14 @@ class Config:
 
     @property
     def budget_metrics_per_s(self) -> float:
-        """Metrics that may be asked for, by the list price; infinite without a limit."""
+        """Metrics a second that the budget pays for, by the list price; infinite without a limit."""
         if not self.budget_usd_per_month:
             return math.inf
         return float(self.budget_usd_per_month) / METRIC_REQUEST.value / MONTH_S
 
     @property
     def margin_s(self) -> float:
-        """Act when the worst case, rolled forward to now, is nearer than this.
+        """Seconds of worst case, rolled forward to now, under which to act.
 
         Waiting for the next sweep and the alarm's path must still leave the lead.
         The age of the data is not in it: rolling forward has spent that already.
@@ -255,7 +255,7 @@ SETTINGS = settings_of(Config)
 
 
 def parse_config(texts: Mapping[str, str]) -> Config:
-    """Settings by name, as text.
+    """The config of settings that are given by name, as text.
 
     Raises:
         ValueError: naming every unknown name and every value that is not allowed.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 MINUTE, HOUR, DAY = 60, 3600, 86400
 #: A name is shown with so many characters.
 NAME_LENGTH = 32
-#: Letters that are written from right to left, and would turn the words around them.
+#: Bidirectional classes of letters from right to left, which would turn the words around them.
 RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 SPARKS = "▁▂▃▄▅▆▇█"
@@ -84,7 +84,7 @@ def table(
 
 
 def plain_name(name: str, length: int = NAME_LENGTH) -> str:
-    """A tag is somebody's free text: one short line of printable characters.
+    """A name as one short line of printable characters: a tag is somebody's free text.
 
     What is written from right to left gets a frame of its own.
     """

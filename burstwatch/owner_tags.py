@@ -141,7 +141,7 @@ def _window(text: str) -> Window:
 
 
 def _days(text: str) -> frozenset[int]:
-    """Parse days of the week such as ``mon-fri+sun`` into their numbers, Monday 0; empty is every day."""
+    """Parse days of the week such as ``Mon-Fri+Sun`` into their numbers, Monday 0; empty is every day."""
     if not text:
         return frozenset(range(len(DAYS)))
     days: set[int] = set()

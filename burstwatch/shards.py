@@ -58,7 +58,7 @@ WHOLE = Shard()
 
 
 def shards_of(count: int) -> list[Shard]:
-    """All of them."""
+    """All parts of a unit that is divided into ``count``."""
     return [Shard(number=number + 1, count=count) for number in range(count)]
 
 

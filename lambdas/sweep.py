@@ -70,7 +70,7 @@ def _digest(log_group: str, fixed_usd_a_month: float | None) -> dict[str, Any]:
 
 @metrics.log_metrics
 def _sweeps(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Sweep the unit that an event names, or the one of each message in it; returns the messages to send again."""
+    """Sweep the unit of an event, and return its numbers; or those of its messages, and return which failed."""
     now = time.time()
     # The minute in which it began: one that ends late must not count twice in the next.
     metrics.set_timestamp(int(now * 1000))

@@ -197,7 +197,7 @@ class Scorer:
         return right, needless
 
     def _is_one_episode(self, runs: Sequence[tuple[float, float]], event: Incident) -> bool:
-        """True if one alarm, begun and ended once, was all from the foresight before to the recovery."""
+        """True if exactly one alarm was on between ``foresight_s`` before the exhaustion and the recovery."""
         begin_s = event.empty_s - self.foresight_s
         return sum(last > begin_s and begin <= event.recovered_s for begin, last in runs) == 1
 
@@ -208,7 +208,7 @@ def _lead_s(runs: Sequence[tuple[float, float]], event: Incident) -> float:
 
 
 def _runs(times: Sequence[float], period_s: float) -> list[tuple[float, float]]:
-    """Firing from the first moment to the one after the last."""
+    """Runs of consecutive moments as (begin, end): from the first moment to one period after the last."""
     runs: list[tuple[float, float]] = []
     for now in times:
         if runs and now <= runs[-1][1] + period_s / 2:

@@ -64,10 +64,10 @@ class Story:
     @property
     def pages(self) -> list[Moment]:
         """The moments at which somebody would have been woken."""
-        spans = [("", None), *((moment.assessment, moment) for moment in self.moments)]
+        verdicts = [("", None), *((moment.assessment, moment) for moment in self.moments)]
         return [
             moment
-            for (before, _), (verdict, moment) in pairwise(spans)
+            for (before, _), (verdict, moment) in pairwise(verdicts)
             if verdict in PAGES and before not in PAGES and moment is not None
         ]
 

@@ -36,7 +36,7 @@ def as_html(story: Story) -> str:
 
 
 def _summary(story: Story) -> str:
-    """Summarise the story in a sentence or two."""
+    """Summarise the story: the type, whether and when it ran dry, and how often it would page."""
     if story.emptied:
         at = clock_of(story)
         emptied = (

@@ -67,7 +67,7 @@ class Recorded:
     delay_s: float = 0.0
 
     def play(self, config: Config) -> "Replay":
-        """Replay a recording: the assessment that was possible at each moment."""
+        """The replay of this recording under these settings."""
         played = Played(self.samples, self.resource, self.period_s, self.kind, self.points)
         return Replay(played, config, delay_s=self.delay_s)
 
@@ -82,7 +82,7 @@ class Replay:
         self._config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
 
     def __len__(self) -> int:
-        """The moments until the last row has been seen."""
+        """The number of moments until the last row has been seen."""
         return 1 + int((self._played.span_s + self._delay_s) / self._played.period_s)
 
     def moments(self, numbers: Iterable[int] | None = None) -> Iterator[Moment]:
@@ -149,7 +149,7 @@ class Played:
 
 
 def _moment(observation: Observation, config: Config) -> Moment:
-    """Assess one observation and keep what a table or a score needs of it."""
+    """Assess one observation, and keep what `replay` and `explain` show of it."""
     assessment = assess(observation, config)
     projection = assessment.projection
     return Moment(

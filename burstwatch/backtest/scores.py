@@ -46,7 +46,7 @@ class Score:
 
     @property
     def announced(self) -> float | None:
-        """The share of ``COLUMNS`` of this name, like the others below; None is "not defined"."""
+        """Share of the events; ``COLUMNS`` explains this figure and those below. None is "not defined"."""
         return _share(self.announced_events, self.events)
 
     @property

@@ -1,4 +1,4 @@
-"""Shares arguments and clients between the commands that talk to AWS."""
+"""Defines the arguments and makes the clients that the commands which talk to AWS have in common."""
 
 import re
 from argparse import ArgumentParser, Namespace

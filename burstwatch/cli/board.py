@@ -109,7 +109,7 @@ class Board:
         return "\n\n".join(part for part in parts if part)
 
     def _line(self, entry: Assessed, now: float) -> ShownResource:
-        """Write one resource's row, as short as the terminal needs it."""
+        """One resource as a line of the table: its level as a bar, its times as they are left at ``now``."""
         resource, assessment = entry
         projection = assessment.projection
         level = projection.level

@@ -37,7 +37,7 @@ class Terminal:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors as one line, without the usage text in front, and no flag by its beginning."""
+    """A parser that raises its errors as ValueError, prints no usage, and takes no abbreviated flag."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
         super().__init__(allow_abbrev=False, **options)

@@ -1,4 +1,4 @@
-"""Prints results: JSON for machines, words and tables for people."""
+"""Makes results printable: JSON for machines, colours for verdicts; checks a file before it is written."""
 
 import json
 import math

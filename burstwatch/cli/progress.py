@@ -54,7 +54,7 @@ def _counted(items: Iterable[T], *, total: int, label: str, stderr: TextIO) -> I
             print(f"\r{'':{width}}\r", end="", file=stderr, flush=True)
 
 
-#: A part takes about a second.
+#: Moments in one part; it takes about a second.
 PART = 10_000
 
 #: The replay of a worker, which is forked with it, so that nothing is copied.

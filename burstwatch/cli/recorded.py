@@ -188,7 +188,7 @@ def place_recorded(
 
 
 def check_times(period_s: float | None, delay_s: float) -> None:
-    """Refuse what no metric has.
+    """Refuse a period or a delay that is out of range.
 
     Raises:
         ValueError: saying what is allowed.

@@ -18,7 +18,7 @@ IOPS_STEP, MIB_S_STEP = 100, 5
 def volume_fixes(
     volume: VolumeSpec, *, demand: float, load: Load | None, prices: EbsPrices | None
 ) -> Iterator[Fix]:
-    """Volumes that would serve ``demand``, in the volume's own credits per second, without an end.
+    """Changes to a volume that would serve ``demand`` without running dry.
 
     Demand at the limit may be larger than it looks: the fix matches the burst and promises no more.
     """

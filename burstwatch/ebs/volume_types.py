@@ -147,7 +147,7 @@ def _type(
 
 
 def _hdd_credits(*, baseline: tuple[int, int], burst: tuple[int, int]) -> HddCredits:
-    """Each is MiB/s per TiB and at most MiB/s."""
+    """HDD credits of two rates, each a pair: MiB/s per TiB, and the cap in MiB/s."""
 
     def rate(per_tib: int, cap: int) -> ByTib:
         return ByTib(

@@ -75,7 +75,7 @@ def volume_spec(
 
 
 def _ssd_profile(kind: VolumeType, credit: SsdCredits, size_gib: float) -> VolumeSpec:
-    """Size an SSD type with I/O credits: it has a bucket while its baseline is below its burst."""
+    """The promise of a volume of an SSD type with I/O credits: it has a bucket while its baseline is below its burst."""
     baseline = credit.baseline(size_gib)
     throughput = credit.throughput_limit(size_gib)
     bursts = baseline < credit.burst.value
@@ -101,7 +101,7 @@ def _ssd_profile(kind: VolumeType, credit: SsdCredits, size_gib: float) -> Volum
 
 
 def _hdd_profile(kind: VolumeType, credit: HddCredits, size_gib: float) -> VolumeSpec:
-    """Size an HDD type with throughput credits: it has a bucket while its baseline is below its burst."""
+    """The promise of a volume of an HDD type with throughput credits: it has a bucket while its baseline is below its burst."""
     baseline = credit.baseline.at(size_gib)
     burst = max(baseline, credit.burst.at(size_gib))
     bursts = baseline < burst
@@ -126,7 +126,7 @@ def _hdd_profile(kind: VolumeType, credit: HddCredits, size_gib: float) -> Volum
 def _fixed_profile(
     kind: VolumeType, size_gib: float, *, iops: float | None, mib_s: float | None
 ) -> VolumeSpec:
-    """Size a type without credits: provisioned IOPS and MiB/s, or the most or the free ones where none are stated."""
+    """The promise of a volume of a type without credits: what is provisioned, or the most or the free rates."""
     if kind.name == "gp3":
         iops = GP3_FREE_IOPS.value if iops is None else iops
         mib_s = GP3_FREE_MIB_S.value if mib_s is None else mib_s
@@ -232,23 +232,23 @@ def served_load(
     is ``none`` while the demand stays below them all.
     """
     cost = credits_per_op(volume_spec, io_kib=io_kib, access=access)
-    kib_s = KIB_PER_MIB / io_kib
+    ops_per_mib = KIB_PER_MIB / io_kib
     credit_rate = volume_spec.burst if has_credits else volume_spec.baseline
     throughput = volume_spec.limit_mib_s if has_credits else volume_spec.limit_mib_s_when_empty
     limits: list[tuple[float, Binding]] = [
         (credit_rate / cost, "volume_iops" if volume_spec.unit == "io" else "volume_throughput"),
-        (throughput * kib_s, "volume_throughput"),
+        (throughput * ops_per_mib, "volume_throughput"),
     ]
     if instance is not None:
         limits += [
             (instance.iops, "instance_iops"),
-            (instance.mib_s * kib_s, "instance_throughput"),
+            (instance.mib_s * ops_per_mib, "instance_throughput"),
         ]
     limit, name = min(limits, key=lambda pair: pair[0])
     served = min(iops, limit)
     return Served(
         iops=served,
-        mib_s=served / kib_s,
+        mib_s=served / ops_per_mib,
         credits_per_s=served * cost,
         binding=name if iops >= limit else "none",
     )

@@ -66,6 +66,6 @@ FREE: Mapping[str, Figure] = MappingProxyType(
 
 
 def usd_of(item: str, quantity: float, *, with_free_tier: bool = False) -> float:
-    """The price of so much, where nothing else in the account uses what is free, or at list price."""
+    """The price of a quantity: at list price, or less what is free if nothing else in the account uses that."""
     free = FREE[item].value if with_free_tier and item in FREE else 0.0
     return max(0.0, quantity - free) * PRICES[item].value

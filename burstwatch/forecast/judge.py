@@ -51,7 +51,7 @@ class Judge:
 
     @property
     def near_s(self) -> float:
-        """The worst case at or under which a level is near."""
+        """Seconds of worst case below which a level is near."""
         return self.config.margin_s + self.lag_s
 
     @property

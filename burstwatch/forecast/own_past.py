@@ -90,7 +90,7 @@ class _Moments:
         return self._steps[slot]
 
     def spent(self, begin: int, slots: int) -> float:
-        """The most credits that any run of so many slots took beyond the refill."""
+        """The most credits that any run within the ``slots`` from ``begin`` on took beyond the refill."""
         key = begin, slots
         if key not in self._spent:
             rates = self._past.rates[begin : begin + slots]

@@ -86,7 +86,7 @@ def _unless_new(assessment: Assessment, observation: Observation) -> Assessment:
 
 
 def _assess(observation: Observation, config: Config, model: Model) -> Assessment:
-    """Judge one observation; only a published or believed projection can be in danger."""
+    """Judge one observation: what is not watched, unknown or exhausted at once, anything else by its danger."""
     not_watched = observation.resource.not_watched
     if not_watched:
         projection = Projection(

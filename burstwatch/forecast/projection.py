@@ -297,7 +297,7 @@ def project_level(
 
 
 def _rate(value: float) -> str:
-    """A rate with at least two digits, where it is small."""
+    """A rate in words: whole from 10 on, below that with at most two significant digits."""
     return f"{value:.0f}" if value >= WHOLE_FROM or not value else f"{value:.2g}"
 
 

@@ -187,7 +187,7 @@ class History:
         return self.size - 1 - self.track.last_empty[self.size - 1]
 
     def is_recovering(self, since: int) -> bool:
-        """True if the bucket was empty in slot ``since`` or since, and is not yet back."""
+        """True if the bucket was empty in slot ``since`` or later, and is not yet back."""
         empty = self.track.last_empty[self.size - 1]
         return empty >= since and empty > self.track.last_recovered[self.size - 1]
 

@@ -313,10 +313,10 @@ def _charge(resource: Resource, baseline: float) -> str:
     usd_vcpu_h = detail.usd_vcpu_h
     if usd_vcpu_h is None:
         return "does not slow down, each further vCPU-hour is charged (price not known)"
-    hour = usd_vcpu_h.value * (resource.limit.rate - baseline)
+    usd_h = usd_vcpu_h.value * (resource.limit.rate - baseline)
     return (
         f"does not slow down, each further vCPU-hour costs {usd_vcpu_h.value:g} USD: "
-        f"{hour:.2f} USD an hour at full load"
+        f"{usd_h:.2f} USD an hour at full load"
     )
 
 

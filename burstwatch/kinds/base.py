@@ -136,7 +136,7 @@ class Listing:
 class Lookup:
     """Further items that a resource's description needs, such as its parents.
 
-    ``wanted`` gives their ids from what has been found so far; without it the list is read whole.
+    ``find_ids`` gives their ids from what has been found so far; without it the list is read whole.
     ``is_needed`` is for one without which nothing can be said of the items that it concerns: ``concerns``
     says which, by what has been found so far.
     """

@@ -89,7 +89,7 @@ def _base(thing: Thing) -> Resource:
 
 
 def _sized(base: Resource, metric: str, baseline: float, burst: float, unit: str) -> Resource:
-    """Give the file server its bucket for one metric, in bytes or in operations."""
+    """Give the file server its bucket for one metric, in MiB or in operations."""
     capacity = FULL_LASTS.value * (burst - baseline)
     return replace(
         base,
@@ -128,7 +128,7 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
 
 
 def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
-    """Build the answer of DescribeFileSystems for a stated example; raises ValueError for a capacity that AWS has not."""
+    """Build the answer of DescribeFileSystems for a stated example; raises ValueError for a capacity that AWS does not offer."""
     capacity = round(float_in(spec, "throughput_capacity"))
     if SMALLEST <= capacity <= LARGEST and capacity not in RATES:
         allowed = ", ".join(map(str, RATES))

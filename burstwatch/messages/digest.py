@@ -9,7 +9,7 @@ from burstwatch.messages.message import Message, actions, links_of
 
 #: A page was needless by our own count where the bucket was never empty nor under this share.
 NEEDLESS_ABOVE = 0.2
-#: Near a miss is what fell under this share and was never empty.
+#: A near miss is an episode that fell under this share and was never empty.
 NEAR_MISS_BELOW = 0.1
 MOST_CHANGES = 3
 

@@ -1,4 +1,4 @@
-"""Describes one closed episode: what the history, the digest and Grafana's annotations are made of."""
+"""Describes one episode: what the history, the digest and Grafana's annotations are made of."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -10,7 +10,7 @@ from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.timeline import Timeline
 
-#: How far the datapoints of a level are apart.
+#: How far apart the datapoints of a level are: the least and the most.
 SHORTEST_PERIOD_S, LONGEST_PERIOD_S = 60.0, 300.0
 
 
@@ -63,7 +63,7 @@ class Episode:
 
     @property
     def key(self) -> tuple[str, str, float]:
-        """Two sweeps that overlap may both close an episode: it is the same by this."""
+        """The identity of an episode: two sweeps that overlap may both close the same one."""
         return self.unit, self.resource_id, self.opened_s
 
     def record(self) -> dict[str, Any]:

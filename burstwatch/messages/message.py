@@ -1,7 +1,7 @@
 """Writes the messages of an episode: what happens and when, what to do now, then everything else.
 
 A message has no format of its own. ``text.py`` makes the description of an alarm and the
-e-mail of it, ``chat.py`` the JSON for chat clients and programs.
+e-mail of it and the JSON for chat clients and programs.
 """
 
 import json
@@ -147,7 +147,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     are = "have had no burst credits for hours" if is_long_empty else _ARE[severity]
     advice = "find the one cause (a deployment, a backup, a shared job) and stop it"
     if is_long_empty:
-        advice = "give those that somebody needs more, or tag the others burstwatch:watch=false"
+        advice = "give those that somebody needs more, or tag the others burstwatch:watch=no"
     return Message(
         event="mass",
         title=f"{count} resources {are} in {where} ({clock_time(at, now=at)})",
@@ -231,7 +231,7 @@ def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at
 
 
 def runbook_of(verdict: Verdict) -> str:
-    """Which runbook belongs to it."""
+    """The name of the runbook for a verdict."""
     return "resource-warning" if verdict == "warning" else RUNBOOK_BY_KIND
 
 
@@ -263,7 +263,7 @@ def machine_context(brief: Brief) -> dict[str, str]:
 
 
 def actions(steps: Sequence[str]) -> tuple[str, ...]:
-    """The first of them is for now."""
+    """The steps as lines: the first for now, the others after it."""
     return tuple(
         f"{'Then' if number else 'Now'}: {step}"
         for number, step in enumerate(steps or ["follow the runbook"])

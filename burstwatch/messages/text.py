@@ -63,7 +63,7 @@ def _fit(lines: Sequence[str], last: Sequence[str], length: int) -> str:
 
 
 #: The chat client cuts longer ones off.
-TITLE_LENGTH = 250
+CHAT_TITLE_LENGTH = 250
 CHAT_LENGTH = 8_000
 #: Characters that a chat client takes for a link, a mention or formatting, with look-alikes for them.
 LOOK_ALIKES = str.maketrans("<>`*~", "\u2039\u203a'\u2217\u223c")
@@ -71,7 +71,7 @@ LOOK_ALIKES = str.maketrans("<>`*~", "\u2039\u203a'\u2217\u223c")
 
 def chat_message(message: Message) -> str:
     """The message for chat clients and for programs."""
-    title = cut(_defused(message.title), TITLE_LENGTH)
+    title = cut(_defused(message.title), CHAT_TITLE_LENGTH)
     links = [f"{name}: {address}" for name, address in message.links]
     where, now, *next_steps = map(_defused, [message.where, *message.actions])
     return json.dumps(

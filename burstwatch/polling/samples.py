@@ -103,7 +103,7 @@ class LevelSample:
         return next((back_s for back_s in depths if needed_s <= back_s), glance_s)
 
     def take_levels(self, answers: Answers, back_s: float) -> None:
-        """Its level as answered from ``back_s`` on, with the hours kept from before."""
+        """Take its level as answered for the last ``back_s`` seconds, with the hours kept from before."""
         if self.level_key in answers.failed:
             self.failure = answers.failed[self.level_key]
         self.series = answers.series.get(self.level_key, self.series)
@@ -145,14 +145,14 @@ class LevelSample:
         return self.kind.to_ratio(self.resource, value)
 
     def recall(self) -> None:
-        """If it is silent, what the last look knew: unless something can have come in between."""
+        """Recall what the last look knew, if it is silent and nothing can have come in between."""
         if self.last_look is None or self.last_look.level_seen is None or self.series:
             return
         if self.from_s <= self.last_look.level_seen.until_s - self.config.max_data_age_s - COARSE_S:
             self.before = self.last_look.level_seen
 
     def take_last_level(self, answers: Answers, back_s: float) -> None:
-        """The last level of a silent one, as searched for further back."""
+        """Take the last level of a silent one, as found further back."""
         series = answers.series.get(self.level_key)
         if series is None:
             self.failure = answers.failed.get(self.level_key, self.failure)
@@ -272,7 +272,7 @@ class Demand:
                 self.totals[start][metric.name] = metric.total(value, self.period_s)
 
     def points(self) -> list[DemandPoint]:
-        """Credits a second by period. None where a part failed: it would pass for the whole."""
+        """Credits a second by period; an empty list where a part failed, which would pass for the whole."""
         if not self.is_whole:
             return []
         spent = (

@@ -87,7 +87,7 @@ def parse_number(cell: str, *, has_decimal_comma: bool = False) -> float | None:
         ValueError: for text, and for numbers that no metric has.
     """
     try:
-        # Between a dot and a decimal comma the dot separates thousands: 150.000 is not 150.
+        # In a file with decimal commas a dot separates thousands: 150.000 is not 150.
         value = float(
             cell.replace(".", "") if has_decimal_comma and THOUSANDS.fullmatch(cell) else cell
         )
@@ -143,7 +143,7 @@ def parse_point(at: object, value: object) -> tuple[float, float]:
 
 
 def _parse_shortened(cell: str, *, has_decimal_comma: bool) -> float:
-    """Parse a number with a unit's letter, such as 1.5 K; raises ValueError where a comma may mean two things."""
+    """Parse a number with thousands separators or a suffix, such as 1.5 K; raises ValueError for an ambiguous comma."""
     match = SHORTENED.fullmatch(cell)
     if match is None or match[2] not in FACTORS:
         raise ValueError(cell)
@@ -151,6 +151,6 @@ def _parse_shortened(cell: str, *, has_decimal_comma: bool) -> float:
     if has_decimal_comma:
         digits = digits.replace(".", "").replace(",", ".")
     elif not re.fullmatch(r"[-+]?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]+)?", digits):
-        # A comma that does not separate thousands is no number that two readers agree on.
+        # A comma that does not separate thousands may be a decimal one, so float() refuses it.
         float(digits)
     return float(digits.replace(",", "")) * FACTORS[match[2]]

@@ -266,14 +266,14 @@ def _step(times: Sequence[float], *, least_share: float = 0.0) -> float | None:
 
 
 def _whole_period(gap_s: float) -> float:
-    """A whole minute, or below a minute a whole second."""
+    """The gap in whole minutes, or in whole seconds if it is under three quarters of a minute."""
     if gap_s >= 0.75 * MINUTE_S:
         return round(gap_s / MINUTE_S) * MINUTE_S
     return max(1.0, round(gap_s))
 
 
 def _places(times: Sequence[float], step_s: float) -> dict[float, float]:
-    """Where each time belongs: on the grid that most times are on, or where fewer of them meet, in their middle."""
+    """The place of each time on a grid: at the commonest offset, or at the mean one if fewer times collide there."""
     offsets = Counter(round(at % step_s, 3) for at in times)
     ((commonest, _),) = offsets.most_common(1)
     # The middle of all, on the circle that the offsets are on.
@@ -295,11 +295,11 @@ def _notes(
     places: Mapping[float, float],
     row_times: Sequence[float],
 ) -> list[str]:
-    """Name the values that were sorted, merged and moved."""
+    """Say what was done: times sorted, duplicate values merged, times moved."""
     notes = []
     series = [[at for at, _ in of_metric] for of_metric in points.values()]
-    sorted_rows = _is_unsorted(row_times) or any(map(_is_unsorted, series))
-    if sorted_rows:
+    is_unsorted = _is_unsorted(row_times) or any(map(_is_unsorted, series))
+    if is_unsorted:
         notes.append("times are sorted")
     merged = sum(len(times) - len({places[at] for at in times}) for times in series)
     if merged:

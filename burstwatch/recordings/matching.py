@@ -105,7 +105,7 @@ def _by_metric(
     *,
     is_own: bool,
 ) -> tuple[dict[str, list[RecordedSeries]], list[str]]:
-    """The series by metric. A single one with another name is taken as the level: in our own columns it has its name."""
+    """The series by metric. A lone one with an unknown name is taken as the level, but not in our own columns."""
     by_metric: dict[str, list[RecordedSeries]] = {}
     unknown: list[RecordedSeries] = []
     for series in chosen:
@@ -232,7 +232,7 @@ def _preferred(series: Sequence[RecordedSeries], statistic: str) -> Sequence[Rec
 
 
 def _joined(series: Sequence[RecordedSeries], metric: str, name: str) -> list[tuple[float, float]]:
-    """The points of what are parts of one series."""
+    """The points of all parts of one series; raises ValueError if they are several series."""
     if len({(part.names, _statistic_of(part)) for part in series}) > 1:
         msg = f"{name} has several series of {metric}: {_labels(series)}: choose one by --only TEXT"
         raise ValueError(msg)

@@ -15,6 +15,8 @@ from burstwatch_exporter.mounts import read_mountinfo
 from burstwatch_exporter.settings import Roots
 
 VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
+#: Where a disk says its serial number: a file of its own, or a line of udev's record.
+SERIAL_FILE, SERIAL_LINE = "/device/serial", "E:ID_SERIAL_SHORT="
 ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")
 #: Files that are read of a block device.
 ATTRIBUTES = (
@@ -22,7 +24,7 @@ ATTRIBUTES = (
     "device/model", "device/serial", "device/devtype", "dm/name", "md/level",
 )  # fmt: skip
 #: Fields that are kept of udev's record: which disk it is of, and since when.
-OF_RECORD = ("I:", "E:DISKSEQ=", "E:ID_SERIAL_SHORT=")
+OF_RECORD = ("I:", "E:DISKSEQ=", SERIAL_LINE)
 #: The files of /proc whose place another program can take, as lxcfs does.
 IN_PROC = re.compile(r" /proc/\S+ .* - fuse\.lxcfs ")
 #: Columns of a line of mountinfo that name files: root and mount point.
@@ -52,7 +54,7 @@ def capture(roots: Roots, *, keeps_names: bool = False) -> str:
     files |= dict(_btrfs(roots, keeps_names=keeps_names))
     files["proc/sys/kernel/random/boot_id"] = "00000000-0000-0000-0000-000000000000\n"
     if not keeps_names:
-        files = {name: _anonymous(content) for name, content in files.items()}
+        files = {name: _anonymous(name, content) for name, content in files.items()}
     return yaml.safe_dump(
         {"origin": f"captured on Linux {os.uname().release}", "files": dict(sorted(files.items()))},
         width=10_000,
@@ -95,12 +97,26 @@ def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:
                 yield f"sys/block/{name}/{part}/partition", number
 
 
-def _anonymous(content: str) -> str:
+def _anonymous(name: str, content: str) -> str:
+    """Replace volume ids and serial numbers: one of EBS stays one of EBS, any other becomes hex of its length."""
+
     def other(match: re.Match[str]) -> str:
         digest = hashlib.sha256(match[2].encode()).hexdigest()
         return f"vol{match[1]}{digest[: len(match[2])]}"
 
-    return VOLUME.sub(other, content)
+    def other_serial(serial: str) -> str:
+        is_of_ebs = VOLUME.search(serial) is not None
+        return serial if is_of_ebs or not serial.strip() else _name(serial.strip())
+
+    if name.endswith(SERIAL_FILE):
+        content = other_serial(content)
+    lines = [
+        SERIAL_LINE + other_serial(line.removeprefix(SERIAL_LINE))
+        if line.startswith(SERIAL_LINE)
+        else line
+        for line in content.split("\n")
+    ]
+    return VOLUME.sub(other, "\n".join(lines))
 
 
 def _unnamed(line: str) -> str:

@@ -141,7 +141,7 @@ class _File(_Strict, frozen=True):
 
 
 def _host(file: _File, problems: list[str]) -> HostConfig:
-    """Check the file's settings of the host against each other; each mistake is a problem."""
+    """Make the host's configuration of the file; each mistake is added to ``problems``."""
     volumes: dict[str, VolumeConfig] = {}
     for name, entry in (file.volumes or {}).items():
         volume = convert(entry, _Volume, f"volumes.{name}", problems)
@@ -183,7 +183,7 @@ def _limits(entry: _Limits | None) -> InstanceLimits | None:
 
 
 def _given(entry: _Volume, at: str, problems: list[str]) -> VolumeConfig:
-    """Check what the file says of one volume; each mistake is a problem."""
+    """Make a volume's configuration of the file; each mistake is added to ``problems``."""
     if entry.type is not None and entry.type not in OTHER_DISKS:
         try:
             find_type(entry.type)

@@ -170,7 +170,7 @@ def other_spec(disk: OtherDisk, size_gib: float) -> VolumeSpec:
 
 
 def _size(config: VolumeConfig, size_bytes: int) -> tuple[float, str]:
-    """The size to go by in GiB, and whether it is not the one that is said."""
+    """The size to go by in GiB, and in words how the configuration differs, or nothing."""
     device_gib = size_bytes / GIB
     stated = config.size_gib
     if size_bytes <= 0 and stated is not None:

@@ -24,8 +24,8 @@ from burstwatch_exporter.state import Saved, keep_aside, read_state, write_state
 
 NO_VOLUMES = (
     "this host has no EBS volume that the exporter can see, so there are no burst credits to show: "
-    "EBS volumes are NVMe disks of the model 'Amazon Elastic Block Store', or xvd disks that "
-    "the configuration names"
+    "EBS volumes are NVMe disks of the model 'Amazon Elastic Block Store', xvd disks, "
+    "or devices that the configuration names"
 )
 #: As a value of --instance.type: the instance metadata service is to say it.
 ASKS_IMDS = "imds"
@@ -142,7 +142,7 @@ class Exporter:
         ]
 
     def hints(self) -> list[str]:
-        """Hints at settings that are valid, and perhaps not meant."""
+        """Hints for people at what is no error but may not be meant."""
         return [] if self.host.has_volumes() else [NO_VOLUMES]
 
     def ask_aws(self) -> None:

@@ -94,7 +94,7 @@ class Host:
             return self._observe()
 
     def has_volumes(self) -> bool:
-        """True if there is a disk whose volume is known, with credits or without."""
+        """True if this host has any EBS volume or configured device, with credits or without."""
         with self._lock:
             return bool(self._devices.blocks.disks)
 

@@ -49,7 +49,7 @@ def read_identity(endpoint: str) -> Identity:
 
 
 def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:
-    """Send one request and read its answer, all within a limit of time; raises OSError or ValueError."""
+    """Send one request and read its answer, within a limit of time; raises OSError, HTTPException or ValueError."""
     parts = urlsplit(endpoint)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=ANSWERED_WITHIN_S)
     late = Event()

@@ -17,7 +17,7 @@ from burstwatch.ebs.volumes import Charge
 from burstwatch.history.points import LevelPoint
 from burstwatch.history.spending import BALANCE_STEP, TOLERANCE
 
-#: From this width on, in shares of the bucket, the middle is as good a guess as any.
+#: Up to this width, as a share of the bucket, the middle is a fair guess; beyond it nothing is likely.
 NARROW = 0.5
 
 
@@ -40,7 +40,7 @@ def unknown(bucket: Bucket) -> Interval:
 
 
 def full(bucket: Bucket) -> Interval:
-    """A new volume's."""
+    """The interval of a new volume, which is full."""
     return Interval(low=bucket.capacity, high=bucket.capacity, likely=bucket.capacity)
 
 

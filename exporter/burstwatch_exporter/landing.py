@@ -37,7 +37,7 @@ URGENCY = (OUT, SOON, UNKNOWN, WELL, NO_CREDITS)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """One battery of this host, as the table shows it. ``left_s`` orders the rows of one urgency."""
+    """One volume or the CPU, as a row of the table. ``left_s`` orders the rows of one urgency."""
 
     urgency: str
     left_s: float
@@ -86,7 +86,7 @@ def _mountpoints(snapshot: Snapshot) -> dict[str, list[str]]:
 
 
 def _volume_row(view: View, mountpoints: Sequence[str]) -> Row:
-    """Write a volume's row; no time left is shown while its counters are doubted."""
+    """Write a volume's row; while its counters are doubted it may warn, but gives no good news."""
     disk, spec, account = view.disk, view.spec, view.account
     volume_type = "unknown" if spec is None else spec.volume_spec.volume_type
     place = first_of(mountpoints) if mountpoints else "-"

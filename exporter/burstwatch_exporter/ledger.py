@@ -22,7 +22,7 @@ from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.recent_demand import RecentDemand
 from burstwatch_exporter.trail import Trail
 
-#: Origins of the interval, from the surest to the least sure.
+#: Where the interval comes from.
 Origin = Literal[
     "published",
     "restored",
@@ -43,7 +43,7 @@ AT_BASELINE = (0.97, 1.06)
 ALMOST_EMPTY = 0.1
 #: More I/O than the bucket allows is an error of the counters if it does not happen again for so long.
 CONTRADICTED_S = 600.0
-#: Counters that cannot be are waited for so long.
+#: How long to wait for impossible counters to become right again.
 WAITS_S = 600.0
 #: Two clocks are read one after the other, and a busy machine can be late in between.
 SLEPT_S = 1.0
@@ -65,7 +65,7 @@ class Reading:
     doubt: Doubt | None = None
 
     def slept_since(self, earlier_s: float) -> float:
-        """The seconds of sleep since the host had slept so long: I/O of that time is in no counter.
+        """Seconds slept since ``earlier_s`` of sleep, 0 if under ``SLEPT_S``: I/O of that time is in no counter.
 
         To hibernate, a kernel writes its memory to the root volume after it has copied its counters,
         and another kernel reads it.
@@ -133,7 +133,7 @@ class Ledger:
         #: True if the counters of ``reading`` were not believed, so that what is done until the next is lost.
         self._is_lost = reading.doubt is not None
         self._before: _Before | None = None
-        #: True if the counters have risen since they were first read, by what the disk can do.
+        #: True if the newest counters follow from those before by no more than the disk can do.
         self._is_confirmed = False
         self._contradicted_at = self._wary_until = -math.inf
         #: How often a published balance was outside of the interval.
@@ -242,7 +242,7 @@ class Ledger:
             self._remember(fallen)
 
     def _resumes(self, reading: Reading) -> bool:
-        """Go on from before the counters were what they cannot have been, if that explains them."""
+        """Return to the account before impossible counters, if the new ones follow from it. Returns whether."""
         before = self._before
         if before is None:
             return False

@@ -26,7 +26,7 @@ OK, WRONG_INPUT = 0, 2
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors as one line, without the usage text in front, and no flag by its beginning."""
+    """A parser that raises its errors as one line, and takes no shortened flags."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
         super().__init__(allow_abbrev=False, **options)

@@ -8,7 +8,7 @@ from pathlib import Path
 #: Before the hyphen of a line: ids, device number, root, mount point, options.
 LEAST_BEFORE, LEAST_AFTER = 6, 2
 MOUNTPOINT = 4
-#: The roots of containers.
+#: Types of file systems that are roots of containers.
 LAYERED = frozenset({"overlay", "aufs", "fuse-overlayfs", "tmpfs"})
 OWN_MOUNTS = "the mounts of the host's first process cannot be read (is /proc mounted with hidepid?), so they are those that this process sees"
 ESCAPED = re.compile(r"\\([0-7]{3})")

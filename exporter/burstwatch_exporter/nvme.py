@@ -34,7 +34,7 @@ class _SlowError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Agreement:
-    """By how many operations EBS was ahead of the kernel when the two last agreed, and when."""
+    """By how many operations EBS was ahead of the kernel when they were last compared, and when."""
 
     identity: tuple[str, str, float | None]
     ahead: int
@@ -57,7 +57,7 @@ class NvmeSource:
         self._asked: dict[str, float] = {}
 
     def add_to(self, page: Page, snapshot: Snapshot, attempt: Attempt) -> None:
-        """Their statistics. One that does not answer is named, and hides no other.
+        """Add each volume's statistics. An error hides no other disk; after a timeout the rest wait for the next scrape.
 
         Raises:
             OSError: if the helper is not there.

@@ -127,7 +127,7 @@ def _open(app: App, web: WebConfig, host: str, port: int) -> Server:
 
 
 def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -> None:
-    """Two readings, a sample period apart, and the metrics to ``stdout`` or the text file.
+    """Take two readings a sample period apart, and write the metrics.
 
     Raises:
         ValueError: if a configuration cannot be used, or the text file is somebody else's.

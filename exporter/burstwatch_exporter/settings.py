@@ -146,7 +146,7 @@ SETTINGS = settings_of(Options)
 
 
 def parse_options(flags: Mapping[str, str], env: Mapping[str, str]) -> Options:
-    """Settings by name, as text: a flag comes before ``BURSTWATCH_EXPORTER_WEB_LISTEN_ADDRESS``.
+    """Parse settings given by name, as text: a flag comes before its variable, as ``BURSTWATCH_EXPORTER_WEB_LISTEN_ADDRESS``.
 
     Raises:
         ValueError: naming every unknown name and every value that is not allowed.

@@ -39,8 +39,8 @@ from monitoring.dashboards.parts import (
     VOLUME,
     Nothing,
     Panel,
+    SeriesStyle,
     Steps,
-    UnitSnapshot,
     board,
     data_source,
     episodes,
@@ -171,7 +171,7 @@ def _worst() -> list[Panel]:
             "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes. The end of an id names the credits: i-0123.cpu are the CPU credits of i-0123.",
             kind=KIND, unit="s", steps=TIME_LEFT, targets=[insights("others", others)], sort="time left",
             since=NOW, width=8, height=WORST_HEIGHT,
-            columns={"resource": UnitSnapshot(wrapped=True, link=TO_RESOURCE), "time left": UnitSnapshot(steps=TIME_LEFT, width=VALUE_WIDTH)},
+            columns={"resource": SeriesStyle(wrapped=True, link=TO_RESOURCE), "time left": SeriesStyle(steps=TIME_LEFT, width=VALUE_WIDTH)},
             transformations=_newest("resource", "time left"),
         ),
         _table(
@@ -205,7 +205,7 @@ def _history() -> list[Panel]:
                 _fleet("critical", "ResourcesCritical"),
                 _fleet("warning", "ResourcesWarning"),
             ],
-            looks={"exhausted": UnitSnapshot(color=PURPLE), "critical": UnitSnapshot(color=RED), "warning": UnitSnapshot(color=ORANGE)},
+            looks={"exhausted": SeriesStyle(color=PURPLE), "critical": SeriesStyle(color=RED), "warning": SeriesStyle(color=ORANGE)},
         ),
     ]  # fmt: skip
 
@@ -219,7 +219,7 @@ def _monitor() -> list[Panel]:
             "How many resources the sweeps see, and how many of them they cannot judge now.",
             kind=KIND, unit="short", width=8,
             targets=[_fleet("seen", "ResourcesSeen"), _fleet("unknown", "ResourcesUnknown")],
-            looks={"seen": UnitSnapshot(color=BLUE), "unknown": UnitSnapshot(color=RED)},
+            looks={"seen": SeriesStyle(color=BLUE), "unknown": SeriesStyle(color=RED)},
         ),
         graph(
             "Age of the newest data",
@@ -239,7 +239,7 @@ def _monitor() -> list[Panel]:
                 _fleet("units", "UnitsFailed"),
                 _fleet("throttled", "CallsThrottled"),
             ],
-            looks={"units": UnitSnapshot(color=RED), "problems": UnitSnapshot(color=ORANGE), "throttled": UnitSnapshot(color=BLUE)},
+            looks={"units": SeriesStyle(color=RED), "problems": SeriesStyle(color=ORANGE), "throttled": SeriesStyle(color=BLUE)},
         ),
         graph(
             "Sweeps of each unit",
@@ -293,7 +293,7 @@ def _table(
     """Volumes with the newest value of each, smallest first, and a link to each."""
     return listing(
         title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since, width=8, height=WORST_HEIGHT,
-        columns={"volume": UnitSnapshot(link=TO_VOLUME), heading: UnitSnapshot(steps=steps, width=VALUE_WIDTH)},
+        columns={"volume": SeriesStyle(link=TO_VOLUME), heading: SeriesStyle(steps=steps, width=VALUE_WIDTH)},
         transformations=_newest("volume", heading),
     )  # fmt: skip
 

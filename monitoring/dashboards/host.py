@@ -26,7 +26,7 @@ from monitoring.dashboards.parts import (
     TIME_LEFT,
     Nothing,
     Panel,
-    UnitSnapshot,
+    SeriesStyle,
     board,
     data_source,
     graph,
@@ -146,18 +146,18 @@ def _worst() -> list[Panel]:
             "Time left at the demand of the last minutes; the balance lies between its two columns. The baseline is in IOPS (credits "
             "of io) or MiB/s (credits of throughput). If the time is missing, the balance is too uncertain to give one.",
             labels={
-                "instance": ("host", UnitSnapshot(width=HOST_WIDTH)),
-                "device": ("device", UnitSnapshot(width=90)),
-                "volume_id": ("volume", UnitSnapshot(width=ID_WIDTH)),
-                "bucket": ("credits of", UnitSnapshot(width=100)),
+                "instance": ("host", SeriesStyle(width=HOST_WIDTH)),
+                "device": ("device", SeriesStyle(width=90)),
+                "volume_id": ("volume", SeriesStyle(width=ID_WIDTH)),
+                "bucket": ("credits of", SeriesStyle(width=100)),
             },
             columns={
-                "time left": (least(one(m.EXHAUSTION, bound="likely")), UnitSnapshot(steps=TIME_LEFT, unit="s")),
-                "at the soonest": (least(one(m.EXHAUSTION, bound="low")), UnitSnapshot(unit="s")),
-                "balance from": (least(one(m.BALANCE, bound="low")), UnitSnapshot(unit="percentunit")),
-                "balance to": (least(one(m.BALANCE, bound="high")), UnitSnapshot(unit="percentunit")),
-                "baseline": (least(one(m.REFILL)), UnitSnapshot()),
-                "full in": (least(one(m.FULL)), UnitSnapshot(unit="s")),
+                "time left": (least(one(m.EXHAUSTION, bound="likely")), SeriesStyle(steps=TIME_LEFT, unit="s")),
+                "at the soonest": (least(one(m.EXHAUSTION, bound="low")), SeriesStyle(unit="s")),
+                "balance from": (least(one(m.BALANCE, bound="low")), SeriesStyle(unit="percentunit")),
+                "balance to": (least(one(m.BALANCE, bound="high")), SeriesStyle(unit="percentunit")),
+                "baseline": (least(one(m.REFILL)), SeriesStyle()),
+                "full in": (least(one(m.FULL)), SeriesStyle(unit="s")),
             },
             sort="time left", steps=TIME_LEFT, width=24,
         )
@@ -178,10 +178,10 @@ def _credits() -> list[Panel]:
                 series("published", one(m.PUBLISHED), "published"),
             ],
             looks={
-                "at most": UnitSnapshot(color=BLUE, fill_to="at least"),
-                "likely": UnitSnapshot(color=GREEN),
-                "at least": UnitSnapshot(color=BLUE),
-                "published": UnitSnapshot(color=PURPLE, dashed=True),
+                "at most": SeriesStyle(color=BLUE, fill_to="at least"),
+                "likely": SeriesStyle(color=GREEN),
+                "at least": SeriesStyle(color=BLUE),
+                "published": SeriesStyle(color=PURPLE, dashed=True),
             },
         ),
         graph(
@@ -196,10 +196,10 @@ def _credits() -> list[Panel]:
                 series("burst", one(m.BURST), "burst"),
             ],
             looks={
-                "at most": UnitSnapshot(color=BLUE, fill_to="at least"),
-                "at least": UnitSnapshot(color=BLUE),
-                "baseline": UnitSnapshot(color=ORANGE, dashed=True),
-                "burst": UnitSnapshot(color=RED, dashed=True),
+                "at most": SeriesStyle(color=BLUE, fill_to="at least"),
+                "at least": SeriesStyle(color=BLUE),
+                "baseline": SeriesStyle(color=ORANGE, dashed=True),
+                "burst": SeriesStyle(color=RED, dashed=True),
             },
         ),
     ]  # fmt: skip
@@ -219,7 +219,7 @@ def _times() -> list[Panel]:
                 series("likely", minutes(one(m.EXHAUSTION, bound="likely")), f"{DISK} likely"),
                 series("low", minutes(one(m.EXHAUSTION, bound="low")), f"{DISK} soonest"),
             ],
-            looks={"/ soonest$/": UnitSnapshot(dashed=True)},
+            looks={"/ soonest$/": SeriesStyle(dashed=True)},
         ),
         graph(
             "Time left at full burst, and until full",
@@ -230,7 +230,7 @@ def _times() -> list[Panel]:
                 series("worst", minutes(one(m.EXHAUSTION, bound="worst")), f"{DISK} at full burst"),
                 series("full", minutes(one(m.FULL)), f"{DISK} until full"),
             ],
-            looks={"/ until full$/": UnitSnapshot(dashed=True)},
+            looks={"/ until full$/": SeriesStyle(dashed=True)},
         ),
     ]  # fmt: skip
 
@@ -245,7 +245,7 @@ def _moved() -> list[Panel]:
                 series("writes", rate(m.WRITE_OPS), f"{DISK} writes"),
                 series("limit", one(m.LIMIT_OPS), f"{DISK} limit"),
             ],
-            looks={"/ limit$/": UnitSnapshot(color=RED, dashed=True)},
+            looks={"/ limit$/": SeriesStyle(color=RED, dashed=True)},
         ),
         graph(
             "Throughput", "Bytes a second, and the most that type and size give.",
@@ -255,7 +255,7 @@ def _moved() -> list[Panel]:
                 series("writes", rate(m.WRITE_BYTES), f"{DISK} writes"),
                 series("limit", one(m.LIMIT_BYTES), f"{DISK} limit"),
             ],
-            looks={"/ limit$/": UnitSnapshot(color=RED, dashed=True)},
+            looks={"/ limit$/": SeriesStyle(color=RED, dashed=True)},
         ),
     ]  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Builds the rows of the *Host* dashboard that EBS's own statistics and measurements fill."""
 
 from burstwatch_exporter import metrics as m
-from monitoring.dashboards.parts import GREEN, HOST_WIDTH, ORANGE, PLAIN, Panel, UnitSnapshot, graph
+from monitoring.dashboards.parts import GREEN, HOST_WIDTH, ORANGE, PLAIN, Panel, SeriesStyle, graph
 from monitoring.dashboards.prometheus import DISK, KIND, compared, one, rate, series
 
 #: Older than this a measurement says little: the timer measures once a day.
@@ -54,16 +54,16 @@ def measured() -> list[Panel]:
             "The newest result of each step: operations a second as fio counted them, what type and size promise for it, how they compare, and the mean latency. "
             "burstwatch-exporter measure says in words what to make of it.",
             labels={
-                "instance": ("host", UnitSnapshot(width=HOST_WIDTH)),
-                "device": ("device", UnitSnapshot()),
-                "profile": ("profile", UnitSnapshot(wrapped=True)),
-                "step": ("step", UnitSnapshot(wrapped=True)),
+                "instance": ("host", SeriesStyle(width=HOST_WIDTH)),
+                "device": ("device", SeriesStyle()),
+                "profile": ("profile", SeriesStyle(wrapped=True)),
+                "step": ("step", SeriesStyle(wrapped=True)),
             },
             columns={
-                "measured": (ops, UnitSnapshot(unit="iops")),
-                "promised": (promised, UnitSnapshot(unit="iops")),
-                "share": (f"{ops} / {promised}", UnitSnapshot(unit="percentunit")),
-                "latency": (f"max {by} ({one(m.FIO_MEAN)})", UnitSnapshot(unit="s")),
+                "measured": (ops, SeriesStyle(unit="iops")),
+                "promised": (promised, SeriesStyle(unit="iops")),
+                "share": (f"{ops} / {promised}", SeriesStyle(unit="percentunit")),
+                "latency": (f"max {by} ({one(m.FIO_MEAN)})", SeriesStyle(unit="s")),
             },
             sort="share", steps=PLAIN, width=16,
         ),

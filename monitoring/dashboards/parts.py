@@ -107,8 +107,8 @@ class Panel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnitSnapshot:
-    """The look of a series or a column, by its name or by a pattern between slashes.
+class SeriesStyle:
+    """The style of a series or a column, by its name or by a pattern between slashes.
 
     Cells with ``steps`` stand on the colour of the threshold that they have reached; ``link`` is a title and an URL.
     ``on_the_right`` is an axis of its own there. A column has a ``width`` in pixels, or is ``wrapped``.
@@ -181,7 +181,7 @@ def number(
 
 def graph(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
-    width: int = 12, height: int = 8, looks: Mapping[str, UnitSnapshot] | None = None,
+    width: int = 12, height: int = 8, looks: Mapping[str, SeriesStyle] | None = None,
     steps: Steps = (), most: float | None = None, least: float | None = 0.0, label: str = "",
     stacked: bool = False, repeat: str = "", doubling: bool = False, none: str = "",
     soft_most: float | None = None, shades: bool = False,
@@ -262,7 +262,7 @@ def _with_axis(
 
 def listing(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
-    columns: Mapping[str, UnitSnapshot], transformations: Sequence[dm.DataTransformerConfig],
+    columns: Mapping[str, SeriesStyle], transformations: Sequence[dm.DataTransformerConfig],
     sort: str, steps: Steps = PLAIN, width: int = 12, height: int = 9, since: str = "",
 ) -> Panel:  # fmt: skip
     """A table, smallest of ``sort`` first: for time, balance and share that is the worst. ``since`` is as in ``number``."""
@@ -388,7 +388,7 @@ def _filled(
     return panel.thresholds(d.ThresholdsConfig().mode(dm.ThresholdsMode.ABSOLUTE).steps(thresholds))
 
 
-def _properties(look: UnitSnapshot) -> list[dm.DynamicConfigValue]:
+def _properties(look: SeriesStyle) -> list[dm.DynamicConfigValue]:
     grounds = [{"value": value, "color": GROUNDS[color]} for value, color in look.steps]
     title, url = look.link
     # A value that is not there is not the lowest one.

@@ -9,8 +9,8 @@ from grafana_foundation_sdk.models import prometheus as pm
 from burstwatch_exporter.metrics import Definition
 from monitoring.dashboards.parts import (
     Panel,
+    SeriesStyle,
     Steps,
-    UnitSnapshot,
     listing,
     query_variable,
     source,
@@ -43,7 +43,7 @@ def one(metric: Definition, *, of: str = DISKS, suffix: str = "", **labels: str)
 
 
 def rate(metric: Definition, *, of: str = DISKS, suffix: str = "", **labels: str) -> str:
-    """Of a counter, over a window that a scrape cannot be missing from."""
+    """The rate of a counter, over a window long enough that one missed scrape does not empty it."""
     return f"rate({one(metric, of=of, suffix=suffix, **labels)}[$__rate_interval])"
 
 
@@ -63,7 +63,7 @@ def latest(name: str, expression: str) -> prometheus.Dataquery:
 
 
 def compared(
-    title: str, text: str, *, labels: Mapping[str, tuple[str, UnitSnapshot]], columns: Mapping[str, tuple[str, UnitSnapshot]],
+    title: str, text: str, *, labels: Mapping[str, tuple[str, SeriesStyle]], columns: Mapping[str, tuple[str, SeriesStyle]],
     sort: str, steps: Steps, width: int, height: int = 9,
 ) -> Panel:  # fmt: skip
     """A table with a column for each query, and a row for each set of labels, which all queries share.

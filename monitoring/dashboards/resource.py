@@ -15,7 +15,7 @@ from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     RESOURCE_BOARD,
     Panel,
-    UnitSnapshot,
+    SeriesStyle,
     board,
     data_source,
     episodes,
@@ -89,7 +89,7 @@ def _balances() -> list[Panel]:
         graph(
             "Credits", "What AWS publishes as an amount: CPU credits, each of which is one vCPU for a minute, and bytes of EFS on the right.",
             kind=KIND, unit="short", width=8, height=10, shades=True, targets=levels(in_percent=False), none=OF_ANOTHER_KIND,
-            looks={"BurstCreditBalance": UnitSnapshot(unit="bytes", on_the_right=True)},
+            looks={"BurstCreditBalance": SeriesStyle(unit="bytes", on_the_right=True)},
         ),
     ]  # fmt: skip
 

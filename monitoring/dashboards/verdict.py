@@ -22,7 +22,7 @@ from monitoring.dashboards.parts import (
     TIME_LEFT,
     Nothing,
     Panel,
-    UnitSnapshot,
+    SeriesStyle,
     graph,
     number,
 )
@@ -96,8 +96,8 @@ class Verdict:
                 *(math(name, f"{name}Left / {MINUTE_S:g}", label=name) for name in BOUNDS),
             ],
             looks={
-                "soonest": UnitSnapshot(color=RED),
-                "likely": UnitSnapshot(color=ORANGE),
-                "latest": UnitSnapshot(color=GREEN, fill_to="soonest"),
+                "soonest": SeriesStyle(color=RED),
+                "likely": SeriesStyle(color=ORANGE),
+                "latest": SeriesStyle(color=GREEN, fill_to="soonest"),
             },
         )  # fmt: skip

@@ -26,7 +26,7 @@ from monitoring.dashboards.parts import (
     RED,
     VOLUME,
     Panel,
-    UnitSnapshot,
+    SeriesStyle,
     board,
     data_source,
     episodes,
@@ -40,7 +40,7 @@ MIB = 1_048_576
 #: Its prices stand in the words; the text names it as people do.
 PRICED_REGION = "us-east-1"
 VERDICT = Verdict(kind=EBS_VOLUME.name, resource="$volume")
-#: A projection that is older than the balance by more is none of it.
+#: A projection is not drawn if it is older than the newest balance by more than this.
 SAID_S = 600
 ANNOTATIONS = (episodes("$volume"),)
 
@@ -103,10 +103,10 @@ def _left() -> list[Panel]:
                 *(query for name, statistic in BOUNDS.items() for query in _ahead(name, statistic)),
             ],
             looks={
-                "balance": UnitSnapshot(color=BLUE),
-                "soonest": UnitSnapshot(color=RED, dashed=True),
-                "likely": UnitSnapshot(color=ORANGE, dashed=True),
-                "latest": UnitSnapshot(color=GREEN, hidden_line=True, fill_to="soonest"),
+                "balance": SeriesStyle(color=BLUE),
+                "soonest": SeriesStyle(color=RED, dashed=True),
+                "likely": SeriesStyle(color=ORANGE, dashed=True),
+                "latest": SeriesStyle(color=GREEN, hidden_line=True, fill_to="soonest"),
             },
         ),
         VERDICT.time_left(width=10),
@@ -156,8 +156,8 @@ def _load() -> list[Panel]:
                 math("mib", f"{moved} / {MIB}", label="MiB/s"),
             ],
             looks={
-                "IOPS": UnitSnapshot(color=BLUE),
-                "MiB/s": UnitSnapshot(color=GREEN, unit="MiBs", on_the_right=True, dashed=True),
+                "IOPS": SeriesStyle(color=BLUE),
+                "MiB/s": SeriesStyle(color=GREEN, unit="MiBs", on_the_right=True, dashed=True),
             },
         ),
         graph(
@@ -168,7 +168,7 @@ def _load() -> list[Panel]:
                 math("reads", "readOps / PERIOD(readOps)", label="reads"),
                 math("writes", "writeOps / PERIOD(writeOps)", label="writes"),
             ],
-            looks={"reads": UnitSnapshot(color=BLUE), "writes": UnitSnapshot(color=ORANGE)},
+            looks={"reads": SeriesStyle(color=BLUE), "writes": SeriesStyle(color=ORANGE)},
         ),
         graph(
             "Throughput", "Bytes a second, read and written.",
@@ -178,7 +178,7 @@ def _load() -> list[Panel]:
                 math("reads", "readBytes / PERIOD(readBytes)", label="reads"),
                 math("writes", "writeBytes / PERIOD(writeBytes)", label="writes"),
             ],
-            looks={"reads": UnitSnapshot(color=BLUE), "writes": UnitSnapshot(color=ORANGE)},
+            looks={"reads": SeriesStyle(color=BLUE), "writes": SeriesStyle(color=ORANGE)},
         ),
     ]  # fmt: skip
 
@@ -203,7 +203,7 @@ def _limits() -> list[Panel]:
                 math("reads", "readTime / readOps", label="reads"),
                 math("writes", "writeTime / writeOps", label="writes"),
             ],
-            looks={"reads": UnitSnapshot(color=BLUE), "writes": UnitSnapshot(color=ORANGE)},
+            looks={"reads": SeriesStyle(color=BLUE), "writes": SeriesStyle(color=ORANGE)},
         ),
         graph(
             "Balances of the instance",
@@ -214,7 +214,7 @@ def _limits() -> list[Panel]:
                 metric("ops", EC2, "EBSIOBalance%", "Minimum", {"InstanceId": "$instance"}, label="I/O", period_s=300),
                 metric("bytes", EC2, "EBSByteBalance%", "Minimum", {"InstanceId": "$instance"}, label="bytes", period_s=300),
             ],
-            looks={"I/O": UnitSnapshot(color=BLUE), "bytes": UnitSnapshot(color=GREEN)},
+            looks={"I/O": SeriesStyle(color=BLUE), "bytes": SeriesStyle(color=GREEN)},
         ),
         graph(
             "Asked for more than it has",
@@ -228,7 +228,7 @@ def _limits() -> list[Panel]:
                     ("throughput", "VolumeThroughputExceededCheck"),
                 )
             ],
-            looks={"iops": UnitSnapshot(color=RED), "throughput": UnitSnapshot(color=ORANGE)},
+            looks={"iops": SeriesStyle(color=RED), "throughput": SeriesStyle(color=ORANGE)},
         ),
     ]  # fmt: skip
 

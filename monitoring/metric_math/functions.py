@@ -15,7 +15,7 @@ class Request(Protocol):
     """The request that a function stands in."""
 
     def search(self, text: str, statistic: str, period_s: int) -> list[Series]:
-        """Find the metrics of a SEARCH."""
+        """The series of the metrics that a SEARCH finds, without those that have no values."""
 
     def grid(self, period_s: int) -> range:
         """The start of every period of the range."""
@@ -71,7 +71,7 @@ def _at(value: float | Series, at: int, missing: float) -> float:
 
 
 def _if(_: Request, condition: Any, then: Any, otherwise: Any = None) -> Series:  # noqa: ANN401
-    """By the table of AWS: 0 where the value that is chosen is missing, dropped where the other is."""
+    """By the table of AWS: a missing ``then`` is 0, and where ``otherwise`` is missing the point is dropped."""
     if isinstance(condition, float):
         chosen = then if condition else otherwise
         return chosen if isinstance(chosen, Series) else replace(then, points={})

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from burstwatch.aws.drill.drill import Drill, Hop
-from burstwatch.aws.drill.queue import has_received, open_queue
+from burstwatch.aws.drill.queue import clear_leftovers, has_received, open_queue
 from burstwatch.aws.drill.steps import take_step
 from burstwatch.cli.main import run
 from tests.aws.commands import burstwatch
@@ -204,6 +204,22 @@ def test_a_subscription_of_a_queue_that_is_gone_is_taken_away_and_counts_for_nob
     cloud.aws.subscribe(TOPIC, "arn:aws:sqs:us-east-1:123456789012:burstwatch-drill-0")
     assert failed(drill(cloud)) == ["subscribers"]
     assert nothing_is_left(cloud)
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_queue_that_cannot_be_read_keeps_its_subscription_unless_it_is_gone(
+    cloud: Cloud, *, is_gone: bool
+) -> None:
+    deploy(cloud)
+    cloud.clients("sqs").create_queue(QueueName="burstwatch-drill-0")
+    queue_arn = "arn:aws:sqs:us-east-1:123456789012:burstwatch-drill-0"
+    cloud.aws.subscribe(TOPIC, queue_arn)
+    if is_gone:
+        cloud.aws.before["GetQueueAttributes"] = lambda _: cloud.aws.queues.clear()
+    else:
+        cloud.aws.denied.add("GetQueueAttributes")
+    clear_leftovers(cloud.clients, TOPIC, cloud.clock.now)
+    assert (queue_arn in cloud.aws.subscriptions[TOPIC].values()) == (not is_gone)
 
 
 def test_a_drill_that_is_interrupted_leaves_its_alarm_to_the_sweeps_which_resolve_it(

@@ -184,6 +184,11 @@ class Lines(Collector):
 # A report of a host
 
 
+def serials_of(tree: str) -> set[str]:
+    """The serial numbers in the files of a host, of EBS volumes and of other disks."""
+    return set(re.findall(r"(?:/device/serial: |ID_SERIAL_SHORT=)'?(\w+)", tree))
+
+
 @pytest.mark.parametrize("tree", HOSTS, ids=lambda tree: tree.stem)
 def test_what_is_captured_is_read_as_the_host_was_and_names_nothing(
     tree: Path, tmp_path: Path
@@ -193,6 +198,7 @@ def test_what_is_captured_is_read_as_the_host_was_and_names_nothing(
     captured = capture(roots)
     ids = set(re.findall(r"vol-?([0-9a-f]{17})", tree.read_text()))
     assert not ids & set(re.findall(r"[0-9a-f]{17}", captured))
+    assert not serials_of(tree.read_text()) & serials_of(captured)
     assert not any(name in captured for name in ("postgresql", "backup", "/data", "/shared"))
     plant(yaml.safe_load(captured)["files"], tmp_path / "copy")
 
@@ -205,3 +211,17 @@ def test_what_is_captured_is_read_as_the_host_was_and_names_nothing(
         return numbers, disks, blocks.stacked, blocks.problems, on
 
     assert shape(tmp_path / "copy") == shape(tmp_path / "host")
+
+
+def test_the_serial_number_of_a_disk_that_is_no_volume_is_not_captured(tmp_path: Path) -> None:
+    files = yaml.safe_load(HOSTS[0].read_text())["files"]
+    store = {
+        "sys/block/nvme9n1/size": "1000\n",
+        "sys/block/nvme9n1/device/model": "Amazon EC2 NVMe Instance Storage\n",
+        "sys/block/nvme9n1/device/serial": "AWS22B1C0D8E3A0A1F2\n",
+        "udev/b259:9": "I:1\nE:ID_SERIAL_SHORT=AWS22B1C0D8E3A0A1F2\n",
+    }
+    plant(files | store, tmp_path)
+    roots = parse_options(flags(tmp_path), {}).roots
+    assert "AWS22B" not in capture(roots)
+    assert "AWS22B" in capture(roots, keeps_names=True)

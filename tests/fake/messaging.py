@@ -129,7 +129,7 @@ class Messaging:
     def _queue(self, params: dict[str, Any]) -> str:
         name: str = params["QueueUrl"].removeprefix(QUEUE_URL)
         if name not in self.queues:
-            raise WireError("AWS.SimpleQueueService.NonExistentQueue", f"no queue {name}")
+            raise WireError("QueueDoesNotExist", f"no queue {name}")
         return name
 
     def _DescribeStacks(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ DELETE_BATCH = 100
 ALARMS_PER_PAGE = 100
 #: CloudWatch's error for an alarm that is to be deleted and does not exist.
 GONE = "ResourceNotFound"
-#: A resource's fingerprint in a tag: 30 bits of its id.
+#: A resource's fingerprint in a tag: 30 bits of a hash of its id.
 FINGERPRINT_LENGTH = 5
 #: A tag's value has at most 256 characters, and an alarm at most 50 tags, of which others may need some.
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_Tag.html (2026-11)

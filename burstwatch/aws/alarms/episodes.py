@@ -27,9 +27,6 @@ from burstwatch.polling.queries import level_query
 
 #: The message of the log line of an episode.
 CLOSED = "episode closed"
-#: CloudWatch keeps datapoints of a minute for 15 days.
-#: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html (2026-11)
-KEPT_S = 15 * DAY
 
 
 def close_episode(
@@ -148,7 +145,7 @@ def read_episodes(clients: Clients, log_group: str, *, since_s: float) -> list[E
 
 
 def _closing_lines(clients: Clients, log_group: str, since_s: float) -> Iterator[str]:
-    """Read the log lines that closed episodes since a time, oldest first; raises AwsError if the log cannot be read."""
+    """Yield the log lines since a time that may tell of a closed episode; raises AwsError if it cannot be read."""
     paginator = clients("logs").get_paginator("filter_log_events")
     try:
         for page in paginator.paginate(

@@ -134,7 +134,7 @@ def _plan_severity(
         joining: list[str] = []
         is_lasting = alarm.timeline.over_s is None
         if is_lasting and not alarm.members:
-            # Nobody has written whom it stands for, or that cannot be read: it does for whoever has no other alarm.
+            # Nobody has written whom it stands for: it then stands for whoever has no other alarm.
             joining, long_empty, risen = [*long_empty, *risen], [], []
         elif is_lasting and now - alarm.timeline.opened_s <= rise_s:
             if group_of(alarm.resource_id).startswith(LONG_EMPTY):
@@ -169,7 +169,7 @@ def _without_members(resource_ids: Iterable[str], alarms: Iterable[Alarm]) -> li
 
 
 def _new_group(name: str, severity: Verdict, crowd: Crowd, members: Iterable[str]) -> MassGroup:
-    """Name a new mass alarm's resources, in the crowd's order."""
+    """Make a new group of these members; those in danger are listed in the crowd's order."""
     ids = {*members}
     return MassGroup(
         name=name,

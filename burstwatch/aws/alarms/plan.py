@@ -108,7 +108,7 @@ class _Draft:
 
     def postpone(self, most: int) -> None:
         """Keep so many changes of text. An alarm whose end is not among them ends later: its OK would repeat the danger."""
-        # The text of many first, and what goes to OK now before what goes on.
+        # What goes to OK now before what goes on; within each, mass alarms first.
         self.rewrite.sort(key=lambda change: (change[1].over_s is None, change[0].kind != MASS))
         for alarm, times in self.rewrite[most:]:
             if times.over_s is not None:
@@ -227,8 +227,8 @@ def _is_unsure(
     if resource.history_from_s is None:
         return False
     age_s, level = snapshot.at - resource.history_from_s, assessment.projection.level
-    is_low = level is None or level.likely < BACK_RATIO
-    return age_s < SEEN_ANEW_S or (is_low and age_s < config.hold_s)
+    is_not_full = level is None or level.likely < BACK_RATIO
+    return age_s < SEEN_ANEW_S or (is_not_full and age_s < config.hold_s)
 
 
 def _plan_orphans(

@@ -31,7 +31,7 @@ DATA_PER_CALL = 1000
 def publish_severities(
     clients: Clients, snapshot: UnitSnapshot, plan: AlarmPlan, config: Config
 ) -> list[Problem]:
-    """The metrics of every resource that an alarm is about, stamped with the sweep's start.
+    """Publish the metrics of each resource that an alarm is about, as of the sweep's start. Returns what failed.
 
     Each is billed by the hour in which it is published, so of the others there is none.
 
@@ -57,7 +57,7 @@ def publish_severities(
 def publish_of_unit(
     clients: Clients, snapshot: UnitSnapshot, config: Config, metric: str, value: float
 ) -> list[Problem]:
-    """A metric of the unit itself, such as its heartbeat."""
+    """Publish a metric of the unit itself, such as its heartbeat. Returns what failed."""
     of_unit = unit_dimensions(snapshot.unit, snapshot.shard, config)
     return _put(clients, [datum(metric, of_unit, snapshot.at, value)])
 

@@ -295,7 +295,7 @@ def _request_for(
     prefix: str,
     config: Config,
 ) -> dict[str, Any]:
-    """Build the PutMetricAlarm request of a new alarm: of a mass, of a listing that failed or of a resource."""
+    """Build the PutMetricAlarm request of a new alarm: of a mass (many resources at once), of a listing that failed or of a resource."""
     message = message_of_new(snapshot, plan, resource_id, severity, config)
     if resource_id in plan.groups:
         subject = (MASS, resource_id)

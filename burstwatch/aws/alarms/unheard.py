@@ -43,15 +43,15 @@ HEARING_S = 3_600.0
 NO_OPERATION = ("InvalidAction", "UnknownOperation", "unknown operation")
 #: SNS's error for a topic that does not exist.
 NO_TOPIC = "NotFound"
-#: Which topic each of them sends to: what is wrong with one topic is told on the other.
+#: The alarm that tells what is wrong with a topic: it sends to the other topic.
 TOLD_BY = {"page": NOT_HEARD, "notice": NOT_PAGED}
 #: When a further name has asked the alarm to end for a moment, in unix seconds; no unit raises it for so long.
 PAUSE_TAG, PAUSE_S = "burstwatch:pauses-since", 600.0
 #: When its text was last written; for so long what other units and shards have written is current.
 WRITTEN_TAG, CURRENT_S = "burstwatch:written-at", 180.0
-#: Text of an OK that does not mean well.
+#: Text of an OK that does not mean that all is well.
 MORE = "This is no end: a further name follows, so the alarm ends for some minutes and begins anew."
-#: The first words of the alarm's text, whatever its cause.
+#: Begins the part of the alarm's text that is the same whatever its cause; the names stand before it.
 ALWAYS = "ALARM: "
 LONGEST_LINE = 240
 _COUNT = re.compile(r"and \d+ more")

@@ -22,7 +22,7 @@ class Deployment:
 
     @property
     def functions(self) -> list[str]:
-        """The functions that sweep."""
+        """The names of the functions that sweep."""
         return [value for _, value in sorted(self._named(_SWEEPS))]
 
     @property
@@ -36,11 +36,11 @@ class Deployment:
 
     @property
     def rules(self) -> list[str]:
-        """The rules that start them."""
+        """The names of the rules that start those functions."""
         return [value for _, value in sorted(self._named(_RULES))]
 
     def output(self, name: str) -> str:
-        """The output with a name, and the first where there are several.
+        """The value of the output whose key contains a name; the first by key where there are several.
 
         Raises:
             AwsError: if there is none: the stack is none of burstwatch, or older than the command.

@@ -12,7 +12,7 @@ from burstwatch.shards import Shard, Unit
 NAMESPACE = "Burstwatch"
 #: Its Minimum, Average and Maximum are the least, likely and most seconds left.
 TIME_METRIC = "TimeToExhaustion"
-#: The longest time that is published: so long or longer.
+#: The longest time that is published; it stands for that long or longer.
 LONGEST_S = DAY_S
 SEVERITY_METRIC = "Severity"
 HEARTBEAT_METRIC = "SweepCompleted"
@@ -24,7 +24,7 @@ ALARMED: tuple[Verdict, ...] = ("critical", "warning")
 HEARTBEATS_MISSED = 5
 #: An alarm looks at one whole minute.
 ALARM_PERIOD_S = 60
-#: The kind of an alarm that stands for many resources, and its dimension with that name.
+#: The kind of an alarm that stands for many resources: the value of its dimension ``Kind``.
 MASS = "mass"
 #: Groups that a mass alarm is named for: resources that came into danger together, or that have been empty for hours.
 MANY_AT_ONCE, LONG_EMPTY = "many_at_once", "long_empty"

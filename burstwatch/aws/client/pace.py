@@ -101,7 +101,7 @@ class Pace:
         return self._nap(max(0.0, self._not_before - self.clock()), deadline)
 
     def _note_throttling(self, throttled: int) -> None:
-        """Pause twice as long after each throttled answer, and no longer after a quiet time."""
+        """Double the pause when calls were throttled since; start over from none after a quiet time."""
         with self._lock:
             now = self.clock()
             if throttled > self._throttled:
@@ -129,7 +129,7 @@ class Pace:
                 return False
 
     def _nap(self, seconds: float, deadline: Deadline) -> bool:
-        """True if there was time for it."""
+        """Sleep, unless the deadline comes first. True if there was time for it."""
         if seconds > deadline.left_s():
             return False
         if seconds > 0:

@@ -21,7 +21,7 @@ from botocore.utils import parse_timestamp
 
 from burstwatch.shards import Unit
 
-#: AWS's error codes for too many calls, by service.
+#: The error codes by which AWS's services ask for fewer calls.
 THROTTLED = frozenset(
     {
         "RequestLimitExceeded",
@@ -65,7 +65,7 @@ AWS_ERRORS = (BotoCoreError, ClientError, ResponseParserError, LateError, CutErr
 
 
 class AwsError(ValueError):
-    """AWS could not be asked at all: no credentials, no such region or profile."""
+    """An answer of AWS that could not be had; the message says why, in words for people."""
 
 
 class Clients:

@@ -154,7 +154,7 @@ def rules(patient: Patient) -> Iterator[Finding]:
 
 @dataclass(frozen=True, kw_only=True)
 class Heartbeat:
-    """When a sweep of a part has last completed, None for not within a day; ``is_fresh`` is whether sweeps go on."""
+    """How long ago a sweep of a part last completed, None if not within a day; ``is_fresh``: whether sweeps go on."""
 
     age_s: float | None
     is_fresh: bool
@@ -193,7 +193,7 @@ def read_heartbeats(clients: Clients, deployment: str, *, now: float) -> dict[st
 
 
 def heartbeats(patient: Patient) -> Iterator[Finding]:
-    """When a sweep of each unit has last completed."""
+    """Check that a sweep of each unit completed lately."""
     units = read_heartbeats(patient.clients, patient.config.deployment, now=patient.now)
     if not units:
         todo = "deploy it again"
@@ -234,7 +234,7 @@ def _count(check: str, points: Datapoints, todo: str) -> Finding:
 
 
 def dead_letters(patient: Patient) -> Iterator[Finding]:
-    """Report messages that could not be handed over."""
+    """Report what failed or could not be handed over: the messages in the dead-letter queue."""
     name = "ApproximateNumberOfMessages"
     reply = patient.clients("sqs").get_queue_attributes(
         QueueUrl=patient.deployment.output("DeadLettersUrl"), AttributeNames=[name]

@@ -1,7 +1,7 @@
 """A fire drill: a synthetic episode through the real metric, alarm and topic, hop by hop.
 
 The deployed function makes the metric, the alarm and the message with its own rights
-(``drill_steps.py``). The drill asks it, and watches what comes of it. At the end it takes away
+(``steps.py``). The drill asks it, and watches what comes of it. At the end it takes away
 what it made. If it is stopped while its alarm is in ALARM, the next sweeps end that, so that
 whoever heard it hears its end. After a drill that was killed they do so an hour later, and the
 next drill takes its queue.
@@ -212,7 +212,7 @@ class Drill:
         return f"{count} confirmed{waiting}"
 
     def _listen(self, topic: str, steps: list[Callable[[], object]]) -> tuple[Hop, str | None]:
-        """A queue of the drill's own at the topic, to see with its own eyes what is delivered.
+        """Subscribe a queue of the drill's own to the topic. Returns the hop, and the queue's URL if it is there.
 
         ``steps`` gets what takes it away again, the last step first.
         """
@@ -228,7 +228,7 @@ class Drill:
         return hop, urls[0] if urls else None
 
     def _await_message(self, queue: str | None, ready: Mapping[str, str], state: str) -> str:
-        """CloudWatch's own notification, by the alarm's name and its new state."""
+        """Wait for CloudWatch's own notification of the alarm's new state in the drill's queue."""
 
         def check() -> str:
             is_delivered = has_received(self.clients, queue, ready["alarm"], state)
@@ -246,7 +246,7 @@ def _take_away(steps: list[Callable[[], object]]) -> str:
 
 
 def _quietly(step: Callable[[], object]) -> None:
-    """On the way out nothing may hide how the drill went."""
+    """Do a step on the way out, and drop its error, which would hide how the drill went."""
     try:
         step()
     except (HopError, *AWS_ERRORS):

@@ -33,25 +33,29 @@ def open_queue(clients: Clients, topic: str, name: str, steps: list[Callable[[],
 
 
 def clear_leftovers(clients: Clients, topic: str, now: float) -> None:
-    """Delete the queues of drills that were killed, and unsubscribe queues that are gone."""
+    """Delete the queues of drills that were killed, and unsubscribe queues that are gone.
+
+    A queue that cannot be read may be that of a drill under way: it keeps its subscription.
+    """
     sqs, sns = clients("sqs"), clients("sns")
-    queue_arns = set()
+    kept_names = set()
     for url in sqs.list_queues(QueueNamePrefix=DRILL_QUEUE).get("QueueUrls", ()):
         try:
-            about = sqs.get_queue_attributes(
-                QueueUrl=url, AttributeNames=["CreatedTimestamp", "QueueArn"]
-            )["Attributes"]
-            if now - float(about["CreatedTimestamp"]) > QUEUE_KEEPS_S:
+            about = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["CreatedTimestamp"])
+            if now - float(about["Attributes"]["CreatedTimestamp"]) > QUEUE_KEEPS_S:
                 sqs.delete_queue(QueueUrl=url)
-            else:
-                queue_arns.add(about["QueueArn"])
-        except AWS_ERRORS:
+                continue
+        except sqs.exceptions.QueueDoesNotExist:
             continue  # what was deleted is listed for another minute
+        except AWS_ERRORS:
+            pass
+        kept_names.add(url.rpartition("/")[2])
     pages = sns.get_paginator("list_subscriptions_by_topic")
     for page in pages.paginate(TopicArn=topic):
-        for entry in page["Subscriptions"]:
-            if DRILL_QUEUE in entry["Endpoint"] and entry["Endpoint"] not in queue_arns:
-                sns.unsubscribe(SubscriptionArn=entry["SubscriptionArn"])
+        for subscription in page["Subscriptions"]:
+            queue_name = subscription["Endpoint"].rpartition(":")[2]
+            if queue_name.startswith(DRILL_QUEUE) and queue_name not in kept_names:
+                sns.unsubscribe(SubscriptionArn=subscription["SubscriptionArn"])
 
 
 def has_received(clients: Clients, url: str | None, alarm: str, state: str) -> bool:
@@ -71,7 +75,7 @@ def _is_notification(body: str, alarm: str, state: str) -> bool:
 
 
 def _queue_policy(topic: str, queue: str) -> dict[str, Any]:
-    """Let one topic, and nobody else, send to one queue."""
+    """The policy of a queue that lets one topic send to it."""
     return {
         "Version": "2012-10-17",
         "Statement": [

@@ -105,7 +105,7 @@ class _Step:
         return alarm_name(alarm_prefix(self.config.deployment), "", self.drill_id, self.severity)
 
     def ready(self) -> str:
-        """Change nothing."""
+        """Say that the function answers, and change nothing."""
         return f"the function of deployment {self.config.deployment} answers"
 
     def begin(self) -> str:

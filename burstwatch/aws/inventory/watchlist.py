@@ -45,7 +45,7 @@ class Watchlist:
 
 
 def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
-    """Apply the owners' tags to each."""
+    """Apply the owners' tags to the resources."""
     kept: list[Resource] = []
     windows: dict[str, tuple[Window, ...]] = {}
     snoozes: dict[str, Snooze] = {}

@@ -16,7 +16,7 @@ from burstwatch.shards import Problem, Shard, Unit
 
 SPENT_METRIC = "MetricsRequested"
 SAVED_S = 6 * HOUR_S
-#: Seconds that spending is read back: savings are capped, so older spending cannot matter.
+#: Hours that spending is read back: savings are capped, so older spending cannot matter.
 BACK_HOURS = 24
 
 
@@ -37,7 +37,7 @@ class Budget:
         return now - self.opened_at >= HOUR_S
 
     def refill(self, now: float) -> float:
-        """Add what may be asked for now."""
+        """Add what has come in since, and return how many metrics may be asked for now."""
         self.available = min(
             self.rate * SAVED_S, self.available + self.rate * max(0.0, now - self.at)
         )

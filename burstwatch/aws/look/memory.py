@@ -152,7 +152,7 @@ class Memory(Schedule):
         new_stock = Stock(
             at=now, inventory=inventory, watchlist=make_watchlist(inventory.resources)
         )
-        # An incomplete inventory is not kept as the fallback for the next one.
+        # Only a costly inventory, whole and without problems, serves the next sweeps too; any other is read anew.
         if inventory.calls > FEW_CALLS and inventory.complete and not inventory.problems:
             self.stocks[kind.name] = new_stock
         else:

@@ -62,7 +62,7 @@ def record(
         max(cadence_s(levels or [samples[0].t_s]), resource.published_every_s),
         kind=kind,
         level_statistic=resource.statistic,
-        # A datapoint is of as long as AWS publishes one for.
+        # The last level covers the whole time between two datapoints, so it may end after the last sample.
         end_s=max(
             [
                 samples[-1].t_s + period_s,

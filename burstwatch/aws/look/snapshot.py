@@ -110,7 +110,7 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class _KindLook:
-    """One look at one kind: its buckets by key, and what of that is new."""
+    """One look at one kind: its buckets by key, the problems, and how many were judged or not paid for."""
 
     buckets: Mapping[str, Assessed]
     problems: tuple[Problem, ...]
@@ -134,7 +134,7 @@ def look(
     Whatever could be empty within ``demand_horizon_s`` is asked for its demand too; the rest
     only where that can change the verdict. Nothing is asked for beyond the budget.
     """
-    # List every kind before reading any metric, so that resources without time left are unknown and not missing.
+    # List every kind before reading metrics: what there is no time to ask for is then unknown, not missing.
     listed: ItemListing = {}
     stocks = {
         kind.name: (

@@ -132,7 +132,7 @@ class Units:
 
 
 def connect(home: Clients, spec: UnitSpec, deployment: str) -> tuple[Clients, float]:
-    """Clients of a unit: the function's own credentials, or those of the role that it names.
+    """Clients of a unit, and the Unix time at which they expire: with the function's own credentials, or a role's.
 
     Raises:
         AwsError: if the role may not be assumed.

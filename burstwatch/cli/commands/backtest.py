@@ -35,7 +35,7 @@ LOWEST_LEAD_S, HIGHEST_LEAD_S = 60.0, 7_200.0
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One trial in a process of its own. A file is read there, and not sent over."""
+    """One trial to play, perhaps in another process. A workload is read there, so its ``trial`` is a call; a recording is sent over."""
 
     trial: Trial | partial[Trial]
     view: str
@@ -132,7 +132,7 @@ def _policy_names(chosen: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterator[Job]:
-    """Make the trials: each workload at each size and rho, each recording, each resource of the account."""
+    """Make the jobs: each workload at each rho and size, each recording, each resource of the account."""
     job = partial(Job, view=args.view, policies=names, lead_s=args.lead_s)
     sizes = _numbers(args.size_gib or WORKLOAD_SIZES, "size_gib")
     rhos = _numbers(args.rho or RHOS, "rho")
@@ -240,7 +240,7 @@ def _played(jobs: Sequence[Job], processes: int) -> Iterator[Result]:
 
 
 def play(job: Job) -> Result:
-    """One trial, in whatever process this is."""
+    """Score the policies on one trial, in whatever process this is."""
     trial = job.trial if isinstance(job.trial, Trial) else job.trial()
     policies = find_policies()
     chosen = [policies[name] for name in job.policies]

@@ -122,7 +122,7 @@ def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
 
 
 def _is_file(args: Namespace) -> bool:
-    """True if it is a recording: an id has no suffix, and no file is called like it."""
+    """True if a recording is named: the example, stdin, a file that exists, or what looks like a file's path."""
     if args.example or args.series == "-" or Path(args.series).exists():
         return True
     return "/" in args.series or Path(args.series).suffix in {

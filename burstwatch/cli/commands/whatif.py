@@ -99,7 +99,7 @@ def _of_volume(stated: Mapping[str, object], *, as_json: bool) -> str:
 
 
 def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool) -> str:
-    """Answer for a resource of another kind, as its example is described."""
+    """Answer for a resource of another kind, described in the terms of the kind's example."""
     example = kind.example
     _check_allowed(stated, {*example.spec, *example.load}, kind.name)
     spec = {name: str(stated[name]) for name in example.spec if name in stated}

@@ -49,7 +49,7 @@ def measure(flags: MeasureOptions, switches: set[str], options: Options, world: 
         return OK
     if flags.source is not None:
         _refuse_beside("from", BESIDE_FROM, flags, switches)
-        _check_targets(flags)
+        _check_drawings(flags)
         return _show(read_result(flags.source), flags, None, stdout, as_json=as_json)
     drains = "drain" in switches
     ignored = [name for name in AGAINST_DRAIN if name in flags.stated]
@@ -103,7 +103,7 @@ def _measure_here(flags: MeasureOptions, switches: set[str], options: Options, w
         alarms=exporter.cloud.alarms_up() if options.aws != "off" else {},
     )
     check(profile, target, plan, circumstances, drains=flags.confirmed if drains else None)
-    _check_targets(flags)
+    _check_drawings(flags)
     programs = find_programs({step.step.tool for step in plan.steps})
     results = options.measure_results
     if results is not None:
@@ -178,7 +178,7 @@ def _flags(names: Sequence[str]) -> str:
     return ", ".join(f"--{name}" for name in names)
 
 
-def _check_targets(flags: MeasureOptions) -> None:
+def _check_drawings(flags: MeasureOptions) -> None:
     """Check that drawings have a place to go, which is not the result that they are made of.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Expects operations, bytes and latency of a run, with credits and without.
+"""Predicts operations, bytes and latency of a run, with credits and without.
 
 With n operations in flight and a rate of r a second each takes n / r seconds on average
 (Little's law), whatever the disk: a limit on the rate is a floor under the latency.
@@ -99,7 +99,7 @@ def _rates(
     pattern: IoPattern, disk: DiskLimits, *, has_credits: bool, merged: bool
 ) -> ExpectedRates:
     """Find the tightest limit of a pattern, and the rates, credits and latency that it allows."""
-    kib_s = KIB_PER_MIB / pattern.block_kib
+    ops_per_mib = KIB_PER_MIB / pattern.block_kib
     limits: list[tuple[float, Holds]] = [(math.inf, "nothing known")]
     credits_per_op = 0.0
     if pattern.rate_iops is not None:
@@ -120,15 +120,18 @@ def _rates(
     for ways, of_volume in ((disk.ways, True), (disk.cap, False)):
         if ways is not None:
             limits += _by_way(
-                pattern, ways.times(disk.members) if of_volume else ways, kib_s, of_volume=of_volume
+                pattern,
+                ways.times(disk.members) if of_volume else ways,
+                ops_per_mib,
+                of_volume=of_volume,
             )
     if disk.instance is not None:
         limits.append((disk.instance.iops, "instance_iops"))
-        limits.append((disk.instance.mib_s * kib_s, "instance_throughput"))
+        limits.append((disk.instance.mib_s * ops_per_mib, "instance_throughput"))
     iops, holds = min(limits, key=itemgetter(0))
     return ExpectedRates(
         iops=iops,
-        mib_s=iops / kib_s,
+        mib_s=iops / ops_per_mib,
         credits_per_s=0.0 if credits_per_op == 0 else iops * credits_per_op,
         latency_s=pattern.in_flight / iops if math.isfinite(iops) and holds != "asked" else None,
         holds=holds,
@@ -136,7 +139,7 @@ def _rates(
 
 
 def _by_way(
-    pattern: IoPattern, ways: Ways, kib_s: float, *, of_volume: bool
+    pattern: IoPattern, ways: Ways, ops_per_mib: float, *, of_volume: bool
 ) -> list[tuple[float, Holds]]:
     """The limits of reads and of writes, each as one of both together."""
     limits: list[tuple[float, Holds]] = []
@@ -148,7 +151,7 @@ def _by_way(
             limits.append((iops / share, "volume_iops" if of_volume else "instance_iops"))
             limits.append(
                 (
-                    mib_s * kib_s / share,
+                    mib_s * ops_per_mib / share,
                     "volume_throughput" if of_volume else "instance_throughput",
                 )
             )

@@ -85,7 +85,7 @@ def _place(target: Target, at: Circumstances) -> list[str]:
 
 
 def _space(directory: Path, plan: Plan) -> list[str]:
-    """Name the space that is missing; a tenth of the disk stays free."""
+    """Name the space that is missing; a tenth of what is free now stays free."""
     space = os.statvfs(directory)
     free = space.f_bavail * space.f_frsize / MIB
     needed = max(

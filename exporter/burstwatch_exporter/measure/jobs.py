@@ -1,4 +1,4 @@
-"""Defines the runs: fio's job files as data, and the few runs of other programs.
+"""Reads fio's job files into steps, and writes the job file that a step is run with.
 
 A job file is fio's own, and can be given to fio as it is (``SCRATCH=/data/x fio ...``). Here
 it is read, limited, and written anew, so that what is predicted is what is run.

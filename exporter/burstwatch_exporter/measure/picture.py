@@ -45,7 +45,7 @@ def step_charts(step: StepRecord, record: Record) -> Iterator[Chart]:
     if len(points) > 1:
         top = max(value for _, value in points) * HEADROOM or 1.0
         chart = Chart(
-            title=f"{step.name}: mean latency, ms",
+            title=f"{step.name}: {'greatest' if step.tool == 'dbench' else 'mean'} latency, ms",
             x_range=(0.0, points[-1][0]),
             y_range=(0.0, top),
             height=180.0,
@@ -121,7 +121,7 @@ def _limits(step: StepRecord, record: Record) -> list[tuple[str, float]]:
 
 
 def _scaling(title: str, curves: dict[str, list[tuple[int, float]]]) -> Chart:
-    """Draw IOPS over the number of jobs, a curve for each pattern."""
+    """Draw values over the number of jobs, a curve for each pattern."""
     counts = sorted({jobs for points in curves.values() for jobs, _ in points})
     place = {jobs: float(i) for i, jobs in enumerate(counts)}
     top = max(value for points in curves.values() for _, value in points) * HEADROOM or 1.0

@@ -170,7 +170,7 @@ def _spent(credit: CreditBudget | None, rate: float, seconds: float) -> float:
 
 
 def _with_effect(plan: Plan, credit: CreditBudget) -> Plan:
-    """Add what the plan does to the balance: its level afterwards, and when the credits are back."""
+    """Add the share that is left after the plan, and how long the bucket lasts at full burst before and after."""
     bucket, low = credit.bucket, credit.interval.low
     gained = (bucket.refill - min(credit.demand, bucket.refill)) * plan.seconds
     after = tb.clamp_level(bucket, min(bucket.capacity, low + gained) - plan.spends)
@@ -200,7 +200,7 @@ def credit_budget_of(target: Target, *, budget_ratio: float) -> CreditBudget | N
     bucket: no volume spends more.
     """
     buckets = _capacities(target)
-    purses = [
+    budgets = [
         CreditBudget(
             bucket=replace(account.own_bucket, burst=account.bucket.burst),
             interval=account.interval,
@@ -210,17 +210,19 @@ def credit_budget_of(target: Target, *, budget_ratio: float) -> CreditBudget | N
         for account in (view.account for view in target.views)
         if account is not None
     ]
-    return min(purses, key=lambda purse: purse.interval.low / purse.bucket.capacity, default=None)
+    return min(
+        budgets, key=lambda budget: budget.interval.low / budget.bucket.capacity, default=None
+    )
 
 
 def bounds_of(target: Target, *, budget_ratio: float, floor_ratio: float) -> Bounds:
-    """The bounds that no volume may pass."""
-    buckets = _capacities(target)
-    if not buckets or math.isinf(budget_ratio):
+    """The bounds of each volume: credits to spend at most, a share of the smallest bucket, and credits that stay."""
+    capacities = _capacities(target)
+    if not capacities or math.isinf(budget_ratio):
         return Bounds(budget=math.inf, floors={})
     return Bounds(
-        budget=budget_ratio * min(buckets.values()),
-        floors={name: floor_ratio * capacity for name, capacity in buckets.items()},
+        budget=budget_ratio * min(capacities.values()),
+        floors={name: floor_ratio * capacity for name, capacity in capacities.items()},
     )
 
 

@@ -41,7 +41,7 @@ class Program(ABC):
     _process: Process
 
     def is_running(self) -> bool:
-        """True if it still does something. What has to be begun again is."""
+        """True if it still does something; a part that has to run again is started again."""
         return self._process.process.poll() is None
 
     def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
@@ -52,8 +52,8 @@ class Program(ABC):
         return self._process.end(self.ends_with, patience_s=patience_s, may_write=may_write)
 
     @abstractmethod
-    def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:
-        """Return what it measured.
+    def outcome(self, ran_s: float, *, was_stopped: bool) -> Outcome:
+        """Return what it measured in the ``ran_s`` seconds that it ran, from the files that it wrote.
 
         Raises:
             OutputError: if it did not.
@@ -119,7 +119,7 @@ class _Fio(Program):
         )
         self._process.start(stack)
 
-    def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - fio has its own clock
+    def outcome(self, ran_s: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - fio has its own clock
         """Its exit status counts before its own word: some of its errors are only there."""
         self._process.check(was_stopped=was_stopped)
         if not self._output.exists():
@@ -151,7 +151,7 @@ class _Dbench(Program):
         )
         self._process.start(stack)
 
-    def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - dbench has its own clock
+    def outcome(self, ran_s: float, *, was_stopped: bool) -> Outcome:  # noqa: ARG002 - dbench has its own clock
         self._process.check(was_stopped=was_stopped)
         return parse_dbench(self._process.text())
 
@@ -193,7 +193,7 @@ class _Dd(Program):
         return True
 
     def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
-        """Stop all copies together; false if one had to be killed."""
+        """Stop all copies of dd at once, and kill those that go on. Returns whether all have ended."""
         self._failed = [copy for copy in self._copies if copy.process.poll()]
         for copy in self._copies:  # all at once, or the last would go on meanwhile
             copy.tell(signal.SIGINT)
@@ -203,10 +203,10 @@ class _Dd(Program):
         ]
         return all(ended)
 
-    def outcome(self, seconds: float, *, was_stopped: bool) -> Outcome:
+    def outcome(self, ran_s: float, *, was_stopped: bool) -> Outcome:
         for copy in self._failed:
             copy.check(was_stopped=was_stopped)
         text = "\n".join(
             copy.errors.read_text(encoding="utf-8", errors="replace") for copy in self._copies
         )
-        return parse_dd(text, block_bytes=self._block, seconds=seconds)
+        return parse_dd(text, block_bytes=self._block, seconds=ran_s)

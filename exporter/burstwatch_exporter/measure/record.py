@@ -131,7 +131,7 @@ class Record:
 
     @property
     def is_whole(self) -> bool:
-        """True if every step found something and nothing failed."""
+        """True if every step has a result, and nothing failed or was stopped."""
         return (
             not self.failed
             and not self.stopped

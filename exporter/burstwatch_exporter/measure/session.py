@@ -98,7 +98,7 @@ class Session:
         return self._plan.layout_mib == 0 or lay_out(fd, self._plan.layout_mib, go_on=go_on)
 
     def _run_all(self, place: Place) -> None:
-        """Each with an even share of what is left of the budget; one that fails ends no other."""
+        """Run each step with an even share of the budget; a contradiction, or a program that cannot be killed, ends all."""
         steps = self._plan.steps
         for i, planned in enumerate(steps):
             spent = self._watch.now.spent_most
@@ -126,7 +126,7 @@ class Session:
         return run
 
     def _run_drain(self, place: Place, recover_s: float) -> None:
-        """Until it has fallen; then a rest, and what it bursts with after it."""
+        """Run until the rate has fallen, rest, and run again for what came in."""
         (planned,) = self._plan.steps
         if self._plan.credit is None:
             return

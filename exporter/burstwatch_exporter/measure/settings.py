@@ -23,10 +23,10 @@ SWITCHES = {
 }
 
 
-def _share(name: str, percent: float, text: str, *, low: float = 0.0) -> Any:  # noqa: ANN401 - as declare
+def _share(name: str, default_percent: float, text: str, *, low: float = 0.0) -> Any:  # noqa: ANN401 - as declare
     """A setting in percent, kept as a share."""
     return declare(
-        percent,
+        default_percent,
         text,
         name=name,
         low=low,
@@ -116,7 +116,7 @@ SETTINGS = settings_of(MeasureOptions)
 
 
 def parse_measure_options(texts: Mapping[str, str]) -> MeasureOptions:
-    """Settings by name, as text.
+    """Parse settings given by name, as text.
 
     Raises:
         ValueError: naming every value that is not allowed.

@@ -101,7 +101,7 @@ class Watch:
 
     @property
     def is_gone(self) -> bool:
-        """True if a volume is not there any more."""
+        """True if the volumes cannot be watched any more."""
         return bool(self._gone)
 
     def _note(self) -> None:

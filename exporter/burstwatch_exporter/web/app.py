@@ -51,11 +51,13 @@ class App(Application):
     """The application, with its threads."""
 
     def __init__(self, site: Site, passwords: Passwords, refusals: Refusals) -> None:
-        """All threads are there from the beginning."""
+        """All threads are there from the beginning: those that render pages, and one that checks passwords."""
         self.site, self._passwords, self.refusals = site, passwords, refusals
         self._scrapes, self._checks = _threads(SCRAPE_THREADS), _threads(1)
+        # Pages that are being rendered, by content type and whether they are packed.
         self._under_way: dict[tuple[str, bool], asyncio.Future[RenderedPage]] = {}
-        self._guesses: Counter[str] = Counter()
+        # Passwords that wait to be checked, by the network they come from.
+        self._waiting: Counter[str] = Counter()
         super().__init__(
             [
                 ("/metrics", _Metrics),
@@ -106,17 +108,17 @@ class App(Application):
         network = network_of(address)
         if self._passwords.is_known(authorization):
             return True
-        if self._guesses[network] >= GUESSES_OF_ONE or self._guesses.total() >= GUESSES:
+        if self._waiting[network] >= GUESSES_OF_ONE or self._waiting.total() >= GUESSES:
             self.refusals.note("busy")
             raise HTTPError(503)
-        self._guesses[network] += 1
+        self._waiting[network] += 1
         try:
             check = self._passwords.allow
             return await asyncio.get_running_loop().run_in_executor(
                 self._checks, check, authorization
             )
         finally:
-            self._guesses -= Counter([network])
+            self._waiting -= Counter([network])
 
 
 def network_of(address: str) -> str:

@@ -142,7 +142,7 @@ def read_web_config(path: Path) -> WebConfig:
 
 
 def _tls(entry: _TlsEntry, folder: Path, problems: list[str]) -> Tls:
-    """Check the file's TLS settings against each other; each mistake is a problem."""
+    """Make the TLS settings of the file; each mistake is added to ``problems``."""
     auth, ca_file = CLIENT_AUTH[entry.client_auth_type], entry.client_ca_file
     if auth != ssl.CERT_NONE and not ca_file:
         problems.append(f"client_auth_type {entry.client_auth_type} needs client_ca_file")

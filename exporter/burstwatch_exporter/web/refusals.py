@@ -33,7 +33,7 @@ class Refusals:
         self._logged_at = -LOGGED_EVERY_S
 
     def note(self, reason: Reason) -> None:
-        """One more; the loop of the server calls this."""
+        """Count one more."""
         self._counts[reason] += 1
         news = self._counts - self._logged
         is_worth_it = news.total() > news["incomplete"] or news["incomplete"] >= MANY_INCOMPLETE

@@ -134,7 +134,7 @@ class _Http(HTTPServer):
         """Tornado sets what it was given, which is nothing."""
 
     def _handle_connection(self, connection: socket.socket, address: Any) -> None:  # noqa: ANN401 - a socket's address
-        """Tornado logs each connection that was reset before its handshake as an error of the loop."""
+        """Count a connection reset before its handshake, which Tornado would log as an error of the loop."""
         try:
             super()._handle_connection(connection, address)
         except OSError:
