@@ -78,7 +78,7 @@ def spend_rate(bucket: Bucket, *, level: float, demand: float) -> float:
 def time_to_empty(bucket: Bucket, *, level: float, demand: float) -> float:
     """Seconds until the level is 0 at a constant demand; ``inf`` if it never is.
 
-    An empty bucket has emptied: 0, unless the demand lets it recover.
+    An empty bucket gives 0, or ``inf`` where the demand is no more than what comes in.
     """
     net = spend_rate(bucket, level=bucket.capacity, demand=demand) - bucket.refill
     if net <= ROUNDING * max(1.0, bucket.refill):

@@ -43,10 +43,10 @@ metrics.set_default_dimensions(Deployment=config.deployment)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Sweep what the event names, or what each of its messages does, once; or do a step of a drill, or the digest.
+    """Sweep what the event, or each of its messages, names; or take a step of a drill, or send the digest.
 
-    Raises only for an event that names nothing. A message that does not is one of the
-    ``batchItemFailures``, and costs no other.
+    Raises for an event that is not as allowed, and what AWS refuses of a digest. A message that fails is one
+    of the ``batchItemFailures``, and costs no other.
     """
     if "digest" in event:
         return _digest(str(event["digest"]), event.get("fixed_usd_a_month"))

@@ -412,3 +412,13 @@ def test_the_token_of_every_listing_is_one_that_the_inventory_knows(kind: Kind) 
     for listing in kind.listings:
         if listing.page_size is not None:
             assert paginators(listing.service)[listing.operation]["output_token"] in TOKENS
+
+
+def test_two_things_of_one_name_in_two_services_are_two_resources() -> None:
+    ids: dict[str, set[str]] = {}
+    for kind in find_kinds().values():
+        if kind.inventory.has_names:
+            ids.setdefault(kind.resource_id("carts"), set()).add(kind.inventory.service)
+    assert {
+        resource_id: services for resource_id, services in ids.items() if len(services) > 1
+    } == {}

@@ -16,6 +16,8 @@ from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import threshold_for
 from burstwatch.forecast.policy import assess
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind
 from tests.unit.played import rows_of, steady
 from tools.readme import PARTS, PICTURES, generated
 from tools.site import pages
@@ -151,3 +153,23 @@ def test_every_alarm_of_the_stack_is_explained() -> None:
     for name in names:
         last = name.rpartition("-")[2]
         assert f"…-{name}`" in README or f"`-{last}`" in README, name
+
+
+#: Services as people write them.
+SPELLED = {"elasticache": "ElastiCache", "fsx": "FSx"}
+
+
+@pytest.mark.parametrize("kind", find_kinds().values(), ids=lambda kind: kind.name)
+def test_the_docs_name_what_a_sweep_lists_and_the_permission_that_a_snooze_needs(
+    kind: Kind,
+) -> None:
+    docs = ROOT / "docs"
+    service = kind.inventory.service
+    listed = (docs / "security.md").read_text().split("inventories of ")[1].partition(", tags")[0]
+    assert SPELLED.get(service, service.upper()) in listed
+    tagged = (docs / "alerting.md").read_text().split("`snooze` also needs")[1].partition("##")[0]
+    for method in (kind.tagging.put_operation, kind.tagging.remove_operation):
+        assert method in tagged
+    assert SPELLED.get(kind.tagging.service, kind.tagging.service.upper()) in tagged.replace(
+        "ec2", "EC2"
+    )

@@ -73,7 +73,7 @@ def _smallest_size(volume_type: str, volume: VolumeSpec, needed_rate: float) -> 
 def _gp3_rates(volume: VolumeSpec, needed_rate: float, load: Load | None) -> tuple[float, float]:
     """IOPS and MiB/s of a gp3 that serves ``needed_rate`` in I/O of the present size.
 
-    Where the load is not known, all that the volume gives.
+    Where the load is not known, an SSD's MiB/s are all that the volume gives, and an HDD's IOPS the fewest.
     """
     io_kib = load.io_kib if load else 0.0
     if volume.unit == "io":

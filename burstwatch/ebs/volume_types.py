@@ -85,7 +85,7 @@ class HddCredits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Provisioned:
-    """The rates that an owner chooses: at least ``iops``, and so many more for each GiB.
+    """The rates that an owner chooses: ``iops`` at the least, and up to ``iops_per_gib`` for each GiB.
 
     ``mib_s_per_iops`` is None where the throughput is not chosen.
     """

@@ -63,7 +63,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
 ) -> Projection:
     """Project one observation.
 
-    ``max_data_age_s`` is how old a datapoint's end may be before the resource is
+    ``max_data_age_s`` is how old a datapoint's end may be, beyond its period, before the resource is
     taken as idle (others of its unit have fresh data) or unknown (none has).
     """
     resource, now = observation.resource, observation.at

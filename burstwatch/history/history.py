@@ -59,7 +59,10 @@ class History:
 
     @property
     def levels(self) -> list[float]:
-        """Shares of the bucket by slot, infinite where there is no datapoint; may be longer."""
+        """Shares of the bucket by slot, the oldest first; infinite where there is no datapoint.
+
+        The list goes on after ``size``, with what nobody has seen yet: read up to ``newest_slot()``, which may be -1.
+        """
         return self.track.levels
 
     @property

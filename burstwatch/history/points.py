@@ -82,7 +82,7 @@ def is_fine(start_s: float) -> bool:
 
 
 def cadence_s(starts: Sequence[float]) -> float:
-    """Seconds between datapoints: 60, or 300 where all points show it.
+    """Seconds between datapoints: 60, or 300 where their times show it.
 
     AWS documents one minute for EBS; older volumes and guides still show five. A
     volume with little I/O leaves out minutes, which is not five-minute data: for that

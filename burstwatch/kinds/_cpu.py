@@ -110,7 +110,7 @@ class CpuSpec:
 
     @property
     def bucket(self) -> Bucket:
-        """The bucket in vCPU-seconds; its burst includes AWS's allowance."""
+        """The bucket in vCPU-seconds; its burst is what the vCPUs can spend, and ``ALLOWANCE`` more."""
         return Bucket(
             capacity=self.earned_h * HOURS_KEPT.value * CREDIT_S,
             refill=self.baseline,

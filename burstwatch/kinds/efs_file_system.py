@@ -1,7 +1,7 @@
 """EFS file systems in bursting mode: burst credits in bytes, here in MiB.
 
 AWS meters what is stored about once an hour, and earns and bursts by that. Metered I/O is the
-charge itself. The largest time to fill is months: a small file system earns next to nothing.
+charge itself. Filling can take months or years: a small file system earns next to nothing.
 """
 
 import math

@@ -81,7 +81,7 @@ def parse_episode(record: Mapping[str, Any]) -> Episode:
 
 
 def lasting_fix(kind: Kind, resource: Resource) -> str:
-    """The cheapest change after which the bucket would last at its highest rate; empty without one."""
+    """The soonest change, and of those the cheapest, with which the bucket would last at its highest rate; empty without one."""
     if resource.bucket is None:
         return ""
     fixes = kind.fixes(resource, resource.bucket.burst, {})

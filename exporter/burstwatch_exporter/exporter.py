@@ -80,8 +80,8 @@ class Exporter:
     def sample(self) -> None:
         """Read the counters, and write what is due."""
         self.host.observe()
-        is_late = self._clock.boot() - self._asked_imds_at >= IMDS_AGAIN_S
-        if self.instance_type == ASKS_IMDS and is_late:
+        is_due = self._clock.boot() - self._asked_imds_at >= IMDS_AGAIN_S
+        if self.instance_type == ASKS_IMDS and is_due:
             self._asked_imds_at = self._clock.boot()
             self.host.set_instance(self._ask_instance())
             self._extras += self._cpu()

@@ -183,7 +183,9 @@ class Host:
                     asleep_s=max(0.0, asleep_s),
                     doubt=doubts.get(name),
                 )
-                account = self._view_of(self._account(disk, spec, reading), disk, instance_binding)
+                account = self._account_of(
+                    self._ledger_of(disk, spec, reading), disk, instance_binding
+                )
             views.append(
                 View(
                     disk=disk,
@@ -201,7 +203,7 @@ class Host:
             container_files=self._devices.container_files,
         )
 
-    def _view_of(self, ledger: Ledger, disk: Disk, instance_binding: Binding) -> Account:
+    def _account_of(self, ledger: Ledger, disk: Disk, instance_binding: Binding) -> Account:
         """Collect what a ledger knows now of its volume's credits."""
         rate = self._rates.get(disk)
         return Account(
@@ -398,7 +400,7 @@ class Host:
             else:
                 ledger.go_on_with(disk, spec)
 
-    def _account(self, disk: Disk, spec: DiskSpec, reading: Reading) -> Ledger:
+    def _ledger_of(self, disk: Disk, spec: DiskSpec, reading: Reading) -> Ledger:
         """The volume's account, moved on to the reading or begun at it."""
         ledger = self._ledgers.get(disk.key)
         if ledger is not None:

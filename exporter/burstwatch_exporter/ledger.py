@@ -168,11 +168,11 @@ class Ledger:
         cost = self._cost(done, slept_s=slept_s)
         self._slack_s = max(self._slack_s, reading.slack_s)
         believed, self.reading = self._now(has_fallen=False), reading
-        now = self._in_flight()
+        in_flight = self._in_flight()
         self._tally(cost, seconds)
         self._is_confirmed = True
         self.interval = iv.after_seen(
-            self.own_bucket, self.interval, seconds=seconds, charge=cost, in_flight=now
+            self.own_bucket, self.interval, seconds=seconds, charge=cost, in_flight=in_flight
         )
         if self._is_contradicted_by(cost, seconds):
             self._remember(believed)
@@ -190,7 +190,7 @@ class Ledger:
             self._recent.note(reading.at, cost)
         if self._trail is not None:
             self._trail.note(
-                reading.wall_s, charged=self.charged, in_flight=now, interval=self.seen()
+                reading.wall_s, charged=self.charged, in_flight=in_flight, interval=self.seen()
             )
 
     def distrust(self, seconds: float) -> None:

@@ -33,7 +33,7 @@ class _SlowError(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Agreement:
+class _Comparison:
     """By how many operations EBS was ahead of the kernel when they were last compared, and when."""
 
     identity: tuple[str, str, float | None]
@@ -51,7 +51,7 @@ class NvmeSource:
         self._helper = helper
         #: Hears of each comparison what EBS has counted beyond the kernel, or nothing.
         self.on_comparison: OnComparison = lambda *_: None
-        self._agreements: dict[str, _Agreement] = {}
+        self._comparisons: dict[str, _Comparison] = {}
         #: By disk: until when it is not asked, and when it was asked last.
         self._paused: dict[str, float] = {}
         self._asked: dict[str, float] = {}
@@ -96,9 +96,9 @@ class NvmeSource:
         if counters is None:
             return
         ahead = stats.read_ops + stats.write_ops - counters.ops
-        before = self._agreements.get(disk.name)
-        agreement = _Agreement(identity=disk.identity, ahead=ahead, at=at)
-        self._agreements[disk.name] = agreement
+        before = self._comparisons.get(disk.name)
+        comparison = _Comparison(identity=disk.identity, ahead=ahead, at=at)
+        self._comparisons[disk.name] = comparison
         if before is None or before.identity != disk.identity or view.spec is None:
             return
         more, words = ahead - before.ahead, ""

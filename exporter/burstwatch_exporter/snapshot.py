@@ -58,7 +58,7 @@ class View:
     """A volume at one instant.
 
     ``counters`` is None where the kernel shows none now, ``spec`` where its type is not known, and
-    ``account`` where it has no bucket. ``doubt`` is why its counters are not believed.
+    ``account`` where it has no bucket or has not been read yet. ``doubt`` is why its counters are not believed.
     """
 
     disk: Disk

@@ -24,7 +24,7 @@ class Saved:
     ``wall_s`` is the same by the wall clock, which is what goes on across a reboot.
     ``name`` and ``sequence`` tell the device that ``counters`` are of; ``bucket`` and
     ``spec_id`` (type and size) what the volume was then. ``asleep_s`` is how long the host had slept
-    since its start, ``largest_kib`` the most that a request had carried, and ``is_counted`` whether
+    since its start, ``largest_kib`` the most that a request could carry, and ``is_counted`` whether
     the counters were believed. An earlier version wrote none of the three.
     """
 

@@ -18,7 +18,6 @@ from monitoring.dashboards.parts import (
 )
 
 KIND = "prometheus"
-#: What every query asks for only.
 #: A disk in a legend.
 DISK = "{{device}}"
 HOSTS = 'job=~"$job",instance=~"$instance"'

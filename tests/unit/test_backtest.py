@@ -236,7 +236,7 @@ def test_the_oracle_is_perfect_and_burstwatch_in_time(workload: Path, tmp_path: 
     [
         ((), "nothing to play"),
         (("nowhere.csv",), "nowhere.csv"),
-        (("{file}", "--policy", "best"), "unknown policy 'best', allowed are guarantee,"),
+        (("{file}", "--policy", "best"), "unknown policy 'best', allowed are "),
         (("{file}", "--rho", "x"), "rho is 'x', allowed are numbers above 0"),
         (("{file}", "--size-gib", "-1"), "--size-gib is '-1'"),
         (("{file}", "--size-gib", "2000"), "baseline of 6000 IOPS, at or above its burst"),

@@ -161,10 +161,10 @@ def tags_of(members: Iterable[str], *, before: Iterable[str]) -> dict[str, str]:
 
 def read_members(tags: Mapping[str, str]) -> frozenset[str]:
     """The members in the tags of a mass alarm."""
-    text = [value for key, value in tags.items() if key.startswith(TAG)]
+    values = [value for key, value in tags.items() if key.startswith(TAG)]
     return frozenset(
         value[start : start + FINGERPRINT_LENGTH]
-        for value in text
+        for value in values
         for start in range(0, len(value), FINGERPRINT_LENGTH)
     )
 

@@ -218,7 +218,7 @@ def _is_unsure(
     """True if too little is known of what can be spent from to lower its alarm; a higher one may begin.
 
     After a change of size or type, and after a start, nothing before counts. The demand must be seen anew, and a bucket that
-    is nearly empty has as long as any other to show no danger.
+    is not nearly full has as long as any other to show no danger.
     """
     if resource.bucket is None or not resource.can_spend:
         return False
@@ -237,8 +237,8 @@ def _plan_orphans(
     """End the alarms of what is gone, of a kind no longer watched, or of a drill that was killed."""
     for alarms in orphans:
         kind = alarms[0].kind
-        drill = alarms[0].timeline
-        is_fresh = drill.over_s is None and now - drill.opened_s <= DRILL_LASTS_S
+        timeline = alarms[0].timeline
+        is_fresh = timeline.over_s is None and now - timeline.opened_s <= DRILL_LASTS_S
         is_under_way = kind == DRILL and is_fresh
         # Of a kind that could never be listed, as far as is known, nothing is known to be gone.
         if not kind or is_under_way or kind in snapshot.unlisted:

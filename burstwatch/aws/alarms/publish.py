@@ -42,14 +42,16 @@ def publish_severities(
     new = {resource_id for resource_id, _ in plan.create} | plan.new_groups.keys()
     severities: list[dict[str, Any]] = []
     ranges: list[dict[str, Any]] = []
-    for (kind, resource_id), number in plan.severities.items():
-        of_it = resource_dimensions(config, kind, resource_id, foreign=snapshot.foreign)
+    for (kind, resource_id), severity in plan.severities.items():
+        dimensions = resource_dimensions(config, kind, resource_id, foreign=snapshot.foreign)
         times = [snapshot.at, snapshot.at - ALARM_PERIOD_S] if resource_id in new else [snapshot.at]
-        severities += [datum(SEVERITY_METRIC, of_it, at, float(number), "None") for at in times]
+        severities += [
+            datum(SEVERITY_METRIC, dimensions, at, float(severity), "None") for at in times
+        ]
         entry = snapshot.assessments.get(resource_id)
         time_bounds = None if entry is None else time_left(entry[1], snapshot.at)
         if time_bounds is not None:
-            ranges.append(_range_datum(of_it, snapshot.at, *time_bounds))
+            ranges.append(_range_datum(dimensions, snapshot.at, *time_bounds))
     # Apart, and after what the alarms need.
     return _put(clients, severities) + _put(clients, ranges)
 

@@ -128,14 +128,14 @@ def listing_id(unit: Unit, kind: str) -> str:
     return f"{unit}{GROUP}{kind}"
 
 
-def part_of(mass: str) -> str:
+def part_of(group_id: str) -> str:
     """The name of the part in the id of a group."""
-    return mass.partition(GROUP)[0]
+    return group_id.partition(GROUP)[0]
 
 
-def group_of(mass: str) -> str:
+def group_of(group_id: str) -> str:
     """The name of the group in its id."""
-    return mass.partition(GROUP)[2].partition(".")[0]
+    return group_id.partition(GROUP)[2].partition(".")[0]
 
 
 def metric_id(kind: str, resource_id: str, foreign: str) -> str:

@@ -22,7 +22,7 @@ BACK_HOURS = 24
 
 @dataclass(kw_only=True)
 class Budget:
-    """``rate`` metrics a second come in, ``available`` are there as of ``at``; it was ``opened_at`` then.
+    """Metrics that may be asked for: ``available`` as of ``at``, and ``rate`` more a second. It was read at ``opened_at``.
 
     Unlike the buckets that are watched, it can be overdrawn: what others spent counts too.
     """

@@ -34,7 +34,7 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
     ahead = [seconds for seconds in times if seconds > 0]  # what is dry already is counted as that
     numbers: dict[str, float] = {
         "ResourcesSeen": len(assessments),
-        # A resource without any published metric stays unknown: it is counted, and is no alarm.
+        # Not counted: a resource of which AWS publishes nothing; the log has it as "unpublished".
         # A resource that has just been started has no datapoint yet: it is unknown, and no alarm either.
         "ResourcesUnknown": sum(
             a.verdict == "unknown" and a.projection.is_published and not _is_young(r, snapshot.at)

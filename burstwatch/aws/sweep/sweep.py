@@ -84,13 +84,13 @@ def sweep(
     snapshot = replace(snapshot, foreign=foreign)
     close = partial(close_episode, clients, snapshot, deadline=deadline.plus(READ_ALARMS_S))
     is_hearing_due = memory.seconds_since_heard(now) >= HEARING_S
-    alarms = reconcile(
+    reconciled = reconcile(
         publisher, snapshot, listed, config, close=close, is_hearing_due=is_hearing_due, now=now
     )
-    memory.heard_at = now if alarms.is_heard else memory.heard_at
-    problems += alarms.problems
+    memory.heard_at = now if reconciled.is_heard else memory.heard_at
+    problems += reconciled.problems
     # A sweep that could not see everything, or make an alarm, is not complete, and its silence must alarm.
-    completed = alarms.is_complete and not snapshot.incomplete and not snapshot.is_blind
+    completed = reconciled.is_complete and not snapshot.incomplete and not snapshot.is_blind
     if completed:
         # Last: all before it was acknowledged.
         unpublished = publish_of_unit(publisher, snapshot, config, HEARTBEAT_METRIC, 1.0)
@@ -99,11 +99,11 @@ def sweep(
     return Sweep(
         snapshot=snapshot,
         problems=tuple(problems),
-        created=alarms.created,
-        deleted=alarms.deleted,
-        closed=alarms.closed,
+        created=reconciled.created,
+        deleted=reconciled.deleted,
+        closed=reconciled.closed,
         completed=completed,
-        announced=alarms.announced,
+        announced=reconciled.announced,
         throttled=_throttled(clients, home) - throttled_before,
     )
 

@@ -7,7 +7,16 @@ from burstwatch.backtest.evaluate import Policy
 
 
 def find_policies() -> dict[str, Policy]:
-    """Every policy by name, in the order of the files' names."""
-    names = sorted(info.name for info in iter_modules(__path__))
-    policy_lists = [import_module(f"{__name__}.{name}").POLICIES for name in names]
-    return {policy.name: policy for policies in policy_lists for policy in policies}
+    """Every policy by name, in the order of the files' names.
+
+    Raises:
+        ValueError: if two policies have one name.
+    """
+    by_name: dict[str, Policy] = {}
+    for module_name in sorted(info.name for info in iter_modules(__path__)):
+        for policy in import_module(f"{__name__}.{module_name}").POLICIES:
+            if policy.name in by_name:
+                msg = f"two policies are called {policy.name!r}, the second in {module_name}.py"
+                raise ValueError(msg)
+            by_name[policy.name] = policy
+    return by_name

@@ -45,6 +45,7 @@ class Job:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The workloads, the volumes, the views of the data and the rules."""
+    rules = [f"{policy.name}, {policy.help}" for policy in find_policies().values()]
     parser.epilog = f"FILE is a workload (a file with the columns {','.join(WORKLOAD_COLUMNS)}) or a recording. {FORMATS.strip()}"
     parser.add_argument("series", nargs="*", metavar="FILE", help="workloads or recorded series")
     parser.add_argument(
@@ -75,7 +76,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         action="append",
-        help="score only this rule; can be repeated (default: all rules)",
+        help=f"score only this rule; can be repeated (default: all rules): {'; '.join(rules)}".replace(
+            "%", "%%"
+        ),
     )
     parser.add_argument(
         "--lead-s",

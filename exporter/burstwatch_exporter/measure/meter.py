@@ -120,9 +120,11 @@ class Meter:
             msg = f"the host slept for {slept_s:.0f} s, and the I/O of that time is in no counter"
             raise GoneError(msg)
         names = [view.disk.name for view in self._views]
-        lines = [*names, *(path for view in self._views for path in view.disk.paths)]
+        device_names = [*names, *(path for view in self._views for path in view.disk.paths)]
         own_lines = "\n".join(
-            line for line in text.splitlines() if line.split()[2:3] in [[name] for name in lines]
+            line
+            for line in text.splitlines()
+            if line.split()[2:3] in [[name] for name in device_names]
         )
         stats = parse_diskstats(own_lines)
         counters = {
