@@ -14,6 +14,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.doubts import doubts
+from burstwatch.recordings.formats.documents import json_programs
 from burstwatch.recordings.grid import LONGEST_PERIOD_S, to_grid
 from burstwatch.recordings.matching import match_metrics
 from burstwatch.recordings.reading import read_file, read_text
@@ -21,11 +22,10 @@ from burstwatch.recordings.samples import Contents, to_points
 
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}
-FORMATS = """
-FILE comes from the CloudWatch console, `aws cloudwatch get-metric-statistics` or `get-metric-data`,
-Grafana's inspector, Prometheus's query_range or `burstwatch export`. It can be a .gz. - reads standard
-input. A file with only the balance is enough. Docs: docs/recordings.md
-"""
+FORMATS = (
+    f"FILE comes from the CloudWatch console, {', '.join(json_programs())} or `burstwatch export`. It can be a .gz. "
+    "- reads standard input. A file with only the balance is enough. Docs: docs/recordings.md"
+)
 
 
 def add_series_arguments(parser: ArgumentParser, *, metavar: str = "FILE") -> None:

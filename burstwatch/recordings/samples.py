@@ -145,7 +145,7 @@ def to_points(
 class RecordedSeries:
     """One series of a file, in the file's order.
 
-    ``names`` are what the file calls it, the most telling one first. ``statistic`` is CloudWatch's,
+    ``names`` are what the file calls it, the most telling one first; a metric is looked for in all of them. ``statistic`` is CloudWatch's,
     or empty where the file does not say; ``period_s`` is None there. ``points`` are pairs of a
     time in seconds and a value.
     """
@@ -174,7 +174,7 @@ class Contents:
     series: list[RecordedSeries]
     row_times: tuple[float, ...] = ()
     is_own: bool = False
-    gaps_are_silence: bool = True
+    gaps_are_silence: bool
     kind: str = ""
     spec: Mapping[str, str]
     level_statistic: str = ""

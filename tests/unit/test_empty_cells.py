@@ -63,6 +63,20 @@ def get_metric_data_of(values: Values, _empty: str) -> str:
     return json.dumps({"MetricDataResults": [series]})
 
 
+def get_metric_statistics_of(values: Values, _empty: str) -> str:
+    datapoints = [{"Timestamp": _time(at), "Minimum": value} for at, value in enumerate(values)]
+    return json.dumps({"Label": "BurstBalance", "Datapoints": datapoints})
+
+
+def grafana_of(values: Values, _empty: str) -> str:
+    times = {
+        "type": "time",
+        "values": [1000 * (START_S + PERIOD_S * at) for at in range(len(values))],
+    }
+    balance = {"type": "number", "name": "BurstBalance", "values": values}
+    return json.dumps({"series": [{"fields": [times, balance]}]})
+
+
 def prometheus_of(values: Values, _empty: str) -> str:
     pairs = [
         [START_S + PERIOD_S * at, "NaN" if value is None else str(value)]
@@ -82,6 +96,8 @@ FORMATS: dict[str, Callable[[Values, str], str]] = {
     "console": console_of,
     "own": own_of,
     "get-metric-data": get_metric_data_of,
+    "get-metric-statistics": get_metric_statistics_of,
+    "grafana": grafana_of,
     "prometheus": prometheus_of,
 }
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import sys
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.cli.main import run
+from burstwatch.recordings import formats
 from burstwatch.recordings.cells import parse_number, parse_time_cell
+from burstwatch.recordings.formats.documents import json_formats, json_programs, read_documents
 from tests.recorded import volume_samples
 
 FILES = Path(__file__).parents[1] / "recordings"
@@ -395,7 +398,7 @@ def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("{}", "JSON of an unknown form, allowed are the answer of get-metric-statistics"),
+        ("{}", "JSON of an unknown form, allowed are the answers of"),
         ("[1,2]", "JSON of an unknown form"),
         ('{"Datapoints": [{"Timestamp": "x", "Minimum": 3}]}', "a time is 'x', allowed are seconds"),
         ('{"Datapoints": [{"Timestamp": 3, "Minimum": "x"}]}', "a value is 'x', allowed is a number"),
@@ -524,3 +527,38 @@ def test_jitter_below_a_fifth_of_a_period_never_loses_a_row(late: list[int], fir
     assert len(samples) == len(rows)
     gaps = {b.t_s - a.t_s for a, b in pairwise(samples)}
     assert gaps == {120.0}
+
+
+INFLUXDB = """
+from burstwatch.recordings.cells import parse_points
+from burstwatch.recordings.samples import Contents, RecordedSeries
+
+PROGRAMS = ("InfluxDB",)
+
+
+def read_document(document):
+    if not isinstance(document, dict) or not isinstance(document.get("results"), list):
+        return None
+    (series,) = document["results"][0]["series"]
+    balance = RecordedSeries(names=(series["name"],), points=parse_points(series["values"]))
+    return Contents(format="InfluxDB", series=[balance], gaps_are_silence=False, spec={})
+"""
+
+
+@pytest.mark.parametrize("module_name", ["aaa", "zzz"])
+def test_a_format_is_found_by_its_file_whatever_its_name_and_whoever_is_asked_before_it(
+    module_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / f"{module_name}.py").write_text(INFLUXDB)
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
+    json_formats.cache_clear()
+    try:
+        values = [[60 * minute, 99.0 - minute] for minute in range(3)]
+        answer = {"results": [{"series": [{"name": "BurstBalance", "values": values}]}]}
+        (series,) = read_documents(json.dumps(answer), name="file").series
+        assert (series.names, len(series.points)) == (("BurstBalance",), 3)
+        assert "InfluxDB" in json_programs()
+    finally:
+        monkeypatch.undo()
+        json_formats.cache_clear()
+        sys.modules.pop(f"{formats.__name__}.{module_name}", None)

@@ -46,7 +46,7 @@ class Job:
 def add_arguments(parser: ArgumentParser) -> None:
     """The workloads, the volumes, the views of the data and the rules."""
     rules = [f"{policy.name}, {policy.help}" for policy in find_policies().values()]
-    parser.epilog = f"FILE is a workload (a file with the columns {','.join(WORKLOAD_COLUMNS)}) or a recording. {FORMATS.strip()}"
+    parser.epilog = f"FILE is a workload (a file with the columns {','.join(WORKLOAD_COLUMNS)}) or a recording. {FORMATS}"
     parser.add_argument("series", nargs="*", metavar="FILE", help="workloads or recorded series")
     parser.add_argument(
         "--from-account",

@@ -32,7 +32,7 @@ BEFORE_PAGE_S = 900.0
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The subject, and the file to draw it into."""
-    parser.epilog = f"ID is a resource of the account, such as vol-...; {FORMATS.strip()}"
+    parser.epilog = f"ID is a resource of the account, such as vol-...; {FORMATS}"
     add_series_arguments(parser, metavar="FILE|ID")
     add_account_arguments(parser)
     parser.add_argument(

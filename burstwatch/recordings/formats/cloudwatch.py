@@ -8,6 +8,7 @@ from typing import Any
 from burstwatch.recordings.cells import parse_points
 from burstwatch.recordings.samples import Contents, RecordedSeries
 
+PROGRAMS = ("`aws cloudwatch get-metric-statistics`", "`get-metric-data`")
 #: How a datapoint names its values, the one that `burstwatch` asks for first.
 STATISTICS = ("Minimum", "Sum", "Average", "Maximum")
 
@@ -21,7 +22,12 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
     if not isinstance(document, dict):
         return None
     if "Datapoints" in document:
-        return Contents(format="get-metric-statistics", series=_statistics(document), spec={})
+        return Contents(
+            format="get-metric-statistics",
+            series=_statistics(document),
+            gaps_are_silence=True,
+            spec={},
+        )
     if "MetricDataResults" in document:
         return Contents(
             format="get-metric-data",
@@ -32,6 +38,7 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
                 )
                 for result in document["MetricDataResults"]
             ],
+            gaps_are_silence=True,
             spec={},
             notes=_missing_parts(document),
         )

@@ -4,17 +4,29 @@ Several documents may follow one another: people join the answers of several cal
 """
 
 import json
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, TypeAlias
 
-from burstwatch.recordings.formats import cloudwatch, grafana, prometheus
+from burstwatch.recordings import formats
 from burstwatch.recordings.samples import Contents
 
 Document: TypeAlias = Any  # whatever JSON holds
-READERS = (cloudwatch.read_document, grafana.read_document, prometheus.read_document)
-ALLOWED = (
-    "the answer of get-metric-statistics, get-metric-data, Grafana's inspector or "
-    "Prometheus's query_range"
-)
+
+
+@cache
+def json_formats() -> tuple[ModuleType, ...]:
+    """The modules beside this one that read JSON, by their names: each has ``read_document`` and ``PROGRAMS``."""
+    names = sorted(info.name for info in iter_modules(formats.__path__))
+    modules = [import_module(f"{formats.__name__}.{name}") for name in names]
+    return tuple(module for module in modules if hasattr(module, "read_document"))
+
+
+def json_programs() -> list[str]:
+    """The programs whose JSON can be read, as people call them."""
+    return [program for module in json_formats() for program in module.PROGRAMS]
 
 
 def read_documents(text: str, *, name: str) -> Contents:
@@ -56,16 +68,16 @@ def _documents(text: str, *, name: str) -> list[Document]:
 
 def _read(document: Document, *, name: str) -> Contents:
     """Read a document with the first reader that knows its shape; raises ValueError if none does."""
-    try:
-        for read in READERS:
-            contents = read(document)
-            if contents is not None:
-                return contents
-    except ValueError as error:
-        msg = f"{name}: {error}"
-        raise ValueError(msg) from None
-    except (AttributeError, IndexError, KeyError, OverflowError, TypeError):
-        # A document of the right shape with something else inside it.
-        pass
-    msg = f"{name} is JSON of an unknown form, allowed are {ALLOWED}"
+    for module in json_formats():
+        try:
+            contents: Contents | None = module.read_document(document)
+        except ValueError as error:
+            msg = f"{name}: {error}"
+            raise ValueError(msg) from None
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError):
+            continue  # like a document of that program, with something else inside it
+        if contents is not None:
+            return contents
+    *programs, last = json_programs()
+    msg = f"{name} is JSON of an unknown form, allowed are the answers of {', '.join(programs)} or {last}"
     raise ValueError(msg)

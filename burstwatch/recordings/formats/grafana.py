@@ -10,6 +10,8 @@ from typing import Any
 from burstwatch.recordings.cells import parse_points
 from burstwatch.recordings.samples import Contents, RecordedSeries
 
+PROGRAMS = ("Grafana's inspector",)
+
 
 def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
     """The number fields of all frames, or None for a document of another program.
@@ -23,6 +25,7 @@ def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
     return Contents(
         format="JSON of Grafana",
         series=[series for frame in frames for series in _series(frame)],
+        gaps_are_silence=True,
         spec={},
     )
 

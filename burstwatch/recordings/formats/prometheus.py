@@ -5,6 +5,8 @@ from typing import Any
 from burstwatch.recordings.cells import parse_points
 from burstwatch.recordings.samples import Contents, RecordedSeries
 
+PROGRAMS = ("Prometheus's query_range",)
+
 
 def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
     """The series of a range query, or None for a document of another program.
