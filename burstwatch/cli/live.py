@@ -153,6 +153,7 @@ class Top(App[None]):
             self.push_screen(Explanation(self.board.detail(chosen)))
 
     def _chosen(self) -> str:
+        """The key of the row under the cursor, or nothing."""
         table = self.query_one(DataTable)
         if not table.row_count:
             return ""

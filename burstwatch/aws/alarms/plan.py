@@ -117,7 +117,7 @@ class _Draft:
         del self.rewrite[most:]
 
     def end(self, alarms: Iterable[Alarm], severity: int, now: float) -> None:
-        """Delete of one resource's alarms what has been over for long enough."""
+        """Plan to delete those of one resource's alarms that are above its severity and have been over for long enough."""
         alarms = tuple(alarms)
         outdated = [alarm for alarm in alarms if severity < SEVERITY[alarm.severity]]
         ended = [alarm.name for alarm in outdated if _is_over(alarm, now)]

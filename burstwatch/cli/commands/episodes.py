@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
-    """Read and print them."""
+    """Print the episodes that ended since a time, from the function's log, and the open ones, from the alarms."""
     deployment = deployed_config(args, terminal.env).deployment
     now = terminal.clock()
     since_s = now - parse_duration("since", args.since, low="1h", high="30d")
