@@ -135,3 +135,32 @@ def test_an_impossible_bucket_is_refused(
 def test_a_negative_demand_is_refused(demand: float) -> None:
     with pytest.raises(ValueError, match="demand"):
         tb.time_to_empty(GP2_100, level=1, demand=demand)
+
+
+def test_an_empty_bucket_spends_what_comes_in_and_one_with_any_credit_its_burst() -> None:
+    assert tb.spend_rate(GP2_100, level=0.0, demand=5_000) == 300
+    assert tb.spend_rate(GP2_100, level=0.0, demand=200) == 200
+    assert tb.spend_rate(GP2_100, level=1e-6, demand=5_000) == 3_000
+
+
+@pytest.mark.parametrize(
+    ("refill", "beyond", "empties"),
+    [
+        (300.0, 0.9 * 300.0, False),
+        (300.0, 1.1 * 300.0, True),
+        (0.1, 0.9, False),
+        (0.1, 1.5, True),
+    ],
+)
+def test_a_demand_within_rounding_of_the_refill_never_empties_it(
+    refill: float, beyond: float, *, empties: bool
+) -> None:
+    bucket = Bucket(capacity=1e6, refill=refill, burst=3_000)
+    demand = refill + beyond * tb.ROUNDING
+    seconds = tb.time_to_empty(bucket, level=bucket.capacity, demand=demand)
+    assert math.isfinite(seconds) == empties
+
+
+def test_a_time_before_now_is_refused() -> None:
+    with pytest.raises(ValueError, match="seconds must be 0 or more, got -1"):
+        tb.level_after(GP2_100, level=0.0, demand=0.0, seconds=-1.0)
