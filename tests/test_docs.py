@@ -18,6 +18,7 @@ from burstwatch.forecast.hazard import threshold_for
 from burstwatch.forecast.policy import assess
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
+from burstwatch.owner_tags import read_owner_tags
 from tests.unit.played import rows_of, steady
 from tools.readme import PARTS, PICTURES, generated
 from tools.site import pages
@@ -173,3 +174,27 @@ def test_the_docs_name_what_a_sweep_lists_and_the_permission_that_a_snooze_needs
     assert SPELLED.get(kind.tagging.service, kind.tagging.service.upper()) in tagged.replace(
         "ec2", "EC2"
     )
+
+
+TEXTS = [
+    path
+    for pattern in (
+        "docs/**/*.md",
+        "README.md",
+        "monitoring/**/*.md",
+        "burstwatch/**/*.py",
+        "cdk/lib/*.ts",
+    )
+    for path in ROOT.glob(pattern)
+]
+
+
+def test_every_tag_that_people_are_told_to_set_is_one_that_is_taken() -> None:
+    told = {
+        (path.name, tag, value)
+        for path in TEXTS
+        for tag, value in re.findall(r"(burstwatch:[a-z-]+)=([\w:+-]+)", path.read_text("utf-8"))
+    }
+    assert told
+    refused = [entry for entry in told if read_owner_tags({entry[1]: entry[2]}).refused]
+    assert refused == []

@@ -12,14 +12,20 @@ from burstwatch.history.points import AT_LIMIT
 class Volume:
     """A volume as ``spent`` needs it: its promise and its instance's limits.
 
-    ``created_s`` is when it was made, which is when its bucket was full; ``is_changing``
-    while a resize or retype is not settled.
+    ``created_s`` is when it was made, which is when its bucket was full. ``under_way`` describes
+    a resize or retype that is not settled, and ``managed_by`` is who alone may change the volume.
     """
 
     spec: VolumeSpec
     instance: InstanceLimits | None
     created_s: float | None = None
-    is_changing: bool = False
+    under_way: str = ""
+    managed_by: str = ""
+
+    @property
+    def is_changing(self) -> bool:
+        """True while a resize or retype is not settled."""
+        return bool(self.under_way)
 
 
 def on_instance(

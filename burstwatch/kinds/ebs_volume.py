@@ -117,7 +117,8 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
             spec=spec,
             instance=limits,
             created_s=item["CreateTime"].timestamp() if "CreateTime" in item else None,
-            is_changing=change.get("ModificationState") in UNSETTLED,
+            under_way=_under_way(change),
+            managed_by=_managed_by(item),
         ),
     )
 
@@ -149,9 +150,46 @@ def spent(
 
 
 def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """A volume that sustains it."""
-    spec, load = resource.detail.spec, io_load(TRAFFIC, rates)
-    yield from volume_fixes(spec, demand=demand, load=load, prices=EBS_PRICES.get(resource.region))
+    """A volume that sustains it; or why AWS takes no change of this one.
+
+    AWS takes the next change once the last is completed, and none of a volume that it manages for a service:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifyVolume.html (2026-11)
+    """
+    volume: Volume = resource.detail
+    if volume.managed_by:
+        yield Fix(
+            action=f"change the settings that {volume.managed_by} makes its volumes from",
+            effect=f"{volume.managed_by} manages this volume, so AWS refuses any other change of it",
+            takes="takes minutes to hours",
+        )
+    elif volume.under_way:
+        yield Fix(
+            action=f"wait for {volume.under_way}",
+            effect="AWS takes no other change before it is completed, and serves no less than before until then",
+            takes="takes minutes to hours",
+            usd_month=0.0,
+        )
+    else:
+        yield from volume_fixes(
+            volume.spec,
+            demand=demand,
+            load=io_load(TRAFFIC, rates),
+            prices=EBS_PRICES.get(resource.region),
+        )
+
+
+def _under_way(change: Item) -> str:
+    """The change of size or type that is not settled, in words; empty where there is none."""
+    if change.get("ModificationState") not in UNSETTLED:
+        return ""
+    progress = f", {change['Progress']} % done" if "Progress" in change else ""
+    return f"the change to {change['TargetVolumeType']} of {change['TargetSize']} GiB{progress}"
+
+
+def _managed_by(item: Item) -> str:
+    """The service that alone may change the volume, such as EKS Auto Mode; empty where anybody may."""
+    operator = item.get("Operator", {})
+    return operator.get("Principal", "an AWS service") if operator.get("Managed") else ""
 
 
 def _direction(totals: Totals, ops_name: str, bytes_name: str) -> tuple[float, float] | None:

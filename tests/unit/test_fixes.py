@@ -1,5 +1,8 @@
 """What helps, what it costs, and what it does: against worked examples and for any volume."""
 
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,9 @@ from burstwatch.ebs.prices import EBS_PRICES, monthly_usd
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.fixes import less_load, soonest
 from burstwatch.history.background import recent_rates
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Thing
+from burstwatch.kinds.ebs_volume import KIND
 
 US = EBS_PRICES["us-east-1"]
 
@@ -138,3 +144,51 @@ def test_half_of_the_traffic_is_not_the_traffic() -> None:
     assert recent_rates(TRAFFIC.metrics, {0.0: {"ro": 6_000.0, "rb": 0.0}}, 60.0) == {}
     assert recent_rates(TRAFFIC.metrics, {}, 60.0) == {}
     assert io_load(TRAFFIC, {}) is None
+
+
+def volume_of(state: str, *, managed: bool) -> Resource:
+    item: dict[str, Any] = {
+        "VolumeId": "vol-1", "VolumeType": "gp2", "Size": 100, "Attachments": [{"State": "attached"}],
+        "Operator": {"Managed": managed, **({"Principal": "eks.amazonaws.com"} if managed else {})},
+    }  # fmt: skip
+    change = {
+        "VolumeId": "vol-1", "ModificationState": state, "Progress": 63,
+        "OriginalVolumeType": "gp2", "OriginalSize": 50, "TargetVolumeType": "gp2", "TargetSize": 100,
+        "StartTime": datetime(2026, 9, 1, tzinfo=UTC),
+    }  # fmt: skip
+    related = {
+        "instances": {},
+        "instance_types": {},
+        "modifications": {"vol-1": change} if state else {},
+    }
+    (resource,) = KIND.describe(Thing(id="vol-1", name="", tags={}, item=item), related, 1.8e9)
+    return resource
+
+
+@pytest.mark.parametrize(
+    ("state", "managed", "first"),
+    [
+        ("", False, "change to gp3 with"),
+        ("completed", False, "change to gp3 with"),
+        ("failed", False, "change to gp3 with"),
+        ("modifying", False, "wait for the change to gp2 of 100 GiB, 63 % done"),
+        ("optimizing", False, "wait for the change to gp2 of 100 GiB, 63 % done"),
+        *(
+            (state, True, "change the settings that eks.amazonaws.com makes its volumes from")
+            for state in ("", "completed", "failed", "modifying", "optimizing")
+        ),
+    ],
+)
+def test_a_change_that_aws_would_refuse_is_never_advised(
+    state: str, first: str, *, managed: bool
+) -> None:
+    resource = volume_of(state, managed=managed)
+    fixes = list(KIND.fixes(resource, 1_000.0, {}))
+    assert fixes[0].action.startswith(first)
+    assert (len(fixes) == 1) == (managed or state in {"modifying", "optimizing"})
+
+
+def test_every_state_of_a_modification_that_aws_knows_is_tried_above() -> None:
+    botocore = pytest.importorskip("botocore.session")
+    model = botocore.get_session().get_service_model("ec2").shape_for("VolumeModificationState")
+    assert set(model.enum) == {"modifying", "optimizing", "completed", "failed"}

@@ -1,8 +1,6 @@
 """Maintenance windows and the tags that ask for them."""
 
-import re
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,8 +8,6 @@ from hypothesis import strategies as st
 
 from burstwatch.config import parse_config
 from burstwatch.owner_tags import Snooze, parse_snooze, parse_windows, quiet_until, read_owner_tags
-
-ROOT = Path(__file__).parents[2]
 
 
 def at(text: str) -> float:
@@ -118,27 +114,3 @@ def test_a_window_in_the_settings_that_is_not_understood_is_refused() -> None:
     assert parse_config({"maintenance": "Sun 02:00-04:00"}).maintenance == "Sun 02:00-04:00"
     with pytest.raises(ValueError, match="maintenance is 'tonight', allowed is hours in UTC"):
         parse_config({"maintenance": "tonight"})
-
-
-TEXTS = [
-    path
-    for pattern in (
-        "docs/**/*.md",
-        "README.md",
-        "monitoring/**/*.md",
-        "burstwatch/**/*.py",
-        "cdk/lib/*.ts",
-    )
-    for path in ROOT.glob(pattern)
-]
-
-
-def test_every_tag_that_people_are_told_to_set_is_one_that_is_taken() -> None:
-    told = {
-        (path.name, tag, value)
-        for path in TEXTS
-        for tag, value in re.findall(r"(burstwatch:[a-z-]+)=([\w:+-]+)", path.read_text("utf-8"))
-    }
-    assert told
-    refused = [entry for entry in told if read_owner_tags({entry[1]: entry[2]}).refused]
-    assert refused == []
