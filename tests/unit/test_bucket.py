@@ -164,3 +164,8 @@ def test_a_demand_within_rounding_of_the_refill_never_empties_it(
 def test_a_time_before_now_is_refused() -> None:
     with pytest.raises(ValueError, match="seconds must be 0 or more, got -1"):
         tb.level_after(GP2_100, level=0.0, demand=0.0, seconds=-1.0)
+
+
+def test_a_bucket_into_which_nothing_comes_is_one_and_lasts_as_long_as_its_credits() -> None:
+    bucket = Bucket(capacity=100, refill=0, burst=10)
+    assert tb.time_to_empty(bucket, level=100, demand=5) == 20
