@@ -13,9 +13,14 @@ from burstwatch.formatting import number, span
 #: few hours", and a full 1 TiB about six hours:
 #: https://docs.aws.amazon.com/ebs/latest/userguide/monitoring-volume-modifications.html (2026-11)
 Takes: TypeAlias = Literal[
-    "works at once", "takes minutes, and the instance stops", "takes minutes to hours"
+    "works at once",
+    "is under way",
+    "takes minutes, and the instance stops",
+    "takes minutes to hours",
 ]
 SOONEST_FIRST: tuple[Takes, ...] = get_args(Takes)
+#: Fixes that help now, and are no change that somebody has yet to make.
+FOR_NOW: frozenset[Takes] = frozenset({"works at once", "is under way"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

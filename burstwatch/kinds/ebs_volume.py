@@ -165,8 +165,8 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
     elif volume.under_way:
         yield Fix(
             action=f"wait for {volume.under_way}",
-            effect="AWS takes no other change before it is completed, and serves no less than before until then",
-            takes="takes minutes to hours",
+            effect="AWS takes no other change of the volume before this one is completed",
+            takes="is under way",
             usd_month=0.0,
         )
     else:

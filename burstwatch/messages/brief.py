@@ -31,7 +31,7 @@ class Brief:
     ``name`` is a tag, somebody's free text, and is shown only as the rendering allows.
     ``headline`` says what happens and when, to the ``credit_name``. A phrase that is empty does not apply.
     ``metric_id`` is the resource's id in our metrics. ``console`` and ``graph`` are addresses in AWS's console. ``numbers`` are for
-    programs; what is not known or never comes is absent. ``ended_because`` says why nothing is in danger any more any more, if the credits
+    programs; what is not known or never comes is absent. ``ended_because`` says why nothing is in danger any more, if the credits
     did not come back.
     """
 

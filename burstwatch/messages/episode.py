@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from burstwatch.fixes import SOONEST_FIRST, soonest
+from burstwatch.fixes import FOR_NOW, soonest
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.kinds.base import Kind
@@ -85,7 +85,7 @@ def lasting_fix(kind: Kind, resource: Resource) -> str:
     if resource.bucket is None:
         return ""
     fixes = kind.fixes(resource, resource.bucket.burst, {})
-    lasting = soonest(fix for fix in fixes if fix.takes != SOONEST_FIRST[0])
+    lasting = soonest(fix for fix in fixes if fix.takes not in FOR_NOW)
     return lasting[0].text if lasting else ""
 
 

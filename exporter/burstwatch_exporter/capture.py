@@ -17,6 +17,7 @@ from burstwatch_exporter.settings import Roots
 VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
 #: Where a disk says its serial number: a file of its own, or a line of udev's record.
 SERIAL_FILE, SERIAL_LINE = "/device/serial", "E:ID_SERIAL_SHORT="
+WHOLE, AFTER_SERIAL = re.compile(r"\S.*"), re.compile(f"(?<={SERIAL_LINE}).+")
 ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")
 #: Files that are read of a block device.
 ATTRIBUTES = (
@@ -98,25 +99,17 @@ def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:
 
 
 def _anonymous(name: str, content: str) -> str:
-    """Replace volume ids and serial numbers: one of EBS stays one of EBS, any other becomes hex of its length."""
+    """Replace volume ids and serial numbers. That of an EBS volume stays one; any other becomes a made-up word."""
 
-    def other(match: re.Match[str]) -> str:
+    def other_id(match: re.Match[str]) -> str:
         digest = hashlib.sha256(match[2].encode()).hexdigest()
         return f"vol{match[1]}{digest[: len(match[2])]}"
 
-    def other_serial(serial: str) -> str:
-        is_of_ebs = VOLUME.search(serial) is not None
-        return serial if is_of_ebs or not serial.strip() else _name(serial.strip())
+    def other_serial(match: re.Match[str]) -> str:
+        return match[0] if VOLUME.search(match[0]) else _name(match[0])
 
-    if name.endswith(SERIAL_FILE):
-        content = other_serial(content)
-    lines = [
-        SERIAL_LINE + other_serial(line.removeprefix(SERIAL_LINE))
-        if line.startswith(SERIAL_LINE)
-        else line
-        for line in content.split("\n")
-    ]
-    return VOLUME.sub(other, "\n".join(lines))
+    serials = WHOLE if name.endswith(SERIAL_FILE) else AFTER_SERIAL
+    return VOLUME.sub(other_id, serials.sub(other_serial, content))
 
 
 def _unnamed(line: str) -> str:

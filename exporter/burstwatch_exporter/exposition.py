@@ -25,7 +25,7 @@ class Page:
         }
 
     def add(self, definition: Definition, labels: tuple[str, ...], value: float) -> None:
-        """Add one sample."""
+        """Add one sample; ``labels`` are the values of the metric's labels, in their order."""
         named = dict(zip(definition.labels, labels, strict=True))
         self._families[definition.name].add_sample(definition.printed, named, float(value))
 

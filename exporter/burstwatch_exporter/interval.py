@@ -50,7 +50,7 @@ def after_seen(
     """After ``seconds`` in which I/O was done that cost from ``charge.least`` to ``.most``.
 
     The least is left when all credits come in first, where a full bucket wastes them, and
-    all I/O comes last. ``in_flight`` is the most that I/O now on its way may be charged.
+    all I/O comes last. ``in_flight`` is the most that I/O now on its way can cost.
     """
     gained = bucket.refill * seconds
     low = max(0.0, min(bucket.capacity, interval.low + gained) - charge.most)

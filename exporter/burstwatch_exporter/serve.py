@@ -127,7 +127,7 @@ def _open(app: App, web: WebConfig, host: str, port: int) -> Server:
 
 
 def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -> None:
-    """Take two readings a sample period apart, and write the metrics.
+    """Take two readings a sample period apart, and write the metrics to ``stdout`` or the text file.
 
     Raises:
         ValueError: if a configuration cannot be used, or the text file is somebody else's.

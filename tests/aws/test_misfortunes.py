@@ -6,10 +6,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from botocore.exceptions import ClientError
 
 from burstwatch.aws.alarms.api import Alarm
 from burstwatch.aws.alarms.plan import plan_alarms
 from burstwatch.aws.client.names import STANDBY_METRICS
+from burstwatch.aws.client.session import describe_error
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.look.snapshot import look
 from burstwatch.forecast.policy import SEVERITY
@@ -209,3 +211,10 @@ def test_a_volume_in_the_middle_of_a_change_says_so_by_its_smaller_refill(cloud:
     assert resource.bucket is not None
     assert resource.bucket.refill == 300
     assert assessment.verdict == "critical"
+
+
+@pytest.mark.parametrize("message", ["no\nsuch  thing", "", None])
+def test_an_error_of_aws_is_told_in_one_line_whatever_its_message(message: str | None) -> None:
+    error = ClientError({"Error": {"Code": "Oops", "Message": message}}, "DescribeAlarms")  # type: ignore[typeddict-item]
+    words = "no such thing" if message else ""
+    assert describe_error(error) == f"DescribeAlarms: Oops: {words}"

@@ -209,6 +209,10 @@ def test_the_page_draws_the_knee_the_limits_and_the_curves() -> None:
     scaling = page(read_result(MEASURED / "scaling.json"))
     assert "IOPS by number of jobs" in scaling
     assert all(f">{name}</text>" in scaling for name in ("randread", "seqwrite", "256"))
+    (step, *_) = read_result(MEASURED / "drain.json").steps
+    record = replace(read_result(MEASURED / "drain.json"), steps=[replace(step, tool="dbench")])
+    assert "mean latency, ms" in drain
+    assert "greatest latency, ms" in page(record)  # the only one that dbench prints
     for text in (drain, scaling):
         assert "http" not in text.replace("http://www.w3.org/2000/svg", "")  # nothing is fetched
 

@@ -17,6 +17,7 @@ from burstwatch.history.background import recent_rates
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Thing
 from burstwatch.kinds.ebs_volume import KIND
+from burstwatch.messages.episode import lasting_fix
 
 US = EBS_PRICES["us-east-1"]
 
@@ -186,6 +187,8 @@ def test_a_change_that_aws_would_refuse_is_never_advised(
     fixes = list(KIND.fixes(resource, 1_000.0, {}))
     assert fixes[0].action.startswith(first)
     assert (len(fixes) == 1) == (managed or state in {"modifying", "optimizing"})
+    is_to_wait_for = first.startswith("wait")
+    assert (lasting_fix(KIND, resource) == "") == is_to_wait_for  # nobody has to make it any more
 
 
 def test_every_state_of_a_modification_that_aws_knows_is_tried_above() -> None:

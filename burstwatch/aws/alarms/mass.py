@@ -134,7 +134,7 @@ def _plan_severity(
         joining: list[str] = []
         is_lasting = alarm.timeline.over_s is None
         if is_lasting and not alarm.members:
-            # Nobody has written whom it stands for: it then stands for whoever has no other alarm.
+            # Nobody has written whom it stands for, or that cannot be read: then it stands for whoever has no other alarm.
             joining, long_empty, risen = [*long_empty, *risen], [], []
         elif is_lasting and now - alarm.timeline.opened_s <= rise_s:
             if group_of(alarm.resource_id).startswith(LONG_EMPTY):

@@ -221,7 +221,7 @@ def describe_error(error: Exception) -> str:
         return "no AWS credentials: choose a profile by --profile or AWS_PROFILE, or run `aws configure`"
     if isinstance(error, ClientError):
         details = error.response.get("Error", {})
-        message = " ".join(details.get("Message", "").split())
+        message = " ".join(str(details.get("Message") or "").split())
         return f"{error.operation_name}: {details.get('Code', '?')}: {message}"
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 

@@ -45,7 +45,6 @@ class Job:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The workloads, the volumes, the views of the data and the rules."""
-    rules = [f"{policy.name}, {policy.help}" for policy in find_policies().values()]
     parser.epilog = f"FILE is a workload (a file with the columns {','.join(WORKLOAD_COLUMNS)}) or a recording. {FORMATS}"
     parser.add_argument("series", nargs="*", metavar="FILE", help="workloads or recorded series")
     parser.add_argument(
@@ -76,9 +75,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         action="append",
-        help=f"score only this rule; can be repeated (default: all rules): {'; '.join(rules)}".replace(
-            "%", "%%"
-        ),
+        help="score only this rule; can be repeated (default: all rules)",
     )
     parser.add_argument(
         "--lead-s",
@@ -120,7 +117,13 @@ def run(args: Namespace, terminal: Terminal) -> int:
             draw_scores(summed, title=f"{args.view} data, lead {span(args.lead_s)}"),
             encoding="utf-8",
         )
-    text = _json(args, results) if args.json else report(summed, results)
+    if args.json:
+        text = _json(args, results)
+    else:
+        rules = find_policies()
+        text = "\n".join(
+            [report(summed, results), *(f"{name}: {rules[name].help}" for name in names)]
+        )
     print(text, file=terminal.stdout)
     return 0
 

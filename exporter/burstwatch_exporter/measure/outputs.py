@@ -38,7 +38,7 @@ class Way:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """A program's measurement. ``latencies`` are seconds from its start with the mean latency then.
+    """A program's measurement. ``latencies`` are seconds from its start with the latency then: fio's mean, dbench's greatest.
 
     ``files_mib_s`` is what a file system was given, which is not what its disk did. ``total_ios`` are
     the operations that the program has done on the disk, where it counts them.

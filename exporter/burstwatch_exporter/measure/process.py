@@ -85,7 +85,7 @@ class Process:
         stack.callback(self.kill)  # if nobody has ended it in good order
 
     def tell(self, number: signal.Signals) -> None:
-        """Send a signal."""
+        """Send a signal to it and all that it has started."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, number)
 

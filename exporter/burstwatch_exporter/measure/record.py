@@ -27,7 +27,7 @@ class StepRecord:
     """One step: what was asked, what was found, and what cut it short (or nothing).
 
     ``samples`` are seconds from its start, operations and MiB a second of the device;
-    ``latencies`` seconds from its start with the mean latency. ``spent`` is the most that any volume was charged.
+    ``latencies`` seconds from its start with the latency then: fio's mean, dbench's greatest. ``spent`` is the most that any volume was charged.
     """
 
     name: str

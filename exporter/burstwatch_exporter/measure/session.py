@@ -98,7 +98,10 @@ class Session:
         return self._plan.layout_mib == 0 or lay_out(fd, self._plan.layout_mib, go_on=go_on)
 
     def _run_all(self, place: Place) -> None:
-        """Run each step with an even share of the budget; a contradiction, or a program that cannot be killed, ends all."""
+        """Run each step with an even share of what is left of the budget.
+
+        A step that fails ends no other; a contradiction, or a program that cannot be killed, ends all.
+        """
         steps = self._plan.steps
         for i, planned in enumerate(steps):
             spent = self._watch.now.spent_most
