@@ -215,6 +215,6 @@ def test_a_volume_in_the_middle_of_a_change_says_so_by_its_smaller_refill(cloud:
 
 @pytest.mark.parametrize("message", ["no\nsuch  thing", "", None])
 def test_an_error_of_aws_is_told_in_one_line_whatever_its_message(message: str | None) -> None:
-    error = ClientError({"Error": {"Code": "Oops", "Message": message}}, "DescribeAlarms")  # type: ignore[typeddict-item]
+    error = ClientError({"Error": {"Code": "Oops", "Message": message}}, "DescribeAlarms")
     words = "no such thing" if message else ""
     assert describe_error(error) == f"DescribeAlarms: Oops: {words}"

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from burstwatch.backtest import policies
 from burstwatch.backtest.evaluate import (
     FEEDS,
     FORESIGHT_S,
@@ -296,3 +298,15 @@ def test_ticks_are_round() -> None:
     assert ticks(3.0, 3.0) == [3.0]
     assert len(ticks(0.0, 3_333.0)) <= 8
     assert all(math.isfinite(value) for value in ticks(-5.0, 7.3))
+
+
+def test_two_policies_of_one_name_are_refused_and_not_played_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "second.py").write_text(
+        "from burstwatch.backtest.policies.baselines import POLICIES\nPOLICIES = POLICIES[-1:]\n"
+    )
+    monkeypatch.setattr(policies, "__path__", [*policies.__path__, str(tmp_path)])
+    with pytest.raises(ValueError, match=r"two policies are called 'static 50 %'.* second\.py"):
+        find_policies()
+    sys.modules.pop(f"{policies.__name__}.second", None)
