@@ -13,7 +13,7 @@ from pathlib import Path
 from burstwatch.bucket import Bucket, time_to_empty
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.other_disks import OTHER_DISKS
-from burstwatch.ebs.prices import EBS_PRICES
+from burstwatch.ebs.prices import price_in_table
 from burstwatch.ebs.volumes import volume_spec
 from tools.published_figure import TYPES, Figure, Row
 from tools.published_fio import dbench, fio_4k_qd4, fio_16k_4jobs, fio_16k_16jobs
@@ -165,7 +165,7 @@ def _price(row: Row) -> Iterator[Figure]:
         what="price of a GB-month",
         unit="USD",
         published=float(row["usd_per_gb_month"]),
-        promised=EBS_PRICES[TOKYO].gib.get(kind),
+        promised=price_in_table(TOKYO, kind),
     )
     yield base
     for column, what in (

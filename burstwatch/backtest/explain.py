@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from burstwatch.backtest.replay import Moment
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Fix
 from burstwatch.formatting import clock_time, recorded_time, span, spark
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
@@ -90,9 +90,9 @@ def as_text(story: Story) -> str:
     if not story.pages:
         lines.append("would page nobody")
     lines += [f"ran dry at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
-    lines += [
-        f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}" for fix in story.fixes
-    ]
+    for fix in story.fixes:
+        lines.append(f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}")
+        lines += [f"  {fix.command}"] if fix.commands else []
     snooze = read_owner_tags(story.resource.tags).snooze
     if snooze is not None and snooze.until_s > story.end_s:
         lines.append(snooze.note(story.end_s))

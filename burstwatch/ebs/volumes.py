@@ -193,10 +193,15 @@ def charge(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstanceLimits:
-    """The most that an instance moves to all its volumes: IOPS and MiB/s."""
+    """The most that an instance moves to all its volumes: IOPS and MiB/s.
+
+    The ``baseline_`` rates are what it sustains; None where that is not known.
+    """
 
     iops: float
     mib_s: float
+    baseline_iops: float | None = None
+    baseline_mib_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -59,6 +59,10 @@ class Resource:
     ``in_use_since_s`` since when it can, where that is known. ``published_every_s`` is the
     shortest distance of two datapoints of its level.
 
+    Changes: ``managed_by`` is who alone may change it, and ``under_way`` a change that has to end before AWS takes
+    another. ``replaced_by`` is what it is made from, where it must not be stopped. All three are in words, and empty
+    where they do not apply.
+
     Words: ``credit_name`` is what is used up, ``spend_unit`` is the unit of spending
     them, ``rate_unit`` that of the rates that people know, ``place`` where it is within the unit,
     ``facts`` more of it (type, size), ``spec`` its description by hand. ``caveats`` name what could not be learned. ``tags``
@@ -91,6 +95,9 @@ class Resource:
     lead_s: float | None = None
     least_lead_s: float = 0.0
     parents: tuple[str, ...] = ()
+    managed_by: str = ""
+    under_way: str = ""
+    replaced_by: str = ""
     credit_name: str = "burst credits"
     spend_unit: str = "credits/s"
     rate_unit: str = ""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from burstwatch.bucket import DAY_S, HOUR_S, Bucket, unsized_bucket
-from burstwatch.fixes import Fix, Takes
+from burstwatch.fixes.fix import STOPS, Command, Fix, Takes
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource, Verdict
 from burstwatch.history.points import DemandPoint
@@ -47,6 +47,8 @@ HOURS_KEPT = Figure(value=24, unit="h", source=CREDITS_PAGE)
 ALLOWANCE = Figure(value=1.15, unit="", source=DOUBT_PAGE)
 #: Credits of a T2 in Standard mode at its launch, for each vCPU. They come on top of what it can save up.
 LAUNCHED = Figure(value=30, unit="", source=STANDARD_PAGE)
+#: The largest size of the T families.
+LARGEST = "2xlarge"
 CREDIT_S = 60.0
 HOURS_A_MONTH = 730.0
 #: Metrics of CPU credits come every five minutes, even with detailed monitoring.
@@ -119,11 +121,20 @@ class CpuSpec:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Terms:
+    """The terms of a change of an instance: the price of a vCPU-hour of surplus, and the largest size that the service has."""
+
+    usd_vcpu_h: Figure | None = None
+    may_be_unlimited: bool = True
+    largest: str = LARGEST
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Detail:
-    """Details of an instance for messages: its type, and the price of a vCPU-hour of surplus."""
+    """Details of an instance for messages: its type, and what may become of it."""
 
     spec: CpuSpec
-    usd_vcpu_h: Figure | None
+    terms: Terms
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -199,7 +210,7 @@ def resource_of(
     metric: str,
     is_unlimited: bool,
     starts_empty: bool,
-    usd_vcpu_h: Figure | None = None,
+    terms: Terms = Terms(),
 ) -> Resource:
     """The credits of one instance, with ``metric`` as its level.
 
@@ -245,7 +256,7 @@ def resource_of(
             "burst": f"{spec.vcpus:g}",
         },
         spec={"type": instance.type},
-        detail=Detail(spec=spec, usd_vcpu_h=usd_vcpu_h),
+        detail=Detail(spec=spec, terms=terms),
     )
 
 
@@ -310,7 +321,7 @@ def at_zero(resource: Resource) -> str:
 def _charge(resource: Resource, baseline: float) -> str:
     """Say what full load costs on an unlimited instance when its credits have run out."""
     detail: Detail = resource.detail
-    usd_vcpu_h = detail.usd_vcpu_h
+    usd_vcpu_h = detail.terms.usd_vcpu_h
     if usd_vcpu_h is None:
         return "does not slow down, each further vCPU-hour is charged (price not known)"
     usd_h = usd_vcpu_h.value * (resource.limit.rate - baseline)
@@ -320,7 +331,7 @@ def _charge(resource: Resource, baseline: float) -> str:
     )
 
 
-def larger_size(spec: CpuSpec, demand: float, largest: str = "2xlarge") -> str:
+def larger_size(spec: CpuSpec, demand: float, largest: str = LARGEST) -> str:
     """The smallest size of the same family, up to ``largest``, that earns ``demand`` vCPUs, or nothing."""
     earnings = list(EARNED[spec.family].items())
     names = [size for size, _ in earnings]
@@ -356,21 +367,30 @@ def cpu_example(
 
 
 def larger_fix(
-    spec: CpuSpec,
+    detail: Detail,
     demand: float,
     *,
     word: str,
     prefix: str = "",
-    largest: str = "2xlarge",
-    takes: Takes = "takes minutes, and the instance stops",
+    takes: Takes = STOPS,
     usd_month: float | None = None,
+    commands_for: Callable[[str], tuple[Command, ...]],
 ) -> Fix:
-    """A larger instance of the family, or one without credits where none earns enough."""
-    size = larger_size(spec, demand, largest)
-    name = f"{prefix}{spec.family}.{size}" if size else f"{word} without CPU credits"
+    """A larger instance of the family, or one without credits where none earns enough.
+
+    ``commands_for`` gives the commands of a change to a type. Which type has no credits and suits is a person's choice.
+    """
+    spec = detail.spec
+    size = larger_size(spec, demand, detail.terms.largest)
+    if not size:
+        return Fix(
+            action=f"change to {word} without CPU credits", effect="never slows down", takes=takes
+        )
+    name = f"{prefix}{spec.family}.{size}"
     return Fix(
         action=f"change to {name}",
-        effect=f"covers the current load of {number(demand)} vCPU" if size else "never slows down",
+        effect=f"covers the current load of {number(demand)} vCPU",
         takes=takes,
         usd_month=usd_month,
+        commands=commands_for(name),
     )

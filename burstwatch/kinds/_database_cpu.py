@@ -5,16 +5,24 @@ the surplus. So they only warn. RDS still has T2, which slows down.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import STOPS, Command, Fix
+from burstwatch.fixes.prices import price
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu, _rds
-from burstwatch.kinds.base import Item, Kind, RatesByMetric, Related, Thing
+from burstwatch.kinds.base import Item, Kind, Related, Thing
+from burstwatch.shards import thing_id
 from burstwatch.sources import Figure
 
-#: The only family of databases in Standard mode.
-STANDARD_FAMILY = "t2"
+#: The only family of databases in Standard mode, and one that is never in it.
+STANDARD_FAMILY, UNLIMITED_FAMILY = "t2", "t3"
+SURPLUS = "rds_surplus"
+#: The engines that have a price, as their names begin.
+PRICED_ENGINES = ("aurora", "sqlserver", "docdb", "mysql", "mariadb", "postgres")
+#: The storage of Aurora I/O-Optimized, whose surplus costs more.
+IO_OPTIMIZED = "aurora-iopt1"
 
 
 def database_kind(
@@ -25,12 +33,13 @@ def database_kind(
     engine: str,
     is_own: Callable[[str], bool],
     console: str,
-    largest: str,
-    usd_vcpu_h: Figure | None = None,
+    largest: Callable[[str], str],
+    service: str,
 ) -> Kind:
     """The kind of the instances of some engines, of which ``engine`` is one.
 
-    ``largest`` is the largest T size that the service has, ``metric`` the one of its level.
+    ``largest`` gives the largest T size that an engine has. ``metric`` is the one of the level, ``service`` the one
+    that changes an instance.
     """
 
     def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
@@ -38,22 +47,18 @@ def database_kind(
         if not is_own(thing.item["Engine"]) or not _cpu.is_burstable(instance.type):
             return
         is_unlimited = not instance.type.startswith(f"db.{STANDARD_FAMILY}.")
-        yield _cpu.resource_of(
+        resource = _cpu.resource_of(
             thing,
             instance,
             kind=kind,
             metric=metric,
             is_unlimited=is_unlimited,
             starts_empty=metric == _cpu.BALANCE,
-            usd_vcpu_h=usd_vcpu_h,
+            terms=_cpu.Terms(
+                usd_vcpu_h=_surplus_price(thing), largest=largest(thing.item["Engine"])
+            ),
         )
-
-    def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-        """A larger instance; the price of another class is not known here."""
-        detail: _cpu.Detail = resource.detail
-        yield _cpu.larger_fix(
-            detail.spec, demand, word="an instance class", prefix="db.", largest=largest
-        )
+        yield replace(resource, under_way=_rds.unsettled_status(thing.item, _rds.CHANGING))
 
     kind = Kind(
         name=name,
@@ -71,10 +76,59 @@ def database_kind(
         limits=_cpu.LIMITS,
         cause=_cpu.cause,
         at_zero=_cpu.at_zero,
-        fixes=fixes,
+        fixes=partial(_fixes, service),
         example=_cpu.cpu_example("an instance class, such as db.t3.medium", partial(_item, engine)),
     )
     return kind
+
+
+def _surplus_price(thing: Thing) -> Figure | None:
+    """The price of a vCPU-hour of surplus, by the engine and its storage."""
+    engine, storage = thing.item["Engine"], thing.item.get("StorageType", "")
+    region = thing.unit.rpartition("/")[2]
+    name = next((prefix for prefix in PRICED_ENGINES if engine.startswith(prefix)), engine)
+    return price(SURPLUS, region, storage if storage == IO_OPTIMIZED else name)
+
+
+def _fixes(service: str, resource: Resource, demand: float) -> Iterator[Fix]:
+    """A larger class, or one in Unlimited mode; the price of another class is not known here."""
+    detail: _cpu.Detail = resource.detail
+    commands_for = partial(_reclassed, service, thing_id(resource.id), resource.region)
+    if detail.spec.family == STANDARD_FAMILY:
+        yield _unlimited(detail.spec, commands_for)
+    else:
+        yield _cpu.larger_fix(
+            detail, demand, word="an instance class", prefix="db.", commands_for=commands_for
+        )
+
+
+def _reclassed(
+    service: str, instance: str, region: str, instance_class: str
+) -> tuple[Command, ...]:
+    """The command that gives an instance another class."""
+    return (
+        Command(
+            service=service,
+            operation="ModifyDBInstance",
+            region=region,
+            parameters={
+                "DBInstanceIdentifier": instance,
+                "DBInstanceClass": instance_class,
+                "ApplyImmediately": True,
+            },
+        ),
+    )
+
+
+def _unlimited(spec: _cpu.CpuSpec, commands_for: Callable[[str], tuple[Command, ...]]) -> Fix:
+    """The class of the same size whose family is always Unlimited; AWS offers no new T2."""
+    name = f"db.{UNLIMITED_FAMILY}.{spec.size}"
+    return Fix(
+        action=f"change to {name}",
+        effect="is in Unlimited mode: it does not slow down, and AWS charges further vCPU-hours",
+        takes=STOPS,
+        commands=commands_for(name),
+    )
 
 
 def _item(engine: str, spec: Mapping[str, str]) -> tuple[Item, Related]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.volumes import InstanceLimits
+from burstwatch.fixes.fix import Command
 from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Tagging, identified_by
 
 #: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
@@ -95,8 +96,61 @@ def limits_from_aws(instance_type: Item) -> InstanceLimits | None:
     info = instance_type.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     if not info:
         return None
-    mib_s = info["MaximumThroughputInMBps"] * MIB_PER_MB
-    return InstanceLimits(iops=float(info["MaximumIops"]), mib_s=mib_s)
+    sustained = info.get("BaselineIops"), info.get("BaselineThroughputInMBps")
+    return InstanceLimits(
+        iops=float(info["MaximumIops"]),
+        mib_s=info["MaximumThroughputInMBps"] * MIB_PER_MB,
+        baseline_iops=None if sustained[0] is None else float(sustained[0]),
+        baseline_mib_s=None if sustained[1] is None else sustained[1] * MIB_PER_MB,
+    )
+
+
+#: The tag that Auto Scaling puts on its instances.
+GROUP_TAG = "aws:autoscaling:groupName"
+
+
+def replaced_by(instance: Item) -> str:
+    """The template of an instance that may not be stopped, in words; empty where it may be.
+
+    An Auto Scaling group ends an instance that stops, and starts another:
+    https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-health-checks.html (2026-11)
+    The type of a Spot instance cannot be changed:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-resize.html (2026-11)
+    """
+    tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
+    if GROUP_TAG in tags:
+        return f"the launch template of the Auto Scaling group {tags[GROUP_TAG]}"
+    if instance.get("InstanceLifecycle") == "spot":
+        return "the request for Spot instances"
+    return ""
+
+
+def managed_by(item: Item) -> str:
+    """The service that alone may change a volume or an instance, such as EKS Auto Mode; empty where anybody may."""
+    operator = item.get("Operator", {})
+    return operator.get("Principal", "an AWS service") if operator.get("Managed") else ""
+
+
+def retyped(instance_id: str, region: str, instance_type: str) -> tuple[Command, ...]:
+    """The commands that give an instance another type: it is stopped, changed and started again."""
+    ids = {"InstanceIds": [instance_id]}
+
+    def command(operation: str, parameters: Arguments, *, is_waiter: bool = False) -> Command:
+        return Command(
+            service="ec2",
+            operation=operation,
+            region=region,
+            parameters=parameters,
+            is_waiter=is_waiter,
+        )
+
+    change = {"InstanceId": instance_id, "InstanceType": {"Value": instance_type}}
+    return (
+        command("StopInstances", ids),
+        command("InstanceStopped", ids, is_waiter=True),
+        command("ModifyInstanceAttribute", change),
+        command("StartInstances", ids),
+    )
 
 
 def types_in(name: str) -> Callable[[Mapping[str, Sequence[Item]]], set[str]]:

@@ -1,7 +1,10 @@
 """FSx's dialect: the listing of file systems, their tags, and their reads and writes."""
 
 from burstwatch.ebs.load import Traffic
-from burstwatch.kinds.base import DemandMetric, Item, Listing, Tagging, identified_by
+from burstwatch.fixes.fix import Command
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Arguments, DemandMetric, Item, Listing, Tagging, identified_by
+from burstwatch.shards import thing_id
 from burstwatch.sources import Source
 
 PAGE = Source(
@@ -34,6 +37,35 @@ FILE_SYSTEMS = Listing(
 def is_file_system_running(item: Item) -> bool:
     """True if a file system serves anything now."""
     return item.get("Lifecycle", "") not in NOT_RUNNING
+
+
+#: States of an administrative action in which AWS takes no other of its kind.
+UNSETTLED = frozenset({"PENDING", "IN_PROGRESS", "UPDATED_OPTIMIZING", "OPTIMIZING"})
+CHANGES = frozenset({"FILE_SYSTEM_UPDATE", "STORAGE_OPTIMIZATION", "THROUGHPUT_OPTIMIZATION"})
+
+
+def unsettled_change(item: Item) -> str:
+    """The change of a file system that is not completed, in words; empty where there is none.
+
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_AdministrativeAction.html (2026-11)
+    """
+    for action in item.get("AdministrativeActions", ()):
+        if action.get("AdministrativeActionType") in CHANGES and action.get("Status") in UNSETTLED:
+            progress = (
+                f", {action['ProgressPercent']} % done" if "ProgressPercent" in action else ""
+            )
+            return f"the last change of the file system{progress}"
+    return ""
+
+
+def update(resource: Resource, parameters: Arguments) -> Command:
+    """The command that changes a file system."""
+    return Command(
+        service="fsx",
+        operation="UpdateFileSystem",
+        region=resource.region,
+        parameters={"FileSystemId": thing_id(resource.id), **parameters},
+    )
 
 
 TAGGING = Tagging(

@@ -14,12 +14,12 @@ from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
 from burstwatch.ebs.load import MIB_PER_MB, Traffic
 from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import Binding
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import STOPS, Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds._disk import RATE_UNITS, rate_facts, totals_of
-from burstwatch.kinds.base import Example, Item, RatesByMetric, Related, float_in
+from burstwatch.kinds.base import Example, Item, Related, float_in
 from burstwatch.sources import Figure, Source
 
 METRICS_PAGE = Source(
@@ -173,14 +173,14 @@ def instance_example(
     )
 
 
-def fixes_of(word: str) -> Callable[[Resource, float, RatesByMetric], Iterator[Fix]]:
+def fixes_of(word: str) -> Callable[[Resource, float], Iterator[Fix]]:
     """One that sustains it: which and at what price is not known here."""
 
-    def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+    def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
         yield Fix(
             action=f"change to an instance {word} that sustains {number(demand)} {resource.rate_unit}",
             effect="never runs dry at the current load",
-            takes="takes minutes, and the instance stops",
+            takes=STOPS,
         )
 
     return fixes

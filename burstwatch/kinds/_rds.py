@@ -42,6 +42,28 @@ def is_database_running(item: Item) -> bool:
     return item.get("DBInstanceStatus", "") not in STOPPED
 
 
+#: States in which AWS refuses a change of a database, and one in which it refuses that of its storage:
+#: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/accessing-monitoring.html (2026-11)
+CHANGING = frozenset(
+    {
+        "modifying",
+        "upgrading",
+        "rebooting",
+        "renaming",
+        "maintenance",
+        "configuring-enhanced-monitoring",
+        "storage-config-upgrade",
+    }
+)
+OPTIMIZING = "storage-optimization"
+
+
+def unsettled_status(item: Item, statuses: frozenset[str]) -> str:
+    """The end of a database's status in words, where AWS takes no change in it; empty in another."""
+    status = item.get("DBInstanceStatus", "")
+    return f"the end of its status {status}" if status in statuses else ""
+
+
 TAGGING = Tagging(
     service="rds",
     put_operation="AddTagsToResource",

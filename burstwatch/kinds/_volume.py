@@ -12,20 +12,14 @@ from burstwatch.history.points import AT_LIMIT
 class Volume:
     """A volume as ``spent`` needs it: its promise and its instance's limits.
 
-    ``created_s`` is when it was made, which is when its bucket was full. ``under_way`` describes
-    a resize or retype that is not settled, and ``managed_by`` is who alone may change the volume.
+    ``created_s`` is when it was made, which is when its bucket was full. ``is_changing`` while a resize or
+    retype is not settled.
     """
 
     spec: VolumeSpec
     instance: InstanceLimits | None
     created_s: float | None = None
-    under_way: str = ""
-    managed_by: str = ""
-
-    @property
-    def is_changing(self) -> bool:
-        """True while a resize or retype is not settled."""
-        return bool(self.under_way)
+    is_changing: bool = False
 
 
 def on_instance(

@@ -7,10 +7,10 @@ name in a kind against AWS's own service models.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from burstwatch.fixes import Fix, less_load, soonest
+from burstwatch.fixes.fix import Fix, less_load, managed_fix, not_stopped, soonest, wait_fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint
@@ -244,8 +244,8 @@ class Kind:
 
     Words: ``console`` is the path of a resource's page in AWS's console, with ``{region}`` and
     ``{id}``. ``limits`` names each binding limit. ``cause(resource, rates)`` says what was
-    asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource,
-    demand, rates)`` which changes serve ``demand`` credits a second.
+    asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource, demand)`` which
+    changes serve ``demand`` credits a second, of those that AWS takes.
 
     By hand: ``example`` describes a resource that nobody has listed.
     """
@@ -266,7 +266,7 @@ class Kind:
     limits: Mapping[str, str]
     cause: Callable[[Resource, RatesByMetric], Cause | None]
     at_zero: Callable[[Resource], str] = falls_to_baseline
-    fixes: Callable[[Resource, float, RatesByMetric], Iterable[Fix]]
+    fixes: Callable[[Resource, float], Iterable[Fix]]
     example: Example
 
     @property
@@ -281,15 +281,26 @@ class Kind:
         lookups = (lookup.listing for lookup in self.lookups)
         return (self.inventory, *([tags.listing] if tags else []), *lookups)
 
-    def what_helps(
-        self, resource: Resource, level: float, demand: float, rates: RatesByMetric
-    ) -> tuple[Fix, ...]:
+    def changes(self, resource: Resource, demand: float) -> Iterable[Fix]:
+        """The changes that serve ``demand`` credits a second; or why AWS takes none now, and what there is to do."""
+        if resource.bucket is None or not resource.is_sized:
+            return ()
+        if resource.managed_by:
+            return (managed_fix(resource.managed_by),)
+        if resource.under_way:
+            return (wait_fix(resource.under_way),)
+        fixes = (not_stopped(fix, resource.replaced_by) for fix in self.fixes(resource, demand))
+        if resource.unit == BY_HAND:  # nobody can change an example
+            return (replace(fix, commands=()) for fix in fixes)
+        return fixes
+
+    def what_helps(self, resource: Resource, level: float, demand: float) -> tuple[Fix, ...]:
         """The soonest fixes when ``level`` credits are left at ``demand`` credits a second: less load, or a change."""
         bucket, unit = resource.bucket, resource.rate_unit
         if bucket is None or not resource.is_sized:
             return ()
         less = less_load(bucket, level=level, demand=demand, unit=unit)
-        return soonest([less, *self.fixes(resource, demand, rates)])
+        return soonest([less, *self.changes(resource, demand)])
 
     def resource_id(self, thing: str) -> str:
         """The id of the resource of a thing with this id."""

@@ -10,5 +10,6 @@ KIND = database_kind(
     engine=_rds.DOCDB,
     is_own=lambda engine: engine.startswith(_rds.DOCDB),
     console="docdb/home?region={region}#instance-details/{id}",
-    largest="medium",
+    largest=lambda _engine: "medium",
+    service="docdb",
 )

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.fixes import volume_fixes
-from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic, io_load
-from burstwatch.ebs.prices import EBS_PRICES
+from burstwatch.ebs.fixes import Attached, volume_fixes
+from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import (
     InstanceLimits,
@@ -13,7 +12,7 @@ from burstwatch.ebs.volumes import (
     charge,
     volume_spec,
 )
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Fix
 from burstwatch.formatting import plain_name
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, Statistic
@@ -26,6 +25,7 @@ from burstwatch.kinds._ec2 import (
     filtered_by,
     is_instance_running,
     limits_from_aws,
+    managed_by,
     started_at,
     types_in,
 )
@@ -38,7 +38,6 @@ from burstwatch.kinds.base import (
     Kind,
     Listing,
     Lookup,
-    RatesByMetric,
     Related,
     Thing,
     Totals,
@@ -83,6 +82,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     instance = related["instances"].get(instance_id, {})
     instance_type, limits, statistic = _type_of(instance, related)
     change = related["modifications"].get(thing.id, {})
+    under_way = _under_way(change)
     bucket, history_from_s = _settling(spec, change, now)
     bucket, limit = on_instance(spec, bucket, limits)
     yield Resource(
@@ -117,9 +117,10 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
             spec=spec,
             instance=limits,
             created_s=item["CreateTime"].timestamp() if "CreateTime" in item else None,
-            under_way=_under_way(change),
-            managed_by=_managed_by(item),
+            is_changing=bool(under_way),
         ),
+        managed_by=managed_by(item),
+        under_way=under_way,
     )
 
 
@@ -149,47 +150,28 @@ def spent(
     return demand_of(cost, start_s, period_s, binding)
 
 
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """A volume that sustains it; or why AWS takes no change of this one.
-
-    AWS takes the next change once the last is completed, and none of a volume that it manages for a service:
-    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifyVolume.html (2026-11)
-    """
+def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+    """A volume that sustains it."""
     volume: Volume = resource.detail
-    if volume.managed_by:
-        yield Fix(
-            action=f"change the settings that {volume.managed_by} makes its volumes from",
-            effect=f"{volume.managed_by} manages this volume, so AWS refuses any other change of it",
-            takes="takes minutes to hours",
-        )
-    elif volume.under_way:
-        yield Fix(
-            action=f"wait for {volume.under_way}",
-            effect="AWS takes no other change of the volume before this one is completed",
-            takes="is under way",
-            usd_month=0.0,
-        )
-    else:
-        yield from volume_fixes(
-            volume.spec,
-            demand=demand,
-            load=io_load(TRAFFIC, rates),
-            prices=EBS_PRICES.get(resource.region),
-        )
+    where = Attached(
+        volume_id=resource.id,
+        region=resource.region,
+        instance_type=resource.facts["instance_type"],
+        instance=volume.instance,
+    )
+    yield from volume_fixes(volume.spec, where, demand=demand)
 
 
 def _under_way(change: Item) -> str:
-    """The change of size or type that is not settled, in words; empty where there is none."""
+    """The change of size or type that is not settled, in words; empty where there is none.
+
+    AWS takes the next one once the last is completed:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifyVolume.html (2026-11)
+    """
     if change.get("ModificationState") not in UNSETTLED:
         return ""
     progress = f", {change['Progress']} % done" if "Progress" in change else ""
     return f"the change to {change['TargetVolumeType']} of {change['TargetSize']} GiB{progress}"
-
-
-def _managed_by(item: Item) -> str:
-    """The service that alone may change the volume, such as EKS Auto Mode; empty where anybody may."""
-    operator = item.get("Operator", {})
-    return operator.get("Principal", "an AWS service") if operator.get("Managed") else ""
 
 
 def _direction(totals: Totals, ops_name: str, bytes_name: str) -> tuple[float, float] | None:

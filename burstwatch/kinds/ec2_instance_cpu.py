@@ -10,8 +10,10 @@ the time longer than the one stated.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Command, Fix
+from burstwatch.fixes.prices import price
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
 from burstwatch.kinds._ec2 import (
@@ -21,6 +23,9 @@ from burstwatch.kinds._ec2 import (
     TAGGING,
     is_instance_running,
     is_restarted,
+    managed_by,
+    replaced_by,
+    retyped,
     started_at,
     types_in,
 )
@@ -29,45 +34,17 @@ from burstwatch.kinds.base import (
     Kind,
     Listing,
     Lookup,
-    RatesByMetric,
     Related,
     Thing,
     identified_by,
 )
-from burstwatch.sources import Figure, Source
+from burstwatch.shards import thing_id
 
-UNLIMITED_PAGE = Source(
-    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-performance-instances-unlimited-mode-concepts.html",
-    read="2023-06",
-    note="Linux in us-east-1; Windows costs more. T4g as reported by users",
-)
-#: Price of a vCPU-hour of surplus credits, by family.
-SURPLUS_USD: dict[str, Figure] = {
-    "t2": Figure(value=0.05, unit="USD/vCPU-h", source=UNLIMITED_PAGE),
-    "t3": Figure(value=0.05, unit="USD/vCPU-h", source=UNLIMITED_PAGE),
-    "t3a": Figure(value=0.05, unit="USD/vCPU-h", source=UNLIMITED_PAGE),
-    "t4g": Figure(value=0.04, unit="USD/vCPU-h", source=UNLIMITED_PAGE),
-}
-#: The price above holds in these regions.
-PRICED_REGIONS = frozenset({"us-east-1"})
-LIST_PRICE_PAGE = Source(
-    url="https://aws.amazon.com/ec2/pricing/on-demand/",
-    read="2018-08",
-    note="Linux in us-east-1 at the launch of T3, as reported by others",
-)
-#: USD an hour by size of T3.
-T3_USD: dict[str, Figure] = {
-    size: Figure(value=value, unit="USD/h", source=LIST_PRICE_PAGE)
-    for size, value in {
-        "nano": 0.0052,
-        "micro": 0.0104,
-        "small": 0.0209,
-        "medium": 0.0418,
-        "large": 0.0835,
-        "xlarge": 0.167,
-        "2xlarge": 0.3341,
-    }.items()
-}
+#: Windows costs more.
+SURPLUS, ON_DEMAND = "ec2_surplus", "ec2_linux"
+#: "T3 instances with host tenancy do not support the unlimited CPU credit option":
+#: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceCreditSpecificationRequest.html (2026-11)
+DEDICATED_HOST = "host"
 MODES, TYPES = "credit_specifications", "instance_types"
 STANDARD, UNLIMITED = "standard", "unlimited"
 
@@ -101,7 +78,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     family = instance_type.partition(".")[0]
     is_unlimited = related[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
     is_linux = not thing.item.get("Platform")
-    is_priced = is_linux and thing.unit.rpartition("/")[2] in PRICED_REGIONS
+    tenancy = thing.item.get("Placement", {}).get("Tenancy")
     resource = _cpu.resource_of(
         thing,
         _cpu.Instance(
@@ -116,36 +93,65 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         # a day. The others keep what they have for seven days after a stop, so a start without credits is only
         # normal if it is the first.
         starts_empty=not is_unlimited and (family == "t2" or not is_restarted(thing.item)),
-        usd_vcpu_h=SURPLUS_USD.get(family) if is_priced else None,
+        terms=_cpu.Terms(
+            usd_vcpu_h=price(SURPLUS, thing.unit.rpartition("/")[2], family) if is_linux else None,
+            may_be_unlimited=tenancy != DEDICATED_HOST,
+        ),
     )
     mode = UNLIMITED if is_unlimited else STANDARD
-    yield replace(resource, spec={**resource.spec, "mode": mode} if resource.spec else {})
+    yield replace(
+        resource,
+        spec={**resource.spec, "mode": mode} if resource.spec else {},
+        managed_by=managed_by(thing.item),
+        replaced_by=replaced_by(thing.item),
+    )
 
 
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """Unlimited mode with its price at this load, or a larger instance."""
+def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+    """Unlimited mode with its price at this load, where AWS has it, or a larger instance."""
     detail: _cpu.Detail = resource.detail
-    spec, usd = detail.spec, detail.usd_vcpu_h
+    spec, usd = detail.spec, detail.terms.usd_vcpu_h
+    instance_id = thing_id(resource.id)
     beyond = min(demand, spec.vcpus) - spec.baseline
-    if resource.level_metric == _cpu.BALANCE:
+    if resource.level_metric == _cpu.BALANCE and detail.terms.may_be_unlimited:
         yield Fix(
             action="switch to Unlimited mode",
             effect="the instance does not slow down, and AWS charges further vCPU-hours",
             takes="works at once",
             usd_month=None if usd is None else usd.value * beyond * _cpu.HOURS_A_MONTH,
+            commands=(_unlimited(instance_id, resource.region),),
         )
     yield _cpu.larger_fix(
-        spec, demand, word="an instance type", usd_month=_more_usd(detail, demand)
+        detail,
+        demand,
+        word="an instance type",
+        usd_month=_more_usd(resource, demand),
+        commands_for=partial(retyped, instance_id, resource.region),
     )
 
 
-def _more_usd(detail: _cpu.Detail, demand: float) -> float | None:
+def _unlimited(instance_id: str, region: str) -> Command:
+    """The command that switches an instance to Unlimited mode."""
+    modes = [{"InstanceId": instance_id, "CpuCredits": UNLIMITED}]
+    return Command(
+        service="ec2",
+        operation="ModifyInstanceCreditSpecification",
+        region=region,
+        parameters={"InstanceCreditSpecifications": modes},
+    )
+
+
+def _more_usd(resource: Resource, demand: float) -> float | None:
     """Price difference of the larger instance in USD a month; None where it is not known."""
+    detail: _cpu.Detail = resource.detail
     spec = detail.spec
     size = _cpu.larger_size(spec, demand)
-    if spec.family != "t3" or detail.usd_vcpu_h is None or not size:
+    present, larger = (
+        price(ON_DEMAND, resource.region, f"{spec.family}.{name}") for name in (spec.size, size)
+    )
+    if detail.terms.usd_vcpu_h is None or present is None or larger is None:
         return None
-    return (T3_USD[size].value - T3_USD[spec.size].value) * _cpu.HOURS_A_MONTH
+    return (larger.value - present.value) * _cpu.HOURS_A_MONTH
 
 
 def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:

@@ -8,6 +8,8 @@ from burstwatch.kinds._ec2 import (
     INSTANCES,
     TAGGING,
     is_instance_running,
+    managed_by,
+    replaced_by,
     started_at,
     types_in,
 )
@@ -52,6 +54,8 @@ def describe(thing: Thing, related: Related, now: float) -> tuple[Resource, ...]
         # History from before its last start says nothing of now, and silence since then is no late data.
         history_from_s=started_s,
         published_every_s=BASIC_PERIOD_S,
+        managed_by=managed_by(thing.item),
+        replaced_by=replaced_by(thing.item),
         facts={"type": instance_type, "instance_type": instance_type},
     )
     return buckets_of(resource, instance_type, related[TYPES].get(instance_type))

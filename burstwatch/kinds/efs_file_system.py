@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volume_types import GIB_PER_TIB
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Command, Fix
+from burstwatch.fixes.prices import price, source_of
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds._disk import MIB_S, rate_facts
@@ -41,16 +42,26 @@ FLOOR_PAGE = Source(
     read="2020-06",
     note="what is served at the least; that it is not earned is our reading",
 )
-PRICE_PAGE = Source(
-    url="https://aws.amazon.com/efs/pricing/", read="2026-06", note="us-east-1, as quoted by others"
-)
 EARNED = Figure(value=50 / 1024, unit="MiB/s per GiB", source=PAGE)
 BURST = Figure(value=100, unit="MiB/s per TiB, and for less than a TiB", source=PAGE)
 CAPACITY = Figure(value=2.1 * 1024 * 1024, unit="MiB per TiB, and for less than a TiB", source=PAGE)
 SERVED_AT_LEAST = Figure(value=1, unit="MiB/s", source=FLOOR_PAGE)
-PROVISIONED_USD = Figure(value=6.0, unit="USD per MB/s-month", source=PRICE_PAGE)
-ELASTIC_USD = Figure(value=0.06, unit="USD/GB written, half of it read", source=PRICE_PAGE)
-PRICED_REGIONS = frozenset({"us-east-1"})
+#: The most that a file system of a region, and one of a zone,, with credits or not. AWS gives a range by
+#: region, of which this is the end.
+MOST = Figure(value=3 * 1024, unit="MiB/s metered", source=PAGE)
+MOST_IN_ONE_ZONE = Figure(value=1024, unit="MiB/s metered", source=PAGE)
+PROVISIONED_MOST = Figure(
+    value=3_414,
+    unit="MiB/s",
+    source=Source(
+        url="https://docs.aws.amazon.com/efs/latest/ug/API_UpdateFileSystem.html",
+        read="2026-11",
+        note="the upper limit depends on the region",
+    ),
+)
+#: The part of provisioned throughput that is not charged: the same that bursting earns.
+INCLUDED = Figure(value=50 / 1024, unit="MiB/s per GiB", source=source_of("efs"))
+PRICES = "efs"
 #: Metadata of an empty file system. A size of 0 would earn nothing at all.
 SMALLEST_BYTES = 6 * 1024
 #: A size is rounded down to steps of this share. A bucket that changes each hour would have no history.
@@ -59,16 +70,20 @@ GIB = 1024**3
 #: A mode can be changed once a day, so its owner hears of it two hours before.
 LEAD_S = 7_200.0
 BURSTING = "bursting"
+#: A state in which AWS takes no change.
+UPDATING = "updating"
 BALANCE, METERED = "BurstCreditBalance", "MeteredIOBytes"
 
 
-def bucket_of(size_gib: float) -> Bucket:
-    """The bucket of a file system with so much in Standard storage, in MiB."""
+def bucket_of(size_gib: float, *, most: float = MOST.value) -> Bucket | None:
+    """The bucket of a file system with so much in Standard storage, in MiB; None where it earns the ``most`` that it serves."""
+    if EARNED.value * size_gib >= most:
+        return None
     tib = max(1.0, size_gib / GIB_PER_TIB)
     return Bucket(
         capacity=CAPACITY.value * tib,
         refill=EARNED.value * size_gib,
-        burst=BURST.value * tib,
+        burst=min(BURST.value * tib, most),
     )
 
 
@@ -85,7 +100,8 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     size = item["SizeInBytes"]
     size_bytes = size.get("ValueInStandard", size["Value"])
     size_gib = (size_bytes if thing.unit == BY_HAND else _rounded(size_bytes)) / GIB
-    bucket = bucket_of(size_gib) if mode == BURSTING else None
+    most = MOST_IN_ONE_ZONE if item.get("AvailabilityZoneName") else MOST
+    bucket = bucket_of(size_gib, most=most.value) if mode == BURSTING else None
     yield Resource(
         kind=KIND.name,
         id=thing.id,
@@ -94,7 +110,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         tags=thing.tags,
         unit=thing.unit,
         bucket=bucket,
-        no_bucket_reason="" if bucket else f"{mode} throughput has no burst credits",
+        no_bucket_reason="" if bucket else _no_bucket_reason(mode),
         limit=Limit(rate=bucket.burst if bucket else 0.0, binding="throughput"),
         in_use=item.get("NumberOfMountTargets", 1) > 0,
         rate_unit=MIB_S,
@@ -104,8 +120,20 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
             "size_gib": f"{size_gib:.3g}",
             **(rate_facts(bucket.refill, bucket.burst) if bucket else {}),
         },
+        under_way="the end of its status updating"
+        if item.get("LifeCycleState") == UPDATING
+        else "",
         spec={"size_gib": f"{size_gib!r}"},
+        # What is stored, in GiB and not rounded: AWS bills by that.
+        detail=size_bytes / GIB,
     )
+
+
+def _no_bucket_reason(mode: str) -> str:
+    """Why a file system in a mode has no credits."""
+    if mode != BURSTING:
+        return f"{mode} throughput has no burst credits"
+    return "it earns the most that a file system may serve"
 
 
 def _rounded(size_bytes: float) -> float:
@@ -139,25 +167,58 @@ def at_zero(resource: Resource) -> str:
     return f"{number(served)} instead of {number(resource.bucket.burst)} {MIB_S}"
 
 
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
     """Another throughput mode with its price."""
-    is_priced = resource.region in PRICED_REGIONS
-    mb_s = demand * MIB / 1e6
-    yield Fix(
-        action=f"change to provisioned throughput of {number(math.ceil(demand))} MiB/s",
-        effect="never runs dry; AWS allows one change a day",
-        takes="works at once",
-        usd_month=PROVISIONED_USD.value * mb_s if is_priced else None,
+    refused = "AWS refuses it if the mode was changed in the last 24 hours"
+    provisioned = max(1, math.ceil(demand))
+    if provisioned <= PROVISIONED_MOST.value:
+        less = ""
+        if provisioned < resource.limit.rate:
+            less = f", and serves no more (with credits {number(resource.limit.rate)})"
+        yield Fix(
+            action=f"change to provisioned throughput of {number(provisioned)} MiB/s",
+            effect=f"never runs dry{less}; {refused}",
+            takes="works at once",
+            usd_month=_provisioned_usd(resource, provisioned),
+            commands=(
+                _update(
+                    resource,
+                    ThroughputMode="provisioned",
+                    ProvisionedThroughputInMibps=provisioned,
+                ),
+            ),
+        )
+    written, read = (
+        price(PRICES, resource.region, name) for name in ("elastic_written_gb", "elastic_read_gb")
     )
-    per_gb = (
-        f" ({ELASTIC_USD.value:g} USD for a GB written, half of it for one read)"
-        if is_priced
-        else ""
-    )
+    per_gb = ""
+    if written is not None and read is not None:
+        per_gb = f" ({written.value:g} USD for a GB written, {read.value:g} for one read)"
     yield Fix(
         action="change to elastic throughput",
-        effect=f"never runs dry, each byte is charged{per_gb}; AWS allows one change a day",
+        effect=f"never runs dry, each byte is charged{per_gb}; {refused}",
         takes="works at once",
+        commands=(_update(resource, ThroughputMode="elastic"),),
+    )
+
+
+def _provisioned_usd(resource: Resource, provisioned_mib_s: float) -> float | None:
+    """USD a month of provisioned throughput: what exceeds that which the size includes; None where it is not known."""
+    rate = price(PRICES, resource.region, "provisioned_mb_s")
+    if rate is None or resource.bucket is None:
+        return None
+    stored_gib: float = resource.detail
+    included_mib_s = INCLUDED.value * stored_gib
+    return rate.value * max(0.0, provisioned_mib_s - included_mib_s) * MIB / 1e6
+
+
+def _update(resource: Resource, **parameters: str | float) -> Command:
+    """The command that gives a file system other settings."""
+    return Command(
+        service="efs",
+        operation="UpdateFileSystem",
+        region=resource.region,
+        parameters={"FileSystemId": resource.id, **parameters},
     )
 
 

@@ -5,16 +5,16 @@ not say how many credits a new node has.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Command, Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
 from burstwatch.kinds.base import (
     Item,
     Kind,
     Listing,
-    RatesByMetric,
     Related,
     Tagging,
     TagListing,
@@ -26,6 +26,19 @@ from burstwatch.kinds.base import (
 NOT_RUNNING = frozenset({"deleted", "deleting", "creating", "create-failed"})
 WITHOUT_BALANCE = "cache.t2."
 LARGEST = "medium"
+
+
+#: States in which AWS takes no change of a cluster.
+CHANGING = frozenset({"modifying", "snapshotting", "rebooting cluster nodes"})
+MEMCACHED = "memcached"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Node(_cpu.Detail):
+    """A node with its engine, and its replication group where it has one."""
+
+    engine: str
+    group: str
 
 
 def identify(item: Item) -> Thing:
@@ -54,33 +67,70 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     created_s = (
         item["CacheClusterCreateTime"].timestamp() if "CacheClusterCreateTime" in item else None
     )
+    status = item.get("CacheClusterStatus", "")
     cluster = _cpu.Instance(
         type=node_type,
         since_s=created_s,
-        in_use=item.get("CacheClusterStatus", "") not in NOT_RUNNING,
+        in_use=status not in NOT_RUNNING,
     )
     for node in item.get("CacheNodes", ()):
         resource = _cpu.resource_of(
             thing, cluster, kind=KIND, metric=_cpu.BALANCE, is_unlimited=False, starts_empty=True
         )
-        node_id = node["CacheNodeId"]
-        resource = replace(resource, id=f"{thing.id}.{node_id}", dimensions=(thing.id, node_id))
+        node_id, detail = node["CacheNodeId"], resource.detail
+        resource = replace(
+            resource,
+            id=f"{thing.id}.{node_id}",
+            dimensions=(thing.id, node_id),
+            under_way=f"the end of its status {status}" if status in CHANGING else "",
+            detail=detail
+            and Node(
+                spec=detail.spec,
+                terms=_cpu.Terms(largest=LARGEST),
+                engine=item.get("Engine", ""),
+                group=item.get("ReplicationGroupId", ""),
+            ),
+        )
         if node_type.startswith(WITHOUT_BALANCE):
             reason = f"AWS publishes no balance of {node_type}"
             resource = replace(resource, bucket=None, not_watched=reason)
         yield resource
 
 
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
     """A larger node; its price is not known here."""
-    detail: _cpu.Detail = resource.detail
-    yield _cpu.larger_fix(
-        detail.spec,
+    node: Node = resource.detail
+    larger = _cpu.larger_fix(
+        node,
         demand,
         word="a node type",
         prefix="cache.",
-        largest=LARGEST,
         takes="takes minutes to hours",
+        commands_for=partial(_retyped, resource, node),
+    )
+    if node.engine != MEMCACHED:
+        yield larger
+    else:
+        yield replace(
+            larger,
+            action=larger.action.replace("change to", "make a new cluster with"),
+            effect=f"{larger.effect}; the type of a Memcached node cannot be changed",
+            commands=(),
+        )
+
+
+def _retyped(resource: Resource, node: Node, node_type: str) -> tuple[Command, ...]:
+    """The command that gives all nodes of a cluster, or of its replication group, another type."""
+    operation, thing = "ModifyCacheCluster", {"CacheClusterId": resource.dimensions[0]}
+    if node.group:
+        operation, thing = "ModifyReplicationGroup", {"ReplicationGroupId": node.group}
+    return (
+        Command(
+            service="elasticache",
+            operation=operation,
+            region=resource.region,
+            parameters={**thing, "CacheNodeType": node_type, "ApplyImmediately": True},
+        ),
     )
 
 

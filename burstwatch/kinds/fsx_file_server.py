@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from burstwatch.bucket import Bucket, unsized_bucket
 from burstwatch.ebs.load import MIB_PER_MB
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds import _fsx
 from burstwatch.kinds._disk import IOPS, MIB_S, cause_of, estimated_spent, rate_facts, totals_of
-from burstwatch.kinds.base import Example, Item, Kind, RatesByMetric, Related, Thing, float_in
+from burstwatch.kinds.base import Example, Item, Kind, Related, Thing, float_in
 from burstwatch.sources import Figure
 
 #: How long a full bucket lasts at the maximum.
@@ -26,6 +26,12 @@ RATES: dict[int, tuple[float, float, float, float]] = {
     64: (64, 350, 4_000, 16_000),
     128: (128, 600, 6_000, 20_000),
     256: (256, 600, 10_000, 20_000),
+}
+#: Disk throughput (MB/s) and IOPS of the capacities that do not burst. From the same table.
+SUSTAINED: dict[int, tuple[float, float]] = {
+    512: (512, 20_000),
+    1_024: (1_024, 40_000),
+    2_048: (2_048, 80_000),
 }
 SMALLEST, LARGEST = min(RATES), max(RATES)
 THROUGHPUT, OPERATIONS = "FileServerDiskThroughputBalance", "FileServerDiskIopsBalance"
@@ -83,6 +89,7 @@ def _base(thing: Thing) -> Resource:
         reports_when_idle=True,
         published_every_s=PERIOD_S,
         rate_unit=MIB_S,
+        under_way=_fsx.unsettled_change(item),
         facts={"type": f"FSx {item['FileSystemType']}"},
         spec={} if capacity_mb_s is None else {"throughput_capacity": f"{capacity_mb_s}"},
     )
@@ -118,12 +125,37 @@ def _unsized(thing: Thing, why: str) -> Iterator[Resource]:
         )
 
 
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """More throughput capacity; its price is not known here."""
-    yield Fix(
-        action=f"raise the throughput capacity to one that sustains {number(demand)} {resource.rate_unit}",
-        effect="never runs dry at the current load",
+def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+    """The smallest throughput capacity that sustains it; its price is not known here."""
+    is_bytes = resource.rate_unit == MIB_S
+    needed = demand / MIB_PER_MB if is_bytes else demand
+    present = int(resource.spec["throughput_capacity"])
+    sustained_by_capacity = {
+        capacity: rates[0 if is_bytes else 2] for capacity, rates in RATES.items()
+    } | {capacity: rates[0 if is_bytes else 1] for capacity, rates in SUSTAINED.items()}
+    for capacity, sustained in sustained_by_capacity.items():
+        if capacity > present and sustained >= needed:
+            yield _raise_to(resource, capacity, sustained)
+            return
+
+
+def _raise_to(resource: Resource, capacity: int, sustained: float) -> Fix:
+    """The change to another throughput capacity, which sustains MB/s or IOPS."""
+    is_bytes = resource.rate_unit == MIB_S
+    present = resource.limit.rate / (MIB_PER_MB if is_bytes else 1)
+    effect = "never runs dry at the current load"
+    if capacity in SUSTAINED and sustained < present:
+        unit = "MB/s" if is_bytes else IOPS
+        effect += (
+            f", and serves {number(sustained)} {unit} at the most instead of {number(present)}"
+        )
+    return Fix(
+        action=f"raise the throughput capacity to {capacity} MB/s",
+        effect=effect,
         takes="takes minutes to hours",
+        commands=(
+            _fsx.update(resource, {"WindowsConfiguration": {"ThroughputCapacity": capacity}}),
+        ),
     )
 
 

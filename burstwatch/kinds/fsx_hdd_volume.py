@@ -1,11 +1,13 @@
 """FSx for Windows with HDD storage: throughput credits of the disks, in MiB as for sc1."""
 
+import math
 from collections.abc import Iterator, Mapping
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volume_types import GIB_PER_TIB
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Fix
+from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds import _fsx
@@ -15,22 +17,30 @@ from burstwatch.kinds.base import (
     Example,
     Item,
     Kind,
-    RatesByMetric,
     Related,
     Thing,
     Totals,
     float_in,
 )
-from burstwatch.sources import Figure
+from burstwatch.sources import Figure, Source
 
 EARNED = Figure(value=12, unit="MiB/s per TiB", source=_fsx.PAGE)
 BURST = Figure(value=80, unit="MiB/s per TiB", source=_fsx.PAGE)
 CAPACITY = Figure(value=1024 * 1024, unit="MiB per TiB", source=_fsx.PAGE)
 #: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html (2026-11)
 SMALLEST_GIB, LARGEST_GIB = 2_000.0, 65_536.0
+#: A growth names at least so much of the present size.
+LEAST_GROWTH = Figure(
+    value=1.1,
+    unit="",
+    source=Source(
+        url="https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html",
+        read="2026-11",
+    ),
+)
 #: Of a whole file system.
 MOST = Figure(value=1024, unit="MiB/s", source=_fsx.PAGE)
-HDD = "HDD"
+HDD, SSD = "HDD", "SSD"
 #: Storage takes hours to grow, so its owner hears of it an hour before.
 LEAD_S = 3_600.0
 BALANCE = "DiskThroughputBalance"
@@ -67,6 +77,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
             "size_gib": f"{item['StorageCapacity']:g}",
             **rate_facts(refill, burst),
         },
+        under_way=_fsx.unsettled_change(item),
         spec={"size_gib": f"{item['StorageCapacity']:g}"},
     )
 
@@ -84,13 +95,24 @@ def spent(
     return demand_point(resource, start_s, period_s, rate, most=most)
 
 
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """More storage; the type of storage cannot be changed."""
+def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+    """SSD storage, or more of HDD; their prices are not known here."""
     yield Fix(
-        action=f"grow the storage to {demand / EARNED.value * GIB_PER_TIB:,.0f} GiB",
-        effect="covers the current load",
+        action="change to SSD storage",
+        effect="its disks have no credits; it cannot be changed back",
         takes="takes minutes to hours",
+        commands=(_fsx.update(resource, {"StorageType": SSD}),),
     )
+    size_gib = float(resource.facts["size_gib"])
+    needed_gib = demand / EARNED.value * GIB_PER_TIB
+    grown_gib = math.ceil(max(needed_gib, size_gib * LEAST_GROWTH.value))
+    if grown_gib <= LARGEST_GIB:
+        yield Fix(
+            action=f"grow the storage to {number(grown_gib)} GiB",
+            effect="covers the current load; AWS takes the next growth after six hours at the earliest",
+            takes="takes minutes to hours",
+            commands=(_fsx.update(resource, {"StorageCapacity": grown_gib}),),
+        )
 
 
 def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:

@@ -13,5 +13,6 @@ KIND = database_kind(
     engine=_rds.NEPTUNE,
     is_own=lambda engine: engine.startswith(_rds.NEPTUNE),
     console="neptune/home?region={region}#database:id={id};is-cluster=false",
-    largest="medium",
+    largest=lambda _engine: "medium",
+    service="neptune",
 )

@@ -7,14 +7,10 @@ level, and the first charge may come later than the time that is stated.
 
 from burstwatch.kinds import _cpu, _rds
 from burstwatch.kinds._database_cpu import database_kind
-from burstwatch.sources import Figure, Source
 
-PRICE_PAGE = Source(
-    url="https://aws.amazon.com/rds/instance-types/",
-    read="2024-01",
-    note="as quoted by others; 0.144 for SQL Server",
-)
-SURPLUS_USD = Figure(value=0.075, unit="USD/vCPU-h", source=PRICE_PAGE)
+#: Aurora has T classes up to large:
+#: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Concepts.DBInstanceClass.Types.html (2026-11)
+AURORA, AURORA_LARGEST = "aurora", "large"
 
 KIND = database_kind(
     name="rds_instance_cpu",
@@ -23,6 +19,6 @@ KIND = database_kind(
     engine="postgres",
     is_own=lambda engine: not engine.startswith((_rds.DOCDB, _rds.NEPTUNE)),
     console=_rds.CONSOLE,
-    largest="2xlarge",
-    usd_vcpu_h=SURPLUS_USD,
+    largest=lambda engine: AURORA_LARGEST if engine.startswith(AURORA) else _cpu.LARGEST,
+    service="rds",
 )

@@ -66,6 +66,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         in_use=_rds.is_database_running(item),
         reports_when_idle=True,
         history_from_s=_rds.created_s(item),
+        under_way=_rds.unsettled_status(item, _rds.CHANGING),
         facts={"type": item["DBInstanceClass"], "instance_type": instance_type},
     )
     if not instance_type:

@@ -5,15 +5,20 @@ say whether ``BurstBalance`` is the mean or the minimum of the four. A mean can 
 one, so the worst case of a striped storage is an estimate.
 """
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Command, Fix
+from burstwatch.fixes.prices import price
+from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT, DemandPoint
+from burstwatch.kinds import _rds
 from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, rate_facts, totals_of
 from burstwatch.kinds._rds import (
     CONSOLE,
@@ -29,12 +34,12 @@ from burstwatch.kinds.base import (
     Example,
     Item,
     Kind,
-    RatesByMetric,
     Related,
     Thing,
     Totals,
     float_in,
 )
+from burstwatch.shards import thing_id
 from burstwatch.sources import Figure, Source
 
 STORAGE_PAGE = Source(
@@ -57,6 +62,55 @@ STRIPED_FROM: dict[str, Figure | None] = {
 #: These answer DescribeDBInstances too. Their storage has no volume of its own.
 OTHER_STORAGE = ("aurora", "neptune", "docdb")
 CHANGING = frozenset({"modifying", "storage-optimization", "storage-config-upgrade"})
+
+
+#: A request for more storage is rounded up to so much of the present size, where it names less.
+LEAST_GROWTH = Figure(
+    value=1.1,
+    unit="",
+    source=Source(
+        url="https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBInstance.html",
+        read="2026-11",
+    ),
+)
+PRICES = "rds_storage"
+#: How the names of RDS Custom's engines begin.
+CUSTOM = "custom-"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gp3:
+    """The IOPS and MiB/s that gp3 storage of RDS has without being paid for."""
+
+    iops: Figure
+    mib_s: Figure
+
+
+#: Of one volume, and of storage that RDS stripes over four.
+SINGLE = Gp3(
+    iops=Figure(value=3_000, unit="IOPS", source=STORAGE_PAGE),
+    mib_s=Figure(value=125, unit="MiB/s", source=STORAGE_PAGE),
+)
+STRIPED = Gp3(
+    iops=Figure(value=12_000, unit="IOPS", source=STORAGE_PAGE),
+    mib_s=Figure(value=500, unit="MiB/s", source=STORAGE_PAGE),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Storage:
+    """The gp2 storage of one database: one of its volumes, of how many, and what a change of it must know."""
+
+    volume: VolumeSpec
+    stripes: int
+    engine: str
+    size_gib: float
+    is_multi_az: bool
+
+    @property
+    def mib_s(self) -> float:
+        """The most MiB/s of all its volumes, with credits left."""
+        return self.stripes * self.volume.limit_mib_s
 
 
 def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
@@ -94,32 +148,54 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         caveats=("its storage is being changed",) if status in CHANGING else (),
         history_from_s=created_s(item),
     )
-    if storage_type != "gp2":  # their sizes have other limits on RDS than on EBS
-        yield resource
-        return
+    # The sizes of other types have other limits on RDS than on EBS.
+    yield _with_bucket(resource, item) if storage_type == "gp2" else resource
+
+
+def _with_bucket(resource: Resource, item: Item) -> Resource:
+    """Give gp2 storage the bucket of its volumes; raises ValueError for a size that AWS does not make."""
+    engine, size_gib = item["Engine"], item["AllocatedStorage"]
     stripes = _stripes(engine, size_gib)
     try:
-        volume = volume_spec(storage_type, size_gib / stripes)
+        volume = volume_spec("gp2", size_gib / stripes)
     except ValueError as error:
         msg = f"storage of {size_gib:g} GiB has {stripes} volumes of {size_gib / stripes:g} GiB each: {error}"
         raise ValueError(msg) from None
     burst = stripes * volume.burst
-    yield replace(
+    return replace(
         resource,
         bucket=None if volume.bucket is None else _striped(volume.bucket, stripes),
         no_bucket_reason=volume.no_bucket_reason,
         is_documented=stripes == 1,
         limit=Limit(rate=burst, binding="volume_iops"),
         facts={**resource.facts, **rate_facts(stripes * volume.baseline, burst)},
-        detail=volume,
+        under_way=_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}),
+        detail=Storage(
+            volume=volume,
+            stripes=stripes,
+            engine=engine,
+            size_gib=size_gib,
+            is_multi_az=item.get("MultiAZ", False),
+        ),
     )
 
 
 def _stripes(engine: str, size_gib: float) -> int:
-    for prefix, striped_from in STRIPED_FROM.items():
+    """The number of volumes over which RDS stripes storage of a size."""
+    threshold = _striped_from(engine)
+    is_striped = threshold is not None and size_gib >= threshold.value
+    return int(STRIPES.value) if is_striped else 1
+
+
+def _striped_from(engine: str) -> Figure | None:
+    """The storage from which an engine stripes; None for one that never does.
+
+    Raises:
+        ValueError: for an engine of which that is not known here.
+    """
+    for prefix, threshold in STRIPED_FROM.items():
         if engine.startswith(prefix):
-            is_striped = striped_from is not None and size_gib >= striped_from.value
-            return int(STRIPES.value) if is_striped else 1
+            return threshold
     msg = f"engine {engine!r} is unknown, allowed are {', '.join(STRIPED_FROM)}"
     raise ValueError(msg)
 
@@ -136,33 +212,87 @@ def spent(
     resource: Resource, totals: Totals, start_s: float, period_s: float
 ) -> DemandPoint | None:
     """Credits per second of one period's operations and bytes."""
-    volume: VolumeSpec | None = resource.detail
-    if volume is None or not totals.keys() >= set(TRAFFIC.metrics):
+    storage: Storage | None = resource.detail
+    if storage is None or not totals.keys() >= set(TRAFFIC.metrics):
         return None
     ops = totals[TRAFFIC.read_ops] + totals[TRAFFIC.write_ops]
     mib = (totals[TRAFFIC.read_bytes] + totals[TRAFFIC.write_bytes]) / MIB
-    cost = charge(volume, ops=ops, mib=mib)
+    cost = charge(storage.volume, ops=ops, mib=mib)
     return demand_of(cost, start_s, period_s, binding_of(resource, ops / period_s))
 
 
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """Storage without credits; the price of RDS storage is not known here."""
-    yield Fix(
-        action="change to gp3 storage",
-        effect="uses no credits",
+def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+    """Storage of the type gp3, which has no credits: as it is, and grown to the size from which RDS stripes it.
+
+    Below that size gp3 has fixed rates, and AWS refuses a request that names them. From it on the request must
+    name the IOPS and the size.
+    """
+    storage: Storage = resource.detail
+    threshold = _striped_from(storage.engine)
+    if threshold is None:
+        yield _gp3_fix(resource, SINGLE, is_chosen=True)
+    elif storage.size_gib >= threshold.value:
+        yield _gp3_fix(resource, STRIPED, is_chosen=True)
+    else:
+        yield _gp3_fix(resource, SINGLE, is_chosen=False)
+        grown_gib = max(threshold.value, storage.size_gib * LEAST_GROWTH.value)
+        yield _gp3_fix(resource, STRIPED, is_chosen=True, grown_gib=math.ceil(grown_gib))
+
+
+def _gp3_fix(resource: Resource, gp3: Gp3, *, is_chosen: bool, grown_gib: int | None = None) -> Fix:
+    """The change to gp3 of some size. ``is_chosen`` where its rates may be chosen, and so must be named."""
+    storage: Storage = resource.detail
+    size_gib = grown_gib or math.ceil(storage.size_gib)
+    iops, mib_s = int(gp3.iops.value), int(gp3.mib_s.value)
+    parameters: dict[str, Any] = {"DBInstanceIdentifier": thing_id(resource.id)}
+    parameters["StorageType"] = "gp3"
+    if is_chosen:
+        parameters |= {"AllocatedStorage": size_gib, "Iops": iops}
+    # https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBInstance.html (2026-11): RDS Custom
+    # takes no StorageThroughput.
+    if is_chosen and not storage.engine.startswith(CUSTOM):
+        mib_s = max(mib_s, math.ceil(storage.mib_s))
+        parameters["StorageThroughput"] = mib_s
+    parameters["ApplyImmediately"] = True
+    size = f" of {number(size_gib)} GiB" if grown_gib else ""
+    slower = f", and {number(mib_s)} MiB/s instead of {number(storage.mib_s)}"
+    effect = "uses no credits" + (slower if mib_s < storage.mib_s else "")
+    if grown_gib:
+        effect = f"{effect}; storage cannot be made smaller again"
+    return Fix(
+        action=f"change to gp3 storage{size} with {number(iops)} IOPS and {number(mib_s)} MiB/s",
+        effect=effect,
         takes="takes minutes to hours",
+        usd_month=_more_usd(resource, size_gib, mib_s - gp3.mib_s.value),
+        commands=(
+            Command(
+                service="rds",
+                operation="ModifyDBInstance",
+                region=resource.region,
+                parameters=parameters,
+            ),
+        ),
     )
+
+
+def _more_usd(resource: Resource, size_gib: float, paid_mib_s: float) -> float | None:
+    """The price of gp3 of a size over that of today's gp2, in USD a month; None where it is not known."""
+    storage: Storage = resource.detail
+    gp2, gp3, mib_s = (price(PRICES, resource.region, name) for name in ("gp2", "gp3", "gp3_mib_s"))
+    if gp2 is None or gp3 is None or mib_s is None:
+        return None
+    usd = gp3.value * size_gib + mib_s.value * paid_mib_s - gp2.value * storage.size_gib
+    return usd * (2 if storage.is_multi_az else 1)
 
 
 def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
     """The amounts of one second of a load, as far as the volumes' throughput lets it through."""
     demand = totals_of(TRAFFIC)(resource, load)
-    volume: VolumeSpec | None = resource.detail
+    storage: Storage | None = resource.detail
     mib = demand[TRAFFIC.read_bytes] / MIB
-    if volume is None or not mib:
+    if storage is None or not mib:
         return demand
-    stripes = resource.limit.rate / volume.burst
-    share = min(1.0, stripes * volume.limit_mib_s / mib)
+    share = min(1.0, storage.mib_s / mib)
     return {metric: amount * share for metric, amount in demand.items()}
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from burstwatch.config import SHOWN_AFTER_S, SHOWN_BEFORE_S
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Fix
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.formatting import DAY, MINUTE, clock_time, span
@@ -92,7 +92,7 @@ def make_brief(
         credit_name=resource.credit_name,
         between=_between(projection),
         at_zero=kind.at_zero(resource) if resource.is_sized else AT_ZERO_UNKNOWN,
-        fixes=_fixes(resource, projection, kind, background.rates),
+        fixes=_fixes(resource, projection, kind),
         cause=_cause(resource, projection, kind, background.rates),
         credits=_credits(projection, background) if resource.has_share else "",
         place=_place(resource),
@@ -140,9 +140,7 @@ def _between(projection: Projection) -> str:
     return "" if earliest == last else f"{earliest} at the earliest, {last} at the latest"
 
 
-def _fixes(
-    resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric
-) -> tuple[Fix, ...]:
+def _fixes(resource: Resource, projection: Projection, kind: Kind) -> tuple[Fix, ...]:
     """Ask the kind what helps, for the load that drains it; nothing while nothing drains it."""
     bucket, level, demand = resource.bucket, projection.level, projection.demand
     if bucket is None or level is None or demand is None:
@@ -154,7 +152,7 @@ def _fixes(
         needed = bucket.burst
     if needed <= bucket.refill:
         return ()
-    return kind.what_helps(resource, level.likely * bucket.capacity, needed, rates)
+    return kind.what_helps(resource, level.likely * bucket.capacity, needed)
 
 
 def _cause(resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from burstwatch.fixes import FOR_NOW, soonest
+from burstwatch.fixes.fix import soonest
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.kinds.base import Kind
@@ -84,8 +84,9 @@ def lasting_fix(kind: Kind, resource: Resource) -> str:
     """The soonest change, and of those the cheapest, with which the bucket would last at its highest rate; empty without one."""
     if resource.bucket is None:
         return ""
-    fixes = kind.fixes(resource, resource.bucket.burst, {})
-    lasting = soonest(fix for fix in fixes if fix.takes not in FOR_NOW)
+    # The bucket's own rate may allow for what AWS does not say. Nothing serves more than the limit.
+    demand = min(resource.bucket.burst, resource.limit.rate)
+    lasting = soonest(fix for fix in kind.changes(resource, demand) if fix.takes != "is under way")
     return lasting[0].text if lasting else ""
 
 

@@ -63,6 +63,7 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
         where=_where(brief),
         actions=actions([fix.text for fix in brief.fixes]),
         facts=_lines(
+            ("Command", next((fix.command for fix in brief.fixes if fix.commands), "")),
             ("Effect now" if is_empty else "At zero credits", brief.at_zero),
             ("Load" if is_empty else "Cause", brief.cause),
             ("Credits", brief.credits),
@@ -249,7 +250,13 @@ def label(brief: Brief) -> str:
 def machine_context(brief: Brief) -> dict[str, str]:
     """The brief for programs: the numbers behind the words, and what to do. Absent is not known."""
     fixes = [
-        {"what": fix.action, "effect": fix.effect, "takes": fix.takes, "usd_month": fix.usd_month}
+        {
+            "what": fix.action,
+            "effect": fix.effect,
+            "takes": fix.takes,
+            "usd_month": fix.usd_month,
+            "command": fix.command,
+        }
         for fix in brief.fixes
     ]
     context = {

@@ -9,6 +9,8 @@ from burstwatch.messages.message import Message
 #: CloudWatch's limit for a description, in characters.
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
 DESCRIPTION_LENGTH = 1024
+#: The facts that are more important than all links but the first: the command, what happens at zero, and the cause.
+FACTS_BEFORE_LINKS = 3
 #: A longer title would leave no room for the place.
 TITLE_LENGTH = 250
 #: A subject is ASCII and shorter than 100 characters.
@@ -20,15 +22,25 @@ def description(message: Message) -> str:
     """The description of an alarm: short lines, most important first.
 
     A line that does not fit is left out whole, the least important first. The title, the place and the
-    times of the episode stay, and the links unless they leave too little room for the words.
+    times of the episode stay. The first facts outrank every link but the first, and no links take more than half.
     """
     timeline = message.timeline.lines() if message.timeline else []
     links = [f"{name}: {address}" for name, address in message.links]
-    while links and len("\n".join([*timeline, *links])) > DESCRIPTION_LENGTH // 2:
-        links.pop()
     head = cut(message.title, TITLE_LENGTH)
     lines = [f"{head}\n{message.where}" if message.where else head]
     lines += [*message.actions, *message.facts]
+    outranking = lines[: 1 + len(message.actions) + FACTS_BEFORE_LINKS]
+
+    def is_too_long() -> bool:
+        last = "\n".join([*timeline, *links])
+        everything = len("\n".join([*outranking, last]))
+        is_first_link = len(links) == 1
+        return len(last) > DESCRIPTION_LENGTH // 2 or (
+            everything > DESCRIPTION_LENGTH and not is_first_link
+        )
+
+    while links and is_too_long():
+        links.pop()
     return _fit(lines, [*timeline, *links], DESCRIPTION_LENGTH)
 
 

@@ -4,7 +4,7 @@ from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.aws.client.names import LONGEST_S, TIME_METRIC
-from burstwatch.ebs.prices import EBS_PRICES
+from burstwatch.ebs.prices import price_in_table
 from burstwatch.ebs.volume_types import GP3_FREE_IOPS, GP3_FREE_MIB_S
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import (
@@ -115,17 +115,17 @@ def _left() -> list[Panel]:
 
 def _fixes() -> Panel:
     """What may be done to any volume, with prices of one region: those of this volume depend on its load."""
-    prices = EBS_PRICES[PRICED_REGION]
-    gib = prices.gib
+    names = ("gp2", "gp3", "gp3_iops", "gp3_mib_s", "st1", "sc1")
+    usd = {name: price_in_table(PRICED_REGION, name) or 0.0 for name in names}
     return words(
         "What would help",
         "What may be done, in the order of how soon it works. Prices are AWS's list prices in N. Virginia, a month.",
         "- **Reduce the load**: costs nothing, works at once. Under the baseline the credits come back.\n"
-        f"- **Change gp2 to gp3**: {gib['gp3']:.3f} USD a GiB instead of {gib['gp2']:.3f}, {prices.gp3_iops:.3f} for each IOPS over "
-        f"{GP3_FREE_IOPS.value:,.0f} and {prices.gp3_mib_s:.3f} for each MiB/s over {GP3_FREE_MIB_S.value:g}, works in minutes to hours. "
+        f"- **Change gp2 to gp3**: {usd['gp3']:.3f} USD a GiB instead of {usd['gp2']:.3f}, {usd['gp3_iops']:.3f} for each IOPS over "
+        f"{GP3_FREE_IOPS.value:,.0f} and {usd['gp3_mib_s']:.3f} for each MiB/s over {GP3_FREE_MIB_S.value:g}, works in minutes to hours. "
         "gp3 uses no credits.\n"
-        f"- **Enlarge a gp2 volume**: {gib['gp2']:.3f} USD a GiB, works in minutes to hours. The baseline grows with each GiB.\n"
-        f"- **Enlarge st1, or change sc1 to st1**: {gib['st1']:.3f} USD a GiB of st1, {gib['sc1']:.3f} of sc1, works in minutes to hours. "
+        f"- **Enlarge a gp2 volume**: {usd['gp2']:.3f} USD a GiB, works in minutes to hours. The baseline grows with each GiB.\n"
+        f"- **Enlarge st1, or change sc1 to st1**: {usd['st1']:.3f} USD a GiB of st1, {usd['sc1']:.3f} of sc1, works in minutes to hours. "
         "The baseline grows with each GiB.\n\n"
         "For this volume and its load, with its price: `burstwatch explain $volume --region REGION`",
     )

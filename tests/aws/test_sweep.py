@@ -145,8 +145,12 @@ def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud
     )
     assert "\nNow: reduce the load" in beginning
     assert (
-        "\nThen: change to gp3 with 3,000 IOPS and 125 MiB/s (costs 2.00 USD a month less, takes minutes to hours)"
+        "\nThen: change to gp3 with 3,000 IOPS and 128 MiB/s (costs 1.88 USD a month less, takes minutes to hours)"
         in alarm["AlarmDescription"]
+    )
+    assert (
+        f"\nCommand: aws ec2 modify-volume --region us-east-1 --volume-id {disk.id} "
+        "--volume-type gp3 --iops 3000 --throughput 128\n" in alarm["AlarmDescription"]
     )
     assert "300 instead of 3,000 IOPS" in alarm["AlarmDescription"]
     assert (

@@ -1,5 +1,6 @@
 """What helps, what it costs, and what it does: against worked examples and for any volume."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,48 +9,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.fixes import volume_fixes
-from burstwatch.ebs.load import Load, Traffic, io_load
-from burstwatch.ebs.prices import EBS_PRICES, monthly_usd
-from burstwatch.ebs.volumes import volume_spec
-from burstwatch.fixes import less_load, soonest
+from burstwatch.ebs.fixes import Attached, volume_fixes
+from burstwatch.ebs.load import Traffic, io_load
+from burstwatch.ebs.prices import monthly_usd
+from burstwatch.ebs.volumes import InstanceLimits, volume_spec
+from burstwatch.fixes.fix import less_load, soonest
+from burstwatch.fixes.prices import TABLES, regions_of, source_of
 from burstwatch.history.background import recent_rates
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Thing
 from burstwatch.kinds.ebs_volume import KIND
 from burstwatch.messages.episode import lasting_fix
 
-US = EBS_PRICES["us-east-1"]
-
-
-def load(iops: float, io_kib: float) -> Load:
-    mib_s = iops * io_kib / 1024
-    return Load(read_iops=iops, write_iops=0, read_mib_s=mib_s, write_mib_s=0)
+WHERE = Attached(volume_id="vol-1", region="us-east-1")
+ELSEWHERE = replace(WHERE, region="xx-nowhere-1")
 
 
 def test_gp3_of_the_same_size_is_cheaper_than_gp2_and_a_larger_gp2_is_not() -> None:
-    fixes = list(
-        volume_fixes(volume_spec("gp2", 100), demand=1_000, load=load(1_000, 16), prices=US)
-    )
+    fixes = list(volume_fixes(volume_spec("gp2", 100), WHERE, demand=1_000))
     assert [fix.action for fix in fixes] == [
-        "change to gp3 with 3,000 IOPS and 125 MiB/s",
+        "change to gp3 with 3,000 IOPS and 128 MiB/s",
         "change to gp2 of 334 GiB",
     ]
-    assert [fix.usd_month for fix in fixes] == pytest.approx([-2.00, 23.40])
+    assert [fix.usd_month for fix in fixes] == pytest.approx([-2.00 + 3 * 0.04, 23.40])
+    assert [fix.command for fix in fixes] == [
+        "aws ec2 modify-volume --region us-east-1 --volume-id vol-1 --volume-type gp3 --iops 3000 --throughput 128",
+        "aws ec2 modify-volume --region us-east-1 --volume-id vol-1 --size 334",
+    ]
 
 
-def test_gp3_is_given_the_throughput_that_gp2_moved() -> None:
-    (gp3, _) = volume_fixes(
-        volume_spec("gp2", 500), demand=2_000, load=load(2_000, 102.4), prices=US
-    )
-    assert gp3.action == "change to gp3 with 3,000 IOPS and 200 MiB/s"
-    assert gp3.usd_month == pytest.approx(500 * (0.08 - 0.10) + 75 * 0.040)
-
-
-def test_gp3_is_given_the_throughput_of_the_burst_where_the_empty_volume_is_held_back() -> None:
-    held = load(750, 128)  # what is left of 3,000 IOPS of 128 KiB
-    (gp3, *_) = volume_fixes(volume_spec("gp2", 250), demand=3_000, load=held, prices=US)
+def test_gp3_is_given_the_throughput_that_gp2_has_with_credits() -> None:
+    """Whatever the load of the last minutes was: tonight's backup may need it."""
+    (gp3, _) = volume_fixes(volume_spec("gp2", 500), WHERE, demand=2_000)
     assert gp3.action == "change to gp3 with 3,000 IOPS and 250 MiB/s"
+    assert gp3.usd_month == pytest.approx(500 * (0.08 - 0.10) + 125 * 0.040)
+
+
+@pytest.mark.parametrize(("demand", "is_limit"), [(250, False), (251, True), (3_000, True)])
+def test_an_instance_that_sustains_less_than_the_load_is_named_as_the_next_limit(
+    demand: float, *, is_limit: bool
+) -> None:
+    nano = InstanceLimits(iops=11_800, mib_s=248, baseline_iops=250, baseline_mib_s=5)
+    where = replace(WHERE, instance_type="t3.nano", instance=nano)
+    for fix in volume_fixes(volume_spec("gp2", 20), where, demand=demand):
+        assert ("its t3.nano is the limit, which sustains 250 IOPS" in fix.effect) == is_limit
 
 
 def test_half_of_the_load_is_named() -> None:
@@ -63,14 +66,9 @@ def test_half_of_the_load_is_named() -> None:
     assert fix.effect == "at half the load (250 IOPS) it never runs dry"
 
 
-def test_where_the_load_is_not_known_gp3_gets_all_that_the_volume_gave() -> None:
-    (gp3, _) = volume_fixes(volume_spec("gp2", 500), demand=2_000, load=None, prices=US)
-    assert gp3.action == "change to gp3 with 3,000 IOPS and 250 MiB/s"
-
-
 def test_a_disk_of_spinning_metal_may_grow_change_its_type_or_become_gp3() -> None:
     sc1 = volume_spec("sc1", 500)
-    fixes = list(volume_fixes(sc1, demand=30, load=load(30, 1024), prices=US))
+    fixes = list(volume_fixes(sc1, WHERE, demand=30))
     assert [fix.action for fix in fixes] == [
         "change to gp3 with 3,000 IOPS and 125 MiB/s",
         "change to sc1 of 2,560 GiB",
@@ -82,13 +80,13 @@ def test_in_a_region_without_a_price_nothing_is_priced_and_less_load_comes_first
     bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
     fixes = soonest(
         [
-            *volume_fixes(volume_spec("gp2", 100), demand=1_000, load=None, prices=None),
+            *volume_fixes(volume_spec("gp2", 100), ELSEWHERE, demand=1_000),
             less_load(bucket, level=1e6, demand=1_000, unit="IOPS"),
         ]
     )
     assert [(fix.action, fix.usd_month) for fix in fixes] == [
         ("reduce the load", 0.0),
-        ("change to gp3 with 3,000 IOPS and 130 MiB/s", None),
+        ("change to gp3 with 3,000 IOPS and 128 MiB/s", None),
     ]
 
 
@@ -109,7 +107,7 @@ def test_every_volume_that_is_proposed_bears_the_load_for_ever(
 ) -> None:
     volume = volume_spec(volume_type, size)
     demand = share * volume.burst
-    for fix in volume_fixes(volume, demand=demand, load=None, prices=US):
+    for fix in volume_fixes(volume, WHERE, demand=demand):
         kind, _, rest = fix.action.removeprefix("change to ").partition(" of ")
         if rest:
             larger = volume_spec(kind, float(rest.removesuffix(" GiB").replace(",", "")))
@@ -117,14 +115,37 @@ def test_every_volume_that_is_proposed_bears_the_load_for_ever(
             assert larger.size_gib > size or kind != volume_type
 
 
-@pytest.mark.parametrize("region", EBS_PRICES)
+@pytest.mark.parametrize("region", regions_of("ebs"))
 def test_a_price_is_never_zero_and_gp3_never_dearer_than_gp2(region: str) -> None:
-    prices = EBS_PRICES[region]
-    gp2, gp3 = (monthly_usd(prices, one, 100) for one in ("gp2", "gp3"))
+    gp2, gp3 = (monthly_usd(region, volume_type, 100) for volume_type in ("gp2", "gp3"))
     assert gp2 is not None
     assert gp3 is not None
     assert 0 < gp3 < gp2
-    assert min(*prices.gib.values(), prices.gp3_iops, prices.gp3_mib_s) > 0
+    assert min(TABLES["ebs"]["prices"][region].values()) > 0
+
+
+@pytest.mark.parametrize(
+    ("volume_type", "rates", "usd"),
+    [
+        ("gp3", {"iops": 4_000, "mib_s": 250}, 8.00 + 1_000 * 0.005 + 125 * 0.04),
+        ("io1", {"iops": 1_000}, 12.50 + 65.00),
+        ("io2", {"iops": 70_000}, 12.50 + 32_000 * 0.065 + 32_000 * 0.0455 + 6_000 * 0.0319),
+    ],
+)
+def test_what_is_provisioned_is_priced_beyond_what_is_free(
+    volume_type: str, rates: dict[str, float], usd: float
+) -> None:
+    assert monthly_usd("us-east-1", volume_type, 100, **rates) == pytest.approx(usd)
+    assert monthly_usd("xx-nowhere-1", volume_type, 100, **rates) is None
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_price_was_read_more_than_a_year_ago(table: str) -> None:
+    year, month = map(int, source_of(table).read.split("-"))
+    today = datetime.now(tz=UTC)
+    assert (today.year - year) * 12 + today.month - month <= 12, (
+        f"{table}: write prices.json anew, with python -m tools.prices"
+    )
 
 
 TRAFFIC = Traffic(read_ops="ro", write_ops="wo", read_bytes="rb", write_bytes="wb")
@@ -175,7 +196,7 @@ def volume_of(state: str, *, managed: bool) -> Resource:
         ("modifying", False, "wait for the change to gp2 of 100 GiB, 63 % done"),
         ("optimizing", False, "wait for the change to gp2 of 100 GiB, 63 % done"),
         *(
-            (state, True, "change the settings that eks.amazonaws.com makes its volumes from")
+            (state, True, "change the settings that eks.amazonaws.com makes it from")
             for state in ("", "completed", "failed", "modifying", "optimizing")
         ),
     ],
@@ -184,7 +205,7 @@ def test_a_change_that_aws_would_refuse_is_never_advised(
     state: str, first: str, *, managed: bool
 ) -> None:
     resource = volume_of(state, managed=managed)
-    fixes = list(KIND.fixes(resource, 1_000.0, {}))
+    fixes = list(KIND.changes(resource, 1_000.0))
     assert fixes[0].action.startswith(first)
     assert (len(fixes) == 1) == (managed or state in {"modifying", "optimizing"})
     is_to_wait_for = first.startswith("wait")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from burstwatch.aws.client.names import alarm_name, alarm_prefixes, parse_alarm_name, unit_prefix
 from burstwatch.config import Config, Links
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Fix
 from burstwatch.formatting import clock_time, plain_name
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.message import Event, danger_message, over_message

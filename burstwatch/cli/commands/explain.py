@@ -21,7 +21,7 @@ from burstwatch.cli.recorded import (
     read_recorded,
 )
 from burstwatch.config import config_from_env
-from burstwatch.fixes import Fix
+from burstwatch.fixes.fix import Fix
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind
 
@@ -79,7 +79,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             "emptied_at_s": story.emptied,
             "changes": story.turns,
             "last": story.moments[-1],
-            "fixes": story.fixes,
+            "fixes": [fix.record() for fix in story.fixes],
         }
         print(to_json(record), file=terminal.stdout)
     else:
@@ -93,7 +93,6 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
     if bucket is None or not story.pages:
         return ()
     page_s = story.pages[-1].t_s
-    recent = [sample for sample in story.samples if page_s - BEFORE_PAGE_S <= sample.t_s < page_s]
     all_levels, all_demand = story.points
     levels = [level for level in all_levels if page_s - BEFORE_PAGE_S <= level.start_s < page_s]
     demand = [point for point in all_demand if page_s - BEFORE_PAGE_S <= point.start_s < page_s]
@@ -102,16 +101,8 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
     demand_rate = fmean(point.nominal for point in demand) if demand else _spent(bucket, levels)
     if demand_rate <= bucket.refill:
         return ()
-    rates = {
-        metric.name: fmean(
-            metric.total(sample.values[metric.name], story.period_s) / story.period_s
-            for sample in having
-        )
-        for metric in kind.demand_metrics
-        if (having := [sample for sample in recent if metric.name in sample.values])
-    }
     credits_left = levels[-1].ratio * bucket.capacity
-    return kind.what_helps(story.resource, credits_left, demand_rate, rates)
+    return kind.what_helps(story.resource, credits_left, demand_rate)
 
 
 def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:

@@ -1,0 +1,168 @@
+"""Defines a fix for a bucket that runs dry: its command, how soon it works, its effect and its price a month."""
+
+import math
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+from burstwatch import bucket as tb
+from burstwatch.bucket import Bucket
+from burstwatch.formatting import number, span
+
+#: How long a fix takes to work, the soonest first. A change of a volume takes "a few minutes to a
+#: few hours", and a full 1 TiB about six hours:
+#: https://docs.aws.amazon.com/ebs/latest/userguide/monitoring-volume-modifications.html (2026-11)
+Takes: TypeAlias = Literal[
+    "works at once",
+    "is under way",
+    "takes minutes, and the instance stops",
+    "takes minutes to hours",
+]
+STOPS: Takes = "takes minutes, and the instance stops"
+SOONEST_FIRST: tuple[Takes, ...] = get_args(Takes)
+#: Where the AWS CLI begins a new word in a name of the API: ``DBInstanceClass`` is ``db-instance-class``.
+_WORD_BEGINS = (re.compile(r"(.)([A-Z][a-z]+)"), re.compile(r"([a-z0-9])([A-Z])"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command:
+    """A call of AWS that makes a change, or one that waits for its end.
+
+    ``operation`` and the names of ``parameters`` are those of the API: ``ModifyVolume``, ``VolumeId``. Where
+    ``is_waiter`` is True, ``operation`` is the name of a waiter.
+    """
+
+    service: str
+    operation: str
+    region: str
+    parameters: Mapping[str, Any]
+    is_waiter: bool = False
+
+    @property
+    def text(self) -> str:
+        """The command for the AWS CLI, in one line."""
+        operation = [*(["wait"] if self.is_waiter else []), dashed(self.operation)]
+        words = ["aws", self.service, *operation, "--region", self.region]
+        for name, value in self.parameters.items():
+            words += _option(f"--{dashed(name)}", value)
+        return shlex.join(words)
+
+
+def dashed(name: str) -> str:
+    """A name of AWS's API as the AWS CLI writes it."""
+    for pattern in _WORD_BEGINS:
+        name = pattern.sub(r"\1-\2", name)
+    return name.lower()
+
+
+def _option(option: str, value: object) -> list[str]:
+    """An option with its value in the CLI's shorthand; a True has no value."""
+    if value is True:
+        return [option]
+    if isinstance(value, Mapping):
+        return [option, ",".join(f"{name}={entry}" for name, entry in value.items())]
+    if isinstance(value, list):
+        return [option, *(_option(option, entry)[1] for entry in value)]
+    return [option, str(value)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fix:
+    """One thing to do, and the ``commands`` that do it, in their order; none where a person has to choose.
+
+    ``effect`` says what it serves, and what is then less than today. ``usd_month`` is the difference in list
+    price, None where it is not known.
+    """
+
+    action: str
+    effect: str
+    takes: Takes
+    usd_month: float | None = None
+    commands: tuple[Command, ...] = ()
+
+    @property
+    def price(self) -> str:
+        """The difference in list price in words; empty where it is not known."""
+        if self.usd_month is None:
+            return ""
+        if round(self.usd_month, 2) == 0:
+            return "costs nothing"
+        return f"costs {abs(self.usd_month):,.2f} USD a month {'less' if self.usd_month < 0 else 'more'}"
+
+    @property
+    def text(self) -> str:
+        """The fix with its price, how soon it works and its effect."""
+        terms = ", ".join(filter(None, [self.price, self.takes]))
+        return f"{self.action} ({terms}): {self.effect}"
+
+    def record(self) -> dict[str, Any]:
+        """The fix as one object for ``--json``; ``usd_month`` is null where it is not known."""
+        return {
+            "action": self.action,
+            "effect": self.effect,
+            "takes": self.takes,
+            "usd_month": self.usd_month,
+            "command": self.command,
+        }
+
+    @property
+    def command(self) -> str:
+        """The commands in one line, each only after the one before has succeeded; empty without any."""
+        return " && ".join(command.text for command in self.commands)
+
+
+def soonest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
+    """The soonest to work, and of those the cheapest. An unknown price comes last."""
+
+    def rank(fix: Fix) -> tuple[int, float]:
+        return SOONEST_FIRST.index(fix.takes), math.inf if fix.usd_month is None else fix.usd_month
+
+    return tuple(sorted(fixes, key=rank))[:count]
+
+
+def managed_fix(owner: str) -> Fix:
+    """Tell to go to the ``owner`` of a resource that only it may change."""
+    return Fix(
+        action=f"change the settings that {owner} makes it from",
+        effect=f"{owner} manages it, so AWS refuses a change by anybody else",
+        takes="takes minutes to hours",
+    )
+
+
+def wait_fix(change: str) -> Fix:
+    """Tell to wait while a change is under way."""
+    return Fix(
+        action=f"wait for {change}",
+        effect="AWS takes no other change before this one is completed",
+        takes="is under way",
+        usd_month=0.0,
+    )
+
+
+def not_stopped(fix: Fix, made_from: str) -> Fix:
+    """The fix for an instance that must not be stopped, as it is made from something else; itself where it may be."""
+    if not made_from or fix.takes != STOPS:
+        return fix
+    return replace(
+        fix,
+        action=f"{fix.action} in {made_from}, and replace the instance",
+        effect=f"{fix.effect}; an instance that is stopped would not come back",
+        takes="takes minutes to hours",
+        commands=(),
+    )
+
+
+def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
+    """The fix that helps every bucket: to reduce the load. ``level`` in credits, ``demand`` in credits per second."""
+    under = f"under {number(bucket.refill)} {unit}"
+    half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2) if level > 0 else 0.0
+    if level <= 0:
+        effect = f"the credits refill while the load is {under}"
+    elif math.isinf(half_s):
+        effect = f"at half the load ({number(demand / 2)} {unit}) it never runs dry"
+    else:
+        half = f"at half the load ({number(demand / 2)} {unit}) the credits last {span(half_s)}"
+        effect = f"{half}; {under} they do not run out"
+    return Fix(action="reduce the load", effect=effect, takes="works at once", usd_month=0.0)

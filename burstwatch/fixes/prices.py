@@ -1,0 +1,36 @@
+"""Reads AWS's list prices by region: on demand, without tax or discount, in USD.
+
+They stand in ``prices.json``, which ``python -m tools.prices`` writes anew from AWS's price list. A region or a
+name that is not there has no price here: nobody is told the price of another one.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from burstwatch.sources import Figure, Source
+
+TABLES: Mapping[str, Any] = json.loads(
+    Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+)
+
+
+def price(table: str, region: str, name: str) -> Figure | None:
+    """One price of a table, with its unit and its source; None where it is not known."""
+    entry = TABLES[table]
+    value = entry["prices"].get(region, {}).get(name)
+    if value is None:
+        return None
+    return Figure(value=value, unit=entry["unit"], source=source_of(table))
+
+
+def source_of(table: str) -> Source:
+    """The page that a table is from, and when it was read."""
+    entry = TABLES[table]
+    return Source(url=entry["url"], read=entry["read"], note=entry["note"])
+
+
+def regions_of(table: str) -> tuple[str, ...]:
+    """The regions of a table."""
+    return tuple(TABLES[table]["prices"])
