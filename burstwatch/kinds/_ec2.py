@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.volumes import InstanceLimits
 from burstwatch.fixes.fix import Command
+from burstwatch.kinds._names import GROUP
 from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Tagging, identified_by
 
 #: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
@@ -105,10 +106,6 @@ def limits_from_aws(instance_type: Item) -> InstanceLimits | None:
     )
 
 
-#: The tag that Auto Scaling puts on its instances.
-GROUP_TAG = "aws:autoscaling:groupName"
-
-
 def replaced_by(instance: Item) -> str:
     """The template of an instance that may not be stopped, in words; empty where it may be.
 
@@ -118,8 +115,8 @@ def replaced_by(instance: Item) -> str:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-resize.html (2026-11)
     """
     tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
-    if GROUP_TAG in tags:
-        return f"the launch template of the Auto Scaling group {tags[GROUP_TAG]}"
+    if GROUP in tags:
+        return f"the launch template of the Auto Scaling group {tags[GROUP]}"
     if instance.get("InstanceLifecycle") == "spot":
         return "the request for Spot instances"
     return ""

@@ -14,6 +14,7 @@ from burstwatch.fixes.fix import Fix, less_load, managed_fix, not_stopped, soone
 from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint
+from burstwatch.kinds._names import name_from_tags
 from burstwatch.shards import WHOLE, Shard, thing_id
 
 PERCENT = 100.0
@@ -82,11 +83,11 @@ class Thing:
 
 
 def identified_by(id_field: str, *, tags_field: str = "Tags") -> Callable[[Item], Thing]:
-    """An ``identify`` for items with this id and a list of tags; people name them by the tag ``Name``."""
+    """An ``identify`` for items with this id and a list of tags, which have the name."""
 
     def identify(item: Item) -> Thing:
         tags = {tag["Key"]: tag["Value"] for tag in item.get(tags_field, ())}
-        return Thing(id=item[id_field], name=tags.get("Name", ""), tags=tags, item=item)
+        return Thing(id=item[id_field], name=name_from_tags(tags), tags=tags, item=item)
 
     return identify
 

@@ -29,6 +29,7 @@ from burstwatch.kinds._ec2 import (
     started_at,
     types_in,
 )
+from burstwatch.kinds._names import name_from_tags
 from burstwatch.kinds._spent import demand_of
 from burstwatch.kinds._volume import Volume, held_back, on_instance
 from burstwatch.kinds.base import (
@@ -130,7 +131,7 @@ def _place(attachment: Item, instance: Item) -> str:
     if not instance_id:
         return ""
     tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
-    name = plain_name(tags.get("Name", ""))
+    name = plain_name(name_from_tags(tags))
     host = f"{name} ({instance_id})" if name else instance_id
     return f"{attachment.get('Device') or 'attached'} of {host}"
 

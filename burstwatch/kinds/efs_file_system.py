@@ -15,6 +15,7 @@ from burstwatch.fixes.prices import price, source_of
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds._disk import MIB_S, rate_facts
+from burstwatch.kinds._names import name_from_tags
 from burstwatch.kinds._spent import charged_by
 from burstwatch.kinds.base import (
     BY_HAND,
@@ -90,7 +91,8 @@ def bucket_of(size_gib: float, *, most: float = MOST.value) -> Bucket | None:
 def identify(item: Item) -> Thing:
     """A file system in the common shape."""
     tags = {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
-    return Thing(id=item["FileSystemId"], name=item.get("Name", ""), tags=tags, item=item)
+    name = item.get("Name") or name_from_tags(tags)
+    return Thing(id=item["FileSystemId"], name=name, tags=tags, item=item)
 
 
 def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:

@@ -4,7 +4,7 @@ Times are absolute, because an alarm is read later than it is written.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -13,10 +13,11 @@ from burstwatch.config import SHOWN_AFTER_S, SHOWN_BEFORE_S
 from burstwatch.fixes.fix import Fix
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import DAY, MINUTE, clock_time, span
+from burstwatch.formatting import DAY, MINUTE, clock_time, plain_name, span
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
+from burstwatch.kinds._names import cluster_of, stack_of
 from burstwatch.kinds.base import Kind, RatesByMetric
 from burstwatch.shards import thing_id
 
@@ -78,6 +79,7 @@ def make_brief(
 ) -> Brief:
     """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
     projection = assessment.projection
+    fixes = _fixes(resource, projection, kind)
     return Brief(
         ended_because=_why_resolved(resource),
         resource_id=resource.id,
@@ -92,12 +94,12 @@ def make_brief(
         credit_name=resource.credit_name,
         between=_between(projection),
         at_zero=kind.at_zero(resource) if resource.is_sized else AT_ZERO_UNKNOWN,
-        fixes=_fixes(resource, projection, kind),
+        fixes=fixes,
         cause=_cause(resource, projection, kind, background.rates),
         credits=_credits(projection, background) if resource.has_share else "",
         place=_place(resource),
         data=_data(projection),
-        caveats=resource.caveats,
+        caveats=_caveats(resource, fixes),
         console=console_link(kind, resource),
         graph=graph_link(kind, resource, projection.at),
         numbers=_numbers(assessment),
@@ -182,7 +184,19 @@ def _credits(projection: Projection, background: Background) -> str:
 
 
 def _place(resource: Resource) -> str:
-    return f"{resource.place} in {resource.unit}" if resource.place else resource.unit
+    """Device and host, the cluster, account and region, as far as they are known."""
+    cluster = plain_name(cluster_of(resource.tags))
+    place = ", ".join(filter(None, (resource.place, f"cluster {cluster}" if cluster else "")))
+    return f"{place} in {resource.unit}" if place else resource.unit
+
+
+def _caveats(resource: Resource, fixes: Sequence[Fix]) -> tuple[str, ...]:
+    """The limits of what is known, and who may undo a change."""
+    stack = plain_name(stack_of(resource.tags))
+    if not stack or not any(fix.commands for fix in fixes):
+        return resource.caveats
+    undone = f"the stack {stack} made it and may undo a change by hand: change it there too"
+    return (*resource.caveats, undone)
 
 
 def _data(projection: Projection) -> str:

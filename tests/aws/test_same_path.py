@@ -190,10 +190,10 @@ def test_a_volume_that_is_younger_than_the_warm_up_cannot_be_scored(cloud: Cloud
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        (("explain", "vol-00000000000000bad"), "no resource 'vol-00000000000000bad'"),
+        (("explain", "vol-00000000000000bad"), "vol-00000000000000bad is no resource"),
         (("explain", "vol-1", "--hours", "0"), "--hours is 0, allowed is above 0"),
         (("explain", "vol-1", "--size-gib", "100"), "come from the account"),
-        (("backtest", "--from-account", "vol-1"), "no resource 'vol-1'"),
+        (("backtest", "--from-account", "vol-1"), "vol-1 is no resource with credits"),
     ],
 )
 def test_what_the_account_does_not_have_is_one_line_and_exit_code_2(

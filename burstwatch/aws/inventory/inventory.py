@@ -1,7 +1,7 @@
 """Takes the inventory of a kind: its things, what was looked up of them, and what could not be read."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
@@ -286,22 +286,31 @@ def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:
         yield Problem(part=f"{kind.name} {names}", error=reason)
 
 
-def find_thing(clients: Clients, kinds: Iterable[Kind], resource_id: str) -> tuple[Kind, Thing]:
-    """The thing that a resource is a part of, and the first kind that lists it.
+def find_thing(clients: Clients, kinds: Sequence[Kind], id_or_name: str) -> tuple[Kind, Thing]:
+    """The thing that a resource is a part of, by its id or by the name that people use, and the first kind that lists it.
 
     Raises:
-        AwsError: if there is none in the account and region, with what could not be asked.
+        AwsError: if there is none in the account and region, with what could not be asked, or several of this name.
     """
-    unit, wanted_id = clients.unit(), thing_id(resource_id)
+    unit, wanted_id = clients.unit(), thing_id(id_or_name)
     problems: dict[Problem, None] = {}
-    for kind in kinds:
-        things, failed = list_things(kind, clients, unit, Scope(ids=(wanted_id,)))
-        problems |= dict.fromkeys(failed)
-        for thing in things:
-            if thing.id == wanted_id:
-                return kind, thing
+    for scope in (Scope(ids=(wanted_id,)), Scope()):  # an id needs one call, a name the whole list
+        named: dict[str, tuple[Kind, Thing]] = {}
+        for kind in kinds:
+            things, failed = list_things(kind, clients, unit, scope)
+            problems |= dict.fromkeys(failed)
+            for thing in things:
+                if thing.id == wanted_id:
+                    return kind, thing
+                if thing.name == id_or_name:
+                    named.setdefault(thing.id, (kind, thing))
+        if len(named) > 1:
+            msg = f"{id_or_name} is the name of several resources: use one of these ids: {', '.join(named)}"
+            raise AwsError(msg)
+        if named and not scope.ids:
+            return next(iter(named.values()))
     unasked = "".join(f"; {problem.part} failed: {problem.error}" for problem in problems)
-    msg = f"{resource_id} is no resource with credits in {unit}{unasked}"
+    msg = f"{id_or_name} is no resource with credits in {unit}, by its id or its name{unasked}"
     raise AwsError(msg)
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from burstwatch.aws.client.session import AwsError, Clients, Deadline
-from burstwatch.aws.inventory.inventory import take_inventory
+from burstwatch.aws.inventory.inventory import find_thing, take_inventory
 from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.backtest.replay import Recorded
 from burstwatch.formatting import DAY
@@ -34,7 +34,7 @@ def record(
     Raises:
         AwsError: if no kind has such a resource, or a series could not be read.
     """
-    kind, buckets = _find(clients, kinds, resource_id, now=now)
+    kind, buckets = _find_named(clients, kinds, resource_id, now=now)
     is_fine = back_s <= MINUTES_KEPT.value * DAY
     period_s = int(FINE_S if is_fine else COARSE_S)
     queries = [
@@ -73,14 +73,28 @@ def record(
     if not wide:
         msg = f"{resource_id} has datapoints of {samples[-1].t_s + period_s - samples[0].t_s:.0f} s only, needed is one period of {step_s:g} s"
         raise AwsError(msg)
+    is_id = thing_id(resource_id) == thing_id(resource.id)
     return Recorded(
-        name=resource_id,
+        name=resource_id if is_id else f"{resource_id} ({resource.id})",
         kind=kind,
         resource=resource,
         samples=wide,
         points=to_points(wide, resource, step_s, kind),
         period_s=step_s,
     )
+
+
+def _find_named(
+    clients: Clients, kinds: Sequence[Kind], id_or_name: str, *, now: float
+) -> tuple[Kind, list[Resource]]:
+    """The kind and the buckets of a resource, by an id or by the name that people use."""
+    try:
+        return _find(clients, kinds, id_or_name, now=now)
+    except AwsError:
+        _, thing = find_thing(clients, kinds, id_or_name)
+        if thing.id == thing_id(id_or_name):  # then the name was not the reason
+            raise
+        return _find(clients, kinds, thing.id, now=now)
 
 
 def _find(

@@ -32,7 +32,7 @@ BEFORE_PAGE_S = 900.0
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The subject, and the file to draw it into."""
-    parser.epilog = f"ID is a resource of the account, such as vol-...; {FORMATS}"
+    parser.epilog = f"ID is a resource of the account, such as vol-..., or its name; {FORMATS}"
     add_series_arguments(parser, metavar="FILE|ID")
     add_account_arguments(parser)
     parser.add_argument(
@@ -113,10 +113,13 @@ def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
 
 
 def _is_file(args: Namespace) -> bool:
-    """True if a recording is named: the example, stdin, a file that exists, or what looks like a file's path."""
+    """True if a recording is named: the example, stdin, a file that exists, or what looks like a file's path.
+
+    A claim of Kubernetes has a slash in its name too: ``payments/data-postgres-0``.
+    """
     if args.example or args.series == "-" or Path(args.series).exists():
         return True
-    return "/" in args.series or Path(args.series).suffix in {
+    return args.series.startswith(("/", "./", "../")) or Path(args.series).suffix in {
         ".csv",
         ".json",
         ".gz",

@@ -18,7 +18,7 @@ MOST_DAYS = FIVE_MINUTES_KEPT.value
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The resource, how far back, and the file."""
-    parser.add_argument("resource", metavar="ID", help="such as vol-... or the name of a database")
+    parser.add_argument("resource", metavar="ID", help="such as vol-..., or the name of a resource")
     parser.add_argument(
         "--days",
         type=float,

@@ -17,7 +17,7 @@ from burstwatch.owner_tags import SNOOZE_ALLOWED, SNOOZE_TAG, Snooze, parse_snoo
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resource, for how long, and why."""
     parser.add_argument(
-        "resource", metavar="ID", help="such as vol-..., i-..., fs-... or the name of a database"
+        "resource", metavar="ID", help="such as vol-..., i-..., fs-..., or the name of a resource"
     )
     parser.add_argument("duration", help="such as 30m, 4h or 2d; from 15m to 30d")
     parser.add_argument("--reason", required=True, help="what your colleagues read")
@@ -42,7 +42,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     from burstwatch.aws.inventory.inventory import find_thing, put_tag  # noqa: PLC0415
     from burstwatch.aws.look.memory import INVENTORY_S  # noqa: PLC0415 - boto3 is an extra
 
-    kind, thing = find_thing(clients, find_kinds().values(), args.resource)
+    kind, thing = find_thing(clients, list(find_kinds().values()), args.resource)
     put_tag(clients, kind, thing, SNOOZE_TAG, snooze.value)
     name = f"{printable(thing.name)} {thing.id}" if thing.name else thing.id
     until = clock_time(snooze.until_s, now=now)

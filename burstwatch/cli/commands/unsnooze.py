@@ -13,7 +13,7 @@ from burstwatch.owner_tags import SNOOZE_TAG
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resource."""
-    parser.add_argument("resource", metavar="ID", help="vol-..., i-... or the name of a database")
+    parser.add_argument("resource", metavar="ID", help="vol-..., i-..., or the name of a resource")
     add_account_arguments(parser)
 
 
@@ -22,7 +22,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.inventory.inventory import find_thing, remove_tag  # noqa: PLC0415 - boto3 is an extra
 
-    kind, thing = find_thing(clients, find_kinds().values(), args.resource)
+    kind, thing = find_thing(clients, list(find_kinds().values()), args.resource)
     if SNOOZE_TAG not in thing.tags:
         print(f"{thing.id} is not snoozed", file=terminal.stdout)
         return 0
