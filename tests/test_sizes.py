@@ -122,7 +122,7 @@ def test_no_statement_is_a_puzzle(folder: str) -> None:
 #: What a command, a kind, a format or a program has to define: one name for one part of a contract.
 PARTS_OF_A_CONTRACT = {
     "add_arguments", "at_zero", "build_parser", "cause", "describe", "fixes", "handler", "identify",
-    "main", "read_document", "run", "spent", "to_ratio", "totals",
+    "main", "read_document", "run", "savings", "spent", "to_ratio", "totals", "usd_month",
 }  # fmt: skip
 
 

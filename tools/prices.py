@@ -23,7 +23,7 @@ Attributes = Mapping[str, str]
 #: Table, region, name and price of one product, or None for one that is not in the tables.
 Row = tuple[str, str, str, float]
 
-EC2_FAMILY = re.compile(r"t(2|3|3a|4g)\.\w+")
+EC2_FAMILY = re.compile(r"(t(2|3|3a|4g)|c5a?|c6g|m5a?|m6g)\.\w+")
 
 
 def ebs_row(attributes: Attributes, usd: float) -> tuple[str, float] | None:
@@ -49,7 +49,7 @@ def ebs_row(attributes: Attributes, usd: float) -> tuple[str, float] | None:
 
 
 def ec2_row(attributes: Attributes, usd: float) -> tuple[str, float] | None:
-    """Type and price an hour of a T instance with Linux, alone and on demand."""
+    """Type and price an hour of an instance of these families with Linux, on demand and on a shared host."""
     wanted = {
         "operatingSystem": "Linux",
         "tenancy": "Shared",

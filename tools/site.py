@@ -24,6 +24,7 @@ NAVIGATION = [
         "For you": [
             {"On call": "for-on-call.md"},
             {"Platform": "for-platform.md"},
+            {"Advice": "advice.md"},
             {"Performance": "for-performance.md"},
             {"After an incident": "for-incidents.md"},
         ]

@@ -92,7 +92,7 @@ def as_text(story: Story) -> str:
     lines += [f"ran dry at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
     for fix in story.fixes:
         lines.append(f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}")
-        lines += [f"  {fix.command}"] if fix.commands else []
+        lines += [f"  {fix.command}"] if fix.command else []
     snooze = read_owner_tags(story.resource.tags).snooze
     if snooze is not None and snooze.until_s > story.end_s:
         lines.append(snooze.note(story.end_s))

@@ -72,6 +72,21 @@ def make_clients(
     return clients
 
 
+def enabled_regions(home: "Clients") -> list[str]:
+    """The names of the regions that an account uses, in order.
+
+    Raises:
+        AwsError: if they cannot be listed.
+    """
+    from burstwatch.aws.client.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
+
+    try:
+        regions = home("ec2").describe_regions()["Regions"]
+    except AWS_ERRORS as error:
+        raise AwsError(describe_error(error)) from error
+    return sorted(region["RegionName"] for region in regions)
+
+
 def where_of(unit: Unit) -> str:
     """The account and region, as the first words of what is shown to people."""
     return f"{unit.account} {unit.region}"

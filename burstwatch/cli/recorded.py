@@ -28,9 +28,11 @@ FORMATS = (
 )
 
 
-def add_series_arguments(parser: ArgumentParser, *, metavar: str = "FILE") -> None:
+def add_series_arguments(
+    parser: ArgumentParser, *, metavar: str = "FILE", is_required: bool = True
+) -> None:
     """The recording, the resource it was recorded on, and how late CloudWatch was."""
-    source = parser.add_mutually_exclusive_group(required=True)
+    source = parser.add_mutually_exclusive_group(required=is_required)
     source.add_argument("series", nargs="?", metavar=metavar, help="a recording; - reads stdin")
     source.add_argument(
         "--example", action="store_true", help="use the example recording of burstwatch"

@@ -6,20 +6,36 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from burstwatch.ebs.prices import monthly_usd
-from burstwatch.ebs.volume_types import CATALOGUE, GP3_FREE_IOPS, GP3_FREE_MIB_S
+from burstwatch.ebs.volume_types import (
+    CATALOGUE,
+    GP3_FREE_IOPS,
+    GP3_FREE_MIB_S,
+    GP3_MIB_S_PER_IOPS,
+    GP3_PROVISIONED,
+    IO1_PROVISIONED,
+)
 from burstwatch.ebs.volumes import InstanceLimits, VolumeSpec, volume_spec
-from burstwatch.fixes.fix import Command, Fix
+from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.formatting import number
+
+#: A mean of five minutes hides what is asked for in one of them.
+HEADROOM = 1.2
+#: AWS takes any whole number of IOPS; these read better.
+IOPS_STEP = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attached:
-    """A volume where it is: its id and region, and the instance whose limits hold for it, where they are known."""
+    """A volume where it is: its id and region, and the instance whose limits hold for it, where they are known.
+
+    ``is_shared`` where several instances may use it at once, which gp3 does not offer.
+    """
 
     volume_id: str
     region: str
     instance_type: str = ""
     instance: InstanceLimits | None = None
+    is_shared: bool = False
 
 
 def volume_fixes(volume: VolumeSpec, where: Attached, *, demand: float) -> Iterator[Fix]:
@@ -29,15 +45,7 @@ def volume_fixes(volume: VolumeSpec, where: Attached, *, demand: float) -> Itera
     """
     needed_rate = min(demand, volume.burst)
     next_limit = _binds_next(volume, where, needed_rate)
-    iops, mib_s = _gp3_rates(volume)
-    yield _fix(
-        volume,
-        where,
-        f"change to gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s",
-        f"uses no credits{next_limit}",
-        new_type="gp3",
-        rates=(iops, mib_s),
-    )
+    yield _gp3_fix(volume, where, next_limit)
     for volume_type in _larger_types(volume.volume_type):
         size = _smallest_size(volume_type, volume, needed_rate)
         if size is not None:
@@ -51,6 +59,19 @@ def volume_fixes(volume: VolumeSpec, where: Attached, *, demand: float) -> Itera
             )
 
 
+def _gp3_fix(volume: VolumeSpec, where: Attached, next_limit: str) -> Fix:
+    """The change to a gp3 that is never slower than the volume with credits."""
+    iops, mib_s = _gp3_rates(volume)
+    return _fix(
+        volume,
+        where,
+        f"change to gp3 with {number(iops)} IOPS and {number(mib_s)} MiB/s",
+        f"uses no credits{next_limit}",
+        new_type="gp3",
+        rates=(iops, mib_s),
+    )
+
+
 def _fix(
     volume: VolumeSpec,
     where: Attached,
@@ -59,7 +80,7 @@ def _fix(
     *,
     new_type: str,
     size: int | None = None,
-    rates: tuple[int, int] | None = None,
+    rates: tuple[int, int | None] | None = None,
 ) -> Fix:
     """The fix that changes a volume's type, size or rates (IOPS and MiB/s)."""
     iops, mib_s = rates or (None, None)
@@ -67,12 +88,16 @@ def _fix(
     if new_type == volume.volume_type:
         del changes["VolumeType"]
     parameters = {name: value for name, value in changes.items() if value is not None}
-    before = monthly_usd(where.region, volume.volume_type, volume.size_gib)
+    before = monthly_usd(where.region, volume.volume_type, volume.size_gib, **_provisioned(volume))
     after = monthly_usd(where.region, new_type, size or volume.size_gib, iops=iops, mib_s=mib_s)
+    spec = volume_spec(new_type, size or volume.size_gib, iops=iops, mib_s=mib_s)
     return Fix(
         action=action,
         effect=effect,
         takes="takes minutes to hours",
+        afterwards=Afterwards(
+            bucket=spec.bucket, rate=spec.limit_iops if volume.unit == "io" else spec.limit_mib_s
+        ),
         usd_month=None if before is None or after is None else after - before,
         commands=(
             Command(
@@ -82,6 +107,70 @@ def _fix(
                 parameters={"VolumeId": where.volume_id, **parameters},
             ),
         ),
+    )
+
+
+def _provisioned(volume: VolumeSpec) -> dict[str, float]:
+    """IOPS and MiB/s that somebody chose for a volume, as arguments of its price; none of a type without a choice."""
+    if CATALOGUE[volume.volume_type].provisioned is None:
+        return {}
+    return {"iops": volume.limit_iops, "mib_s": volume.limit_mib_s}
+
+
+def volume_savings(
+    volume: VolumeSpec, where: Attached, *, iops: float, mib_s: float
+) -> Iterator[Fix]:
+    """Changes to a volume of provisioned rates that cost less and serve ``iops`` and ``mib_s`` with some headroom."""
+    if volume.volume_type == "gp2" and volume.bucket is None:
+        yield _gp3_fix(volume, where, "")
+    if CATALOGUE[volume.volume_type].provisioned is None:
+        return
+    needed_iops = max(HEADROOM * iops, GP3_FREE_IOPS.value)
+    needed_mib_s = math.ceil(max(HEADROOM * mib_s, GP3_FREE_MIB_S.value))
+    gp3_iops = _round_up(max(needed_iops, needed_mib_s / GP3_MIB_S_PER_IOPS.value))
+    gp3 = CATALOGUE["gp3"]
+    fits = gp3_iops <= GP3_PROVISIONED.most_iops(gp3, volume.size_gib)
+    fits = fits and needed_mib_s <= gp3.max_mib_s.value and not where.is_shared
+    if fits and (volume.volume_type != "gp3" or _is_less(volume, gp3_iops, needed_mib_s)):
+        yield _cheaper(volume, where, "gp3", (gp3_iops, needed_mib_s), (iops, mib_s))
+    if volume.volume_type != "gp3":
+        lower = _round_up(max(HEADROOM * iops, IO1_PROVISIONED.iops.value))
+        if lower < volume.limit_iops:
+            yield _cheaper(volume, where, volume.volume_type, (lower, None), (iops, mib_s))
+
+
+def _is_less(volume: VolumeSpec, iops: float, mib_s: float) -> bool:
+    """True if rates are nowhere above those of a volume, and one of them is below."""
+    pairs = ((iops, volume.limit_iops), (mib_s, volume.limit_mib_s))
+    return all(new <= now for new, now in pairs) and any(new < now for new, now in pairs)
+
+
+def _round_up(iops: float) -> int:
+    return math.ceil(iops / IOPS_STEP) * IOPS_STEP
+
+
+def _cheaper(
+    volume: VolumeSpec,
+    where: Attached,
+    new_type: str,
+    rates: tuple[int, int | None],
+    needed: tuple[float, float],
+) -> Fix:
+    """The fix that lowers what is provisioned to ``rates``, for a load that ``needed`` less; both are IOPS and MiB/s."""
+    iops, mib_s = rates
+    served = f"{number(iops)} IOPS" + (f" and {number(mib_s)} MiB/s" if mib_s else "")
+    present = f"{number(volume.limit_iops)} IOPS and {number(volume.limit_mib_s)} MiB/s"
+    effect = f"instead of {present}; it needed {number(needed[0])} IOPS and {number(needed[1])} MiB/s at the most"
+    if volume.volume_type == "io2" and new_type == "gp3":
+        effect += "; io2 answers sooner and is more durable"
+    is_same = new_type == volume.volume_type
+    return _fix(
+        volume,
+        where,
+        f"{'lower it to' if is_same else f'change to {new_type} with'} {served}",
+        effect,
+        new_type=new_type,
+        rates=rates,
     )
 
 

@@ -69,11 +69,23 @@ def _option(option: str, value: object) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Afterwards:
+    """A resource after a change: its ``bucket``, None without credits, and the most that it serves, in credits a second.
+
+    Both are in the credits that it has before the change, so that the same load can be played on both.
+    """
+
+    bucket: Bucket | None
+    rate: float = math.inf
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Fix:
     """One thing to do, and the ``commands`` that do it, in their order; none where a person has to choose.
 
     ``effect`` says what it serves, and what is then less than today. ``usd_month`` is the difference in list
-    price, None where it is not known.
+    price, None where it is not known. ``afterwards`` is None where the change leads to nothing certain.
+    ``is_example`` where nobody can change the resource, because it is only described by hand.
     """
 
     action: str
@@ -81,6 +93,8 @@ class Fix:
     takes: Takes
     usd_month: float | None = None
     commands: tuple[Command, ...] = ()
+    afterwards: Afterwards | None = None
+    is_example: bool = False
 
     @property
     def price(self) -> str:
@@ -103,14 +117,14 @@ class Fix:
             "action": self.action,
             "effect": self.effect,
             "takes": self.takes,
-            "usd_month": self.usd_month,
+            "usd_month": None if self.usd_month is None else round(self.usd_month, 4),
             "command": self.command,
         }
 
     @property
     def command(self) -> str:
-        """The commands in one line, each only after the one before has succeeded; empty without any."""
-        return " && ".join(command.text for command in self.commands)
+        """The commands in one line, each only after the one before has succeeded; empty without any, and for an example."""
+        return "" if self.is_example else " && ".join(command.text for command in self.commands)
 
 
 def soonest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from burstwatch.bucket import DAY_S, HOUR_S, Bucket, unsized_bucket
-from burstwatch.fixes.fix import STOPS, Command, Fix, Takes
+from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix, Takes
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource, Verdict
 from burstwatch.history.points import DemandPoint
@@ -384,7 +384,10 @@ def larger_fix(
     size = larger_size(spec, demand, detail.terms.largest)
     if not size:
         return Fix(
-            action=f"change to {word} without CPU credits", effect="never slows down", takes=takes
+            action=f"change to {word} without CPU credits",
+            effect="never slows down",
+            takes=takes,
+            afterwards=Afterwards(bucket=None),
         )
     name = f"{prefix}{spec.family}.{size}"
     return Fix(
@@ -393,4 +396,5 @@ def larger_fix(
         takes=takes,
         usd_month=usd_month,
         commands=commands_for(name),
+        afterwards=Afterwards(bucket=cpu_spec(name).bucket),
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from burstwatch.fixes.fix import STOPS, Command, Fix
+from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu, _rds
@@ -128,6 +128,7 @@ def _unlimited(spec: _cpu.CpuSpec, commands_for: Callable[[str], tuple[Command, 
         effect="is in Unlimited mode: it does not slow down, and AWS charges further vCPU-hours",
         takes=STOPS,
         commands=commands_for(name),
+        afterwards=Afterwards(bucket=None),
     )
 
 

@@ -13,13 +13,14 @@ class Volume:
     """A volume as ``spent`` needs it: its promise and its instance's limits.
 
     ``created_s`` is when it was made, which is when its bucket was full. ``is_changing`` while a resize or
-    retype is not settled.
+    retype is not settled. ``is_shared`` where several instances may use it at once.
     """
 
     spec: VolumeSpec
     instance: InstanceLimits | None
     created_s: float | None = None
     is_changing: bool = False
+    is_shared: bool = False
 
 
 def on_instance(

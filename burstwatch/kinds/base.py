@@ -6,6 +6,7 @@ lists, reads, projects and alarms whatever is declared here. A conformance test 
 name in a kind against AWS's own service models.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -31,6 +32,13 @@ RatesByMetric: TypeAlias = "Mapping[str, float]"
 
 #: The unit of a resource that is described by hand.
 BY_HAND = "example"
+
+
+def is_by_hand(unit: str) -> bool:
+    """True for the unit of a resource that is described by hand; a region may follow the word."""
+    return unit.partition("/")[0] == BY_HAND
+
+
 #: Far beyond any size or rate, and far from what a float cannot hold.
 LARGEST = 1e9
 
@@ -202,6 +210,16 @@ def from_percent(_resource: Resource, value: float) -> float:
     return value / PERCENT
 
 
+#: The share of all periods that a size must serve. The rest are minutes of a fortnight.
+SERVED_SHARE = 0.999
+
+
+def peak(values: Iterable[float]) -> float:
+    """The value that all but a thousandth of them do not exceed; 0 without any."""
+    ordered = sorted(values)
+    return ordered[math.ceil(SERVED_SHARE * len(ordered)) - 1] if ordered else 0.0
+
+
 def falls_to_baseline(resource: Resource) -> str:
     """Say what happens at zero to a bucket that holds its resource back then."""
     if resource.bucket is None:
@@ -248,6 +266,9 @@ class Kind:
     asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource, demand)`` which
     changes serve ``demand`` credits a second, of those that AWS takes.
 
+    Over days: ``usd_month(resource)`` is its list price, None where it is not known. ``savings(resource,
+    periods)`` are changes that cost less at the load of many periods, each with its rates by metric.
+
     By hand: ``example`` describes a resource that nobody has listed.
     """
 
@@ -268,6 +289,8 @@ class Kind:
     cause: Callable[[Resource, RatesByMetric], Cause | None]
     at_zero: Callable[[Resource], str] = falls_to_baseline
     fixes: Callable[[Resource, float], Iterable[Fix]]
+    usd_month: Callable[[Resource], float | None] = lambda _resource: None
+    savings: Callable[[Resource, Sequence[RatesByMetric]], Iterable[Fix]] = lambda *_: ()
     example: Example
 
     @property
@@ -282,18 +305,30 @@ class Kind:
         lookups = (lookup.listing for lookup in self.lookups)
         return (self.inventory, *([tags.listing] if tags else []), *lookups)
 
-    def changes(self, resource: Resource, demand: float) -> Iterable[Fix]:
-        """The changes that serve ``demand`` credits a second; or why AWS takes none now, and what there is to do."""
-        if resource.bucket is None or not resource.is_sized:
-            return ()
-        if resource.managed_by:
-            return (managed_fix(resource.managed_by),)
-        if resource.under_way:
-            return (wait_fix(resource.under_way),)
-        fixes = (not_stopped(fix, resource.replaced_by) for fix in self.fixes(resource, demand))
-        if resource.unit == BY_HAND:  # nobody can change an example
-            return (replace(fix, commands=()) for fix in fixes)
-        return fixes
+    def changes(
+        self, resource: Resource, demand: float, periods: Sequence[RatesByMetric] = ()
+    ) -> list[Fix]:
+        """The changes that serve ``demand`` credits a second; or why AWS takes none now, and what there is to do.
+
+        With the rates of many ``periods`` also those that cost less.
+        """
+        fixes: list[Fix] = []
+        if resource.bucket is not None and resource.is_sized:
+            fixes += self.fixes(resource, demand)
+        if periods:
+            fixes += self.savings(resource, periods)
+        if fixes and resource.managed_by:
+            return [managed_fix(resource.managed_by)]
+        if fixes and resource.under_way:
+            return [wait_fix(resource.under_way)]
+        if is_by_hand(resource.unit):  # nobody can change an example
+            return [replace(fix, is_example=True) for fix in fixes]
+        return [not_stopped(fix, resource.replaced_by) for fix in fixes]
+
+    def may_be_advised(self, resource: Resource) -> bool:
+        """True if a change of a resource could help: it has a bucket of a known size, or its rates may be lowered."""
+        has_bucket = resource.bucket is not None and resource.is_sized
+        return has_bucket or (resource.bucket is None and self.usd_month(resource) is not None)
 
     def what_helps(self, resource: Resource, level: float, demand: float) -> tuple[Fix, ...]:
         """The soonest fixes when ``level`` credits are left at ``demand`` credits a second: less load, or a change."""

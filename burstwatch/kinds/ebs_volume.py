@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.fixes import Attached, volume_fixes
-from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic
+from burstwatch.ebs.fixes import Attached, volume_fixes, volume_savings
+from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic, io_load
+from burstwatch.ebs.prices import monthly_usd
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import (
     InstanceLimits,
@@ -39,11 +40,13 @@ from burstwatch.kinds.base import (
     Kind,
     Listing,
     Lookup,
+    RatesByMetric,
     Related,
     Thing,
     Totals,
     float_in,
     identified_by,
+    peak,
 )
 
 TRAFFIC = Traffic(
@@ -119,6 +122,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
             instance=limits,
             created_s=item["CreateTime"].timestamp() if "CreateTime" in item else None,
             is_changing=bool(under_way),
+            is_shared=item.get("MultiAttachEnabled", False),
         ),
         managed_by=managed_by(item),
         under_way=under_way,
@@ -153,14 +157,39 @@ def spent(
 
 def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
     """A volume that sustains it."""
+    yield from volume_fixes(resource.detail.spec, _attached(resource), demand=demand)
+
+
+def savings(resource: Resource, periods: Sequence[RatesByMetric]) -> Iterator[Fix]:
+    """A volume that costs less and serves the peak of the periods, in operations and in bytes."""
+    loads = [load for rates in periods if (load := io_load(TRAFFIC, rates)) is not None]
+    if not loads:
+        return
+    yield from volume_savings(
+        resource.detail.spec,
+        _attached(resource),
+        iops=peak(load.iops for load in loads),
+        mib_s=peak(load.mib_s for load in loads),
+    )
+
+
+def usd_month(resource: Resource) -> float | None:
+    """The price of the volume, with what is provisioned."""
+    spec: VolumeSpec = resource.detail.spec
+    is_provisioned = CATALOGUE[spec.volume_type].provisioned is not None
+    iops, mib_s = (spec.limit_iops, spec.limit_mib_s) if is_provisioned else (None, None)
+    return monthly_usd(resource.region, spec.volume_type, spec.size_gib, iops=iops, mib_s=mib_s)
+
+
+def _attached(resource: Resource) -> Attached:
     volume: Volume = resource.detail
-    where = Attached(
+    return Attached(
         volume_id=resource.id,
         region=resource.region,
         instance_type=resource.facts["instance_type"],
         instance=volume.instance,
+        is_shared=volume.is_shared,
     )
-    yield from volume_fixes(volume.spec, where, demand=demand)
 
 
 def _under_way(change: Item) -> str:
@@ -297,6 +326,8 @@ KIND = Kind(
     limits=LIMITS,
     cause=cause_of(TRAFFIC),
     fixes=fixes,
+    usd_month=usd_month,
+    savings=savings,
     example=Example(
         spec={
             "type": "gp2, st1 or sc1",

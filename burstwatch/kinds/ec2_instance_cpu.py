@@ -11,8 +11,9 @@ the time longer than the one stated.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from statistics import fmean
 
-from burstwatch.fixes.fix import Command, Fix
+from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
@@ -34,6 +35,7 @@ from burstwatch.kinds.base import (
     Kind,
     Listing,
     Lookup,
+    RatesByMetric,
     Related,
     Thing,
     identified_by,
@@ -45,6 +47,21 @@ SURPLUS, ON_DEMAND = "ec2_surplus", "ec2_linux"
 #: "T3 instances with host tenancy do not support the unlimited CPU credit option":
 #: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceCreditSpecificationRequest.html (2026-11)
 DEDICATED_HOST = "host"
+#: A type without credits with the same vCPUs, memory and architecture.
+WITHOUT_CREDITS = {
+    "t3.medium": "c5.large",
+    "t3.large": "m5.large",
+    "t3.xlarge": "m5.xlarge",
+    "t3.2xlarge": "m5.2xlarge",
+    "t3a.medium": "c5a.large",
+    "t3a.large": "m5a.large",
+    "t3a.xlarge": "m5a.xlarge",
+    "t3a.2xlarge": "m5a.2xlarge",
+    "t4g.medium": "c6g.large",
+    "t4g.large": "m6g.large",
+    "t4g.xlarge": "m6g.xlarge",
+    "t4g.2xlarge": "m6g.2xlarge",
+}
 MODES, TYPES = "credit_specifications", "instance_types"
 STANDARD, UNLIMITED = "standard", "unlimited"
 
@@ -120,6 +137,7 @@ def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
             takes="works at once",
             usd_month=None if usd is None else usd.value * beyond * _cpu.HOURS_A_MONTH,
             commands=(_unlimited(instance_id, resource.region),),
+            afterwards=Afterwards(bucket=None),
         )
     yield _cpu.larger_fix(
         detail,
@@ -127,6 +145,45 @@ def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
         word="an instance type",
         usd_month=_more_usd(resource, demand),
         commands_for=partial(retyped, instance_id, resource.region),
+    )
+
+
+def usd_month(resource: Resource) -> float | None:
+    """The price of an instance with Linux, without its surplus credits."""
+    detail: _cpu.Detail | None = resource.detail
+    figure = price(ON_DEMAND, resource.region, resource.facts["instance_type"])
+    if detail is None or detail.terms.usd_vcpu_h is None or figure is None:
+        return None
+    return figure.value * _cpu.HOURS_A_MONTH
+
+
+def savings(resource: Resource, periods: Sequence[RatesByMetric]) -> Iterator[Fix]:
+    """A type without credits for an Unlimited instance whose surplus costs more than the difference.
+
+    A larger T size never does: its price grows faster than its credits.
+    """
+    detail: _cpu.Detail | None = resource.detail
+    loads = [rates[_cpu.USAGE] * _cpu.CREDIT_S for rates in periods if _cpu.USAGE in rates]
+    if resource.level_metric != _cpu.SURPLUS or detail is None or not loads:
+        return
+    present_type = resource.facts["instance_type"]
+    fixed_type = WITHOUT_CREDITS.get(present_type, "")
+    usd, now, fixed = (
+        detail.terms.usd_vcpu_h,
+        price(ON_DEMAND, resource.region, present_type),
+        price(ON_DEMAND, resource.region, fixed_type),
+    )
+    if usd is None or now is None or fixed is None:
+        return
+    surplus_usd_h = usd.value * max(0.0, fmean(loads) - detail.spec.baseline)
+    owed = f"{surplus_usd_h * _cpu.HOURS_A_MONTH:,.2f} USD a month of surplus credits"
+    yield Fix(
+        action=f"change to {fixed_type}",
+        effect=f"has the same vCPUs and memory and no CPU credits; it now owes about {owed}",
+        takes=STOPS,
+        usd_month=(fixed.value - now.value - surplus_usd_h) * _cpu.HOURS_A_MONTH,
+        commands=retyped(thing_id(resource.id), resource.region, fixed_type),
+        afterwards=Afterwards(bucket=None),
     )
 
 
@@ -185,6 +242,8 @@ KIND = Kind(
     cause=_cpu.cause,
     at_zero=_cpu.at_zero,
     fixes=fixes,
+    usd_month=usd_month,
+    savings=savings,
     example=_cpu.cpu_example(
         "an instance type, such as t3.medium", _item, mode="standard (default) or unlimited"
     ),

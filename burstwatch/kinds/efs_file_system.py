@@ -5,12 +5,14 @@ charge itself. Filling can take months or years: a small file system earns next 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volume_types import GIB_PER_TIB
-from burstwatch.fixes.fix import Command, Fix
+from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.fixes.prices import price, source_of
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
@@ -18,7 +20,6 @@ from burstwatch.kinds._disk import MIB_S, rate_facts
 from burstwatch.kinds._names import name_from_tags
 from burstwatch.kinds._spent import charged_by
 from burstwatch.kinds.base import (
-    BY_HAND,
     Cause,
     DemandMetric,
     Example,
@@ -30,6 +31,7 @@ from burstwatch.kinds.base import (
     Tagging,
     Thing,
     float_in,
+    is_by_hand,
 )
 from burstwatch.sources import Figure, Source
 
@@ -68,12 +70,24 @@ SMALLEST_BYTES = 6 * 1024
 #: A size is rounded down to steps of this share. A bucket that changes each hour would have no history.
 SIZE_STEP = 0.05
 GIB = 1024**3
+MONTH_S = 730 * 3_600.0
+ELASTIC = "EFS elastic"
+#: How many bytes are read for one that is metered.
+READ_SHARE = Figure(value=3, unit="", source=PAGE)
 #: A mode can be changed once a day, so its owner hears of it two hours before.
 LEAD_S = 7_200.0
 BURSTING = "bursting"
 #: A state in which AWS takes no change.
 UPDATING = "updating"
 BALANCE, METERED = "BurstCreditBalance", "MeteredIOBytes"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stored:
+    """The size of a file system in GiB, not rounded, for AWS bills by it; and what is provisioned, None in another mode."""
+
+    size_gib: float
+    provisioned_mib_s: float | None
 
 
 def bucket_of(size_gib: float, *, most: float = MOST.value) -> Bucket | None:
@@ -101,7 +115,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     mode = item.get("ThroughputMode", BURSTING)
     size = item["SizeInBytes"]
     size_bytes = size.get("ValueInStandard", size["Value"])
-    size_gib = (size_bytes if thing.unit == BY_HAND else _rounded(size_bytes)) / GIB
+    size_gib = (size_bytes if is_by_hand(thing.unit) else _rounded(size_bytes)) / GIB
     most = MOST_IN_ONE_ZONE if item.get("AvailabilityZoneName") else MOST
     bucket = bucket_of(size_gib, most=most.value) if mode == BURSTING else None
     yield Resource(
@@ -126,8 +140,9 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         if item.get("LifeCycleState") == UPDATING
         else "",
         spec={"size_gib": f"{size_gib!r}"},
-        # What is stored, in GiB and not rounded: AWS bills by that.
-        detail=size_bytes / GIB,
+        detail=Stored(
+            size_gib=size_bytes / GIB, provisioned_mib_s=item.get("ProvisionedThroughputInMibps")
+        ),
     )
 
 
@@ -182,6 +197,7 @@ def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
             effect=f"never runs dry{less}; {refused}",
             takes="works at once",
             usd_month=_provisioned_usd(resource, provisioned),
+            afterwards=Afterwards(bucket=None, rate=float(provisioned)),
             commands=(
                 _update(
                     resource,
@@ -201,17 +217,51 @@ def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
         effect=f"never runs dry, each byte is charged{per_gb}; {refused}",
         takes="works at once",
         commands=(_update(resource, ThroughputMode="elastic"),),
+        afterwards=Afterwards(bucket=None),
     )
 
 
 def _provisioned_usd(resource: Resource, provisioned_mib_s: float) -> float | None:
     """USD a month of provisioned throughput: what exceeds that which the size includes; None where it is not known."""
     rate = price(PRICES, resource.region, "provisioned_mb_s")
-    if rate is None or resource.bucket is None:
+    if rate is None:
         return None
-    stored_gib: float = resource.detail
-    included_mib_s = INCLUDED.value * stored_gib
+    stored: Stored = resource.detail
+    included_mib_s = INCLUDED.value * stored.size_gib
     return rate.value * max(0.0, provisioned_mib_s - included_mib_s) * MIB / 1e6
+
+
+def savings(resource: Resource, periods: Sequence[RatesByMetric]) -> Iterator[Fix]:
+    """Elastic throughput with its price at the load of the periods, for another mode that has a price."""
+    written, read = (
+        price(PRICES, resource.region, name) for name in ("elastic_written_gb", "elastic_read_gb")
+    )
+    moved = [rates[METERED] for rates in periods if METERED in rates]
+    if not moved or written is None or read is None or resource.facts["type"] == ELASTIC:
+        return
+    # A byte that is read is metered as a third, so all of it may be three times as many bytes read.
+    dearest = max(written.value, READ_SHARE.value * read.value)
+    elastic_usd = dearest * fmean(moved) * MONTH_S / 1e9
+    now_usd = usd_month(resource) or 0.0
+    yield Fix(
+        action="change to elastic throughput",
+        effect=f"never runs dry, each byte is charged: at most {elastic_usd:,.2f} USD a month at the load of "
+        "these days; AWS refuses it if the mode was changed in the last 24 hours",
+        takes="works at once",
+        usd_month=elastic_usd - now_usd,
+        commands=(_update(resource, ThroughputMode="elastic"),),
+        afterwards=Afterwards(bucket=None),
+    )
+
+
+def usd_month(resource: Resource) -> float | None:
+    """The price of the throughput that is provisioned; nothing in bursting mode, whose throughput is free."""
+    stored: Stored = resource.detail
+    if resource.facts["type"] == ELASTIC:
+        return None
+    if stored.provisioned_mib_s is None:
+        return 0.0
+    return _provisioned_usd(resource, stored.provisioned_mib_s)
 
 
 def _update(resource: Resource, **parameters: str | float) -> Command:
@@ -257,6 +307,8 @@ KIND = Kind(
     cause=cause,
     at_zero=at_zero,
     fixes=fixes,
+    usd_month=usd_month,
+    savings=savings,
     example=Example(
         spec={"size_gib": "what is stored in Standard storage"},
         load={"mib_s": "metered MiB per second"},

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from burstwatch.bucket import Bucket, unsized_bucket
 from burstwatch.ebs.load import MIB_PER_MB
-from burstwatch.fixes.fix import Fix
+from burstwatch.fixes.fix import Afterwards, Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds import _fsx
@@ -95,13 +95,17 @@ def _base(thing: Thing) -> Resource:
     )
 
 
+def server_bucket(baseline: float, burst: float) -> Bucket:
+    """The bucket that lasts as long at its burst as AWS promises, by the two rates."""
+    return Bucket(capacity=FULL_LASTS.value * (burst - baseline), refill=baseline, burst=burst)
+
+
 def _sized(base: Resource, metric: str, baseline: float, burst: float, unit: str) -> Resource:
     """Give the file server its bucket for one metric, in MiB or in operations."""
-    capacity = FULL_LASTS.value * (burst - baseline)
     return replace(
         base,
         level_metric=metric,
-        bucket=Bucket(capacity=capacity, refill=baseline, burst=burst),
+        bucket=server_bucket(baseline, burst),
         limit=Limit(rate=burst, binding="throughput" if unit == MIB_S else "iops"),
         rate_unit=unit,
         facts={**base.facts, **rate_facts(baseline, burst)},
@@ -149,12 +153,20 @@ def _raise_to(resource: Resource, capacity: int, sustained: float) -> Fix:
         effect += (
             f", and serves {number(sustained)} {unit} at the most instead of {number(present)}"
         )
+    unit_size = MIB_PER_MB if is_bytes else 1
+    bucket = None
+    if capacity in RATES:
+        burst = RATES[capacity][1 if is_bytes else 3] * unit_size
+        bucket = server_bucket(sustained * unit_size, burst)
     return Fix(
         action=f"raise the throughput capacity to {capacity} MB/s",
         effect=effect,
         takes="takes minutes to hours",
         commands=(
             _fsx.update(resource, {"WindowsConfiguration": {"ThroughputCapacity": capacity}}),
+        ),
+        afterwards=Afterwards(
+            bucket=bucket, rate=bucket.burst if bucket else sustained * unit_size
         ),
     )
 

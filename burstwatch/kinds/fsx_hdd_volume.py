@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volume_types import GIB_PER_TIB
-from burstwatch.fixes.fix import Fix
+from burstwatch.fixes.fix import Afterwards, Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import DemandPoint
@@ -46,14 +46,20 @@ LEAD_S = 3_600.0
 BALANCE = "DiskThroughputBalance"
 
 
+def hdd_bucket(size_gib: float) -> Bucket:
+    """The bucket of HDD storage of a size, in MiB."""
+    tib = size_gib / GIB_PER_TIB
+    burst = min(BURST.value * tib, MOST.value)
+    return Bucket(capacity=CAPACITY.value * tib, refill=min(EARNED.value * tib, burst), burst=burst)
+
+
 def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     """The bucket of the disks of one file system; none for other types and for SSD."""
     item = thing.item
     if item["FileSystemType"] != _fsx.WINDOWS:
         return
-    storage, tib = item.get("StorageType", ""), item["StorageCapacity"] / GIB_PER_TIB
-    burst = min(BURST.value * tib, MOST.value)
-    refill = min(EARNED.value * tib, burst)
+    storage = item.get("StorageType", "")
+    bucket = hdd_bucket(item["StorageCapacity"])
     is_hdd = storage == HDD
     yield Resource(
         kind=KIND.name,
@@ -62,11 +68,9 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         name=thing.name,
         tags=thing.tags,
         unit=thing.unit,
-        bucket=Bucket(capacity=CAPACITY.value * tib, refill=refill, burst=burst)
-        if is_hdd
-        else None,
+        bucket=bucket if is_hdd else None,
         no_bucket_reason="" if is_hdd else f"{storage} storage has no burst credits",
-        limit=Limit(rate=burst, binding="volume_throughput"),
+        limit=Limit(rate=bucket.burst, binding="volume_throughput"),
         statistic="Average",
         in_use=_fsx.is_file_system_running(item),
         reports_when_idle=True,
@@ -75,7 +79,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         facts={
             "type": f"FSx {storage} {item['StorageCapacity']:g} GiB",
             "size_gib": f"{item['StorageCapacity']:g}",
-            **rate_facts(refill, burst),
+            **rate_facts(bucket.refill, bucket.burst),
         },
         under_way=_fsx.unsettled_change(item),
         spec={"size_gib": f"{item['StorageCapacity']:g}"},
@@ -102,6 +106,7 @@ def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
         effect="its disks have no credits; it cannot be changed back",
         takes="takes minutes to hours",
         commands=(_fsx.update(resource, {"StorageType": SSD}),),
+        afterwards=Afterwards(bucket=None),
     )
     size_gib = float(resource.facts["size_gib"])
     needed_gib = demand / EARNED.value * GIB_PER_TIB
@@ -112,6 +117,7 @@ def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
             effect="covers the current load; AWS takes the next growth after six hours at the earliest",
             takes="takes minutes to hours",
             commands=(_fsx.update(resource, {"StorageCapacity": grown_gib}),),
+            afterwards=Afterwards(bucket=hdd_bucket(grown_gib), rate=hdd_bucket(grown_gib).burst),
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
-from burstwatch.fixes.fix import Command, Fix
+from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
@@ -239,6 +239,15 @@ def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
         yield _gp3_fix(resource, STRIPED, is_chosen=True, grown_gib=math.ceil(grown_gib))
 
 
+def usd_month(resource: Resource) -> float | None:
+    """The price of gp2 storage."""
+    storage: Storage | None = resource.detail
+    gp2 = price(PRICES, resource.region, "gp2")
+    if storage is None or gp2 is None:
+        return None
+    return gp2.value * storage.size_gib * (2 if storage.is_multi_az else 1)
+
+
 def _gp3_fix(resource: Resource, gp3: Gp3, *, is_chosen: bool, grown_gib: int | None = None) -> Fix:
     """The change to gp3 of some size. ``is_chosen`` where its rates may be chosen, and so must be named."""
     storage: Storage = resource.detail
@@ -264,6 +273,7 @@ def _gp3_fix(resource: Resource, gp3: Gp3, *, is_chosen: bool, grown_gib: int | 
         effect=effect,
         takes="takes minutes to hours",
         usd_month=_more_usd(resource, size_gib, mib_s - gp3.mib_s.value),
+        afterwards=Afterwards(bucket=None, rate=gp3.iops.value),
         commands=(
             Command(
                 service="rds",
@@ -320,6 +330,7 @@ KIND = Kind(
     limits=LIMITS,
     cause=cause_of(TRAFFIC),
     fixes=fixes,
+    usd_month=usd_month,
     example=Example(
         spec={
             "type": "gp2",

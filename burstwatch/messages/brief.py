@@ -193,7 +193,7 @@ def _place(resource: Resource) -> str:
 def _caveats(resource: Resource, fixes: Sequence[Fix]) -> tuple[str, ...]:
     """The limits of what is known, and who may undo a change."""
     stack = plain_name(stack_of(resource.tags))
-    if not stack or not any(fix.commands for fix in fixes):
+    if not stack or not any(fix.command for fix in fixes):
         return resource.caveats
     undone = f"the stack {stack} made it and may undo a change by hand: change it there too"
     return (*resource.caveats, undone)

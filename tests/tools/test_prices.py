@@ -60,7 +60,7 @@ OFFERS = {
         (volume("io2", "VolumeP-IOPS.io2.tier2"), 0.0532),
         ({"instanceType": "t3.large", **LINUX}, 0.0944),
         ({"instanceType": "t3.large", **LINUX, "tenancy": "Dedicated"}, 9.0),
-        ({"instanceType": "m5.large", **LINUX}, 0.112),
+        ({"instanceType": "m7i.large", **LINUX}, 0.112),
         ({"usagetype": "EUW3-CPUCredits:t3", "operatingSystem": "Linux"}, 0.05),
     ),
     "rds.json": offer("AmazonRDS", ({"usagetype": "EUW3-RDS:GP3-Storage", **STORAGE}, 0.133)),

@@ -1,7 +1,7 @@
 """Reads what CloudWatch still has of a resource, as samples that can be played again."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from burstwatch.aws.client.session import AwsError, Clients, Deadline
 from burstwatch.aws.inventory.inventory import find_thing, take_inventory
@@ -17,7 +17,7 @@ from burstwatch.history.points import (
     cadence_s,
 )
 from burstwatch.kinds.base import Kind, Scope
-from burstwatch.polling.queries import Answers, demand_queries, level_query
+from burstwatch.polling.queries import demand_queries, level_query
 from burstwatch.recordings.samples import Sample, at_period, lowest_bucket, to_points
 from burstwatch.shards import thing_id
 
@@ -52,24 +52,13 @@ def record(
     for (_, metric), why in answers.failed.items():
         msg = f"{metric} of {resource_id}: {why}"
         raise AwsError(msg)
-    samples = _samples(answers, kind, resource_id, float(period_s))
+    series = {metric: dict(points) for (_, metric), points in answers.series.items()}
+    samples = samples_of(series, kind, float(period_s))
+    if not samples:
+        msg = f"CloudWatch has no datapoint of {resource_id}"
+        raise AwsError(msg)
     resource = lowest_bucket(kind, buckets, samples)
-    # A level that comes every five minutes is known at the end of its five, not before.
-    levels = sorted(sample.t_s for sample in samples if resource.level_metric in sample.values)
-    wide, step_s = at_period(
-        samples,
-        float(period_s),
-        max(cadence_s(levels or [samples[0].t_s]), resource.published_every_s),
-        kind=kind,
-        level_statistic=resource.statistic,
-        # The last level covers the whole time between two datapoints, so it may end after the last sample.
-        end_s=max(
-            [
-                samples[-1].t_s + period_s,
-                *(start + resource.published_every_s for start in levels[-1:]),
-            ]
-        ),
-    )
+    wide, step_s = _at_cadence(samples, resource, kind, period_s)
     if not wide:
         msg = f"{resource_id} has datapoints of {samples[-1].t_s + period_s - samples[0].t_s:.0f} s only, needed is one period of {step_s:g} s"
         raise AwsError(msg)
@@ -81,6 +70,23 @@ def record(
         samples=wide,
         points=to_points(wide, resource, step_s, kind),
         period_s=step_s,
+    )
+
+
+def _at_cadence(
+    samples: Sequence[Sample], resource: Resource, kind: Kind, period_s: int
+) -> tuple[Sequence[Sample], float]:
+    """Merge samples to the cadence of the level: one that comes every five minutes is known at the end of its five."""
+    levels = sorted(sample.t_s for sample in samples if resource.level_metric in sample.values)
+    # The last level covers the whole time between two datapoints, so it may end after the last sample.
+    level_ends = [start + resource.published_every_s for start in levels[-1:]]
+    return at_period(
+        samples,
+        float(period_s),
+        max(cadence_s(levels or [samples[0].t_s]), resource.published_every_s),
+        kind=kind,
+        level_statistic=resource.statistic,
+        end_s=max([samples[-1].t_s + period_s, *level_ends]),
     )
 
 
@@ -129,13 +135,13 @@ def _find(
     raise AwsError(msg)
 
 
-def _samples(answers: Answers, kind: Kind, resource_id: str, period_s: float) -> list[Sample]:
-    """Turn the answered series into one sample a period, from the first datapoint to the last."""
-    series = {metric: dict(points) for (_, metric), points in answers.series.items()}
+def samples_of(
+    series: Mapping[str, Mapping[float, float]], kind: Kind, period_s: float
+) -> list[Sample]:
+    """Turn series by metric into one sample a period, from the first datapoint to the last; none without any."""
     starts = sorted({start for points in series.values() for start in points})
     if not starts:
-        msg = f"CloudWatch has no datapoint of {resource_id}"
-        raise AwsError(msg)
+        return []
     # A sample for each period: one without any datapoint is silence, and not blindness.
     count = round((starts[-1] - starts[0]) / period_s) + 1
     times = (starts[0] + period_s * n for n in range(count))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.account import add_account_arguments, make_clients, where_of
+from burstwatch.cli.account import add_account_arguments, enabled_regions, make_clients, where_of
 from burstwatch.cli.board import word_of
 from burstwatch.cli.costs import cost_json, cost_report
 from burstwatch.cli.main import PARTIAL, Terminal
@@ -57,7 +57,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     find_kinds(config.kinds)  # refuses early what there is not
     home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
     unit = home.unit()  # refuses early without credentials
-    regions = _regions(home) if args.all_regions else [unit.region]
+    regions = enabled_regions(home) if args.all_regions else [unit.region]
     looks: list[UnitSnapshot] = []
     problems: list[str] = []
     for region in track(regions, total=len(regions), label="regions", stderr=terminal.stderr):
@@ -108,16 +108,6 @@ def _look(
         # For the cost a glance at each is enough.
         demand_horizon_s=0.0 if args.cost else math.inf,
     )
-
-
-def _regions(home: "Clients") -> list[str]:
-    from burstwatch.aws.client.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
-
-    try:
-        regions = home("ec2").describe_regions()["Regions"]
-    except AWS_ERRORS as error:
-        raise AwsError(describe_error(error)) from error
-    return sorted(region["RegionName"] for region in regions)
 
 
 def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:

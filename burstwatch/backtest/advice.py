@@ -1,0 +1,319 @@
+"""Advises a resource by its history: what it needed, which change would serve that, and what it costs then.
+
+The history is played on the bucket after each change that AWS would take. What is advised without credits has run
+dry in none of it.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+from typing import Any, Literal, TypeAlias, get_args
+
+from burstwatch.backtest.replay import Recorded
+from burstwatch.bucket import DAY_S, level_after
+from burstwatch.fixes.fix import SOONEST_FIRST, Afterwards, Fix
+from burstwatch.fixes.templates import cloudformation_lines, terraform_lines
+from burstwatch.history.observations import Resource
+from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint
+from burstwatch.history.track import EMPTY_RATIO
+from burstwatch.kinds.base import SERVED_SHARE, RatesByMetric, peak
+
+#: The diagnosis of a resource: it ran dry, its lowest levels fall, it could cost less, it is as
+#: it should be, or its history does not tell.
+Diagnosis: TypeAlias = Literal[
+    "runs dry", "falls", "could cost less", "fits", "too short", "no load known"
+]
+WORST_FIRST: tuple[Diagnosis, ...] = get_args(Diagnosis)
+#: The findings that call for a change.
+CHANGED = frozenset({"runs dry", "falls", "could cost less"})
+#: A history that is shorter has not seen a weekend, nor the job of the week.
+SHORT_S = 7 * DAY_S
+#: A trend needs so many days, and is told if it ends within as many as these.
+TREND_DAYS, TREND_AHEAD_DAYS = 4, 60.0
+#: Less is no saving that is worth a change.
+LEAST_USD = 0.01
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlayedLoad:
+    """A history played on a bucket: how often and how long it was empty, its lowest share, and seconds beyond its rate.
+
+    ``lowest_ratio`` is None without credits.
+    """
+
+    dry_count: int
+    dry_s: float
+    lowest_ratio: float | None
+    beyond_s: float
+    played_s: float
+
+    @property
+    def is_served(self) -> bool:
+        """True if it was never empty, and a limit held back a thousandth of the time at the most."""
+        return self.dry_count == 0 and self.beyond_s <= (1 - SERVED_SHARE) * self.played_s
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Advice:
+    """One resource: what it needed over its history, and what to change, if anything.
+
+    ``needed`` is the most and ``mean`` the mean of what was asked for, in ``rate_unit``; ``is_censored`` where a limit
+    held it back, so that it may have been more. ``dry_count``, ``dry_s`` and ``lowest_ratio`` are measured, the
+    ``outcome`` is what a replay says of them after the change. ``usd_month`` is the price now, None where it is not known,
+    and ``empty_in_s`` when the lowest levels of the days reach zero, if they fall.
+    """
+
+    resource_id: str
+    name: str
+    kind: str
+    unit: str
+    type: str
+    history_s: float
+    finding: Diagnosis
+    needed: float
+    mean: float
+    rate_unit: str
+    is_censored: bool
+    dry_count: int
+    dry_s: float
+    lowest_ratio: float | None
+    empty_in_s: float | None
+    usd_month: float | None
+    fix: Fix | None
+    outcome: PlayedLoad | None
+
+    @property
+    def saved_usd(self) -> float:
+        """The USD that the change saves in a month; less than 0 where it costs more, and 0 where that is not known."""
+        return 0.0 if self.fix is None or self.fix.usd_month is None else -self.fix.usd_month
+
+    @property
+    def order(self) -> tuple[int, float, str]:
+        """The order for people: the findings, and in each what saves or spares most."""
+        weight = self.dry_s if self.finding == "runs dry" else self.saved_usd
+        return WORST_FIRST.index(self.finding), -weight, self.resource_id
+
+    def record(self) -> dict[str, Any]:
+        """The advice as one object for ``--json``; what is not known is null."""
+        fix, now = self.fix, self.usd_month
+        more = None if fix is None else fix.usd_month
+        return {
+            "resource_id": self.resource_id,
+            "name": self.name,
+            "kind": self.kind,
+            "unit": self.unit,
+            "type": self.type,
+            "history_s": self.history_s,
+            "finding": self.finding,
+            "needed": self.needed,
+            "mean": self.mean,
+            "rate_unit": self.rate_unit,
+            "is_censored": self.is_censored,
+            "dry_count": self.dry_count,
+            "dry_s": self.dry_s,
+            "lowest_ratio": self.lowest_ratio,
+            "empty_in_s": self.empty_in_s,
+            "usd_month": now,
+            "usd_month_afterwards": None if now is None or more is None else now + more,
+            "fix": None if fix is None else fix.record(),
+            "cloudformation": cloudformation_lines(fix.commands) if fix else (),
+            "terraform": terraform_lines(fix.commands) if fix else (),
+            "dry_count_afterwards": self.outcome.dry_count if self.outcome else None,
+            "lowest_ratio_afterwards": self.outcome.lowest_ratio if self.outcome else None,
+        }
+
+
+def advise(recorded: Recorded) -> Advice:
+    """Advise the resource of a recording."""
+    resource, (levels, demand) = recorded.resource, recorded.points
+    is_censored = _is_censored(levels, demand)
+    needed = peak(point.nominal for point in demand)
+    if is_censored and resource.bucket is not None:
+        needed = max(needed, min(resource.bucket.burst, resource.limit.rate))
+    load = _asked(demand, needed, resource)
+    played = [
+        (fix, play_on(fix.afterwards, load, _first_ratio(levels)))
+        for fix in recorded.kind.changes(resource, needed, rates_by_period(recorded))
+        if fix.afterwards is not None
+    ] if demand else []  # fmt: skip
+    dry_count, dry_s = dry_spells(levels)
+    if not levels and resource.bucket is not None:  # only the load is known
+        today = play_on(Afterwards(bucket=resource.bucket), demand)
+        dry_count, dry_s = today.dry_count, today.dry_s
+    empty_in_s = empty_in(levels)
+    chosen = _chosen(played)
+    samples = recorded.samples
+    history_s = samples[-1].t_s + recorded.period_s - samples[0].t_s if samples else 0.0
+    finding = _finding(dry_count, empty_in_s, chosen, has_load=bool(demand))
+    if finding == "could cost less" and history_s < SHORT_S:
+        finding = "too short"
+    if finding not in CHANGED:
+        chosen = None
+    fix, outcome = chosen or (_what_to_wait_for(recorded, needed, finding), None)
+    return Advice(
+        resource_id=resource.id,
+        name=resource.name,
+        kind=resource.kind,
+        unit=resource.unit,
+        type=resource.facts.get("type", resource.kind),
+        history_s=history_s,
+        finding=finding,
+        needed=needed,
+        mean=fmean(point.nominal for point in demand) if demand else 0.0,
+        rate_unit=resource.rate_unit,
+        is_censored=is_censored,
+        dry_count=dry_count,
+        dry_s=dry_s,
+        lowest_ratio=min((point.ratio for point in levels), default=None),
+        empty_in_s=empty_in_s,
+        usd_month=recorded.kind.usd_month(resource),
+        fix=fix,
+        outcome=outcome,
+    )
+
+
+def _what_to_wait_for(recorded: Recorded, needed: float, finding: Diagnosis) -> Fix | None:
+    """Find the one thing to do where AWS takes no change now, or nobody can say what it leads to."""
+    if finding not in CHANGED:
+        return None
+    return next(iter(recorded.kind.changes(recorded.resource, needed)), None)
+
+
+def _finding(
+    dry_count: int,
+    empty_in_s: float | None,
+    chosen: tuple[Fix, PlayedLoad] | None,
+    *,
+    has_load: bool,
+) -> Diagnosis:
+    if not has_load:
+        return "no load known"
+    if dry_count:
+        return "runs dry"
+    if empty_in_s is not None and empty_in_s <= TREND_AHEAD_DAYS * DAY_S:
+        return "falls"
+    usd = chosen[0].usd_month if chosen else None
+    return "could cost less" if usd is not None and usd <= -LEAST_USD else "fits"
+
+
+def _chosen(played: Sequence[tuple[Fix, PlayedLoad]]) -> tuple[Fix, PlayedLoad] | None:
+    """The cheapest change that holds nothing back, the soonest of those; an unknown price comes last."""
+
+    def rank(pair: tuple[Fix, PlayedLoad]) -> tuple[float, int]:
+        fix, _ = pair
+        usd = math.inf if fix.usd_month is None else fix.usd_month
+        return usd, SOONEST_FIRST.index(fix.takes)
+
+    return min((pair for pair in played if pair[1].is_served), key=rank, default=None)
+
+
+def rates_by_period(recorded: Recorded) -> list[RatesByMetric]:
+    """The mean rates of each period, by metric."""
+    metrics = recorded.kind.demand_metrics
+    return [
+        {
+            metric.name: metric.total(sample.values[metric.name], recorded.period_s)
+            / recorded.period_s
+            for metric in metrics
+            if metric.name in sample.values
+        }
+        for sample in recorded.samples
+    ]
+
+
+def _is_censored(levels: Sequence[LevelPoint], demand: Sequence[DemandPoint]) -> bool:
+    """True if a limit or an empty bucket held the load back at any time."""
+    return any(map(_is_held, demand)) or any(point.ratio <= EMPTY_RATIO for point in levels)
+
+
+def _asked(
+    demand: Sequence[DemandPoint], needed: float, resource: Resource
+) -> Sequence[DemandPoint]:
+    """The load that a change is tried with: ``needed`` where a limit held it back, and never more than is served today."""
+    if resource.bucket is None:
+        return demand
+    most = min(resource.bucket.burst, resource.limit.rate)
+    return [
+        point._replace(
+            nominal=min(most, max(point.nominal, needed) if _is_held(point) else point.nominal)
+        )
+        for point in demand
+    ]
+
+
+def _is_held(point: DemandPoint) -> bool:
+    return point.binding != NO_LIMIT
+
+
+def _first_ratio(levels: Sequence[LevelPoint]) -> float:
+    return levels[0].ratio if levels else 1.0
+
+
+def play_on(
+    afterwards: Afterwards | None, demand: Sequence[DemandPoint], first_ratio: float = 1.0
+) -> PlayedLoad:
+    """Play a load on a bucket that has ``first_ratio`` of its credits at the start."""
+    bucket = None if afterwards is None else afterwards.bucket
+    rate = math.inf if afterwards is None else afterwards.rate
+    played_s = sum(point.period_s for point in demand)
+    beyond_s = sum(point.period_s for point in demand if point.nominal > rate * (1 + 1e-9))
+    if bucket is None:
+        return PlayedLoad(
+            dry_count=0, dry_s=0.0, lowest_ratio=None, beyond_s=beyond_s, played_s=played_s
+        )
+    level = lowest = first_ratio * bucket.capacity
+    dry_count, dry_s, was_dry = 0, 0.0, False
+    for point in demand:
+        level = level_after(bucket, level=level, demand=point.nominal, seconds=point.period_s)
+        is_dry = level <= EMPTY_RATIO * bucket.capacity and point.nominal > bucket.refill
+        dry_count += is_dry and not was_dry
+        dry_s += point.period_s if is_dry else 0.0
+        lowest, was_dry = min(lowest, level), is_dry
+    return PlayedLoad(
+        dry_count=dry_count,
+        dry_s=dry_s,
+        lowest_ratio=lowest / bucket.capacity,
+        beyond_s=beyond_s,
+        played_s=played_s,
+    )
+
+
+def dry_spells(levels: Sequence[LevelPoint]) -> tuple[int, float]:
+    """How often a measured level came to zero, and for how many seconds it was there."""
+    empty = [point.ratio <= EMPTY_RATIO for point in levels]
+    count = sum(now and not before for before, now in pairwise([False, *empty]))
+    return count, sum(
+        point.period_s for point, is_empty in zip(levels, empty, strict=True) if is_empty
+    )
+
+
+def empty_in(levels: Sequence[LevelPoint]) -> float | None:
+    """Seconds from the last level until the lowest level of a day reaches zero; None where they do not fall.
+
+    It is the straight line through the lowest level of each whole day: one long night is no trend.
+    """
+    lows = list(_daily_lows(levels))
+    if len(lows) < TREND_DAYS:
+        return None
+    mean_day, mean_low = fmean(day for day, _ in lows), fmean(low for _, low in lows)
+    spread = sum((day - mean_day) ** 2 for day, _ in lows)
+    slope = sum((day - mean_day) * (low - mean_low) for day, low in lows) / spread
+    halves = [low for _, low in lows[: len(lows) // 2]], [low for _, low in lows[len(lows) // 2 :]]
+    falls = slope < 0 and max(halves[1]) < min(halves[0])
+    last_day, _ = lows[-1]
+    on_line = mean_low + slope * (last_day - mean_day)
+    return max(0.0, on_line / -slope) * DAY_S if falls else None
+
+
+def _daily_lows(levels: Sequence[LevelPoint]) -> Iterator[tuple[int, float]]:
+    """The lowest share of each whole day, by the number of the day."""
+    if not levels:
+        return
+    by_day: dict[int, list[LevelPoint]] = {}
+    for point in levels:
+        by_day.setdefault(int((point.start_s - levels[0].start_s) // DAY_S), []).append(point)
+    for day, points in by_day.items():
+        if points[-1].end_s - points[0].start_s > DAY_S / 2:
+            yield day, min(point.ratio for point in points)

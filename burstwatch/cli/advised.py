@@ -1,0 +1,179 @@
+"""Shows advice: as a table, as Markdown, and as a page of HTML with a picture for each of the first.
+
+It reads the records of ``--json``, so that what an earlier run kept is shown as well.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from burstwatch.bucket import DAY_S, HOUR_S
+from burstwatch.charts import BLUE, GREEN, GREY, Chart, document, picture
+from burstwatch.formatting import number, plain_name, printable, span, table
+
+#: One advice as ``--json`` prints it.
+AdviceRecord = Mapping[str, Any]
+HEADINGS = ("resource", "type", "needed", "ran dry", "finding", "advice", "USD a month")
+#: Resources that a page has pictures of.
+PICTURES = 20
+#: The automation of AWS itself.
+AUTOMATION = (
+    "AWS Compute Optimizer can change gp2 volumes to gp3 by itself, by rules that you set: "
+    "https://docs.aws.amazon.com/compute-optimizer/latest/ug/automation.html"
+)
+
+
+def as_report(records: Sequence[AdviceRecord], *, paint: Callable[[str], str]) -> str:
+    """A table of what to change, the worst first, then the commands and the totals."""
+    changes = [record for record in records if record["fix"]]
+    parts = []
+    if changes:
+        parts.append(table(HEADINGS, [_cells(record) for record in changes], paint=paint))
+    commands = [record for record in changes if record["fix"]["command"]]
+    if commands:
+        lines = [
+            f"# {printable(_who(record))}: {record['fix']['effect']}\n{record['fix']['command']}"
+            for record in commands
+        ]
+        parts.append("\n".join(lines))
+    parts.append(totals(records))
+    return "\n\n".join(parts)
+
+
+def as_markdown(records: Sequence[AdviceRecord], *, place: str) -> str:
+    """Write the report for a ticket or a pull request."""
+    changes = [record for record in records if record["fix"]]
+    lines = [f"# Burst credits of {place}", "", totals(records), ""]
+    if changes:
+        lines += ["| " + " | ".join(HEADINGS) + " |", "| " + "--- | " * len(HEADINGS)]
+        lines += ["| " + " | ".join(map(_cell, _cells(record))) + " |" for record in changes]
+    for record in changes:
+        lines += ["", f"## {_cell(_who(record))}", "", _sentence(record)]
+        for language, text in _code(record):
+            lines += ["", f"```{language}", text, "```"]
+    return "\n".join(lines) + "\n"
+
+
+def as_page(
+    records: Sequence[AdviceRecord], hourly: Mapping[str, Sequence[float]], *, place: str
+) -> str:
+    """A page of HTML; ``hourly`` are the highest rates of each hour by resource id, for the pictures."""
+    changes = [record for record in records if record["fix"]]
+    body = [f"<p>{escape(totals(records))}</p>"]
+    if changes:
+        heads = "".join(f"<th>{escape(heading)}</th>" for heading in HEADINGS)
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(printable(cell))}</td>' for cell in _cells(record))}</tr>"
+            for record in changes
+        )
+        body.append(f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>')
+    for record in changes[:PICTURES]:
+        body.append(f"<h2>{escape(_who(record))}</h2><p>{escape(_sentence(record))}</p>")
+        rates = hourly.get(record["resource_id"], ())
+        if rates:
+            body.append(f"<figure>{picture([_load_panel(record, rates)])}</figure>")
+        body += [f"<pre>{escape(text)}</pre>" for _, text in _code(record)]
+    return document(f"Burst credits of {place}", "".join(body))
+
+
+def totals(records: Sequence[AdviceRecord]) -> str:
+    """Say how many need a change, what the changes save and cost, and of how many nothing can be said."""
+    dry = [record for record in records if record["finding"] == "runs dry"]
+    short = sum(record["finding"] == "too short" for record in records)
+    prices = [record["fix"]["usd_month"] for record in records if record["fix"]]
+    saved = -sum(usd for usd in prices if usd is not None and usd < 0)
+    cost = sum(usd for usd in prices if usd is not None and usd > 0)
+    unknown = sum(usd is None for usd in prices)
+    text = (
+        f"Resources: {len(records)}. Ran dry: {len(dry)}. Advised a change: {len(prices)}. Together the changes save "
+        f"{saved:,.2f} and cost {cost:,.2f} USD a month at list prices"
+    )
+    if unknown:
+        text += f"; the price of {unknown} is not known here"
+    if short:
+        text += (
+            f". The history of {short} is shorter than a week, so nothing is advised to save there"
+        )
+    has_gp2 = any("change to gp3" in record["fix"]["action"] for record in records if record["fix"])
+    return f"{text}. {AUTOMATION}" if has_gp2 else f"{text}."
+
+
+def _who(record: AdviceRecord) -> str:
+    name = plain_name(record["name"])
+    return f"{name} ({record['resource_id']})" if name else record["resource_id"]
+
+
+def _cells(record: AdviceRecord) -> tuple[str, ...]:
+    """One row of the table."""
+    fix = record["fix"]
+    at_least = "at least " if record["is_censored"] else ""
+    dry = f"{record['dry_count']} times, {span(record['dry_s'])}" if record["dry_count"] else "no"
+    usd = "" if fix["usd_month"] is None else f"{fix['usd_month']:+,.2f}"
+    return (
+        _who(record),
+        record["type"],
+        f"{at_least}{number(record['needed'])} {record['rate_unit']}",
+        dry,
+        record["finding"],
+        fix["action"],
+        usd,
+    )
+
+
+def _sentence(record: AdviceRecord) -> str:
+    """Say what it did, what it should become, and what that costs and risks."""
+    fix, days = record["fix"], record["history_s"] / DAY_S
+    text = (
+        f"In {days:.1f} days it needed {'at least ' if record['is_censored'] else ''}{number(record['needed'])} "
+        f"{record['rate_unit']} (mean {number(record['mean'])})"
+    )
+    if record["dry_count"]:
+        text += f" and ran dry {record['dry_count']} times, {span(record['dry_s'])} in all"
+    text += f". {fix['action'].capitalize()}: {fix['effect']} ({fix['takes']})."
+    if record["dry_count_afterwards"] is not None:
+        text += f" Played on that, the same load runs dry {record['dry_count_afterwards']} times"
+        lowest = record["lowest_ratio_afterwards"]
+        text += f", never under {lowest:.0%}." if lowest is not None else "."
+    usd, usd_afterwards = record["usd_month"], record["usd_month_afterwards"]
+    if usd is not None and usd_afterwards is not None:
+        text += f" It costs {usd_afterwards:,.2f} instead of {usd:,.2f} USD a month."
+    if record["empty_in_s"] is not None:
+        text += f" Its lowest levels fall, and reach zero in {span(record['empty_in_s'])}."
+    return text
+
+
+def _code(record: AdviceRecord) -> list[tuple[str, str]]:
+    """The command, and the lines of both template languages, each with its language."""
+    texts = [
+        ("console", record["fix"]["command"]),
+        ("yaml", "\n".join(record["cloudformation"])),
+        ("hcl", "\n".join(record["terraform"])),
+    ]
+    return [(language, text) for language, text in texts if text]
+
+
+def _cell(text: str) -> str:
+    """A text for a cell of a Markdown table."""
+    return printable(text).replace("\\", "\\\\").replace("|", "\\|")
+
+
+def _load_panel(record: AdviceRecord, rates: Sequence[float]) -> Chart:
+    """Draw the highest rate of each hour beside what is sustained today, and what is served after the change."""
+    lines = [(record["baseline"], GREY), (record["rate_afterwards"], GREEN)]
+    top = max(1.0, 1.1 * max([*rates, *(rate for rate, _ in lines if rate is not None)]))
+    chart = Chart(
+        title=f"Highest {record['rate_unit']} of each hour; sustained today (grey), after the change (green)",
+        x_range=(0.0, float(len(rates))),
+        y_range=(0.0, top),
+    )
+    chart.axes(
+        x_text=lambda hours: f"{hours * HOUR_S / DAY_S:g}",
+        y_text=lambda value: f"{value:g}",
+        x_name="days",
+    )
+    chart.line([(hour + 0.5, rate) for hour, rate in enumerate(rates)], BLUE)
+    for rate, colour in lines:
+        if rate is not None and math.isfinite(rate):
+            chart.line([(0.0, rate), (float(len(rates)), rate)], colour, dashes="6 4")
+    return chart

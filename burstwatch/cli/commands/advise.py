@@ -1,0 +1,216 @@
+"""Advise what to change: of each resource what it needed, what would serve it, what that costs, and the command.
+
+It changes nothing. An account is asked once for the days; a recording is read alone.
+"""
+
+import json
+import math
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstwatch.backtest.advice import Advice, advise
+from burstwatch.backtest.replay import Recorded
+from burstwatch.bucket import DAY_S, HOUR_S
+from burstwatch.cli.account import add_account_arguments, enabled_regions, kinds_of, make_clients
+from burstwatch.cli.advised import AdviceRecord, as_markdown, as_page, as_report
+from burstwatch.cli.main import PARTIAL, Terminal
+from burstwatch.cli.output import check_target, painter, to_json
+from burstwatch.cli.progress import track
+from burstwatch.cli.recorded import FORMATS, add_series_arguments, read_recorded
+from burstwatch.ebs.watching_prices import usd_of
+from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
+from burstwatch.kinds.base import BY_HAND
+
+if TYPE_CHECKING:  # boto3 is an extra
+    from burstwatch.aws.client.session import Clients
+
+DEFAULT_DAYS = 14.0
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """A recording, or an account; how many days; and the form of output."""
+    parser.epilog = f"Without FILE the account is advised. {FORMATS}"
+    add_series_arguments(parser, is_required=False)
+    add_account_arguments(parser)
+    parser.add_argument("--all-regions", action="store_true", help="every enabled region")
+    parser.add_argument(
+        "--days", type=float, help=f"how much of the past, default {DEFAULT_DAYS:g} days"
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="FILE.jsonl",
+        help="keep each answer in this file; after a stop the same command goes on from it",
+    )
+    parser.add_argument("--html", metavar="FILE.html", help="write a page with pictures")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one object per resource")
+    form.add_argument("--markdown", action="store_true", help="print it for a ticket")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Advise each resource, the worst first. What cannot be read does not hide the others."""
+    _check(args)
+    if args.html is not None:
+        check_target(args.html, inputs=[args.series] if args.series else [])
+    _kept(args.keep)  # refuses early what it is not
+    problems: list[str] = []
+    if args.series is not None or args.example:
+        place, records = _of_file(args, terminal)
+    else:
+        place, records = _of_account(args, terminal, problems)
+    records = sorted(records, key=lambda record: tuple(record["order"]))
+    if args.html is not None:
+        hourly = {record["resource_id"]: record["hourly"] for record in records}
+        Path(args.html).write_text(as_page(records, hourly, place=place), encoding="utf-8")
+    if args.json:
+        lines = [to_json(_public(record)) for record in records]
+        print("".join(f"{line}\n" for line in lines), end="", file=terminal.stdout)
+    elif args.markdown:
+        print(as_markdown(records, place=place), end="", file=terminal.stdout)
+    else:
+        report = as_report(records, paint=painter(terminal.stdout, terminal.env))
+        print(f"{place}\n{report}", file=terminal.stdout)
+    for problem in problems:
+        print(f"burstwatch: {problem}", file=terminal.stderr)
+    return PARTIAL if problems else 0
+
+
+def _check(args: Namespace) -> None:
+    """Refuse days that CloudWatch does not keep, and options that only the other source takes."""
+    days = DEFAULT_DAYS if args.days is None else args.days
+    if not 1 <= days <= FIVE_MINUTES_KEPT.value:
+        msg = f"days is {days:g}, allowed are 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
+        raise ValueError(msg)
+    is_file = args.series is not None or args.example
+    of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None}  # fmt: skip
+    of_file = {"type": args.type, "size_gib": args.size_gib, "spec": args.spec or None, "only": args.only or None, "period_s": args.period_s}  # fmt: skip
+    for name, value in (of_account if is_file else of_file).items():
+        if value is not None:
+            subject = "the account, and not for a file" if is_file else "a file, and none is given"
+            msg = f"--{name.replace('_', '-')} is for {subject}"
+            raise ValueError(msg)
+
+
+def _of_file(args: Namespace, terminal: Terminal) -> tuple[str, list[AdviceRecord]]:
+    """The advice for a recording, at the prices of ``--region``."""
+    recorded = read_recorded(args, command="advise", terminal=terminal)
+    if args.region is not None:
+        unit = f"{BY_HAND}/{args.region}"
+        recorded = replace(recorded, resource=replace(recorded.resource, unit=unit))
+    advice = replace(advise(recorded), resource_id=recorded.name)
+    return recorded.name, [_record(advice, recorded)]
+
+
+def _of_account(
+    args: Namespace, terminal: Terminal, problems: list[str]
+) -> tuple[str, list[AdviceRecord]]:
+    """The advice for every resource of the account, region by region; what fails goes into ``problems``."""
+    home = make_clients(args, terminal.env)
+    unit = home.unit()
+    regions = enabled_regions(home) if args.all_regions else [unit.region]
+    place = f"{unit.account} in {len(regions)} regions" if args.all_regions else str(unit)
+    records: list[AdviceRecord] = []
+    for region in regions:
+        try:
+            clients = home if region == home.region else make_clients(args, terminal.env, region)
+            records += _of_region(args, clients, terminal, problems)
+        except ValueError as error:
+            problems.append(f"{region}: {error}")
+    return place, records
+
+
+def _of_region(
+    args: Namespace, clients: "Clients", terminal: Terminal, problems: list[str]
+) -> list[AdviceRecord]:
+    """The advice for one region: the cost is said first, and what is kept is not asked for again."""
+    from burstwatch.aws.look.fleet_history import list_subjects, read_histories  # noqa: PLC0415
+
+    days = DEFAULT_DAYS if args.days is None else args.days
+    unit, now = str(clients.unit()), terminal.clock()
+    fleet = list_subjects(clients, kinds_of(args), now=now)
+    problems += [f"{unit}: {problem.part}: {problem.error}" for problem in fleet.problems]
+    kept = {
+        record["key"]: record
+        for record in _kept(args.keep)
+        if record["unit"] == unit and record["days"] == days
+    }
+    todo = [subject for subject in fleet.subjects if subject.key not in kept]
+    metrics = sum(len(subject.queries) for subject in todo)
+    print(
+        f"burstwatch: {unit}: asks CloudWatch for {metrics:,} metrics of {len(todo):,} resources over {days:g} days, "
+        f"{usd_of('metric_request', metrics):.2f} USD",
+        file=terminal.stderr,
+    )
+    histories = read_histories(clients, todo, now=now, back_s=days * DAY_S)
+    shown = track(histories, total=len(todo), label="resources", stderr=terminal.stderr)
+    records = list(kept.values())
+    for subject, recorded in shown:
+        if isinstance(recorded, str):
+            problems.append(f"{unit}: {subject.key}: {recorded}")
+            continue
+        record = _record(advise(recorded), recorded)
+        _keep(args.keep, {"key": subject.key, "days": days, **record})
+        records.append(record)
+    return records
+
+
+def _kept(path: str | None) -> list[AdviceRecord]:
+    """The records that an earlier run kept.
+
+    Raises:
+        ValueError: if the file is no such file.
+    """
+    if path is None or not Path(path).exists():
+        return []
+    kept: list[AdviceRecord] = []
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            record = json.loads(line)
+            if not record.keys() >= {"key", "unit", "days", "order", "hourly"}:
+                raise ValueError  # noqa: TRY301 - one message for both
+        except (AttributeError, ValueError):
+            msg = f"{path}:{number} is no record that advise has kept: choose another file"
+            raise ValueError(msg) from None
+        kept.append(record)
+    return kept
+
+
+def _keep(path: str | None, record: dict[str, Any]) -> None:
+    """Append one record in a single write: a stop between two leaves whole lines."""
+    if path is not None:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(f"{to_json(record)}\n")
+
+
+def _record(advice: Advice, recorded: Recorded) -> AdviceRecord:
+    """The advice as ``--json`` prints it, with what the table and the pictures need besides."""
+    bucket, after = recorded.resource.bucket, advice.fix.afterwards if advice.fix else None
+    _, demand = recorded.points
+    return {
+        **advice.record(),
+        "order": advice.order,
+        "baseline": bucket.refill if bucket else None,
+        "rate_afterwards": None if after is None or math.isinf(after.rate) else after.rate,
+        "hourly": _hourly(demand),
+    }
+
+
+def _public(record: AdviceRecord) -> AdviceRecord:
+    """The record without what only pictures and the order of the table need."""
+    hidden = {"order", "hourly", "key", "days"}
+    return {name: value for name, value in record.items() if name not in hidden}
+
+
+def _hourly(demand: Sequence[DemandPoint]) -> list[float]:
+    """The highest rate of each hour from the first on; 0 in one of which nothing is known."""
+    if not demand:
+        return []
+    begin = demand[0].start_s
+    highest = [0.0] * (1 + int((demand[-1].start_s - begin) // HOUR_S))
+    for point in demand:
+        hour = int((point.start_s - begin) // HOUR_S)
+        highest[hour] = max(highest[hour], point.nominal)
+    return highest

@@ -1,0 +1,195 @@
+"""`burstwatch advise` over an account: what it asks for, what it says, and how it goes on after a stop."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from burstwatch.aws.client.pace import Pace
+from burstwatch.aws.look.fleet_history import list_subjects, read_histories
+from burstwatch.backtest.advice import advise
+from burstwatch.bucket import DAY_S
+from burstwatch.cli.main import PARTIAL
+from burstwatch.kinds import find_kinds
+from tests.aws.commands import burstwatch
+from tests.conftest import NOW, Cloud
+from tests.fake.quotas import Quotas
+
+
+def volume(
+    cloud: Cloud,
+    kind: str = "gp2",
+    size: int = 100,
+    *,
+    iops: float = 100.0,
+    dry: bool = False,
+    days: float = 8.0,
+    name: str = "",
+) -> str:
+    """A volume with one load for days, at the end with an empty bucket."""
+    volume_id = cloud.aws.add_volume(kind, size, instance_id=cloud.aws.add_instance("m5.large"))
+    if name:
+        cloud.aws.regions["us-east-1"].volumes[volume_id]["Tags"] = [{"Key": "Name", "Value": name}]
+    count = round(days * DAY_S / 300)
+    for number in range(count):
+        at = NOW - 300.0 * (count - number)
+        is_dry = dry and number >= count - 6
+        values = {
+            "VolumeReadOps": iops * 300, "VolumeWriteOps": 0.0,
+            "VolumeReadBytes": iops * 300 * 4_096, "VolumeWriteBytes": 0.0,
+        }  # fmt: skip
+        if kind == "gp2":
+            values["BurstBalance"] = 0.0 if is_dry else 90.0
+        for metric, value in values.items():
+            cloud.aws.put("AWS/EBS", metric, {"VolumeId": volume_id}, at, value)
+    return volume_id
+
+
+def test_each_resource_has_its_advice_its_price_and_its_command_the_worst_first(
+    cloud: Cloud,
+) -> None:
+    calm, dry = volume(cloud, name="calm"), volume(cloud, dry=True, name="orders-db")
+    code, out, err = burstwatch(cloud, "advise", "--kind", "ebs_volume", "--days", "9")
+    assert code == 0
+    assert "asks CloudWatch for 10 metrics of 2 resources over 9 days, 0.00 USD" in err
+    table, commands, totals = out.partition("\n")[2].split("\n\n")
+    rows = table.splitlines()
+    assert rows[1].startswith(f"orders-db ({dry})")
+    assert "1 times, 30 min" in rows[1]
+    assert rows[2].startswith(f"calm ({calm})")
+    assert (
+        f"aws ec2 modify-volume --region us-east-1 --volume-id {dry} --volume-type gp3 --iops 3000 --throughput 128"
+        in commands
+    )
+    assert "Resources: 2. Ran dry: 1. Advised a change: 2. Together the changes save 3.76" in totals
+
+
+def test_it_says_the_same_to_programs_for_tickets_and_as_a_page(
+    cloud: Cloud, tmp_path: Path
+) -> None:
+    dry = volume(cloud, dry=True, name="orders|db")
+    page = tmp_path / "advice.html"
+    code, out, _ = burstwatch(
+        cloud, "advise", "--kind", "ebs_volume", "--json", "--html", str(page)
+    )
+    assert code == 0
+    record = json.loads(out)
+    assert (record["resource_id"], record["finding"], record["dry_count"]) == (dry, "runs dry", 1)
+    assert (record["usd_month"], record["usd_month_afterwards"]) == (10.0, 8.12)
+    assert record["cloudformation"] == [
+        "Type: AWS::EC2::Volume", "Properties:", "  VolumeType: gp3", "  Iops: 3000", "  Throughput: 128",
+    ]  # fmt: skip
+    assert record["terraform"] == [
+        "# aws_ebs_volume", 'type = "gp3"', "iops = 3000", "throughput = 128",
+    ]  # fmt: skip
+    html = page.read_text()
+    assert html.count("<svg") == 1
+    assert record["fix"]["command"] in html
+    code, out, _ = burstwatch(cloud, "advise", "--kind", "ebs_volume", "--markdown")
+    assert code == 0
+    assert f"## orders\\|db ({dry})" in out
+    assert "```hcl\n# aws_ebs_volume" in out
+    assert "It costs 8.12 instead of 10.00 USD a month." in out
+
+
+def test_after_a_stop_only_what_is_missing_is_asked_for(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [volume(cloud) for _ in range(3)]
+    kept = tmp_path / "kept.jsonl"
+    monkeypatch.setattr("burstwatch.aws.look.fleet_history.BATCH", 1)
+    stopped = cloud.aws.clock
+
+    class StopError(Exception):
+        pass
+
+    seen = 0
+
+    def advise_two(recorded: object) -> object:
+        nonlocal seen
+        seen += 1
+        if seen == 3:
+            raise StopError
+        return advise(recorded)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("burstwatch.cli.commands.advise.advise", advise_two)
+    args = ("advise", "--kind", "ebs_volume", "--keep", str(kept), "--json")
+    with pytest.raises(StopError):
+        burstwatch(cloud, *args)
+    assert len(kept.read_text().splitlines()) == 2
+    monkeypatch.setattr("burstwatch.cli.commands.advise.advise", advise)
+    code, out, err = burstwatch(cloud, *args)
+    assert code == 0
+    assert "5 metrics of 1 resources" in err
+    assert {json.loads(line)["resource_id"] for line in out.splitlines()} == set(ids)
+    assert cloud.aws.clock is stopped
+
+
+def test_a_file_that_is_not_one_of_its_own_is_refused(cloud: Cloud, tmp_path: Path) -> None:
+    kept = tmp_path / "notes.txt"
+    kept.write_text("hello\n")
+    code, _, err = burstwatch(cloud, "advise", "--kind", "ebs_volume", "--keep", str(kept))
+    assert (code, kept.read_text()) == (2, "hello\n")
+    assert "notes.txt:1 is no record that advise has kept" in err
+
+
+def test_a_resource_whose_metrics_fail_does_not_hide_the_others(cloud: Cloud) -> None:
+    good, bad = volume(cloud, dry=True), cloud.aws.add_volume(
+        "gp2", 100, instance_id=cloud.aws.add_instance("m5.large")
+    )  # fmt: skip
+    code, out, err = burstwatch(cloud, "advise", "--kind", "ebs_volume")
+    assert code == PARTIAL
+    assert good in out
+    assert f"ebs_volume {bad}: CloudWatch has no datapoint of {bad}" in err
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (("--days", "0"), "--days is 0, allowed are 1 to 63"),
+        (("--days", "64"), "--days is 64, allowed are 1 to 63"),
+        (("--example", "--days", "3"), "--days is for the account, and not for a file"),
+        (("--size-gib", "100"), "--size-gib is for a file, and none is given"),
+    ],
+)
+def test_what_cannot_be_advised_is_refused_by_name(
+    cloud: Cloud, args: tuple[str, ...], named: str
+) -> None:
+    code, _, err = burstwatch(cloud, "advise", *args)
+    assert code == 2
+    assert named in err
+
+
+@pytest.mark.slow
+def test_ten_thousand_volumes_are_advised_within_the_quotas(cloud: Cloud) -> None:
+    """The fake refuses what is asked for faster than AWS answers. Time passes only where somebody waits."""
+    for number in range(10_000):
+        volume_id = cloud.aws.add_volume("gp2", 100, instance_id=f"i-{number:017x}")
+        if number % 1_000 == 0:
+            for minute in range(0, 1_440, 5):
+                for metric in (
+                    "BurstBalance",
+                    "VolumeReadOps",
+                    "VolumeWriteOps",
+                    "VolumeReadBytes",
+                    "VolumeWriteBytes",
+                ):
+                    cloud.aws.put(
+                        "AWS/EBS", metric, {"VolumeId": volume_id}, NOW - 60.0 * minute, 50.0
+                    )
+    clients = cloud.clients
+    fleet = list_subjects(clients, [find_kinds()["ebs_volume"]], now=NOW)
+    assert len(fleet.subjects) == 10_000
+    cloud.aws.quotas = Quotas(clock=cloud.clock)
+    began = cloud.clock.now
+
+    def sleep(seconds: float) -> None:
+        cloud.clock.now += seconds
+
+    pace = Pace(clock=lambda: cloud.clock.now, sleep=sleep)
+    histories = list(read_histories(clients, fleet.subjects, now=NOW, back_s=14 * DAY_S, pace=pace))
+    assert len(histories) == 10_000
+    assert sum(not isinstance(recorded, str) for _, recorded in histories) == 10
+    points = 50_000 * 14 * 288
+    assert cloud.clock.now - began >= points / 396_000  # never faster than the quota
+    assert cloud.aws.quotas.refused == {}
