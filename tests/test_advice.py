@@ -15,10 +15,12 @@ import botocore.session
 import pytest
 from botocore.model import ListShape, Shape, StructureShape
 from botocore.validate import ParamValidator
+from cfnlint.api import lint  # type: ignore[import-untyped]
 
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.fixes.fix import Command, Fix
+from burstwatch.fixes.templates import cloudformation_lines, terraform_lines
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._cpu import EARNED, cpu_spec
@@ -519,3 +521,33 @@ def test_a_file_system_is_given_what_its_service_has(advice: dict[str, list[Advi
             capacity = command.parameters["WindowsConfiguration"]["ThroughputCapacity"]
             assert capacity in {8, 16, 32, 64, 128, 256, 512, 1_024, 2_048}
             assert capacity > given.row.item["WindowsConfiguration"]["ThroughputCapacity"]
+
+
+def test_the_lines_of_cloudformation_name_types_and_properties_that_it_has(
+    advice: dict[str, list[Advice]],
+) -> None:
+    shapes: dict[str, tuple[str, ...]] = {}
+    for given in (entry for entries in advice.values() for entry in entries):
+        lines = cloudformation_lines(given.fix.commands)
+        assert bool(lines) == bool(given.fix.commands)
+        if lines:  # one of each type and set of properties: a linter takes seconds
+            shapes.setdefault(re.sub(r"\d+", "N", "\n".join(lines)), lines)
+    resources = "".join(
+        f"  R{number}:\n" + "".join(f"    {line}\n" for line in lines)
+        for number, lines in enumerate(shapes.values())
+    )
+    wrong = {
+        f"{match.rule.id} {match.message}"
+        for match in lint(f"Resources:\n{resources}")
+        if match.rule.id in {"E0000", "E3001", "E3002", "E3006", "E3012", "E3030", "E3034"}
+    }
+    assert len(shapes) > 10
+    assert not wrong
+
+
+def test_each_command_that_changes_something_has_lines_of_terraform(
+    advice: dict[str, list[Advice]],
+) -> None:
+    for given in (entry for entries in advice.values() for entry in entries):
+        lines = terraform_lines(given.fix.commands)
+        assert (len(lines) > 1) == bool(given.fix.commands), given.fix.command

@@ -1,0 +1,64 @@
+"""Audit the account's own alarms on credits: which can never fire, which fire too late, which burstwatch makes needless.
+
+It changes nothing. Needs cloudwatch:DescribeAlarms beside the permissions of scan.
+"""
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+
+from burstwatch.cli.account import (
+    add_account_arguments,
+    enabled_regions,
+    make_clients,
+    where_of,
+)
+from burstwatch.cli.main import PARTIAL, Terminal
+from burstwatch.cli.output import to_json
+from burstwatch.formatting import clock_time, table
+from burstwatch.kinds import find_kinds
+
+HEADINGS = ("alarm", "resource", "watches", "result", "why")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The regions, and the form of output."""
+    add_account_arguments(parser)
+    parser.add_argument("--all-regions", action="store_true", help="every enabled region")
+    parser.add_argument("--json", action="store_true", help="print one object per alarm")
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Audit region by region. A region that fails does not hide the others."""
+    home = make_clients(args, terminal.env)
+    unit = home.unit()
+    from burstwatch.aws.alarms.audit import MEND_FIRST, audit_alarms  # noqa: PLC0415
+
+    regions = enabled_regions(home) if args.all_regions else [unit.region]
+    audited, problems = [], []
+    for region in regions:
+        try:
+            clients = home if region == home.region else make_clients(args, terminal.env, region)
+            alarms, failed = audit_alarms(clients, [*find_kinds().values()], now=terminal.clock())
+        except ValueError as error:
+            problems.append(f"{region}: {error}")
+            continue
+        audited += [(region, alarm) for alarm in alarms]
+        problems += [f"{region}: {problem.part}: {problem.error}" for problem in failed]
+    if args.json:
+        for region, alarm in audited:
+            print(to_json({"region": region, **asdict(alarm)}), file=terminal.stdout)
+    else:
+        place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
+        print(
+            f"{place}, {clock_time(terminal.clock(), now=terminal.clock())}", file=terminal.stdout
+        )
+        rows = [(a.name, a.resource_id, a.watches, a.result, a.why) for _, a in audited]
+        if rows:
+            print(table(HEADINGS, rows), file=terminal.stdout)
+        results = [alarm.result for _, alarm in audited]
+        counts = [f"{results.count(name)} {name}" for name in MEND_FIRST if name in results]
+        summary = f"alarms on credits: {len(audited)}{': ' if counts else ''}{', '.join(counts)}"
+        print(summary, file=terminal.stdout)
+    for problem in problems:
+        print(f"burstwatch: {problem}", file=terminal.stderr)
+    return PARTIAL if problems else 0
