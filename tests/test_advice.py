@@ -268,7 +268,7 @@ def advice_of(kind: Kind) -> Iterator[Advice]:
             assert resource.bucket is not None
             low, high = resource.bucket.refill, min(resource.bucket.burst, resource.limit.rate)
             demand = low + share * (high - low)
-            for fix in kind.changes(resource, demand):
+            for fix in kind.changes(resource, demand, {}):
                 yield Advice(row=row, resource=resource, demand=demand, fix=fix)
 
 

@@ -72,7 +72,7 @@ KIND = Kind(
     describe=describe, spent=spent, console="toy/home?region={region}#{id}", limits={"cpu": "the processor"},
     cause=lambda resource, rates: Cause(text="much work", rate=2.0) if rates else None,
     at_zero=lambda resource: "costs money by the vCPU",
-    fixes=lambda resource, demand: (),
+    fixes=lambda resource, demand, rates: (),
     example=Example(
         spec={"tier": "the tier"}, load={"cpu_percent": "the load"}, unit="credit", unit_size=60.0,
         item=lambda spec: ({"DBInstanceIdentifier": "x", "PromotionTier": spec["tier"], "Engine": "y"}, {}),

@@ -132,10 +132,12 @@ def advise(recorded: Recorded) -> Advice:
     needed = peak(point.nominal for point in demand)
     if is_censored and resource.bucket is not None:
         needed = max(needed, min(resource.bucket.burst, resource.limit.rate))
+    periods = rates_by_period(recorded)
+    rates = peaks_of(periods)
     load = _asked(demand, needed, resource)
     played = [
         (fix, play_on(fix.afterwards, load, _first_ratio(levels)))
-        for fix in recorded.kind.changes(resource, needed, rates_by_period(recorded))
+        for fix in recorded.kind.changes(resource, needed, rates, periods=periods)
         if fix.afterwards is not None
     ] if demand else []  # fmt: skip
     dry_count, dry_s = dry_spells(levels)
@@ -178,7 +180,7 @@ def _what_to_wait_for(recorded: Recorded, needed: float, finding: Diagnosis) -> 
     """Find the one thing to do where AWS takes no change now, or nobody can say what it leads to."""
     if finding not in CHANGED:
         return None
-    return next(iter(recorded.kind.changes(recorded.resource, needed)), None)
+    return next(iter(recorded.kind.changes(recorded.resource, needed, {})), None)
 
 
 def _finding(
@@ -207,6 +209,12 @@ def _chosen(played: Sequence[tuple[Fix, PlayedLoad]]) -> tuple[Fix, PlayedLoad] 
         return usd, SOONEST_FIRST.index(fix.takes)
 
     return min((pair for pair in played if pair[1].is_served), key=rank, default=None)
+
+
+def peaks_of(periods: Sequence[RatesByMetric]) -> RatesByMetric:
+    """The peak of each metric over periods; two of them need not have been at the same time."""
+    names = {name for rates in periods for name in rates}
+    return {name: peak(rates[name] for rates in periods if name in rates) for name in names}
 
 
 def rates_by_period(recorded: Recorded) -> list[RatesByMetric]:

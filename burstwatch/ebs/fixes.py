@@ -14,7 +14,7 @@ from burstwatch.ebs.volume_types import (
     GP3_PROVISIONED,
     IO1_PROVISIONED,
 )
-from burstwatch.ebs.volumes import InstanceLimits, VolumeSpec, volume_spec
+from burstwatch.ebs.volumes import KIB_PER_MIB, InstanceLimits, VolumeSpec, volume_spec
 from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.formatting import number
 
@@ -38,13 +38,16 @@ class Attached:
     is_shared: bool = False
 
 
-def volume_fixes(volume: VolumeSpec, where: Attached, *, demand: float) -> Iterator[Fix]:
+def volume_fixes(
+    volume: VolumeSpec, where: Attached, *, demand: float, io_kib: float = 0.0
+) -> Iterator[Fix]:
     """Changes to a volume that serve ``demand`` without running dry, and are in no respect slower than it is.
 
-    Demand at the limit may be larger than it looks: the fix matches the burst and promises no more.
+    Demand at the limit may be larger than it looks: the fix matches the burst and promises no more. ``io_kib`` is
+    the mean size of an operation, 0 where it is not known.
     """
     needed_rate = min(demand, volume.burst)
-    next_limit = _binds_next(volume, where, needed_rate)
+    next_limit = _binds_next(volume, where, needed_rate, io_kib)
     yield _gp3_fix(volume, where, next_limit)
     for volume_type in _larger_types(volume.volume_type):
         size = _smallest_size(volume_type, volume, needed_rate)
@@ -174,16 +177,24 @@ def _cheaper(
     )
 
 
-def _binds_next(volume: VolumeSpec, where: Attached, needed_rate: float) -> str:
+def _binds_next(volume: VolumeSpec, where: Attached, needed_rate: float, io_kib: float) -> str:
     """Say what the instance sustains, where that is less than the load; its own credits run out then."""
-    if where.instance is None:
+    instance = where.instance
+    if instance is None:
         return ""
-    is_ssd = volume.unit == "io"
-    sustained = where.instance.baseline_iops if is_ssd else where.instance.baseline_mib_s
-    if sustained is None or needed_rate <= sustained:
+    iops, mib_s = (needed_rate, needed_rate * io_kib / KIB_PER_MIB)
+    if volume.unit == "MiB":
+        iops, mib_s = (needed_rate * KIB_PER_MIB / io_kib if io_kib else 0.0), needed_rate
+    sustained = []
+    if instance.baseline_iops is not None and iops > instance.baseline_iops:
+        sustained.append(f"{number(instance.baseline_iops)} IOPS")
+    if instance.baseline_mib_s is not None and mib_s > instance.baseline_mib_s:
+        sustained.append(f"{number(instance.baseline_mib_s)} MiB/s")
+    if not sustained:
         return ""
-    rate = f"{number(sustained)} {'IOPS' if is_ssd else 'MiB/s'}"
-    return f"; then its {where.instance_type} is the limit, which sustains {rate}"
+    return (
+        f"; then its {where.instance_type} is the limit, which sustains {' and '.join(sustained)}"
+    )
 
 
 def _larger_types(volume_type: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu, _rds
-from burstwatch.kinds.base import Item, Kind, Related, Thing
+from burstwatch.kinds.base import Item, Kind, RatesByMetric, Related, Thing
 from burstwatch.shards import thing_id
 from burstwatch.sources import Figure
 
@@ -90,7 +90,7 @@ def _surplus_price(thing: Thing) -> Figure | None:
     return price(SURPLUS, region, storage if storage == IO_OPTIMIZED else name)
 
 
-def _fixes(service: str, resource: Resource, demand: float) -> Iterator[Fix]:
+def _fixes(service: str, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """A larger class, or one in Unlimited mode; the price of another class is not known here."""
     detail: _cpu.Detail = resource.detail
     commands_for = partial(_reclassed, service, thing_id(resource.id), resource.region)

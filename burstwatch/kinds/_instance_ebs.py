@@ -19,7 +19,7 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds._disk import RATE_UNITS, rate_facts, totals_of
-from burstwatch.kinds.base import Example, Item, Related, float_in
+from burstwatch.kinds.base import Example, Item, RatesByMetric, Related, float_in
 from burstwatch.sources import Figure, Source
 
 METRICS_PAGE = Source(
@@ -173,10 +173,10 @@ def instance_example(
     )
 
 
-def fixes_of(word: str) -> Callable[[Resource, float], Iterator[Fix]]:
+def fixes_of(word: str) -> Callable[[Resource, float, RatesByMetric], Iterator[Fix]]:
     """One that sustains it: which and at what price is not known here."""
 
-    def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+    def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         yield Fix(
             action=f"change to an instance {word} that sustains {number(demand)} {resource.rate_unit}",
             effect="never runs dry at the current load",

@@ -263,8 +263,8 @@ class Kind:
 
     Words: ``console`` is the path of a resource's page in AWS's console, with ``{region}`` and
     ``{id}``. ``limits`` names each binding limit. ``cause(resource, rates)`` says what was
-    asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource, demand)`` which
-    changes serve ``demand`` credits a second, of those that AWS takes.
+    asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource, demand,
+    rates)`` which changes serve ``demand`` credits a second, of those that AWS takes; ``rates`` are those of the same load.
 
     Over days: ``usd_month(resource)`` is its list price, None where it is not known. ``savings(resource,
     periods)`` are changes that cost less at the load of many periods, each with its rates by metric.
@@ -288,7 +288,7 @@ class Kind:
     limits: Mapping[str, str]
     cause: Callable[[Resource, RatesByMetric], Cause | None]
     at_zero: Callable[[Resource], str] = falls_to_baseline
-    fixes: Callable[[Resource, float], Iterable[Fix]]
+    fixes: Callable[[Resource, float, RatesByMetric], Iterable[Fix]]
     usd_month: Callable[[Resource], float | None] = lambda _resource: None
     savings: Callable[[Resource, Sequence[RatesByMetric]], Iterable[Fix]] = lambda *_: ()
     example: Example
@@ -306,7 +306,12 @@ class Kind:
         return (self.inventory, *([tags.listing] if tags else []), *lookups)
 
     def changes(
-        self, resource: Resource, demand: float, periods: Sequence[RatesByMetric] = ()
+        self,
+        resource: Resource,
+        demand: float,
+        rates: RatesByMetric,
+        *,
+        periods: Sequence[RatesByMetric] = (),
     ) -> list[Fix]:
         """The changes that serve ``demand`` credits a second; or why AWS takes none now, and what there is to do.
 
@@ -314,7 +319,7 @@ class Kind:
         """
         fixes: list[Fix] = []
         if resource.bucket is not None and resource.is_sized:
-            fixes += self.fixes(resource, demand)
+            fixes += self.fixes(resource, demand, rates)
         if periods:
             fixes += self.savings(resource, periods)
         if fixes and resource.managed_by:
@@ -330,13 +335,15 @@ class Kind:
         has_bucket = resource.bucket is not None and resource.is_sized
         return has_bucket or (resource.bucket is None and self.usd_month(resource) is not None)
 
-    def what_helps(self, resource: Resource, level: float, demand: float) -> tuple[Fix, ...]:
+    def what_helps(
+        self, resource: Resource, level: float, demand: float, rates: RatesByMetric
+    ) -> tuple[Fix, ...]:
         """The soonest fixes when ``level`` credits are left at ``demand`` credits a second: less load, or a change."""
         bucket, unit = resource.bucket, resource.rate_unit
         if bucket is None or not resource.is_sized:
             return ()
         less = less_load(bucket, level=level, demand=demand, unit=unit)
-        return soonest([less, *self.changes(resource, demand)])
+        return soonest([less, *self.changes(resource, demand, rates)])
 
     def resource_id(self, thing: str) -> str:
         """The id of the resource of a thing with this id."""

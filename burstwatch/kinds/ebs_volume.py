@@ -155,9 +155,15 @@ def spent(
     return demand_of(cost, start_s, period_s, binding)
 
 
-def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """A volume that sustains it."""
-    yield from volume_fixes(resource.detail.spec, _attached(resource), demand=demand)
+    load = io_load(TRAFFIC, rates)
+    yield from volume_fixes(
+        resource.detail.spec,
+        _attached(resource),
+        demand=demand,
+        io_kib=load.io_kib if load else 0.0,
+    )
 
 
 def savings(resource: Resource, periods: Sequence[RatesByMetric]) -> Iterator[Fix]:

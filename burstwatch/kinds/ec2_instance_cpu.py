@@ -124,7 +124,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     )
 
 
-def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """Unlimited mode with its price at this load, where AWS has it, or a larger instance."""
     detail: _cpu.Detail = resource.detail
     spec, usd = detail.spec, detail.terms.usd_vcpu_h

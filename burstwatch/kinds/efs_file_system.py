@@ -184,7 +184,7 @@ def at_zero(resource: Resource) -> str:
     return f"{number(served)} instead of {number(resource.bucket.burst)} {MIB_S}"
 
 
-def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """Another throughput mode with its price."""
     refused = "AWS refuses it if the mode was changed in the last 24 hours"
     provisioned = max(1, math.ceil(demand))

@@ -15,6 +15,7 @@ from burstwatch.kinds.base import (
     Item,
     Kind,
     Listing,
+    RatesByMetric,
     Related,
     Tagging,
     TagListing,
@@ -97,7 +98,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         yield resource
 
 
-def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """A larger node; its price is not known here."""
     node: Node = resource.detail
     larger = _cpu.larger_fix(

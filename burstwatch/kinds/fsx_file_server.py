@@ -15,7 +15,7 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds import _fsx
 from burstwatch.kinds._disk import IOPS, MIB_S, cause_of, estimated_spent, rate_facts, totals_of
-from burstwatch.kinds.base import Example, Item, Kind, Related, Thing, float_in
+from burstwatch.kinds.base import Example, Item, Kind, RatesByMetric, Related, Thing, float_in
 from burstwatch.sources import Figure
 
 #: How long a full bucket lasts at the maximum.
@@ -129,7 +129,7 @@ def _unsized(thing: Thing, why: str) -> Iterator[Resource]:
         )
 
 
-def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """The smallest throughput capacity that sustains it; its price is not known here."""
     is_bytes = resource.rate_unit == MIB_S
     needed = demand / MIB_PER_MB if is_bytes else demand

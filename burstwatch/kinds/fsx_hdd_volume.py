@@ -17,6 +17,7 @@ from burstwatch.kinds.base import (
     Example,
     Item,
     Kind,
+    RatesByMetric,
     Related,
     Thing,
     Totals,
@@ -99,7 +100,7 @@ def spent(
     return demand_point(resource, start_s, period_s, rate, most=most)
 
 
-def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """SSD storage, or more of HDD; their prices are not known here."""
     yield Fix(
         action="change to SSD storage",

@@ -34,6 +34,7 @@ from burstwatch.kinds.base import (
     Example,
     Item,
     Kind,
+    RatesByMetric,
     Related,
     Thing,
     Totals,
@@ -221,7 +222,7 @@ def spent(
     return demand_of(cost, start_s, period_s, binding_of(resource, ops / period_s))
 
 
-def fixes(resource: Resource, demand: float) -> Iterator[Fix]:
+def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """Storage of the type gp3, which has no credits: as it is, and grown to the size from which RDS stripes it.
 
     Below that size gp3 has fixed rates, and AWS refuses a request that names them. From it on the request must

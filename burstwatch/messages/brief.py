@@ -79,7 +79,7 @@ def make_brief(
 ) -> Brief:
     """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
     projection = assessment.projection
-    fixes = _fixes(resource, projection, kind)
+    fixes = _fixes(resource, projection, kind, background.rates)
     return Brief(
         ended_because=_why_resolved(resource),
         resource_id=resource.id,
@@ -142,7 +142,9 @@ def _between(projection: Projection) -> str:
     return "" if earliest == last else f"{earliest} at the earliest, {last} at the latest"
 
 
-def _fixes(resource: Resource, projection: Projection, kind: Kind) -> tuple[Fix, ...]:
+def _fixes(
+    resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric
+) -> tuple[Fix, ...]:
     """Ask the kind what helps, for the load that drains it; nothing while nothing drains it."""
     bucket, level, demand = resource.bucket, projection.level, projection.demand
     if bucket is None or level is None or demand is None:
@@ -154,7 +156,7 @@ def _fixes(resource: Resource, projection: Projection, kind: Kind) -> tuple[Fix,
         needed = bucket.burst
     if needed <= bucket.refill:
         return ()
-    return kind.what_helps(resource, level.likely * bucket.capacity, needed)
+    return kind.what_helps(resource, level.likely * bucket.capacity, needed, rates)
 
 
 def _cause(resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric) -> str:

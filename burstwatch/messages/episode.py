@@ -86,7 +86,9 @@ def lasting_fix(kind: Kind, resource: Resource) -> str:
         return ""
     # The bucket's own rate may allow for what AWS does not say. Nothing serves more than the limit.
     demand = min(resource.bucket.burst, resource.limit.rate)
-    lasting = soonest(fix for fix in kind.changes(resource, demand) if fix.takes != "is under way")
+    lasting = soonest(
+        fix for fix in kind.changes(resource, demand, {}) if fix.takes != "is under way"
+    )
     return lasting[0].text if lasting else ""
 
 

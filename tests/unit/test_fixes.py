@@ -55,6 +55,26 @@ def test_an_instance_that_sustains_less_than_the_load_is_named_as_the_next_limit
         assert ("its t3.nano is the limit, which sustains 250 IOPS" in fix.effect) == is_limit
 
 
+@pytest.mark.parametrize(
+    ("volume_type", "size", "demand", "io_kib", "limits"),
+    [
+        ("gp2", 200, 1_500, 128, "81.2 MiB/s"),
+        ("gp2", 200, 1_500, 16, ""),
+        ("gp2", 200, 1_500, 0, ""),
+        ("st1", 500, 100, 1_024, "81.2 MiB/s"),
+        ("st1", 500, 100, 16, "3,600 IOPS and 81.2 MiB/s"),
+    ],
+)
+def test_an_instance_is_the_next_limit_by_its_bytes_too(
+    volume_type: str, size: int, demand: float, io_kib: float, limits: str
+) -> None:
+    large = InstanceLimits(iops=18_750, mib_s=594, baseline_iops=3_600, baseline_mib_s=81.25)
+    where = replace(WHERE, instance_type="m5.large", instance=large)
+    (gp3, *_) = volume_fixes(volume_spec(volume_type, size), where, demand=demand, io_kib=io_kib)
+    named = f"; then its m5.large is the limit, which sustains {limits}" if limits else ""
+    assert gp3.effect == f"uses no credits{named}"
+
+
 def test_half_of_the_load_is_named() -> None:
     bucket = Bucket(capacity=5_400_000, refill=300, burst=3_000)
     fix = less_load(bucket, level=2_700_000, demand=3_000, unit="IOPS")
@@ -205,7 +225,7 @@ def test_a_change_that_aws_would_refuse_is_never_advised(
     state: str, first: str, *, managed: bool
 ) -> None:
     resource = volume_of(state, managed=managed)
-    fixes = list(KIND.changes(resource, 1_000.0))
+    fixes = list(KIND.changes(resource, 1_000.0, {}))
     assert fixes[0].action.startswith(first)
     assert (len(fixes) == 1) == (managed or state in {"modifying", "optimizing"})
     is_to_wait_for = first.startswith("wait")

@@ -23,7 +23,7 @@ from burstwatch.cli.recorded import (
 from burstwatch.config import config_from_env
 from burstwatch.fixes.fix import Fix
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
-from burstwatch.kinds.base import Kind
+from burstwatch.kinds.base import Kind, RatesByMetric
 
 MOST_HOURS = 24 * MINUTES_KEPT.value
 #: The load before a page is the mean of these last minutes.
@@ -102,7 +102,22 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
     if demand_rate <= bucket.refill:
         return ()
     credits_left = levels[-1].ratio * bucket.capacity
-    return kind.what_helps(story.resource, credits_left, demand_rate)
+    return kind.what_helps(
+        story.resource, credits_left, demand_rate, _recent_rates(story, kind, page_s)
+    )
+
+
+def _recent_rates(story: Story, kind: Kind, page_s: float) -> RatesByMetric:
+    """The mean rates before a page, by metric."""
+    recent = [sample for sample in story.samples if page_s - BEFORE_PAGE_S <= sample.t_s < page_s]
+    return {
+        metric.name: fmean(
+            metric.total(sample.values[metric.name], story.period_s) / story.period_s
+            for sample in having
+        )
+        for metric in kind.demand_metrics
+        if (having := [sample for sample in recent if metric.name in sample.values])
+    }
 
 
 def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
