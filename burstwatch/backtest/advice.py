@@ -5,7 +5,7 @@ dry in none of it.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -62,6 +62,7 @@ class Advice:
     ``needed`` is the most and ``mean`` the mean of what was asked for, in ``rate_unit``; ``is_censored`` where a limit
     held it back, so that it may have been more. ``dry_count``, ``dry_s`` and ``lowest_ratio`` are measured, the
     ``outcome`` is what a replay says of them after the change. ``usd_month`` is the price now, None where it is not known,
+    ``exceeded`` the share of the time in which AWS says that each limit was exceeded,
     and ``empty_in_s`` when the lowest levels of the days reach zero, if they fall.
     """
 
@@ -81,6 +82,7 @@ class Advice:
     lowest_ratio: float | None
     empty_in_s: float | None
     usd_month: float | None
+    exceeded: Mapping[str, float]
     fix: Fix | None
     outcome: PlayedLoad | None
 
@@ -115,6 +117,7 @@ class Advice:
             "dry_s": self.dry_s,
             "lowest_ratio": self.lowest_ratio,
             "empty_in_s": self.empty_in_s,
+            "exceeded": dict(self.exceeded),
             "usd_month": now,
             "usd_month_afterwards": None if now is None or more is None else now + more,
             "fix": None if fix is None else fix.record(),
@@ -171,6 +174,7 @@ def advise(recorded: Recorded) -> Advice:
         lowest_ratio=min((point.ratio for point in levels), default=None),
         empty_in_s=empty_in_s,
         usd_month=recorded.kind.usd_month(resource),
+        exceeded=recorded.exceeded,
         fix=fix,
         outcome=outcome,
     )

@@ -1,8 +1,8 @@
 """Explains a bucket's past in words: the levels, each change of the verdict, and what came after each page."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from burstwatch.backtest.replay import Moment
@@ -30,6 +30,7 @@ class Story:
     period_s: float
     delay_s: float
     fixes: Sequence[Fix] = ()
+    exceeded: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def start_s(self) -> float:
@@ -90,6 +91,8 @@ def as_text(story: Story) -> str:
     if not story.pages:
         lines.append("would page nobody")
     lines += [f"ran dry at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
+    for limit, share in story.exceeded.items():
+        lines.append(f"{limit}, by AWS's own check: exceeded in {share:.0%} of the time")
     for fix in story.fixes:
         lines.append(f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}")
         lines += [f"  {fix.command}"] if fix.command else []

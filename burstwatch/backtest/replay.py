@@ -5,8 +5,8 @@ At each *now* only those rows are seen that CloudWatch would have published.
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
@@ -56,7 +56,10 @@ def volume(volume_type: str, size_gib: float) -> Resource:
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """A recording with its resource, and how late its datapoints are taken to have come."""
+    """A recording with its resource, and how late its datapoints are taken to have come.
+
+    ``exceeded`` is the share of the time in which each limit was exceeded, by the limit in words; empty where not known.
+    """
 
     name: str
     kind: Kind
@@ -65,6 +68,7 @@ class Recorded:
     points: Points
     period_s: float
     delay_s: float = 0.0
+    exceeded: Mapping[str, float] = field(default_factory=dict)
 
     def play(self, config: Config) -> "Replay":
         """The replay of this recording under these settings."""

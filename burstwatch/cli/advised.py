@@ -130,6 +130,8 @@ def _sentence(record: AdviceRecord) -> str:
     )
     if record["dry_count"]:
         text += f" and ran dry {record['dry_count']} times, {span(record['dry_s'])} in all"
+    for limit, share in record["exceeded"].items():
+        text += f"; AWS says that it exceeded {limit} in {share:.0%} of the time" if share else ""
     text += f". {fix['action'].capitalize()}: {fix['effect']} ({fix['takes']})."
     if record["dry_count_afterwards"] is not None:
         text += f" Played on that, the same load runs dry {record['dry_count_afterwards']} times"

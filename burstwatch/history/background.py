@@ -16,6 +16,7 @@ CAUSE_KEPT_S = 1_800.0
 class Background:
     """Mean ``rates`` by metric up to ``rates_at``, empty where not known, and since when it drains.
 
+    ``exceeded`` is the share of the last minutes in which each limit was exceeded, by the limit in words.
     ``empty_since_s`` is since when the bucket has been empty, at the latest; None if it is not.
     """
 
@@ -24,6 +25,7 @@ class Background:
     since_s: float | None = None
     since_ratio: float | None = None
     empty_since_s: float | None = None
+    exceeded: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def make_background(history: History | None, rates: Mapping[str, float], at: float) -> Background:
@@ -47,7 +49,9 @@ def with_earlier(background: Background, earlier: Background | None, now: float)
         return background
     if now - earlier.rates_at > CAUSE_KEPT_S:
         return background
-    return replace(background, rates=earlier.rates, rates_at=earlier.rates_at)
+    return replace(
+        background, rates=earlier.rates, rates_at=earlier.rates_at, exceeded=earlier.exceeded
+    )
 
 
 def recent_rates(

@@ -195,6 +195,19 @@ class DemandMetric:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LimitCheck:
+    """A metric of AWS that is 1 while a limit is exceeded, and that limit in words.
+
+    ``dimensions`` gives those of a resource, or nothing for one that has no such metric. Where there is no datapoint
+    nothing is known.
+    """
+
+    metric: str
+    limit: str
+    dimensions: Callable[[Resource], tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
     """The recent demand in words, and how much of it counts against the limit.
 
@@ -254,6 +267,8 @@ class Kind:
 
     Identity: ``part`` is the suffix of its resources' ids, where another kind has the same things.
 
+    ``checks`` say which limit binds now; they are read only near a page, and for a person.
+
     Inventory: ``inventory`` lists the things, ``tagging`` puts a tag on one, ``lookups`` list
     what their description needs besides. ``describe(thing, found, now)`` makes one ``Resource`` for each bucket of a thing.
 
@@ -278,6 +293,7 @@ class Kind:
     part: str = ""
     level_metrics: tuple[str, ...]
     demand_metrics: tuple[DemandMetric, ...]
+    checks: tuple[LimitCheck, ...] = ()
     inventory: Listing
     tagging: Tagging
     lookups: tuple[Lookup, ...] = ()

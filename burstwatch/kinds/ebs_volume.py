@@ -38,6 +38,7 @@ from burstwatch.kinds.base import (
     Example,
     Item,
     Kind,
+    LimitCheck,
     Listing,
     Lookup,
     RatesByMetric,
@@ -187,6 +188,25 @@ def usd_month(resource: Resource) -> float | None:
     return monthly_usd(resource.region, spec.volume_type, spec.size_gib, iops=iops, mib_s=mib_s)
 
 
+def _on_nitro(resource: Resource) -> tuple[tuple[str, str], ...]:
+    """The dimensions of the checks, which AWS publishes of a volume on one Nitro instance."""
+    volume: Volume = resource.detail
+    if resource.statistic != "Minimum" or volume.is_shared or not resource.parents:
+        return ()
+    return (("VolumeId", resource.id), ("InstanceId", resource.parents[0]))
+
+
+#: https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html (2026-11)
+CHECKS = (
+    LimitCheck(metric="VolumeIOPSExceededCheck", limit=LIMITS["volume_iops"], dimensions=_on_nitro),
+    LimitCheck(
+        metric="VolumeThroughputExceededCheck",
+        limit=LIMITS["volume_throughput"],
+        dimensions=_on_nitro,
+    ),
+)
+
+
 def _attached(resource: Resource) -> Attached:
     volume: Volume = resource.detail
     return Attached(
@@ -326,6 +346,7 @@ KIND = Kind(
     ),
     level_metrics=("BurstBalance",),
     demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
+    checks=CHECKS,
     describe=describe,
     spent=spent,
     console="ec2/home?region={region}#VolumeDetails:volumeId={id}",

@@ -22,7 +22,7 @@ from burstwatch.kinds._instance_ebs import (
     fixes_of,
     instance_example,
 )
-from burstwatch.kinds.base import DemandMetric, Kind, Lookup, Related, Thing
+from burstwatch.kinds.base import DemandMetric, Kind, LimitCheck, Lookup, Related, Thing
 
 TRAFFIC = Traffic(
     read_ops="EBSReadOps",
@@ -61,6 +61,24 @@ def describe(thing: Thing, related: Related, now: float) -> tuple[Resource, ...]
     return buckets_of(resource, instance_type, related[TYPES].get(instance_type))
 
 
+def _of_instance(resource: Resource) -> tuple[tuple[str, str], ...]:
+    return (("InstanceId", resource.id),)
+
+
+#: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html (2026-11)
+CHECKS = (
+    LimitCheck(
+        metric="InstanceEBSIOPSExceededCheck",
+        limit=LIMITS["instance_iops"],
+        dimensions=_of_instance,
+    ),
+    LimitCheck(
+        metric="InstanceEBSThroughputExceededCheck",
+        limit=LIMITS["instance_throughput"],
+        dimensions=_of_instance,
+    ),
+)
+
 KIND = Kind(
     name="ec2_instance_ebs",
     namespace="AWS/EC2",
@@ -70,6 +88,7 @@ KIND = Kind(
     lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=types_in("inventory")),),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),
     demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
+    checks=CHECKS,
     describe=describe,
     spent=estimated_spent(TRAFFIC),
     console="ec2/home?region={region}#InstanceDetails:instanceId={id}",

@@ -53,6 +53,7 @@ class Brief:
     credits: str
     place: str
     data: str
+    exceeded: str
     caveats: tuple[str, ...]
     console: str
     graph: str
@@ -99,6 +100,7 @@ def make_brief(
         credits=_credits(projection, background) if resource.has_share else "",
         place=_place(resource),
         data=_data(projection),
+        exceeded=_exceeded(background),
         caveats=_caveats(resource, fixes),
         console=console_link(kind, resource),
         graph=graph_link(kind, resource, projection.at),
@@ -170,6 +172,12 @@ def _cause(resource: Resource, projection: Projection, kind: Kind, rates: RatesB
     if projection.binding == resource.limit.binding and cause.rate < AT_LIMIT * resource.limit.rate:
         held = None  # it only would be, if there were more
     return f"{cause.text}{f', at the limit of {held}' if held else ''}"
+
+
+def _exceeded(background: Background) -> str:
+    """The limits that AWS says were exceeded in the last minutes, or nothing."""
+    limits = [limit for limit, share in background.exceeded.items() if share > 0]
+    return f"{' and '.join(limits)}, by AWS's own check" if limits else ""
 
 
 def _credits(projection: Projection, background: Background) -> str:

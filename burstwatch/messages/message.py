@@ -66,6 +66,7 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
             ("Command", next((fix.command for fix in brief.fixes if fix.command), "")),
             ("Effect now" if is_empty else "At zero credits", brief.at_zero),
             ("Load" if is_empty else "Cause", brief.cause),
+            ("Exceeded", brief.exceeded),
             ("Credits", brief.credits),
             ("Run out", brief.between),
             ("Data", brief.data),

@@ -66,6 +66,34 @@ def demand_query(kind: Kind, resource: Resource, metric: DemandMetric) -> Query:
     return _query(kind, resource, metric.name, metric.statistic)
 
 
+def check_queries(kind: Kind, resource: Resource) -> list[Query]:
+    """The queries for which limit is exceeded; none of a resource without such metrics."""
+    return [
+        Query(
+            namespace=kind.namespace,
+            metric=check.metric,
+            dimensions=check.dimensions(resource),
+            resource_id=resource.id,
+            statistic="Average",
+        )
+        for check in kind.checks
+        if check.dimensions(resource)
+    ]
+
+
+def exceeded_shares(
+    kind: Kind, resource: Resource, answers: "Answers", *, since_s: float = 0.0
+) -> dict[str, float]:
+    """The share of the time in which each limit was exceeded, by the limit in words; absent without a datapoint."""
+    shares: dict[str, float] = {}
+    for check in kind.checks:
+        series = answers.series.get((resource.id, check.metric), ())
+        values = [value for start, value in series if start >= since_s]
+        if values:
+            shares[check.limit] = sum(values) / len(values)
+    return shares
+
+
 def _query(kind: Kind, resource: Resource, metric: str, statistic: str) -> Query:
     return Query(
         namespace=kind.namespace,

@@ -12,6 +12,7 @@ and are sent its ``Answers``. ``burstwatch/aws/look/reading.py`` makes the calls
 import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from burstwatch.config import Config
@@ -26,8 +27,11 @@ from burstwatch.kinds.base import Kind
 from burstwatch.polling.queries import (
     Allowance,
     Answers,
+    Query,
     Request,
+    check_queries,
     demand_queries,
+    exceeded_shares,
     level_query,
     make_request,
 )
@@ -77,6 +81,9 @@ PAST_S = 8.0 * DAY
 PASTS_PER_LOOK = 10
 #: As far back as CloudWatch has minutes; a slower bucket is not full by then either.
 LONGEST_BACK_S = MINUTES_KEPT.value * DAY
+#: Limits that were exceeded in the last so many seconds are told.
+EXCEEDED_WINDOW_S = 600.0
+NOTHING_EXCEEDED: Mapping[str, float] = MappingProxyType({})
 #: Resources that are asked for their demand together: one call answers four metrics of six hours.
 PIECE = 69
 
@@ -187,11 +194,14 @@ class Batch:
         queries = [
             query for sample, _ in busy for query in demand_queries(task.kind, sample.resource)
         ]
+        asked_ids = {sample.resource.id for sample, _ in busy}
+        for sample, bare in observed:
+            if sample.resource.id in asked_ids:
+                queries += self._checks(sample.resource, bare)
         back_s = max((sample.look_back_s for sample, _ in busy), default=0.0)
         request = make_request(queries, back_s=back_s, period_s=int(FINE_S))
         answers = yield from self._read(request)
         judgements: list[Judgement] = []
-        asked_ids = {sample.resource.id for sample, _ in busy}
         for sample, observation, assessment in settled:
             # An answer about one bucket of a thing serves its other bucket too.
             is_asked = sample.resource.id in asked_ids
@@ -201,18 +211,39 @@ class Batch:
                     sample, observation, assessment, demand=demand, unit_is_fresh=unit_is_fresh
                 )
             )
-        for sample, past in busy:
-            demand = Demand(task.kind, sample.resource, answers)
-            points = demand.points()
-            observation = sample.observation(
-                unit_is_fresh=unit_is_fresh,
-                demand=points,
-                past=None if past is None else with_recent(past, points),
-            )
-            judgements.append(
-                self._judged(sample, observation, demand=demand, unit_is_fresh=unit_is_fresh)
-            )
+        judgements += [
+            self._judge_busy(sample, past, answers, unit_is_fresh=unit_is_fresh)
+            for sample, past in busy
+        ]
         return [_with_new_days(judgement, new) for judgement in judgements]
+
+    def _judge_busy(
+        self, sample: LevelSample, past: Past | None, answers: Answers, *, unit_is_fresh: bool
+    ) -> Judgement:
+        """Judge one with its demand, and with the limits that it has exceeded."""
+        task = self.task
+        demand = Demand(task.kind, sample.resource, answers)
+        points = demand.points()
+        observation = sample.observation(
+            unit_is_fresh=unit_is_fresh,
+            demand=points,
+            past=None if past is None else with_recent(past, points),
+        )
+        since_s = task.now - EXCEEDED_WINDOW_S
+        return self._judged(
+            sample,
+            observation,
+            demand=demand,
+            exceeded=exceeded_shares(task.kind, sample.resource, answers, since_s=since_s),
+            unit_is_fresh=unit_is_fresh,
+        )
+
+    def _checks(self, resource: Resource, observation: Observation) -> list[Query]:
+        """The queries for which limit binds, of a resource that somebody is told about."""
+        if not self.task.kind.checks:
+            return []
+        is_told = _alarmed(assess(observation, self.task.config).verdict)
+        return check_queries(self.task.kind, resource) if is_told else []
 
     def _judged(
         self,
@@ -221,6 +252,7 @@ class Batch:
         assessment: Assessment | None = None,
         *,
         demand: Demand | None = None,
+        exceeded: Mapping[str, float] = NOTHING_EXCEEDED,
         unit_is_fresh: bool,
     ) -> Judgement:
         """Assess the sample and note what its next poll needs to know."""
@@ -229,7 +261,9 @@ class Batch:
         background = None
         if SEVERITY.get(assessment.verdict, 0) >= SEVERITY["warning"]:
             rates = demand.rates() if demand is not None else {}
-            background = make_background(observation.history, rates, task.now)
+            background = replace(
+                make_background(observation.history, rates, task.now), exceeded=exceeded
+            )
         failed = bool(observation.missing)
         stays_near = (
             sample.resource.key in self.near if failed else is_near(observation, task.config)

@@ -51,7 +51,7 @@ def test_each_resource_has_its_advice_its_price_and_its_command_the_worst_first(
     calm, dry = volume(cloud, name="calm"), volume(cloud, dry=True, name="orders-db")
     code, out, err = burstwatch(cloud, "advise", "--kind", "ebs_volume", "--days", "9")
     assert code == 0
-    assert "asks CloudWatch for 10 metrics of 2 resources over 9 days, 0.00 USD" in err
+    assert "asks CloudWatch for 14 metrics of 2 resources over 9 days, 0.00 USD" in err
     table, commands, totals = out.partition("\n")[2].split("\n\n")
     rows = table.splitlines()
     assert rows[1].startswith(f"orders-db ({dry})")
@@ -120,7 +120,7 @@ def test_after_a_stop_only_what_is_missing_is_asked_for(
     monkeypatch.setattr("burstwatch.cli.commands.advise.advise", advise)
     code, out, err = burstwatch(cloud, *args)
     assert code == 0
-    assert "5 metrics of 1 resources" in err
+    assert "7 metrics of 1 resources" in err
     assert {json.loads(line)["resource_id"] for line in out.splitlines()} == set(ids)
     assert cloud.aws.clock is stopped
 

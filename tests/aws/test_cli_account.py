@@ -25,7 +25,7 @@ def test_scan_shows_the_worst_first(cloud: Cloud) -> None:
     assert place == "123456789012 us-east-1, 14:19Z"
     assert first.startswith(hot.id)
     assert "critical" in first
-    assert lines[-1] == "4 resources, 0 unknown; 14 metrics requested"
+    assert lines[-1] == "4 resources, 0 unknown; 16 metrics requested"
 
 
 def test_a_name_cannot_forge_a_line_or_move_the_cursor(cloud: Cloud) -> None:

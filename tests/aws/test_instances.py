@@ -205,6 +205,7 @@ def test_the_traffic_of_an_instance_is_asked_once_for_both_buckets(cloud: Cloud)
         # each balance at a glance, and then its hours
         "EBSByteBalance%", "EBSByteBalance%", "EBSIOBalance%", "EBSIOBalance%",
         "EBSReadBytes", "EBSReadOps", "EBSWriteBytes", "EBSWriteOps",
+        "InstanceEBSIOPSExceededCheck", "InstanceEBSThroughputExceededCheck",
     ]  # fmt: skip
 
 

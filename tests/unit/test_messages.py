@@ -53,6 +53,7 @@ BRIEF = Brief(
     credits="62% left, 87% at 14:15Z",
     place="/dev/sdf of i-0123456789abcdef0 in 123456789012/eu-central-1",
     data="as of 14:36Z, newest datapoint 2 min old",
+    exceeded="",
     caveats=(),
     console="https://console.aws.amazon.com/ec2/home?region=eu-central-1#VolumeDetails:volumeId=vol-0",
     graph="https://console.aws.amazon.com/cloudwatch/home#metricsV2:graph=" + "x" * 300,

@@ -13,7 +13,14 @@ from burstwatch.backtest.replay import Recorded
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import COARSE_S
 from burstwatch.kinds.base import Kind
-from burstwatch.polling.queries import Answers, Query, demand_queries, level_query
+from burstwatch.polling.queries import (
+    Answers,
+    Query,
+    check_queries,
+    demand_queries,
+    exceeded_shares,
+    level_query,
+)
 from burstwatch.recordings.samples import lowest_bucket, to_points
 from burstwatch.shards import Problem
 
@@ -35,9 +42,10 @@ class Subject:
 
     @property
     def queries(self) -> list[Query]:
-        """The metrics to ask for: the level of each bucket, and the load."""
+        """The metrics to ask for: the level of each bucket, the load, and AWS's checks of limits."""
         levels = [level_query(self.kind, bucket) for bucket in self.buckets if bucket.bucket]
-        return [*levels, *demand_queries(self.kind, self.buckets[0])]
+        of_load = demand_queries(self.kind, self.buckets[0])
+        return [*levels, *of_load, *check_queries(self.kind, self.buckets[0])]
 
 
 @dataclass(kw_only=True)
@@ -95,9 +103,13 @@ def _history_of(subject: Subject, answers: Answers) -> Recorded | str:
     """The history of one subject, or why it is not known."""
     kind = subject.kind
     for query in subject.queries:
-        if query.key in answers.failed:
+        if query.key in answers.failed and query.metric in kind.metrics:
             return answers.failed[query.key]
-    series = {query.metric: dict(answers.series.get(query.key, ())) for query in subject.queries}
+    series = {
+        query.metric: dict(answers.series.get(query.key, ()))
+        for query in subject.queries
+        if query.metric in kind.metrics
+    }
     samples = samples_of(series, kind, COARSE_S)
     if not samples:
         return f"CloudWatch has no datapoint of {subject.buckets[0].id}"
@@ -110,4 +122,5 @@ def _history_of(subject: Subject, answers: Answers) -> Recorded | str:
         samples=samples,
         points=to_points(samples, resource, COARSE_S, kind),
         period_s=COARSE_S,
+        exceeded=exceeded_shares(kind, subject.buckets[0], answers),
     )

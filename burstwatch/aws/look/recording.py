@@ -17,7 +17,7 @@ from burstwatch.history.points import (
     cadence_s,
 )
 from burstwatch.kinds.base import Kind, Scope
-from burstwatch.polling.queries import demand_queries, level_query
+from burstwatch.polling.queries import check_queries, demand_queries, exceeded_shares, level_query
 from burstwatch.recordings.samples import Sample, at_period, lowest_bucket, to_points
 from burstwatch.shards import thing_id
 
@@ -40,6 +40,7 @@ def record(
     queries = [
         *(level_query(kind, bucket) for bucket in buckets),
         *demand_queries(kind, buckets[0]),
+        *check_queries(kind, buckets[0]),
     ]
     answers = read_metrics(
         clients,
@@ -49,10 +50,17 @@ def record(
         period_s=period_s,
         deadline=Deadline(time.monotonic, at=time.monotonic() + BUDGET_S),
     )
+    checks = {query.key for query in check_queries(kind, buckets[0])}
     for (_, metric), why in answers.failed.items():
+        if (buckets[0].id, metric) in checks:
+            continue  # they are an extra
         msg = f"{metric} of {resource_id}: {why}"
         raise AwsError(msg)
-    series = {metric: dict(points) for (_, metric), points in answers.series.items()}
+    series = {
+        metric: dict(points)
+        for (_, metric), points in answers.series.items()
+        if metric in kind.metrics
+    }
     samples = samples_of(series, kind, float(period_s))
     if not samples:
         msg = f"CloudWatch has no datapoint of {resource_id}"
@@ -70,6 +78,7 @@ def record(
         samples=wide,
         points=to_points(wide, resource, step_s, kind),
         period_s=step_s,
+        exceeded=exceeded_shares(kind, buckets[0], answers),
     )
 
 

@@ -68,6 +68,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         moments=[moment for moment in recorded.play(config).moments() if moment.t_s <= until_s],
         period_s=recorded.period_s,
         delay_s=recorded.delay_s,
+        exceeded=recorded.exceeded,
     )
     story = replace(story, fixes=_fixes(story, recorded.kind))
     if args.html:
@@ -79,6 +80,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             "emptied_at_s": story.emptied,
             "changes": story.turns,
             "last": story.moments[-1],
+            "exceeded": dict(story.exceeded),
             "fixes": [fix.record() for fix in story.fixes],
         }
         print(to_json(record), file=terminal.stdout)
