@@ -200,3 +200,10 @@ def test_an_unknown_command_is_named() -> None:
 def test_iops_that_nobody_stated_are_named_as_assumed() -> None:
     _, out, _ = burstwatch("whatif", *["--type", "io1", "--size-gib", "100", "--iops", "3000"])
     assert "5000 provisioned IOPS, the most for this size" in out
+
+
+def test_the_throughput_that_is_provisioned_of_a_gp3_is_its_limit() -> None:
+    answer = whatif(
+        "--type gp3 --size-gib 100 --provisioned-iops 4000 --provisioned-mib-s 500 --io-kib 256 --iops 4000"
+    )
+    assert answer["limit_mib_s"] == 500

@@ -20,7 +20,7 @@ from burstwatch.history.past import to_past
 from burstwatch.history.points import NO_LIMIT, DemandPoint
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._spent import binding_of
-from burstwatch.kinds.base import Totals
+from burstwatch.kinds.base import Thing, Totals
 from burstwatch.kinds.fsx_file_server import FULL_LASTS
 from burstwatch.recordings.samples import Sample, to_points
 
@@ -370,3 +370,32 @@ def test_a_rate_is_held_back_from_97_percent_of_the_limit_on() -> None:
     assert (
         binding_of(resource, 0.97 * limit.rate) == binding_of(resource, limit.rate) == limit.binding
     )
+
+
+def test_the_limits_of_an_instance_by_hand_are_in_mib_and_aws_has_them_in_megabytes() -> None:
+    spec = {"type": "gp2", "size_gib": "100", "instance_mib_s": "100", "instance_iops": "2000"}
+    (resource,) = described_by_hand(find_kinds()["ebs_volume"], spec)
+    assert resource.detail.instance.mib_s == pytest.approx(100)
+    assert resource.detail.instance.iops == 2_000
+
+
+@pytest.mark.parametrize(
+    ("instance_class", "status", "why", "in_use"),
+    [
+        ("db.r5.2xlarge.tpc2.mem8x", "available", "AWS does not say on which instance type", True),
+        ("db.r5.2xlarge.tpc2.mem8x", "stopped", "AWS does not say on which instance type", False),
+    ],
+)
+def test_a_class_with_extra_memory_is_not_watched_and_a_stopped_one_not_in_use(
+    instance_class: str, status: str, why: str, *, in_use: bool
+) -> None:
+    item = {
+        "DBInstanceIdentifier": "orders",
+        "DBInstanceClass": instance_class,
+        "DBInstanceStatus": status,
+        "Engine": "oracle-ee",
+    }
+    thing = Thing(id="orders", name="", tags={}, item=item)
+    (resource,) = find_kinds()["rds_instance_ebs"].describe(thing, {"instance_types": {}}, 0.0)
+    assert resource.not_watched.startswith(why)
+    assert resource.in_use is in_use

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.simulate import Phase, Simulation
+from burstwatch.bucket import Bucket
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.demand import demand_now
 from burstwatch.forecast.policy import assess
-from burstwatch.forecast.projection import project
+from burstwatch.forecast.projection import project, project_level
 from burstwatch.history.observations import Observation, observe
-from burstwatch.history.points import LevelPoint
+from burstwatch.history.points import LevelPoint, Range
 from tests.unit.played import AGE, steady, watch
 
 
@@ -275,3 +276,21 @@ def test_the_reason_is_one_sentence_with_numbers() -> None:
     reason = assess(seen.observation, Config()).reason
     assert "3000 credits/s" in reason
     assert "worst case" in reason
+
+
+@pytest.mark.parametrize(
+    ("held", "reason"),
+    [
+        (True, "no credits left"),
+        (False, "the projection says that no credits are left now"),
+    ],
+)
+def test_a_bucket_that_was_seen_empty_is_told_from_one_that_must_be_by_now(
+    *, held: bool, reason: str
+) -> None:
+    bucket = Bucket(capacity=1_000.0, refill=10.0, burst=100.0)
+    nothing, much = (Range(low=value, likely=value, high=value) for value in (0.0, 50.0))
+    projection = project_level(
+        bucket, nothing, much, at=0.0, data_age_s=0.0, worst_level=0.0, held_at_zero=held
+    )
+    assert (projection.state, projection.reason.partition(",")[0]) == ("exhausted", reason)
