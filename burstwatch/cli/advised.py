@@ -95,8 +95,14 @@ def totals(records: Sequence[AdviceRecord]) -> str:
         text += (
             f". The history of {short} is shorter than a week, so nothing is advised to save there"
         )
-    has_gp2 = any("change to gp3" in record["fix"]["action"] for record in records if record["fix"])
+    has_gp2 = any(
+        "change to gp3 with" in record["fix"]["action"] for record in records if record["fix"]
+    )
     return f"{text}. {AUTOMATION}" if has_gp2 else f"{text}."
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once"}.get(count, f"{count} times")
 
 
 def _who(record: AdviceRecord) -> str:
@@ -108,7 +114,7 @@ def _cells(record: AdviceRecord) -> tuple[str, ...]:
     """One row of the table."""
     fix = record["fix"]
     at_least = "at least " if record["is_censored"] else ""
-    dry = f"{record['dry_count']} times, {span(record['dry_s'])}" if record["dry_count"] else "no"
+    dry = f"{_times(record['dry_count'])}, {span(record['dry_s'])}" if record["dry_count"] else "no"
     usd = "" if fix["usd_month"] is None else f"{fix['usd_month']:+,.2f}"
     return (
         _who(record),
@@ -129,17 +135,21 @@ def _sentence(record: AdviceRecord) -> str:
         f"{record['rate_unit']} (mean {number(record['mean'])})"
     )
     if record["dry_count"]:
-        text += f" and ran dry {record['dry_count']} times, {span(record['dry_s'])} in all"
+        text += f" and ran dry {_times(record['dry_count'])}, {span(record['dry_s'])} in all"
     for limit, share in record["exceeded"].items():
         text += f"; AWS says that it exceeded {limit} in {share:.0%} of the time" if share else ""
-    text += f". {fix['action'].capitalize()}: {fix['effect']} ({fix['takes']})."
+    action = fix["action"]
+    text += f". {action[:1].upper()}{action[1:]}: {fix['effect']} ({fix['takes']})."
     if record["dry_count_afterwards"] is not None:
-        text += f" Played on that, the same load runs dry {record['dry_count_afterwards']} times"
+        dry = record["dry_count_afterwards"]
+        runs = f"runs dry {_times(dry)}" if dry else "never runs dry"
+        text += f" Played on that, the same load {runs}"
         lowest = record["lowest_ratio_afterwards"]
         text += f", never under {lowest:.0%}." if lowest is not None else "."
     usd, usd_afterwards = record["usd_month"], record["usd_month_afterwards"]
     if usd is not None and usd_afterwards is not None:
-        text += f" It costs {usd_afterwards:,.2f} instead of {usd:,.2f} USD a month."
+        before = "as now" if round(usd_afterwards - usd, 2) == 0 else f"instead of {usd:,.2f}"
+        text += f" It costs {usd_afterwards:,.2f} USD a month, {before}."
     if record["empty_in_s"] is not None:
         text += f" Its lowest levels fall, and reach zero in {span(record['empty_in_s'])}."
     return text

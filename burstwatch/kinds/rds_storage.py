@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.load import MIB
+from burstwatch.ebs.load import MIB, io_load
 from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
 from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
@@ -235,9 +235,16 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
     elif storage.size_gib >= threshold.value:
         yield _gp3_fix(resource, STRIPED, is_chosen=True)
     else:
-        yield _gp3_fix(resource, SINGLE, is_chosen=False)
+        if _mib_s_of(rates) <= SINGLE.mib_s.value:  # that cannot be raised there
+            yield _gp3_fix(resource, SINGLE, is_chosen=False)
         grown_gib = max(threshold.value, storage.size_gib * LEAST_GROWTH.value)
         yield _gp3_fix(resource, STRIPED, is_chosen=True, grown_gib=math.ceil(grown_gib))
+
+
+def _mib_s_of(rates: RatesByMetric) -> float:
+    """MiB a second of reads and writes together; 0 where they are not known."""
+    load = io_load(TRAFFIC, rates)
+    return load.mib_s if load else 0.0
 
 
 def usd_month(resource: Resource) -> float | None:

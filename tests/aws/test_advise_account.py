@@ -55,7 +55,7 @@ def test_each_resource_has_its_advice_its_price_and_its_command_the_worst_first(
     table, commands, totals = out.partition("\n")[2].split("\n\n")
     rows = table.splitlines()
     assert rows[1].startswith(f"orders-db ({dry})")
-    assert "1 times, 30 min" in rows[1]
+    assert "once, 30 min" in rows[1]
     assert rows[2].startswith(f"calm ({calm})")
     assert (
         f"aws ec2 modify-volume --region us-east-1 --volume-id {dry} --volume-type gp3 --iops 3000 --throughput 128"
@@ -89,7 +89,7 @@ def test_it_says_the_same_to_programs_for_tickets_and_as_a_page(
     assert code == 0
     assert f"## orders\\|db ({dry})" in out
     assert "```hcl\n# aws_ebs_volume" in out
-    assert "It costs 8.12 instead of 10.00 USD a month." in out
+    assert "It costs 8.12 USD a month, instead of 10.00." in out
 
 
 def test_after_a_stop_only_what_is_missing_is_asked_for(

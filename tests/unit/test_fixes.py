@@ -17,6 +17,7 @@ from burstwatch.fixes.fix import less_load, soonest
 from burstwatch.fixes.prices import TABLES, regions_of, source_of
 from burstwatch.history.background import recent_rates
 from burstwatch.history.observations import Resource
+from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Thing
 from burstwatch.kinds.ebs_volume import KIND
 from burstwatch.messages.episode import lasting_fix
@@ -236,3 +237,30 @@ def test_every_state_of_a_modification_that_aws_knows_is_tried_above() -> None:
     botocore = pytest.importorskip("botocore.session")
     model = botocore.get_session().get_service_model("ec2").shape_for("VolumeModificationState")
     assert set(model.enum) == {"modifying", "optimizing", "completed", "failed"}
+
+
+@pytest.mark.parametrize(
+    ("mib_s", "actions"),
+    [
+        (100, ["change to gp3 storage with 3,000", "change to gp3 storage of 400 GiB with 12,000"]),
+        (126, ["change to gp3 storage of 400 GiB with 12,000"]),
+    ],
+)
+def test_a_database_whose_load_gp3_of_its_size_cannot_serve_is_advised_only_to_grow(
+    mib_s: float, actions: list[str]
+) -> None:
+    item = {
+        "DBInstanceIdentifier": "orders", "Engine": "postgres", "StorageType": "gp2",
+        "AllocatedStorage": 300, "DBInstanceStatus": "available",
+    }  # fmt: skip
+    kind = find_kinds()["rds_storage"]
+    thing = Thing(id="orders", name="", tags={}, item=item, unit="123456789012/us-east-1")
+    (resource,) = kind.describe(thing, {}, 0.0)
+    rates = {
+        "ReadIOPS": 2_000.0,
+        "WriteIOPS": 0.0,
+        "ReadThroughput": mib_s * 1024**2,
+        "WriteThroughput": 0.0,
+    }
+    fixes = kind.changes(resource, 2_000.0, rates)
+    assert [fix.action.partition(" IOPS")[0] for fix in fixes] == actions
