@@ -61,7 +61,7 @@ class Advice:
 
     ``needed`` is the most and ``mean`` the mean of what was asked for, in ``rate_unit``; ``is_censored`` where a limit
     held it back, so that it may have been more. ``dry_count``, ``dry_s`` and ``lowest_ratio`` are measured, the
-    ``outcome`` is what a replay says of them after the change. ``usd_month`` is the price now, None where it is not known,
+    ``outcome`` is what a replay says of them after the change, and ``alternatives`` are changes that would serve as well. ``usd_month`` is the price now, None where it is not known,
     ``exceeded`` the share of the time in which AWS says that each limit was exceeded,
     and ``empty_in_s`` when the lowest levels of the days reach zero, if they fall.
     """
@@ -85,6 +85,7 @@ class Advice:
     exceeded: Mapping[str, float]
     fix: Fix | None
     outcome: PlayedLoad | None
+    alternatives: tuple[Fix, ...] = ()
 
     @property
     def saved_usd(self) -> float:
@@ -121,6 +122,7 @@ class Advice:
             "usd_month": now,
             "usd_month_afterwards": None if now is None or more is None else now + more,
             "fix": None if fix is None else fix.record(),
+            "alternatives": [alternative.record() for alternative in self.alternatives],
             "cloudformation": cloudformation_lines(fix.commands) if fix else (),
             "terraform": terraform_lines(fix.commands) if fix else (),
             "dry_count_afterwards": self.outcome.dry_count if self.outcome else None,
@@ -177,7 +179,18 @@ def advise(recorded: Recorded) -> Advice:
         exceeded=recorded.exceeded,
         fix=fix,
         outcome=outcome,
+        alternatives=_alternatives(played, fix) if finding in CHANGED else (),
     )
+
+
+def _alternatives(played: Sequence[tuple[Fix, PlayedLoad]], chosen: Fix | None) -> tuple[Fix, ...]:
+    """The other changes that would serve, each once and with its price where that is known."""
+    by_action: dict[str, Fix] = {}
+    for fix, played_load in played:
+        is_better = fix.action not in by_action or by_action[fix.action].usd_month is None
+        if played_load.is_served and is_better and (chosen is None or fix.action != chosen.action):
+            by_action[fix.action] = fix
+    return tuple(by_action.values())
 
 
 def _what_to_wait_for(recorded: Recorded, needed: float, finding: Diagnosis) -> Fix | None:

@@ -51,6 +51,8 @@ def as_markdown(records: Sequence[AdviceRecord], *, place: str) -> str:
     for record in changes:
         lines += ["", f"## {_cell(_who(record))}", "", _sentence(record)]
         for language, text in _code(record):
+            if language == "yaml":
+                lines += ["", "If a template made it, change it there too:"]
             lines += ["", f"```{language}", text, "```"]
     return "\n".join(lines) + "\n"
 
@@ -85,10 +87,11 @@ def totals(records: Sequence[AdviceRecord]) -> str:
     saved = -sum(usd for usd in prices if usd is not None and usd < 0)
     cost = sum(usd for usd in prices if usd is not None and usd > 0)
     unknown = sum(usd is None for usd in prices)
-    text = (
-        f"Resources: {len(records)}. Ran dry: {len(dry)}. Advised a change: {len(prices)}. Together the changes save "
-        f"{saved:,.2f} and cost {cost:,.2f} USD a month at list prices"
-    )
+    text = f"Resources: {len(records)}. Ran dry: {len(dry)}. Advised a change: {len(prices)}"
+    sums = [f"save {saved:,.2f}"] if saved else []
+    sums += [f"cost {cost:,.2f}"] if cost else []
+    if sums:
+        text += f". Together the changes {' and '.join(sums)} USD a month at list prices"
     if unknown:
         text += f"; the price of {unknown} is not known here"
     if short:
@@ -134,6 +137,7 @@ def _sentence(record: AdviceRecord) -> str:
         f"In {days:.1f} days it needed {'at least ' if record['is_censored'] else ''}{number(record['needed'])} "
         f"{record['rate_unit']} (mean {number(record['mean'])})"
     )
+    text += ", because a limit held it back," if record["is_censored"] else ""
     if record["dry_count"]:
         text += f" and ran dry {_times(record['dry_count'])}, {span(record['dry_s'])} in all"
     for limit, share in record["exceeded"].items():
@@ -143,16 +147,25 @@ def _sentence(record: AdviceRecord) -> str:
     if record["dry_count_afterwards"] is not None:
         dry = record["dry_count_afterwards"]
         runs = f"runs dry {_times(dry)}" if dry else "never runs dry"
-        text += f" Played on that, the same load {runs}"
+        text += f" In a replay with that setting, the same load {runs}"
         lowest = record["lowest_ratio_afterwards"]
         text += f", never under {lowest:.0%}." if lowest is not None else "."
     usd, usd_afterwards = record["usd_month"], record["usd_month_afterwards"]
     if usd is not None and usd_afterwards is not None:
         before = "as now" if round(usd_afterwards - usd, 2) == 0 else f"instead of {usd:,.2f}"
-        text += f" It costs {usd_afterwards:,.2f} USD a month, {before}."
+        text += f" The price of what changes is {usd_afterwards:,.2f} USD a month, {before}."
+    if record["alternatives"]:
+        text += f" Or: {'; or: '.join(map(_alternative, record['alternatives']))}."
     if record["empty_in_s"] is not None:
         text += f" Its lowest levels fall, and reach zero in {span(record['empty_in_s'])}."
     return text
+
+
+def _alternative(fix: AdviceRecord) -> str:
+    """Another change, with its price where that is known."""
+    if fix["usd_month"] is None:
+        return str(fix["action"])
+    return f"{fix['action']} ({fix['usd_month']:+,.2f} USD a month)"
 
 
 def _code(record: AdviceRecord) -> list[tuple[str, str]]:

@@ -72,6 +72,7 @@ SIZE_STEP = 0.05
 GIB = 1024**3
 MONTH_S = 730 * 3_600.0
 ELASTIC = "EFS elastic"
+ONCE_A_DAY = "AWS takes one change of the mode in 24 hours, and refuses the next until then"
 #: How many bytes are read for one that is metered.
 READ_SHARE = Figure(value=3, unit="", source=PAGE)
 #: A mode can be changed once a day, so its owner hears of it two hours before.
@@ -186,7 +187,7 @@ def at_zero(resource: Resource) -> str:
 
 def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """Another throughput mode with its price."""
-    refused = "AWS refuses it if the mode was changed in the last 24 hours"
+    refused = ONCE_A_DAY
     provisioned = max(1, math.ceil(demand))
     if provisioned <= PROVISIONED_MOST.value:
         less = ""
@@ -246,7 +247,7 @@ def savings(resource: Resource, periods: Sequence[RatesByMetric]) -> Iterator[Fi
     yield Fix(
         action="change to elastic throughput",
         effect=f"never runs dry, each byte is charged: at most {elastic_usd:,.2f} USD a month at the load of "
-        "these days; AWS refuses it if the mode was changed in the last 24 hours",
+        f"these days; {ONCE_A_DAY}",
         takes="works at once",
         usd_month=elastic_usd - now_usd,
         commands=(_update(resource, ThroughputMode="elastic"),),

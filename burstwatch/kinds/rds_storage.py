@@ -229,16 +229,18 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
     name the IOPS and the size.
     """
     storage: Storage = resource.detail
-    threshold = _striped_from(storage.engine)
+    threshold, mib_s_needed = _striped_from(storage.engine), _mib_s_of(rates)
     if threshold is None:
-        yield _gp3_fix(resource, SINGLE, is_chosen=True)
+        yield _gp3_fix(resource, SINGLE, mib_s_needed, is_chosen=True)
     elif storage.size_gib >= threshold.value:
-        yield _gp3_fix(resource, STRIPED, is_chosen=True)
+        yield _gp3_fix(resource, STRIPED, mib_s_needed, is_chosen=True)
     else:
-        if _mib_s_of(rates) <= SINGLE.mib_s.value:  # that cannot be raised there
-            yield _gp3_fix(resource, SINGLE, is_chosen=False)
+        if mib_s_needed <= SINGLE.mib_s.value:  # that cannot be raised there
+            yield _gp3_fix(resource, SINGLE, mib_s_needed, is_chosen=False)
         grown_gib = max(threshold.value, storage.size_gib * LEAST_GROWTH.value)
-        yield _gp3_fix(resource, STRIPED, is_chosen=True, grown_gib=math.ceil(grown_gib))
+        yield _gp3_fix(
+            resource, STRIPED, mib_s_needed, is_chosen=True, grown_gib=math.ceil(grown_gib)
+        )
 
 
 def _mib_s_of(rates: RatesByMetric) -> float:
@@ -256,7 +258,14 @@ def usd_month(resource: Resource) -> float | None:
     return gp2.value * storage.size_gib * (2 if storage.is_multi_az else 1)
 
 
-def _gp3_fix(resource: Resource, gp3: Gp3, *, is_chosen: bool, grown_gib: int | None = None) -> Fix:
+def _gp3_fix(
+    resource: Resource,
+    gp3: Gp3,
+    mib_s_needed: float,
+    *,
+    is_chosen: bool,
+    grown_gib: int | None = None,
+) -> Fix:
     """The change to gp3 of some size. ``is_chosen`` where its rates may be chosen, and so must be named."""
     storage: Storage = resource.detail
     size_gib = grown_gib or math.ceil(storage.size_gib)
@@ -272,8 +281,12 @@ def _gp3_fix(resource: Resource, gp3: Gp3, *, is_chosen: bool, grown_gib: int | 
         parameters["StorageThroughput"] = mib_s
     parameters["ApplyImmediately"] = True
     size = f" of {number(size_gib)} GiB" if grown_gib else ""
-    slower = f", and {number(mib_s)} MiB/s instead of {number(storage.mib_s)}"
-    effect = "uses no credits" + (slower if mib_s < storage.mib_s else "")
+    effect = "uses no credits"
+    if mib_s < storage.mib_s:
+        needed = f" (the load has {number(mib_s_needed)})" if mib_s_needed else ""
+        effect += f", and serves {number(mib_s)} MiB/s at the most instead of {number(storage.mib_s)}{needed}"
+    if not is_chosen:
+        effect += "; gp3 of this size has these rates, and no others can be chosen"
     if grown_gib:
         effect = f"{effect}; storage cannot be made smaller again"
     return Fix(

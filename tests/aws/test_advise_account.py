@@ -89,7 +89,7 @@ def test_it_says_the_same_to_programs_for_tickets_and_as_a_page(
     assert code == 0
     assert f"## orders\\|db ({dry})" in out
     assert "```hcl\n# aws_ebs_volume" in out
-    assert "It costs 8.12 USD a month, instead of 10.00." in out
+    assert "The price of what changes is 8.12 USD a month, instead of 10.00." in out
 
 
 def test_after_a_stop_only_what_is_missing_is_asked_for(
