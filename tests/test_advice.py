@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import botocore.session
@@ -17,6 +18,10 @@ from botocore.model import ListShape, Shape, StructureShape
 from botocore.validate import ParamValidator
 from cfnlint.api import lint  # type: ignore[import-untyped]
 
+from burstwatch.backtest.advice import advise
+from burstwatch.backtest.replay import Recorded
+from burstwatch.backtest.simulate import Simulation
+from burstwatch.backtest.workloads import read_workload, scaled_loads
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.fixes.fix import Command, Fix
@@ -25,6 +30,8 @@ from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._cpu import EARNED, cpu_spec
 from burstwatch.kinds.base import Kind, Thing
+from burstwatch.recordings.samples import to_points
+from tests.recorded import volume_samples, write_series
 
 SESSION = botocore.session.Session()
 UNIT = "123456789012/us-east-1"
@@ -551,3 +558,61 @@ def test_each_command_that_changes_something_has_lines_of_terraform(
     for given in (entry for entries in advice.values() for entry in entries):
         lines = terraform_lines(given.fix.commands)
         assert (len(lines) > 1) == bool(given.fix.commands), given.fix.command
+
+
+WORKLOADS = sorted((Path(__file__).parents[1] / "demo" / "workloads" / "smd").glob("*.csv.gz"))
+
+
+@pytest.mark.parametrize("size_gib", [34, 100, 500])
+@pytest.mark.parametrize("use", [0.3, 0.9, 1.3])
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.name.partition(".")[0], marks=pytest.mark.slow if number else ())
+        for number, path in enumerate(WORKLOADS)
+    ],
+)
+def test_on_a_recorded_load_what_is_advised_never_runs_dry_and_costs_what_the_catalogue_says(
+    path: Path, use: float, size_gib: int
+) -> None:
+    """``use`` is the mean load as a share of the baseline. A replay of the advised settings is the judge."""
+    workload, spec = read_workload(path), volume_spec("gp2", size_gib)
+    assert spec.bucket is not None
+    loads = scaled_loads(
+        workload.rates, step_s=workload.step_s, mean_iops=use * spec.baseline, reads=0.5
+    )
+    simulation = Simulation(spec=spec, bucket=spec.bucket, period_s=300.0)
+    samples = volume_samples(write_series(simulation.play(loads)))
+    item = {
+        "VolumeId": "vol-1",
+        "VolumeType": "gp2",
+        "Size": size_gib,
+        "Attachments": [{"State": "attached"}],
+    }
+    row = Row(
+        kind="ebs_volume",
+        thing="vol-1",
+        item=item,
+        related={"instances": {}, "instance_types": {}, "modifications": {}},
+    )
+    (resource,) = row.resources()
+    recorded = Recorded(
+        name="vol-1", kind=find_kinds()["ebs_volume"], resource=resource, samples=samples,
+        points=to_points(samples, resource, 300.0), period_s=300.0,
+    )  # fmt: skip
+    given = advise(recorded)
+    assert (given.dry_count > 0) == (given.finding == "runs dry")
+    assert given.fix is not None  # gp3 of the same rates costs less
+    (command,) = given.fix.commands
+    settings = {"VolumeType": "gp2", "Size": size_gib, **command.parameters}
+    after = volume_spec(
+        settings["VolumeType"], settings["Size"],
+        iops=settings.get("Iops"), mib_s=settings.get("Throughput"),
+    )  # fmt: skip
+    if after.bucket is not None:
+        again = Simulation(spec=after, bucket=after.bucket, period_s=300.0)
+        assert min(point.balance_minimum for point in again.play(loads)) > 0
+    gib = {"gp2": 0.10, "gp3": 0.08}[settings["VolumeType"]]
+    usd = gib * settings["Size"] + 0.04 * max(0, settings.get("Throughput", 0) - 125)
+    assert given.usd_month == pytest.approx(0.10 * size_gib)
+    assert round((given.usd_month or 0) + (given.fix.usd_month or 0), 2) == round(usd, 2)
