@@ -30,8 +30,10 @@ from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._cpu import EARNED, cpu_spec
 from burstwatch.kinds.base import Kind, Thing
+from burstwatch.messages.message import RUNBOOK_BY_KIND
 from burstwatch.recordings.samples import to_points
 from tests.recorded import volume_samples, write_series
+from tests.runbooks import FOLDER, blocks
 
 SESSION = botocore.session.Session()
 UNIT = "123456789012/us-east-1"
@@ -616,3 +618,29 @@ def test_on_a_recorded_load_what_is_advised_never_runs_dry_and_costs_what_the_ca
     usd = gib * settings["Size"] + 0.04 * max(0, settings.get("Throughput", 0) - 125)
     assert given.usd_month == pytest.approx(0.10 * size_gib)
     assert round((given.usd_month or 0) + (given.fix.usd_month or 0), 2) == round(usd, 2)
+
+
+def runbook_section(kind: str) -> str:
+    """The section of a kind in the runbook, with those that it refers to."""
+    page = (FOLDER / f"{RUNBOOK_BY_KIND}.md").read_text()
+    sections = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^###? |\Z)", page, re.MULTILINE | re.DOTALL))
+    referred = [name for name in sections if f"`{name}`" in sections[kind]]
+    return "\n".join(sections[name] for name in (kind, *referred))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+def test_the_runbook_of_a_kind_has_the_commands_that_its_advice_has(
+    kind: Kind, advice: dict[str, list[Advice]]
+) -> None:
+    """Who reads the runbook without the page must find the same ones."""
+    text = "\n".join(blocks(runbook_section(kind.name))).replace("\\\n", " ")
+    told = {tuple(line.split()[1:3]) for line in text.splitlines() if line.startswith("aws ")}
+    if kind.name == "elasticache_node_cpu":  # that of a cluster without a group is in its words
+        told.add(("elasticache", "modify-cache-cluster"))
+    advised = {
+        (command.service, _dashed(command.operation))
+        for given in advice[kind.name]
+        for command in given.fix.commands
+        if not command.is_waiter
+    }
+    assert not advised - told
