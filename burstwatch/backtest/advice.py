@@ -18,7 +18,7 @@ from burstwatch.fixes.templates import cloudformation_lines, terraform_lines
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint
 from burstwatch.history.track import EMPTY_RATIO
-from burstwatch.kinds.base import SERVED_SHARE, RatesByMetric, peak
+from burstwatch.kinds.base import SERVED_SHARE, PastLoad, RatesByMetric, peak
 
 #: The diagnosis of a resource: it ran dry, its lowest levels fall, it could cost less, it is as
 #: it should be, or its history does not tell.
@@ -130,19 +130,19 @@ class Advice:
         }
 
 
-def advise(recorded: Recorded) -> Advice:
-    """Advise the resource of a recording."""
+def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
+    """Advise the resource of a recording: what serves all that it serves today, or only its load."""
     resource, (levels, demand) = recorded.resource, recorded.points
     is_censored = _is_censored(levels, demand)
     needed = peak(point.nominal for point in demand)
     if is_censored and resource.bucket is not None:
         needed = max(needed, min(resource.bucket.burst, resource.limit.rate))
-    periods = rates_by_period(recorded)
-    rates = peaks_of(periods)
+    past_load = PastLoad(periods=rates_by_period(recorded), is_enough=is_load_enough)
+    rates = peaks_of(past_load.periods)
     load = _asked(demand, needed, resource)
     played = [
         (fix, play_on(fix.afterwards, load, _first_ratio(levels)))
-        for fix in recorded.kind.changes(resource, needed, rates, periods=periods)
+        for fix in recorded.kind.changes(resource, needed, rates, past_load=past_load)
         if fix.afterwards is not None
     ] if demand else []  # fmt: skip
     dry_count, dry_s = dry_spells(levels)

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 from typing import TextIO
 
 from burstwatch.backtest.replay import Recorded
@@ -47,6 +48,22 @@ def add_series_arguments(
         default=300.0,
         help="how many seconds late each datapoint came, default 300",
     )
+
+
+def names_file(args: Namespace) -> bool:
+    """True if a recording is named: the example, stdin, a file that exists, or what looks like a file's path.
+
+    A claim of Kubernetes has a slash in its name too: ``payments/data-postgres-0``.
+    """
+    if args.example or args.series == "-" or Path(args.series).exists():
+        return True
+    return args.series.startswith(("/", "./", "../")) or Path(args.series).suffix in {
+        ".csv",
+        ".json",
+        ".gz",
+        ".txt",
+        ".tsv",
+    }
 
 
 def add_spec_arguments(parser: ArgumentParser) -> None:

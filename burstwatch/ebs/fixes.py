@@ -121,12 +121,16 @@ def _provisioned(volume: VolumeSpec) -> dict[str, float]:
 
 
 def volume_savings(
-    volume: VolumeSpec, where: Attached, *, iops: float, mib_s: float
+    volume: VolumeSpec, where: Attached, *, iops: float, mib_s: float, is_enough: bool = False
 ) -> Iterator[Fix]:
-    """Changes to a volume of provisioned rates that cost less and serve ``iops`` and ``mib_s`` with some headroom."""
+    """Changes to a volume that cost less and serve ``iops`` and ``mib_s`` with some headroom.
+
+    A gp2 becomes a gp3 of the rates that it has, unless that load ``is_enough``.
+    """
     if volume.volume_type == "gp2" and volume.bucket is None:
         yield _gp3_fix(volume, where, "")
-    if CATALOGUE[volume.volume_type].provisioned is None:
+    is_cut = volume.volume_type == "gp2" and is_enough
+    if CATALOGUE[volume.volume_type].provisioned is None and not is_cut:
         return
     needed_iops = max(HEADROOM * iops, GP3_FREE_IOPS.value)
     needed_mib_s = math.ceil(max(HEADROOM * mib_s, GP3_FREE_MIB_S.value))
@@ -136,7 +140,7 @@ def volume_savings(
     fits = fits and needed_mib_s <= gp3.max_mib_s.value and not where.is_shared
     if fits and (volume.volume_type != "gp3" or _is_less(volume, gp3_iops, needed_mib_s)):
         yield _cheaper(volume, where, "gp3", (gp3_iops, needed_mib_s), (iops, mib_s))
-    if volume.volume_type != "gp3":
+    if volume.volume_type in {"io1", "io2"}:
         lower = _round_up(max(HEADROOM * iops, IO1_PROVISIONED.iops.value))
         if lower < volume.limit_iops:
             yield _cheaper(volume, where, volume.volume_type, (lower, None), (iops, mib_s))

@@ -259,6 +259,17 @@ class Example:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PastLoad:
+    """The load of many periods, each as its rates by metric.
+
+    ``is_enough`` where the reader wants no more than this load to be served, and not all that is served today.
+    """
+
+    periods: Sequence[RatesByMetric]
+    is_enough: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
     """A resource type that has buckets.
 
@@ -282,7 +293,7 @@ class Kind:
     rates)`` which changes serve ``demand`` credits a second, of those that AWS takes; ``rates`` are those of the same load.
 
     Over days: ``usd_month(resource)`` is its list price, None where it is not known. ``savings(resource,
-    periods)`` are changes that cost less at the load of many periods, each with its rates by metric.
+    past_load)`` are changes that cost less at the load of the days before.
 
     By hand: ``example`` describes a resource that nobody has listed.
     """
@@ -306,7 +317,7 @@ class Kind:
     at_zero: Callable[[Resource], str] = falls_to_baseline
     fixes: Callable[[Resource, float, RatesByMetric], Iterable[Fix]]
     usd_month: Callable[[Resource], float | None] = lambda _resource: None
-    savings: Callable[[Resource, Sequence[RatesByMetric]], Iterable[Fix]] = lambda *_: ()
+    savings: Callable[[Resource, PastLoad], Iterable[Fix]] = lambda *_: ()
     example: Example
 
     @property
@@ -327,17 +338,17 @@ class Kind:
         demand: float,
         rates: RatesByMetric,
         *,
-        periods: Sequence[RatesByMetric] = (),
+        past_load: PastLoad | None = None,
     ) -> list[Fix]:
         """The changes that serve ``demand`` credits a second; or why AWS takes none now, and what there is to do.
 
-        With the rates of many ``periods`` also those that cost less.
+        With a ``past_load`` also those that cost less.
         """
         fixes: list[Fix] = []
         if resource.bucket is not None and resource.is_sized:
             fixes += self.fixes(resource, demand, rates)
-        if periods:
-            fixes += self.savings(resource, periods)
+        if past_load is not None:
+            fixes += self.savings(resource, past_load)
         if fixes and resource.managed_by:
             return [managed_fix(resource.managed_by)]
         if fixes and resource.under_way:

@@ -41,6 +41,7 @@ from burstwatch.kinds.base import (
     LimitCheck,
     Listing,
     Lookup,
+    PastLoad,
     RatesByMetric,
     Related,
     Thing,
@@ -167,9 +168,9 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
     )
 
 
-def savings(resource: Resource, periods: Sequence[RatesByMetric]) -> Iterator[Fix]:
+def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
     """A volume that costs less and serves the peak of the periods, in operations and in bytes."""
-    loads = [load for rates in periods if (load := io_load(TRAFFIC, rates)) is not None]
+    loads = [load for rates in past_load.periods if (load := io_load(TRAFFIC, rates)) is not None]
     if not loads:
         return
     yield from volume_savings(
@@ -177,6 +178,7 @@ def savings(resource: Resource, periods: Sequence[RatesByMetric]) -> Iterator[Fi
         _attached(resource),
         iops=peak(load.iops for load in loads),
         mib_s=peak(load.mib_s for load in loads),
+        is_enough=past_load.is_enough,
     )
 
 

@@ -35,6 +35,7 @@ from burstwatch.kinds.base import (
     Kind,
     Listing,
     Lookup,
+    PastLoad,
     RatesByMetric,
     Related,
     Thing,
@@ -157,13 +158,15 @@ def usd_month(resource: Resource) -> float | None:
     return figure.value * _cpu.HOURS_A_MONTH
 
 
-def savings(resource: Resource, periods: Sequence[RatesByMetric]) -> Iterator[Fix]:
+def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
     """A type without credits for an Unlimited instance whose surplus costs more than the difference.
 
     A larger T size never does: its price grows faster than its credits.
     """
     detail: _cpu.Detail | None = resource.detail
-    loads = [rates[_cpu.USAGE] * _cpu.CREDIT_S for rates in periods if _cpu.USAGE in rates]
+    loads = [
+        rates[_cpu.USAGE] * _cpu.CREDIT_S for rates in past_load.periods if _cpu.USAGE in rates
+    ]
     if resource.level_metric != _cpu.SURPLUS or detail is None or not loads:
         return
     present_type = resource.facts["instance_type"]

@@ -5,7 +5,7 @@ charge itself. Filling can take months or years: a small file system earns next 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -26,6 +26,7 @@ from burstwatch.kinds.base import (
     Item,
     Kind,
     Listing,
+    PastLoad,
     RatesByMetric,
     Related,
     Tagging,
@@ -232,12 +233,12 @@ def _provisioned_usd(resource: Resource, provisioned_mib_s: float) -> float | No
     return rate.value * max(0.0, provisioned_mib_s - included_mib_s) * MIB / 1e6
 
 
-def savings(resource: Resource, periods: Sequence[RatesByMetric]) -> Iterator[Fix]:
+def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
     """Elastic throughput with its price at the load of the periods, for another mode that has a price."""
     written, read = (
         price(PRICES, resource.region, name) for name in ("elastic_written_gb", "elastic_read_gb")
     )
-    moved = [rates[METERED] for rates in periods if METERED in rates]
+    moved = [rates[METERED] for rates in past_load.periods if METERED in rates]
     if not moved or written is None or read is None or resource.facts["type"] == ELASTIC:
         return
     # A byte that is read is metered as a third, so all of it may be three times as many bytes read.

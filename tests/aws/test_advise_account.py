@@ -105,12 +105,12 @@ def test_after_a_stop_only_what_is_missing_is_asked_for(
 
     seen = 0
 
-    def advise_two(recorded: object) -> object:
+    def advise_two(recorded: object, **more: bool) -> object:
         nonlocal seen
         seen += 1
         if seen == 3:
             raise StopError
-        return advise(recorded)  # type: ignore[arg-type]
+        return advise(recorded, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr("burstwatch.cli.commands.advise.advise", advise_two)
     args = ("advise", "--kind", "ebs_volume", "--keep", str(kept), "--json")
@@ -123,6 +123,24 @@ def test_after_a_stop_only_what_is_missing_is_asked_for(
     assert "7 metrics of 1 resources" in err
     assert {json.loads(line)["resource_id"] for line in out.splitlines()} == set(ids)
     assert cloud.aws.clock is stopped
+
+
+def test_one_resource_is_advised_by_its_id_or_its_name(cloud: Cloud) -> None:
+    dry, _ = volume(cloud, dry=True, name="orders-db"), volume(cloud)
+    for id_or_name in (dry, "orders-db"):
+        code, out, err = burstwatch(cloud, "advise", id_or_name, "--json")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["resource_id"] == dry
+
+
+def test_where_the_load_is_enough_gp3_is_given_no_more_than_it_needs(cloud: Cloud) -> None:
+    volume_id = volume(cloud, size=500)
+    for more, mib_s in (((), 250), (("--load-is-enough",), 125)):
+        code, out, _ = burstwatch(cloud, "advise", volume_id, "--json", *more)
+        assert code == 0
+        fix = json.loads(out)["fix"]
+        assert fix["command"].endswith(f"--iops 3000 --throughput {mib_s}")
+        assert ("instead of" in fix["effect"]) == bool(more)
 
 
 def test_a_file_that_is_not_one_of_its_own_is_refused(cloud: Cloud, tmp_path: Path) -> None:

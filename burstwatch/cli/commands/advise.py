@@ -19,7 +19,7 @@ from burstwatch.cli.advised import AdviceRecord, as_markdown, as_page, as_report
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import check_target, painter, to_json
 from burstwatch.cli.progress import track
-from burstwatch.cli.recorded import FORMATS, add_series_arguments, read_recorded
+from burstwatch.cli.recorded import FORMATS, add_series_arguments, names_file, read_recorded
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
 from burstwatch.kinds.base import BY_HAND
@@ -32,8 +32,10 @@ DEFAULT_DAYS = 14.0
 
 def add_arguments(parser: ArgumentParser) -> None:
     """A recording, or an account; how many days; and the form of output."""
-    parser.epilog = f"Without FILE the account is advised. {FORMATS}"
-    add_series_arguments(parser, is_required=False)
+    parser.epilog = (
+        f"ID is a resource of the account, or its name; without it all are advised. {FORMATS}"
+    )
+    add_series_arguments(parser, metavar="FILE|ID", is_required=False)
     add_account_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
     parser.add_argument(
@@ -43,6 +45,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--keep",
         metavar="FILE.jsonl",
         help="keep each answer in this file; after a stop the same command goes on from it",
+    )
+    parser.add_argument(
+        "--load-is-enough",
+        action="store_true",
+        help="serve what was asked for, and not all that is served today",
     )
     parser.add_argument("--html", metavar="FILE.html", help="write a page with pictures")
     form = parser.add_mutually_exclusive_group()
@@ -54,11 +61,13 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Advise each resource, the worst first. What cannot be read does not hide the others."""
     _check(args)
     if args.html is not None:
-        check_target(args.html, inputs=[args.series] if args.series else [])
+        check_target(args.html, inputs=[args.series] if _is_of_file(args) and args.series else [])
     _kept(args.keep)  # refuses early what it is not
     problems: list[str] = []
-    if args.series is not None or args.example:
+    if _is_of_file(args):
         place, records = _of_file(args, terminal)
+    elif args.series is not None:
+        place, records = _of_resource(args, terminal)
     else:
         place, records = _of_account(args, terminal, problems)
     records = sorted(records, key=lambda record: tuple(record["order"]))
@@ -84,7 +93,7 @@ def _check(args: Namespace) -> None:
     if not 1 <= days <= FIVE_MINUTES_KEPT.value:
         msg = f"days is {days:g}, allowed are 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
         raise ValueError(msg)
-    is_file = args.series is not None or args.example
+    is_file = _is_of_file(args)
     of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None}  # fmt: skip
     of_file = {"type": args.type, "size_gib": args.size_gib, "spec": args.spec or None, "only": args.only or None, "period_s": args.period_s}  # fmt: skip
     for name, value in (of_account if is_file else of_file).items():
@@ -94,13 +103,34 @@ def _check(args: Namespace) -> None:
             raise ValueError(msg)
 
 
+def _is_of_file(args: Namespace) -> bool:
+    """True if a recording is named."""
+    return args.example or (args.series is not None and names_file(args))
+
+
+def _of_resource(args: Namespace, terminal: Terminal) -> tuple[str, list[AdviceRecord]]:
+    """The advice for one resource of the account, by its id or its name."""
+    clients = make_clients(args, terminal.env)
+    from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
+
+    days = DEFAULT_DAYS if args.days is None else args.days
+    recorded = record(
+        clients, kinds_of(args), args.series, now=terminal.clock(), back_s=days * DAY_S
+    )
+    return str(clients.unit()), [_record(_advise(args, recorded), recorded)]
+
+
+def _advise(args: Namespace, recorded: Recorded) -> Advice:
+    return advise(recorded, is_load_enough=args.load_is_enough)
+
+
 def _of_file(args: Namespace, terminal: Terminal) -> tuple[str, list[AdviceRecord]]:
     """The advice for a recording, at the prices of ``--region``."""
     recorded = read_recorded(args, command="advise", terminal=terminal)
     if args.region is not None:
         unit = f"{BY_HAND}/{args.region}"
         recorded = replace(recorded, resource=replace(recorded.resource, unit=unit))
-    advice = replace(advise(recorded), resource_id=recorded.name)
+    advice = replace(_advise(args, recorded), resource_id=recorded.name)
     return recorded.name, [_record(advice, recorded)]
 
 
@@ -151,7 +181,7 @@ def _of_region(
         if isinstance(recorded, str):
             problems.append(f"{unit}: {subject.key}: {recorded}")
             continue
-        record = _record(advise(recorded), recorded)
+        record = _record(_advise(args, recorded), recorded)
         _keep(args.keep, {"key": subject.key, "days": days, **record})
         records.append(record)
     return records

@@ -18,6 +18,7 @@ from burstwatch.cli.recorded import (
     FORMATS,
     add_series_arguments,
     check_times,
+    names_file,
     read_recorded,
 )
 from burstwatch.config import config_from_env
@@ -51,7 +52,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     config = config_from_env(terminal.env)
     if args.html is not None:
         check_target(args.html, inputs=[args.series] if args.series else [])
-    if _is_file(args):
+    if names_file(args):
         for name in ("hours", "region", "profile"):
             if getattr(args, name) is not None:
                 msg = f"--{name} is for a resource of the account, and not for a file"
@@ -127,22 +128,6 @@ def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
     oldest, last = levels[0], levels[-1]
     fallen = (oldest.ratio - last.ratio) * bucket.capacity
     return bucket.refill + fallen / (last.start_s - oldest.start_s) if last is not oldest else 0.0
-
-
-def _is_file(args: Namespace) -> bool:
-    """True if a recording is named: the example, stdin, a file that exists, or what looks like a file's path.
-
-    A claim of Kubernetes has a slash in its name too: ``payments/data-postgres-0``.
-    """
-    if args.example or args.series == "-" or Path(args.series).exists():
-        return True
-    return args.series.startswith(("/", "./", "../")) or Path(args.series).suffix in {
-        ".csv",
-        ".json",
-        ".gz",
-        ".txt",
-        ".tsv",
-    }
 
 
 def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
