@@ -2,6 +2,7 @@
 
 from burstwatch.ebs.load import Traffic
 from burstwatch.fixes.fix import Command
+from burstwatch.formatting import clock_time
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Arguments, DemandMetric, Item, Listing, Tagging, identified_by
 from burstwatch.shards import thing_id
@@ -41,6 +42,8 @@ def is_file_system_running(item: Item) -> bool:
 
 #: States of an administrative action in which AWS takes no other of its kind.
 UNSETTLED = frozenset({"PENDING", "IN_PROGRESS", "UPDATED_OPTIMIZING", "OPTIMIZING"})
+#: The time after a change of the storage in which AWS takes no other.
+BETWEEN_CHANGES_S = 6 * 3_600.0
 CHANGES = frozenset({"FILE_SYSTEM_UPDATE", "STORAGE_OPTIMIZATION", "THROUGHPUT_OPTIMIZATION"})
 
 
@@ -55,6 +58,24 @@ def unsettled_change(item: Item) -> str:
                 f", {action['ProgressPercent']} % done" if "ProgressPercent" in action else ""
             )
             return f"the last change of the file system{progress}"
+    return ""
+
+
+def storage_wait(item: Item, now: float) -> str:
+    """Until when AWS takes no other change of a storage, in words; empty where it takes one now.
+
+    "You can't increase the storage capacity again until 6 hours after the last increase was requested":
+    https://docs.aws.amazon.com/fsx/latest/WindowsGuide/managing-storage-configuration.html (2026-11)
+    """
+    for action in item.get("AdministrativeActions", ()):
+        requested = action.get("RequestTime")
+        names_storage = "StorageCapacity" in action.get("TargetFileSystemValues", {})
+        if requested is None or not names_storage or action.get("Status") == "FAILED":
+            continue
+        until_s = requested.timestamp() + BETWEEN_CHANGES_S
+        if now < until_s:
+            at = clock_time(until_s, now=now)
+            return f"the end of the six hours after the last change of the storage ({at})"
     return ""
 
 

@@ -82,7 +82,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
             "size_gib": f"{item['StorageCapacity']:g}",
             **rate_facts(bucket.refill, bucket.burst),
         },
-        under_way=_fsx.unsettled_change(item),
+        under_way=_fsx.unsettled_change(item) or _fsx.storage_wait(item, now),
         spec={"size_gib": f"{item['StorageCapacity']:g}"},
     )
 

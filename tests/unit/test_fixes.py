@@ -1,7 +1,7 @@
 """What helps, what it costs, and what it does: against worked examples and for any volume."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -264,3 +264,54 @@ def test_a_database_whose_load_gp3_of_its_size_cannot_serve_is_advised_only_to_g
     }
     fixes = kind.changes(resource, 2_000.0, rates)
     assert [fix.action.partition(" IOPS")[0] for fix in fixes] == actions
+
+
+@pytest.mark.parametrize(
+    ("hours", "status", "first"),
+    [
+        (5.0, "COMPLETED", "wait for the end of the six hours after the last change of the storage (01:00Z)"),
+        (7.0, "COMPLETED", "change to SSD storage"),
+        (5.0, "FAILED", "change to SSD storage"),
+        (7.0, "UPDATED_OPTIMIZING", "wait for the last change of the file system, 40 % done"),
+    ],
+)  # fmt: skip
+def test_storage_that_was_changed_lately_is_advised_to_wait_with_the_time(
+    hours: float, status: str, first: str
+) -> None:
+    now = datetime(2026, 9, 2, tzinfo=UTC)
+    action = {
+        "AdministrativeActionType": "FILE_SYSTEM_UPDATE",
+        "Status": status,
+        "ProgressPercent": 40,
+        "RequestTime": now - timedelta(hours=hours),
+        "TargetFileSystemValues": {"StorageCapacity": 4_000},
+    }
+    item = {
+        "FileSystemId": "fs-1", "FileSystemType": "WINDOWS", "StorageType": "HDD",
+        "StorageCapacity": 4_000, "AdministrativeActions": [action],
+    }  # fmt: skip
+    kind = find_kinds()["fsx_hdd_volume"]
+    thing = Thing(id="fs-1", name="", tags={}, item=item, unit="123456789012/us-east-1")
+    (resource,) = kind.describe(thing, {}, now.timestamp())
+    assert kind.changes(resource, 100.0, {})[0].action == first
+
+
+@pytest.mark.parametrize(
+    ("name", "item", "fix"),
+    [
+        (
+            "efs_file_system",
+            {"FileSystemId": "fs-1", "SizeInBytes": {"Value": 58 * 1024**3}, "NumberOfMountTargets": 1},
+            "change to provisioned throughput of 100 MiB/s",
+        ),
+        ("ec2_instance_cpu", {"InstanceId": "i-1", "InstanceType": "t3.medium"}, "switch to Unlimited mode"),
+    ],
+)  # fmt: skip
+def test_the_change_after_which_it_would_not_happen_again_is_named_for_every_kind(
+    name: str, item: dict[str, Any], fix: str
+) -> None:
+    kind = find_kinds()[name]
+    thing = Thing(id="x", name="", tags={}, item=item, unit="123456789012/us-east-1")
+    (resource,) = kind.describe(thing, {"instance_types": {}, "credit_specifications": {}}, 0.0)
+    assert lasting_fix(kind, resource).startswith(fix)
+    assert "2.3 vCPU" not in lasting_fix(kind, resource)
