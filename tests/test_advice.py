@@ -17,6 +17,7 @@ import pytest
 from botocore.model import ListShape, Shape, StructureShape
 from botocore.validate import ParamValidator
 from cfnlint.api import lint  # type: ignore[import-untyped]
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
 from burstwatch.backtest.advice import advise
 from burstwatch.backtest.replay import Recorded
@@ -25,7 +26,7 @@ from burstwatch.backtest.workloads import read_workload, scaled_loads
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.fixes.fix import Command, Fix
-from burstwatch.fixes.templates import cloudformation_lines, terraform_lines
+from burstwatch.fixes.templates import TEMPLATES, cloudformation_lines, terraform_lines
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._cpu import EARNED, cpu_spec
@@ -39,7 +40,7 @@ SESSION = botocore.session.Session()
 UNIT = "123456789012/us-east-1"
 FILE_SYSTEM = "fs-0123456789abcdef0"
 #: Words that say that something is less than today.
-LESS = re.compile(r"instead of|serves no more")
+LESS = re.compile(r"instead of|serves no more|at the most instead")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,13 +227,17 @@ def caches() -> Iterator[Row]:
 
 
 def file_systems() -> Iterator[Row]:
-    for gib, zone, state in product(
-        (0, 1, 58, 1_024, 10_240, 60_000, 102_400), ("", "us-east-1a"), ("available", "updating")
+    for gib, zone, state, mode in product(
+        (0, 1, 58, 1_024, 10_240, 60_000, 102_400),
+        ("", "us-east-1a"),
+        ("available", "updating"),
+        ("generalPurpose", "maxIO"),
     ):
         item: dict[str, Any] = {
             "FileSystemId": FILE_SYSTEM,
             "SizeInBytes": {"Value": gib * 1024**3},
             "LifeCycleState": state,
+            "PerformanceMode": mode,
             **({"AvailabilityZoneName": zone} if zone else {}),
         }
         yield Row(kind="efs_file_system", thing=FILE_SYSTEM, item=item, related={})
@@ -248,7 +253,11 @@ def file_systems() -> Iterator[Row]:
             "StorageCapacity": gib,
             "AdministrativeActions": actions,
         }
-        yield Row(kind="fsx_hdd_volume", thing=FILE_SYSTEM, item=item, related={})
+        for capacity in (8, 16, 64):
+            windows = {"WindowsConfiguration": {"ThroughputCapacity": capacity}}
+            yield Row(
+                kind="fsx_hdd_volume", thing=FILE_SYSTEM, item={**item, **windows}, related={}
+            )
         for capacity in (32, 64, 128, 256):
             windows = {"WindowsConfiguration": {"ThroughputCapacity": capacity}}
             yield Row(
@@ -258,7 +267,7 @@ def file_systems() -> Iterator[Row]:
 
 ROWS = [*volumes(), *instances(), *databases(), *caches(), *file_systems()]
 #: Of what the bucket allows: how much is asked for.
-SHARES = (0.0, 0.05, 0.3, 0.7, 1.0)
+SHARES = (-0.5, 0.0, 0.05, 0.3, 0.7, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +285,7 @@ def advice_of(kind: Kind) -> Iterator[Advice]:
         for resource, share in product(row.resources(), SHARES):
             assert resource.bucket is not None
             low, high = resource.bucket.refill, min(resource.bucket.burst, resource.limit.rate)
-            demand = low + share * (high - low)
+            demand = low + share * (high - low) if share >= 0 else low / 2
             for fix in kind.changes(resource, demand, {}):
                 yield Advice(row=row, resource=resource, demand=demand, fix=fix)
 
@@ -507,6 +516,7 @@ def test_an_instance_gets_a_type_that_its_service_has_and_more_credits(
                 continue
             assert spec.family == present.family
             assert spec.baseline >= given.demand
+            assert sizes.index(spec.size) > sizes.index(present.size)
             assert sizes.index(spec.size) <= sizes.index(largest.get(kind.name, most))
         if "unlimited" in given.fix.command:
             assert given.row.item.get("Placement", {}).get("Tenancy") != "host"
@@ -514,22 +524,56 @@ def test_an_instance_gets_a_type_that_its_service_has_and_more_credits(
             assert not given.fix.commands
 
 
+#: Disk throughput (MB/s) and IOPS at the most, by throughput capacity: the table of the FSx guide.
+MOST_OF_SERVER = {
+    32: (260, 12_000), 64: (350, 16_000), 128: (600, 20_000), 256: (600, 20_000), 512: (512, 20_000),
+    1_024: (1_024, 40_000), 2_048: (2_048, 80_000),
+}  # fmt: skip
+
+
 def test_a_file_system_is_given_what_its_service_has(advice: dict[str, list[Advice]]) -> None:
     for given in advice["efs_file_system"]:
         for command in given.fix.commands:
             mib_s = command.parameters.get("ProvisionedThroughputInMibps")
             assert mib_s is None or 1 <= mib_s <= 3_414
+            is_elastic = command.parameters["ThroughputMode"] == "elastic"
+            assert not (is_elastic and given.row.item["PerformanceMode"] == "maxIO")
             if mib_s is not None and mib_s < given.resource.limit.rate:
                 assert LESS.search(given.fix.effect)
     for given in advice["fsx_hdd_volume"]:
         for command in given.fix.commands:
             gib, now = command.parameters.get("StorageCapacity"), given.row.item["StorageCapacity"]
             assert gib is None or math.ceil(1.1 * now) <= gib <= 65_536
+            server = given.row.item.get("WindowsConfiguration", {}).get("ThroughputCapacity", 16)
+            assert gib is None or server >= 16
     for given in advice["fsx_file_server"]:
         for command in given.fix.commands:
             capacity = command.parameters["WindowsConfiguration"]["ThroughputCapacity"]
             assert capacity in {8, 16, 32, 64, 128, 256, 512, 1_024, 2_048}
-            assert capacity > given.row.item["WindowsConfiguration"]["ThroughputCapacity"]
+            present = given.row.item["WindowsConfiguration"]["ThroughputCapacity"]
+            assert capacity > present
+            before, after = MOST_OF_SERVER[present], MOST_OF_SERVER[capacity]
+            is_slower = any(new < old for old, new in zip(before, after, strict=True))
+            assert is_slower == bool(LESS.search(given.fix.effect))
+
+
+def makes_anew(fix: Fix) -> bool:
+    """True for a change that a template could only make by a new and empty file system."""
+    return any(command.parameters.get("StorageType") == "SSD" for command in fix.commands)
+
+
+def test_no_line_of_a_template_replaces_the_resource() -> None:
+    """What CloudFormation calls create-only makes a new one, and the old one is lost with what it holds."""
+    for template in TEMPLATES.values():
+        (schema,) = PROVIDER_SCHEMA_MANAGER.get_resource_schemas_by_regions(
+            template.cloudformation, ["us-east-1"]
+        )
+        replaced = {
+            path.removeprefix("/properties/").replace("/", ".")
+            for path in schema[1].schema.get("createOnlyProperties", ())
+        }
+        names = {name for name, _ in template.properties.values()}
+        assert not names & replaced, template.cloudformation
 
 
 def test_the_lines_of_cloudformation_name_types_and_properties_that_it_has(
@@ -538,7 +582,7 @@ def test_the_lines_of_cloudformation_name_types_and_properties_that_it_has(
     shapes: dict[str, tuple[str, ...]] = {}
     for given in (entry for entries in advice.values() for entry in entries):
         lines = cloudformation_lines(given.fix.commands)
-        assert bool(lines) == bool(given.fix.commands)
+        assert bool(lines) == (bool(given.fix.commands) and not makes_anew(given.fix))
         if lines:  # one of each type and set of properties: a linter takes seconds
             shapes.setdefault(re.sub(r"\d+", "N", "\n".join(lines)), lines)
     resources = "".join(
@@ -559,7 +603,8 @@ def test_each_command_that_changes_something_has_lines_of_terraform(
 ) -> None:
     for given in (entry for entries in advice.values() for entry in entries):
         lines = terraform_lines(given.fix.commands)
-        assert (len(lines) > 1) == bool(given.fix.commands), given.fix.command
+        has_lines = bool(given.fix.commands) and not makes_anew(given.fix)
+        assert (len(lines) > 1) == has_lines, given.fix.command
 
 
 WORKLOADS = sorted((Path(__file__).parents[1] / "demo" / "workloads" / "smd").glob("*.csv.gz"))

@@ -15,10 +15,11 @@ from burstwatch.backtest.replay import Recorded
 from burstwatch.bucket import DAY_S, level_after
 from burstwatch.fixes.fix import SOONEST_FIRST, Afterwards, Fix
 from burstwatch.fixes.templates import cloudformation_lines, terraform_lines
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import Resource, after_first_credits
 from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint
 from burstwatch.history.track import EMPTY_RATIO
-from burstwatch.kinds.base import SERVED_SHARE, PastLoad, RatesByMetric, peak
+from burstwatch.kinds.base import SERVED_SHARE, PastLoad, RatesByMetric, is_by_hand, peak
+from burstwatch.recordings.samples import Points
 
 #: The diagnosis of a resource: it ran dry, its lowest levels fall, it could cost less, it is as
 #: it should be, or its history does not tell.
@@ -132,27 +133,24 @@ class Advice:
 
 def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
     """Advise the resource of a recording: what serves all that it serves today, or only its load."""
-    resource, (levels, demand) = recorded.resource, recorded.points
+    resource = recorded.resource
+    levels, demand = _since_last_size(recorded)
     is_censored = _is_censored(levels, demand)
     needed = peak(point.nominal for point in demand)
     if is_censored and resource.bucket is not None:
         needed = max(needed, min(resource.bucket.burst, resource.limit.rate))
     past_load = PastLoad(periods=rates_by_period(recorded), is_enough=is_load_enough)
-    rates = peaks_of(past_load.periods)
-    load = _asked(demand, needed, resource)
-    played = [
-        (fix, play_on(fix.afterwards, load, _first_ratio(levels)))
-        for fix in recorded.kind.changes(resource, needed, rates, past_load=past_load)
-        if fix.afterwards is not None
-    ] if demand else []  # fmt: skip
+    changes = recorded.kind.changes(
+        resource, needed, peaks_of(past_load.periods), past_load=past_load
+    )
+    played = _played(changes, _asked(demand, needed, resource), _first_ratio(levels))
     dry_count, dry_s = dry_spells(levels)
     if not levels and resource.bucket is not None:  # only the load is known
         today = play_on(Afterwards(bucket=resource.bucket), demand)
         dry_count, dry_s = today.dry_count, today.dry_s
     empty_in_s = empty_in(levels)
     chosen = _chosen(played)
-    samples = recorded.samples
-    history_s = samples[-1].t_s + recorded.period_s - samples[0].t_s if samples else 0.0
+    history_s = _length_s(levels, demand)
     finding = _finding(dry_count, empty_in_s, chosen, has_load=bool(demand))
     if finding == "could cost less" and history_s < SHORT_S:
         finding = "too short"
@@ -193,6 +191,37 @@ def _alternatives(played: Sequence[tuple[Fix, PlayedLoad]], chosen: Fix | None) 
     return tuple(by_action.values())
 
 
+def _played(
+    changes: Sequence[Fix], load: Sequence[DemandPoint], first_ratio: float
+) -> list[tuple[Fix, PlayedLoad]]:
+    """Each change that leads to something certain, with the load played on it.
+
+    Without a known load only a resource without credits is known to serve it.
+    """
+    return [
+        (fix, play_on(fix.afterwards, load, first_ratio))
+        for fix in changes
+        if fix.afterwards is not None and (load or fix.afterwards.bucket is None)
+    ]
+
+
+def _length_s(levels: Sequence[LevelPoint], demand: Sequence[DemandPoint]) -> float:
+    """Seconds from the first datapoint to the end of the last."""
+    begins = [points[0].start_s for points in (levels, demand) if points]
+    ends = [points[-1].end_s for points in (levels, demand) if points]
+    return max(ends) - min(begins) if ends else 0.0
+
+
+def _since_last_size(recorded: Recorded) -> Points:
+    """The levels and the load since the last change of the resource, without the credits that a new one has yet to get."""
+    levels, demand = recorded.points
+    cut = recorded.resource.history_from_s
+    if cut is not None and not is_by_hand(recorded.resource.unit):
+        levels = [level for level in levels if level.start_s >= cut]
+        demand = [point for point in demand if point.start_s >= cut]
+    return list(after_first_credits(levels, recorded.resource)), demand
+
+
 def _what_to_wait_for(recorded: Recorded, needed: float, finding: Diagnosis) -> Fix | None:
     """Find the one thing to do where AWS takes no change now, or nobody can say what it leads to."""
     if finding not in CHANGED:
@@ -207,10 +236,10 @@ def _finding(
     *,
     has_load: bool,
 ) -> Diagnosis:
-    if not has_load:
-        return "no load known"
     if dry_count:
         return "runs dry"
+    if not has_load:
+        return "no load known"
     if empty_in_s is not None and empty_in_s <= TREND_AHEAD_DAYS * DAY_S:
         return "falls"
     usd = chosen[0].usd_month if chosen else None

@@ -110,6 +110,7 @@ def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recor
         only=args.only,
         period_s=args.period_s,
         delay_s=args.delay_s,
+        region=getattr(args, "region", None) or "",
         stderr=terminal.stderr,
     )
 
@@ -159,7 +160,7 @@ def spec_of(
     return kind, spec
 
 
-def place_recorded(
+def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
     contents: Contents,
     kind: Kind,
     spec: Mapping[str, str],
@@ -168,6 +169,7 @@ def place_recorded(
     only: str,
     period_s: float | None,
     delay_s: float,
+    region: str = "",
     stderr: TextIO,
 ) -> Recorded:
     """Put the series of a file on a grid, for a resource that is described by hand.
@@ -175,7 +177,7 @@ def place_recorded(
     Raises:
         ValueError: naming what is missing, unknown or out of range.
     """
-    buckets = described_by_hand(kind, spec)
+    buckets = described_by_hand(kind, spec, region=region)
     if contents.is_own and kind is EBS_VOLUME:
         buckets = tuple(replace(bucket, statistic="Minimum") for bucket in buckets)
     matched = match_metrics(contents, kind, buckets, only=only, name=name)

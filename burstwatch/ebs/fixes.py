@@ -140,7 +140,8 @@ def volume_savings(
     fits = fits and needed_mib_s <= gp3.max_mib_s.value and not where.is_shared
     if fits and (volume.volume_type != "gp3" or _is_less(volume, gp3_iops, needed_mib_s)):
         yield _cheaper(volume, where, "gp3", (gp3_iops, needed_mib_s), (iops, mib_s))
-    if volume.volume_type in {"io1", "io2"}:
+    # https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volumes-multi.html (2026-11): the IOPS of a shared io1 stay.
+    if volume.volume_type == "io2" or (volume.volume_type == "io1" and not where.is_shared):
         lower = _round_up(max(HEADROOM * iops, IO1_PROVISIONED.iops.value))
         if lower < volume.limit_iops:
             yield _cheaper(volume, where, volume.volume_type, (lower, None), (iops, mib_s))

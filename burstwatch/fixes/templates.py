@@ -16,6 +16,8 @@ class Template:
     properties: Mapping[str, tuple[str, str]]
 
 
+#: The lines of CloudFormation before the first property.
+HEAD_LINES = 2
 _INSTANCE_CLASS = {"DBInstanceClass": ("DBInstanceClass", "instance_class")}
 #: By service and operation: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
 #: and https://registry.terraform.io/providers/hashicorp/aws/latest/docs (2026-11).
@@ -44,7 +46,7 @@ TEMPLATES: Mapping[tuple[str, str], Template] = {
     ),
     ("rds", "ModifyDBInstance"): Template(
         cloudformation="AWS::RDS::DBInstance",
-        terraform="aws_db_instance",
+        terraform="aws_db_instance, of Aurora aws_rds_cluster_instance",
         properties={
             "StorageType": ("StorageType", "storage_type"),
             "AllocatedStorage": ("AllocatedStorage", "allocated_storage"),
@@ -88,7 +90,7 @@ TEMPLATES: Mapping[tuple[str, str], Template] = {
         cloudformation="AWS::FSx::FileSystem",
         terraform="aws_fsx_windows_file_system",
         properties={
-            "StorageType": ("StorageType", "storage_type"),
+            # A template that names another type of storage makes a new file system: the command alone keeps the files.
             "StorageCapacity": ("StorageCapacity", "storage_capacity"),
             "ThroughputCapacity": (
                 "WindowsConfiguration.ThroughputCapacity",
@@ -111,7 +113,7 @@ def cloudformation_lines(commands: Iterable[Command]) -> tuple[str, ...]:
                 *outer, inner = template.properties[name][0].split(".")
                 lines += [f"  {'  ' * depth}{part}:" for depth, part in enumerate(outer)]
                 lines.append(f"  {'  ' * len(outer)}{inner}: {value}")
-        return tuple(lines)
+        return tuple(lines) if len(lines) > HEAD_LINES else ()
     return ()
 
 
@@ -127,7 +129,7 @@ def terraform_lines(commands: Iterable[Command]) -> tuple[str, ...]:
                 *outer, inner = template.properties[name][1].split(".")
                 argument = f"{inner} = {json.dumps(value)}"
                 lines.append(f"{outer[0]} {{ {argument} }}" if outer else argument)
-        return tuple(lines)
+        return tuple(lines) if len(lines) > 1 else ()
     return ()
 
 

@@ -35,8 +35,10 @@ class KindAnswer:
     is_estimate: bool = False
 
 
-def described_by_hand(kind: Kind, spec: Mapping[str, str]) -> tuple[Resource, ...]:
-    """The buckets of a resource that nobody has listed.
+def described_by_hand(
+    kind: Kind, spec: Mapping[str, str], *, region: str = ""
+) -> tuple[Resource, ...]:
+    """The buckets of a resource that nobody has listed, at the prices of a region.
 
     Raises:
         ValueError: naming the value that is missing, unknown or out of range.
@@ -51,7 +53,9 @@ def described_by_hand(kind: Kind, spec: Mapping[str, str]) -> tuple[Resource, ..
     except KeyError as error:
         msg = f"{kind.name} needs {error.args[0]}: {allowed[error.args[0]]}"
         raise ValueError(msg) from None
-    thing = replace(kind.inventory.identify(item), unit=BY_HAND)
+    thing = replace(
+        kind.inventory.identify(item), unit=f"{BY_HAND}/{region}" if region else BY_HAND
+    )
     resources = tuple(kind.describe(thing, related, 0.0))
     if not resources:
         stated = ", ".join(f"{name} {value}" for name, value in spec.items())

@@ -5,7 +5,7 @@ rates are in vCPUs: a ``t3.medium`` earns 0.4 of its 2 vCPUs, which is a baselin
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from burstwatch.bucket import DAY_S, HOUR_S, Bucket, unsized_bucket
@@ -332,10 +332,10 @@ def _charge(resource: Resource, baseline: float) -> str:
 
 
 def larger_size(spec: CpuSpec, demand: float, largest: str = LARGEST) -> str:
-    """The smallest size of the same family, up to ``largest``, that earns ``demand`` vCPUs, or nothing."""
+    """The next size of the same family, up to ``largest``, that earns ``demand`` vCPUs, or nothing."""
     earnings = list(EARNED[spec.family].items())
     names = [size for size, _ in earnings]
-    for size, (_, earned) in earnings[: names.index(largest) + 1]:
+    for size, (_, earned) in earnings[names.index(spec.size) + 1 : names.index(largest) + 1]:
         if earned * CREDIT_S / HOUR_S >= demand:
             return size
     return ""
@@ -375,22 +375,25 @@ def larger_fix(
     takes: Takes = STOPS,
     usd_month: float | None = None,
     commands_for: Callable[[str], tuple[Command, ...]],
-) -> Fix:
-    """A larger instance of the family, or one without credits where none earns enough.
+) -> Iterator[Fix]:
+    """A larger instance of the family, or one without credits where none earns enough; nothing where it earns enough.
 
     ``commands_for`` gives the commands of a change to a type. Which type has no credits and suits is a person's choice.
     """
     spec = detail.spec
+    if demand <= spec.baseline:
+        return
     size = larger_size(spec, demand, detail.terms.largest)
     if not size:
-        return Fix(
+        yield Fix(
             action=f"change to {word} without CPU credits",
             effect="never slows down",
             takes=takes,
             afterwards=Afterwards(bucket=None),
         )
+        return
     name = f"{prefix}{spec.family}.{size}"
-    return Fix(
+    yield Fix(
         action=f"change to {name}",
         effect=f"covers the current load of {number(demand)} vCPU",
         takes=takes,

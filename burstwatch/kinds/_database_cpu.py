@@ -94,10 +94,10 @@ def _fixes(service: str, resource: Resource, demand: float, rates: RatesByMetric
     """A larger class, or one in Unlimited mode; the price of another class is not known here."""
     detail: _cpu.Detail = resource.detail
     commands_for = partial(_reclassed, service, thing_id(resource.id), resource.region)
-    if detail.spec.family == STANDARD_FAMILY:
+    if detail.spec.family == STANDARD_FAMILY and demand > detail.spec.baseline:
         yield _unlimited(detail.spec, commands_for)
-    else:
-        yield _cpu.larger_fix(
+    elif detail.spec.family != STANDARD_FAMILY:
+        yield from _cpu.larger_fix(
             detail, demand, word="an instance class", prefix="db.", commands_for=commands_for
         )
 

@@ -48,6 +48,7 @@ SURPLUS, ON_DEMAND = "ec2_surplus", "ec2_linux"
 #: "T3 instances with host tenancy do not support the unlimited CPU credit option":
 #: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceCreditSpecificationRequest.html (2026-11)
 DEDICATED_HOST = "host"
+LINUX = "Linux/UNIX"
 #: A type without credits with the same vCPUs, memory and architecture.
 WITHOUT_CREDITS = {
     "t3.medium": "c5.large",
@@ -95,7 +96,8 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         return
     family = instance_type.partition(".")[0]
     is_unlimited = related[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
-    is_linux = not thing.item.get("Platform")
+    # Red Hat and others cost more, and are no Platform.
+    is_linux = thing.item.get("PlatformDetails", LINUX) == LINUX and not thing.item.get("Platform")
     tenancy = thing.item.get("Placement", {}).get("Tenancy")
     resource = _cpu.resource_of(
         thing,
@@ -128,24 +130,30 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
 def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """Unlimited mode with its price at this load, where AWS has it, or a larger instance."""
     detail: _cpu.Detail = resource.detail
-    spec, usd = detail.spec, detail.terms.usd_vcpu_h
-    instance_id = thing_id(resource.id)
-    beyond = min(demand, spec.vcpus) - spec.baseline
-    if resource.level_metric == _cpu.BALANCE and detail.terms.may_be_unlimited:
-        yield Fix(
-            action="switch to Unlimited mode",
-            effect="the instance does not slow down, and AWS charges further vCPU-hours",
-            takes="works at once",
-            usd_month=None if usd is None else usd.value * beyond * _cpu.HOURS_A_MONTH,
-            commands=(_unlimited(instance_id, resource.region),),
-            afterwards=Afterwards(bucket=None),
-        )
-    yield _cpu.larger_fix(
+    if demand > detail.spec.baseline:
+        yield from _unlimited_fixes(resource, min(demand, detail.spec.vcpus))
+    yield from _cpu.larger_fix(
         detail,
         demand,
         word="an instance type",
         usd_month=_more_usd(resource, demand),
-        commands_for=partial(retyped, instance_id, resource.region),
+        commands_for=partial(retyped, thing_id(resource.id), resource.region),
+    )
+
+
+def _unlimited_fixes(resource: Resource, mean: float) -> Iterator[Fix]:
+    """Unlimited mode with its price at a mean load, for an instance in Standard mode that may have it."""
+    detail: _cpu.Detail = resource.detail
+    if resource.level_metric != _cpu.BALANCE or not detail.terms.may_be_unlimited:
+        return
+    usd, beyond = detail.terms.usd_vcpu_h, max(0.0, mean - detail.spec.baseline)
+    yield Fix(
+        action="switch to Unlimited mode",
+        effect="the instance does not slow down, and AWS charges further vCPU-hours",
+        takes="works at once",
+        usd_month=None if usd is None else usd.value * beyond * _cpu.HOURS_A_MONTH,
+        commands=(_unlimited(thing_id(resource.id), resource.region),),
+        afterwards=Afterwards(bucket=None),
     )
 
 
@@ -159,15 +167,18 @@ def usd_month(resource: Resource) -> float | None:
 
 
 def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
-    """A type without credits for an Unlimited instance whose surplus costs more than the difference.
+    """Unlimited mode at the price of the mean load; a type without credits where the surplus costs more than that.
 
-    A larger T size never does: its price grows faster than its credits.
+    A larger T size never costs less than the surplus: its price grows faster than its credits.
     """
     detail: _cpu.Detail | None = resource.detail
     loads = [
         rates[_cpu.USAGE] * _cpu.CREDIT_S for rates in past_load.periods if _cpu.USAGE in rates
     ]
-    if resource.level_metric != _cpu.SURPLUS or detail is None or not loads:
+    if detail is None or not loads:
+        return
+    if resource.level_metric != _cpu.SURPLUS:
+        yield from _unlimited_fixes(resource, fmean(loads))
         return
     present_type = resource.facts["instance_type"]
     fixed_type = WITHOUT_CREDITS.get(present_type, "")

@@ -73,6 +73,8 @@ SIZE_STEP = 0.05
 GIB = 1024**3
 MONTH_S = 730 * 3_600.0
 ELASTIC = "EFS elastic"
+#: A performance mode that elastic throughput does not support.
+MAX_IO = "maxIO"
 ONCE_A_DAY = "AWS takes one change of the mode in 24 hours, and refuses the next until then"
 #: How many bytes are read for one that is metered.
 READ_SHARE = Figure(value=3, unit="", source=PAGE)
@@ -90,6 +92,7 @@ class Stored:
 
     size_gib: float
     provisioned_mib_s: float | None
+    may_be_elastic: bool
 
 
 def bucket_of(size_gib: float, *, most: float = MOST.value) -> Bucket | None:
@@ -143,7 +146,9 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         else "",
         spec={"size_gib": f"{size_gib!r}"},
         detail=Stored(
-            size_gib=size_bytes / GIB, provisioned_mib_s=item.get("ProvisionedThroughputInMibps")
+            size_gib=size_bytes / GIB,
+            provisioned_mib_s=item.get("ProvisionedThroughputInMibps"),
+            may_be_elastic=item.get("PerformanceMode") != MAX_IO,
         ),
     )
 
@@ -208,6 +213,8 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
                 ),
             ),
         )
+    if not resource.detail.may_be_elastic:
+        return
     written, read = (
         price(PRICES, resource.region, name) for name in ("elastic_written_gb", "elastic_read_gb")
     )
@@ -239,6 +246,8 @@ def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
         price(PRICES, resource.region, name) for name in ("elastic_written_gb", "elastic_read_gb")
     )
     moved = [rates[METERED] for rates in past_load.periods if METERED in rates]
+    if not resource.detail.may_be_elastic:
+        return
     if not moved or written is None or read is None or resource.facts["type"] == ELASTIC:
         return
     # A byte that is read is metered as a third, so all of it may be three times as many bytes read.

@@ -101,23 +101,23 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
 def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """A larger node; its price is not known here."""
     node: Node = resource.detail
-    larger = _cpu.larger_fix(
+    for larger in _cpu.larger_fix(
         node,
         demand,
         word="a node type",
         prefix="cache.",
         takes="takes minutes to hours",
         commands_for=partial(_retyped, resource, node),
-    )
-    if node.engine != MEMCACHED:
-        yield larger
-    else:
-        yield replace(
-            larger,
-            action=larger.action.replace("change to", "make a new cluster with"),
-            effect=f"{larger.effect}; the type of a Memcached node cannot be changed",
-            commands=(),
-        )
+    ):
+        if node.engine != MEMCACHED:
+            yield larger
+        else:
+            yield replace(
+                larger,
+                action=larger.action.replace("change to", "make a new cluster with"),
+                effect=f"{larger.effect}; the type of a Memcached node cannot be changed",
+                commands=(),
+            )
 
 
 def _retyped(resource: Resource, node: Node, node_type: str) -> tuple[Command, ...]:

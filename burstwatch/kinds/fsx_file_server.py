@@ -143,16 +143,25 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
             return
 
 
+def _steady(capacity: int) -> tuple[float, float, float, float]:
+    """Baseline and maximum of both rates, of a capacity that does not burst."""
+    mb_s, iops = SUSTAINED[capacity]
+    return mb_s, mb_s, iops, iops
+
+
 def _raise_to(resource: Resource, capacity: int, sustained: float) -> Fix:
     """The change to another throughput capacity, which sustains MB/s or IOPS."""
     is_bytes = resource.rate_unit == MIB_S
-    present = resource.limit.rate / (MIB_PER_MB if is_bytes else 1)
+    now = RATES[int(resource.spec["throughput_capacity"])]
+    after = RATES[capacity] if capacity in RATES else _steady(capacity)
+    lower = [
+        f"{number(after[most])} {unit} at the most instead of {number(now[most])}"
+        for most, unit in ((1, "MB/s"), (3, IOPS))
+        if after[most] < now[most]
+    ]
     effect = "never runs dry at the current load"
-    if capacity in SUSTAINED and sustained < present:
-        unit = "MB/s" if is_bytes else IOPS
-        effect += (
-            f", and serves {number(sustained)} {unit} at the most instead of {number(present)}"
-        )
+    if lower:
+        effect += f", and serves {' and '.join(lower)}"
     unit_size = MIB_PER_MB if is_bytes else 1
     bucket = None
     if capacity in RATES:

@@ -39,6 +39,15 @@ LEAST_GROWTH = Figure(
         read="2026-11",
     ),
 )
+#: A file server of less cannot take more storage.
+LEAST_SERVER = Figure(
+    value=16,
+    unit="MB/s",
+    source=Source(
+        url="https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html",
+        read="2026-11",
+    ),
+)
 #: Of a whole file system.
 MOST = Figure(value=1024, unit="MiB/s", source=_fsx.PAGE)
 HDD, SSD = "HDD", "SSD"
@@ -80,6 +89,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         facts={
             "type": f"FSx {storage} {item['StorageCapacity']:g} GiB",
             "size_gib": f"{item['StorageCapacity']:g}",
+            "throughput_capacity": f"{_fsx.throughput_capacity(item):g}",
             **rate_facts(bucket.refill, bucket.burst),
         },
         under_way=_fsx.unsettled_change(item) or _fsx.storage_wait(item, now),
@@ -112,7 +122,8 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
     size_gib = float(resource.facts["size_gib"])
     needed_gib = demand / EARNED.value * GIB_PER_TIB
     grown_gib = math.ceil(max(needed_gib, size_gib * LEAST_GROWTH.value))
-    if grown_gib <= LARGEST_GIB:
+    server_mb_s = float(resource.facts.get("throughput_capacity", LEAST_SERVER.value))
+    if grown_gib <= LARGEST_GIB and server_mb_s >= LEAST_SERVER.value:
         yield Fix(
             action=f"grow the storage to {number(grown_gib)} GiB",
             effect="covers the current load; AWS takes the next growth after six hours at the earliest",

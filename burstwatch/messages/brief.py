@@ -54,6 +54,7 @@ class Brief:
     place: str
     data: str
     exceeded: str
+    undone_by: str
     caveats: tuple[str, ...]
     console: str
     graph: str
@@ -101,7 +102,8 @@ def make_brief(
         place=_place(resource),
         data=_data(projection),
         exceeded=_exceeded(background),
-        caveats=_caveats(resource, fixes),
+        undone_by=_undone_by(resource, fixes),
+        caveats=resource.caveats,
         console=console_link(kind, resource),
         graph=graph_link(kind, resource, projection.at),
         numbers=_numbers(assessment),
@@ -200,13 +202,12 @@ def _place(resource: Resource) -> str:
     return f"{place} in {resource.unit}" if place else resource.unit
 
 
-def _caveats(resource: Resource, fixes: Sequence[Fix]) -> tuple[str, ...]:
-    """The limits of what is known, and who may undo a change."""
+def _undone_by(resource: Resource, fixes: Sequence[Fix]) -> str:
+    """The stack that may undo a change by hand, in a sentence; empty without one, or without a change."""
     stack = plain_name(stack_of(resource.tags))
     if not stack or not any(fix.command for fix in fixes):
-        return resource.caveats
-    undone = f"the stack {stack} made it and may undo a change by hand: change it there too"
-    return (*resource.caveats, undone)
+        return ""
+    return f"the stack {stack} made it and may undo a change by hand: change it there too"
 
 
 def _data(projection: Projection) -> str:

@@ -63,9 +63,11 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
         where=_where(brief),
         actions=actions([fix.text for fix in brief.fixes]),
         facts=_lines(
-            ("Command", next((fix.command for fix in brief.fixes if fix.command), "")),
             ("Effect now" if is_empty else "At zero credits", brief.at_zero),
             ("Load" if is_empty else "Cause", brief.cause),
+            # Whoever runs the command must know who may undo it.
+            ("Note", brief.undone_by),
+            ("Command", next((fix.command for fix in brief.fixes if fix.command), "")),
             ("Exceeded", brief.exceeded),
             ("Credits", brief.credits),
             ("Run out", brief.between),

@@ -129,3 +129,65 @@ def test_what_could_not_be_listed_is_not_called_gone(cloud: Cloud) -> None:
     assert code != 0
     assert "not judged" in out
     assert "DescribeVolumes" in err
+
+
+def test_what_is_not_known_here_is_not_judged_and_what_asked_not_to_be_watched_is_not_doubled(
+    cloud: Cloud,
+) -> None:
+    instance = cloud.aws.add_instance("t9.large")
+    cloud.aws.add_item(
+        "ec2",
+        "DescribeInstanceCreditSpecifications",
+        {"InstanceId": instance, "CpuCredits": "unlimited"},
+        region="us-east-1",
+    )
+    dimensions = [{"Name": "InstanceId", "Value": instance}]
+    alarm(cloud, "credits", "", Namespace="AWS/EC2", Dimensions=dimensions, MetricName="CPUCreditBalance")  # fmt: skip
+    alarm(cloud, "burstwatch/burstwatch/floor", "vol-1")
+    unwatched = volume(cloud)
+    cloud.aws.regions["us-east-1"].volumes[unwatched]["Tags"] = [
+        {"Key": "burstwatch:watch", "Value": "no"}
+    ]
+    alarm(cloud, "own", unwatched, Threshold=90.0)
+    results = {name: record["result"] for name, record in audited(cloud).items()}
+    assert results["credits"] == "not judged"
+    assert results["own"] != "doubled"
+
+
+def test_nodes_of_two_clusters_are_told_apart_and_refused_metrics_are_a_problem(
+    cloud: Cloud,
+) -> None:
+    for cluster, level in (("a", 5.0), ("b", 570.0)):
+        cloud.aws.add_item(
+            "elasticache",
+            "DescribeCacheClusters",
+            {
+                "CacheClusterId": cluster, "CacheNodeType": "cache.t3.medium", "Engine": "redis",
+                "ARN": f"arn:aws:elasticache:us-east-1:123456789012:cluster:{cluster}",
+                "CacheClusterStatus": "available", "CacheNodes": [{"CacheNodeId": "0001"}],
+            },
+            region="us-east-1",
+        )  # fmt: skip
+        dimensions = {"CacheClusterId": cluster, "CacheNodeId": "0001"}
+        for hour in range(48):
+            cloud.aws.put(
+                "AWS/ElastiCache", "CPUCreditBalance", dimensions, NOW - 3_600.0 * hour, level
+            )
+        listed = [{"Name": name, "Value": value} for name, value in dimensions.items()]
+        alarm(cloud, f"of-{cluster}", "", Namespace="AWS/ElastiCache", MetricName="CPUCreditBalance",
+              Dimensions=listed, Threshold=520.0)  # fmt: skip
+        cloud.aws.add_item(
+            "resourcegroupstaggingapi",
+            "GetResources",
+            {
+                "ResourceARN": f"arn:aws:elasticache:us-east-1:123456789012:cluster:{cluster}",
+                "Tags": [],
+            },
+            region="us-east-1",
+        )
+    results = {name: record["result"] for name, record in audited(cloud).items()}
+    assert results == {"of-a": "useful", "of-b": "never near"}
+    cloud.aws.denied.add("GetMetricData")
+    code, _, err = burstwatch(cloud, "audit-alarms")
+    assert code != 0
+    assert "GetMetricData" in err

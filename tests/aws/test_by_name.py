@@ -57,3 +57,24 @@ def test_what_is_neither_an_id_nor_a_name_is_refused(cloud: Cloud) -> None:
     assert (
         "date is no resource with credits in 123456789012/us-east-1, by its id or its name" in err
     )
+
+
+def test_a_name_with_dots_is_not_the_id_before_its_first_dot(cloud: Cloud) -> None:
+    """The tag of a snooze on the wrong resource would silence its alarms."""
+    cloud.aws.add_item(
+        "rds",
+        "DescribeDBInstances",
+        {
+            "DBInstanceIdentifier": "db1", "DBInstanceClass": "db.t3.medium", "Engine": "postgres",
+            "DBInstanceArn": "arn:aws:rds:us-east-1:123456789012:db:db1", "DBInstanceStatus": "available",
+            "StorageType": "gp2", "AllocatedStorage": 100, "TagList": [],
+        },
+        region="us-east-1",
+    )  # fmt: skip
+    named = volume(cloud, Name="db1.example.com")
+    code, out, _ = burstwatch(cloud, "snooze", "db1.example.com", "4h", "--reason", "backup")
+    assert code == 0
+    assert named in out
+    code, out, _ = burstwatch(cloud, "snooze", "db1.cpu", "4h", "--reason", "backup")
+    assert code == 0
+    assert out.startswith("db1 is snoozed")

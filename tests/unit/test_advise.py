@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -116,7 +117,7 @@ def test_a_volume_without_any_load_known_is_advised_nothing() -> None:
         ({"VolumeType": "io1", "Iops": 10_000}, 2_000, "change to gp3 with 3,000 IOPS and 125 MiB/s"),
         (
             {"VolumeType": "io1", "Iops": 10_000, "MultiAttachEnabled": True}, 2_000,
-            "lower it to 2,400 IOPS",
+            "",
         ),
         ({"VolumeType": "gp2", "Size": 2_000}, 5_000, "change to gp3 with 6,000 IOPS and 250 MiB/s"),
     ],
@@ -330,3 +331,70 @@ def test_a_resource_that_is_described_by_hand_has_a_price_of_the_region_and_no_c
     assert advice.fix is not None
     assert (advice.fix.command, advice.usd_month) == ("", None)
     assert math.isclose(advice.needed, 3_000)
+
+
+CPU = find_kinds()["ec2_instance_cpu"]
+
+
+def instance(
+    instance_type: str, vcpus: list[float], *, credits_left: list[float] | None = None, **item: Any
+) -> Recorded:
+    """A Standard instance under one load for each five minutes, with its balance."""
+    thing = Thing(id="i-1", name="", tags={}, item={"InstanceId": "i-1", "InstanceType": instance_type, **item}, unit=UNIT)  # fmt: skip
+    (resource,) = CPU.describe(thing, {"instance_types": {}, "credit_specifications": {}}, 0.0)
+    balances = credits_left or [100.0] * len(vcpus)
+    samples = [
+        Sample(t_s=n * 300.0, values={"CPUCreditUsage": load * 5, "CPUCreditBalance": left})
+        for n, (load, left) in enumerate(zip(vcpus, balances, strict=True))
+    ]
+    return Recorded(
+        name="i-1.cpu", kind=CPU, resource=resource, samples=samples,
+        points=to_points(samples, resource, 300.0, CPU), period_s=300.0,
+    )  # fmt: skip
+
+
+def test_a_healthy_instance_is_never_advised_a_smaller_one() -> None:
+    for size in ("nano", "large", "2xlarge"):
+        advice = advise(instance(f"t3.{size}", days(8, 0.05)))
+        assert (advice.finding, advice.fix) == ("fits", None)
+
+
+def test_unlimited_mode_costs_what_exceeds_the_baseline_in_the_mean() -> None:
+    load = ([2.0] * 84 + [0.0] * 204) * 8
+    balance = [0.0 if n % 288 == 83 else 100.0 for n in range(len(load))]
+    advice = advise(instance("t3.medium", load, credits_left=balance))
+    assert advice.fix is not None
+    assert advice.fix.action == "switch to Unlimited mode"
+    assert advice.fix.usd_month == pytest.approx(0.05 * (2 * 84 / 288 - 0.4) * 730)
+
+
+@pytest.mark.parametrize("details", ["Red Hat Enterprise Linux", "Windows", "SUSE Linux"])
+def test_what_is_not_plain_linux_has_no_price_here(details: str) -> None:
+    assert advise(instance("t3.medium", days(8, 0.1), PlatformDetails=details)).usd_month is None
+    assert advise(instance("t3.medium", days(8, 0.1), PlatformDetails="Linux/UNIX")).usd_month
+
+
+def test_the_zero_of_a_new_instance_and_the_time_before_a_change_of_size_are_no_incident() -> None:
+    balance = [0.0] * 12 + [50.0] * (len(days(8, 0.1)) - 12)
+    new = instance("t3.medium", days(8, 0.1), credits_left=balance, LaunchTime=_Launched())
+    assert advise(new).dry_count == 0
+    recorded = history(volume(Size=900), [*days(2, 2_700), *days(8, 10)])
+    recorded.samples[10].values["BurstBalance"] = 0.0  # type: ignore[index]
+    grown = replace(recorded.resource, history_from_s=2 * DAY_S)
+    points = to_points(recorded.samples, grown, PERIOD_S, EBS)
+    assert advise(replace(recorded, points=points)).dry_count == 1
+    assert advise(replace(recorded, resource=grown, points=points)).dry_count == 0
+
+
+class _Launched:
+    def timestamp(self) -> float:
+        return 0.0
+
+
+def test_a_balance_that_was_empty_is_advised_without_a_known_load_too() -> None:
+    recorded = history(volume(), [*days(8, 100), *[3_000.0] * 12])
+    only_balance = replace(recorded, points=(recorded.points[0], []))
+    advice = advise(only_balance)
+    assert (advice.finding, advice.dry_count) == ("runs dry", 1)
+    assert advice.fix is not None
+    assert advice.fix.action.startswith("change to gp3")

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from burstwatch.aws.client.names import alarm_name, alarm_prefixes, parse_alarm_name, unit_prefix
 from burstwatch.config import Config, Links
-from burstwatch.fixes.fix import Fix
+from burstwatch.fixes.fix import Command, Fix
 from burstwatch.formatting import clock_time, plain_name
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.message import Event, danger_message, over_message
-from burstwatch.messages.text import chat_message, description, email, subject
+from burstwatch.messages.text import DESCRIPTION_LENGTH, chat_message, description, email, subject
 from burstwatch.messages.timeline import Timeline, read_timeline
 from burstwatch.shards import Unit
 
@@ -54,6 +54,7 @@ BRIEF = Brief(
     place="/dev/sdf of i-0123456789abcdef0 in 123456789012/eu-central-1",
     data="as of 14:36Z, newest datapoint 2 min old",
     exceeded="",
+    undone_by="",
     caveats=(),
     console="https://console.aws.amazon.com/ec2/home?region=eu-central-1#VolumeDetails:volumeId=vol-0",
     graph="https://console.aws.amazon.com/cloudwatch/home#metricsV2:graph=" + "x" * 300,
@@ -228,3 +229,30 @@ def test_a_fix_that_is_soon_comes_first_and_says_what_it_costs() -> None:
         "Now: reduce the load (costs nothing, works at once): it refills",
         "Then: change to gp3 with 3,000 IOPS and 125 MiB/s (costs 2.00 USD a month less, takes minutes to hours): uses no credits",
     )
+
+
+def test_a_command_never_stands_without_the_note_on_who_may_undo_it_nor_in_place_of_the_cause() -> (
+    None
+):
+    """The description of an alarm is short. A long command is left to the e-mail."""
+    for length in (100, 400, 700):
+        fix = Fix(
+            action="change to t3.xlarge",
+            effect="covers the current load",
+            takes="works at once",
+            commands=(
+                Command(service="ec2", operation="StopInstances", region="us-east-1", parameters={"InstanceIds": ["i-" + "0" * length]}),
+            ),
+        )  # fmt: skip
+        brief = replace(
+            BRIEF, fixes=(fix,), cause="CPU at 95% of 2 vCPUs", undone_by="the stack shop made it"
+        )
+        message = danger_message(
+            brief, TIMES, Links(dashboard="https://x/d", runbooks="https://w/r"), event="opened"
+        )
+        text = description(message)
+        assert len(text) <= DESCRIPTION_LENGTH
+        assert "CPU at 95% of 2 vCPUs" in text
+        if "Command: " in text:
+            assert "Note: the stack shop made it" in text
+        assert "Command: aws ec2 stop-instances" in email(message)

@@ -26,6 +26,7 @@ from burstwatch.config import Config
 from burstwatch.formatting import number, span
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
+from burstwatch.owner_tags import read_owner_tags
 from burstwatch.polling.queries import Query
 from burstwatch.shards import Problem
 
@@ -76,6 +77,11 @@ class StaticAlarm:
     def name(self) -> str:
         """The alarm's name."""
         return str(self.definition["AlarmName"])
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The identity of the metric that it watches."""
+        return f"{self.kind.namespace} {' '.join(self.values)}", self.metric
 
     @property
     def threshold(self) -> float:
@@ -166,12 +172,13 @@ def audit_alarms(
         for resource in inventory.resources:
             values = tuple(value for _, value in kind.dimensions_of(resource))
             by_values.setdefault((kind.name, values), []).append(resource)
-    lowest = _lowest_levels(clients, alarms, now=now)
+    lowest, failed = _lowest_levels(clients, alarms, now=now)
+    problems += failed
     audited = [
         judge_alarm(
             alarm,
             by_values.get((alarm.kind.name, alarm.values), []),
-            lowest=lowest.get((alarm.values[-1], alarm.metric)),
+            lowest=lowest.get(alarm.key),
             is_listed_whole=alarm.kind.name in whole,
             has_own=has_own,
         )
@@ -182,14 +189,14 @@ def audit_alarms(
 
 def _lowest_levels(
     clients: Clients, alarms: Sequence[StaticAlarm], *, now: float
-) -> dict[tuple[str, str], float]:
-    """The lowest value of each alarm's metric in the last days; absent where there is none."""
+) -> tuple[dict[tuple[str, str], float], list[Problem]]:
+    """The lowest value of each alarm's metric in the last days, absent where there is none; and what failed."""
     queries = [
         Query(
             namespace=alarm.kind.namespace,
             metric=alarm.metric,
             dimensions=tuple(zip(alarm.kind.dimensions, alarm.values, strict=True)),
-            resource_id=alarm.values[-1],
+            resource_id=alarm.key[0],
             statistic="Minimum",
         )
         for alarm in alarms
@@ -203,9 +210,10 @@ def _lowest_levels(
         deadline=NEVER,
         pace=Pace(),
     )
-    return {
+    lowest = {
         key: min(value for _, value in series) for key, series in answers.series.items() if series
     }
+    return lowest, answers.problems
 
 
 #: A result, its reason, and what a full burst leaves.
@@ -249,8 +257,10 @@ def _cannot_fire(alarm: StaticAlarm, resource: Resource | None) -> AuditJudgemen
     """Tell why an alarm can never fire, if it cannot."""
     if resource is None:
         return "cannot fire", "what it watches is gone, or has no credits", None
+    if resource.not_watched:
+        return "not judged", resource.not_watched, None
     if resource.bucket is None:
-        return "cannot fire", resource.no_bucket_reason or resource.not_watched, None
+        return "cannot fire", resource.no_bucket_reason, None
     least = 0.0 if alarm.definition["ComparisonOperator"] == "LessThanThreshold" else -1e-9
     if alarm.fires_below and alarm.threshold <= least:
         return "cannot fire", "the level is never under 0", None
@@ -289,6 +299,6 @@ def _by_time(
     if lowest_ratio is not None and lowest_ratio >= NEVER_NEAR > ratio:
         why = f"never under {lowest_ratio:.0%} in {LOOK_BACK_DAYS} days"
         return "never near", why, left_s
-    if has_own:
+    if has_own and read_owner_tags(resource.tags).watch:
         return "doubled", "burstwatch watches it too, and says how long is left", left_s
     return "useful", f"at full burst it fires {span(left_s)} before the bucket is empty", left_s

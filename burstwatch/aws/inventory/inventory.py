@@ -300,7 +300,7 @@ def find_thing(clients: Clients, kinds: Sequence[Kind], id_or_name: str) -> tupl
             things, failed = list_things(kind, clients, unit, scope)
             problems |= dict.fromkeys(failed)
             for thing in things:
-                if thing.id == wanted_id:
+                if _is_id_of(kind, thing, id_or_name):
                     return kind, thing
                 if thing.name == id_or_name:
                     named.setdefault(thing.id, (kind, thing))
@@ -312,6 +312,13 @@ def find_thing(clients: Clients, kinds: Sequence[Kind], id_or_name: str) -> tupl
     unasked = "".join(f"; {problem.part} failed: {problem.error}" for problem in problems)
     msg = f"{id_or_name} is no resource with credits in {unit}, by its id or its name{unasked}"
     raise AwsError(msg)
+
+
+def _is_id_of(kind: Kind, thing: Thing, text: str) -> bool:
+    """True if a text is the id of a thing, of its resource, or of one of its nodes; a name may have dots as well."""
+    owner, _, part = text.rpartition(".")
+    is_node = owner == thing.id and part.isdigit()
+    return is_node or text in {thing.id, kind.resource_id(thing.id)}
 
 
 def put_tag(clients: Clients, kind: Kind, thing: Thing, key: str, value: str) -> None:

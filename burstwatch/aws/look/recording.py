@@ -107,7 +107,7 @@ def _find_named(
         return _find(clients, kinds, id_or_name, now=now)
     except AwsError:
         _, thing = find_thing(clients, kinds, id_or_name)
-        if thing.id == thing_id(id_or_name):  # then the name was not the reason
+        if thing.name != id_or_name:  # then the name was not the reason
             raise
         return _find(clients, kinds, thing.id, now=now)
 

@@ -22,7 +22,6 @@ from burstwatch.cli.progress import track
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, names_file, read_recorded
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
-from burstwatch.kinds.base import BY_HAND
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.client.session import Clients
@@ -127,9 +126,6 @@ def _advise(args: Namespace, recorded: Recorded) -> Advice:
 def _of_file(args: Namespace, terminal: Terminal) -> tuple[str, list[AdviceRecord]]:
     """The advice for a recording, at the prices of ``--region``."""
     recorded = read_recorded(args, command="advise", terminal=terminal)
-    if args.region is not None:
-        unit = f"{BY_HAND}/{args.region}"
-        recorded = replace(recorded, resource=replace(recorded.resource, unit=unit))
     advice = replace(_advise(args, recorded), resource_id=recorded.name)
     return recorded.name, [_record(advice, recorded)]
 
