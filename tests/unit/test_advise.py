@@ -398,3 +398,91 @@ def test_a_balance_that_was_empty_is_advised_without_a_known_load_too() -> None:
     assert (advice.finding, advice.dry_count) == ("runs dry", 1)
     assert advice.fix is not None
     assert advice.fix.action.startswith("change to gp3")
+
+
+def test_the_published_slip_of_750_gib_is_not_repeated() -> None:
+    """The table of 2016 prints 7,200 s to refill; 5.4 million credits at 2,250 a second take 2,400 s."""
+    spec = volume(Size=750).bucket
+    assert spec is not None
+    assert spec.capacity / spec.refill == 2_400
+    load = ([3_000.0] * 20 + [0.0] * 10) * 77  # 100 minutes of burst, 50 to refill
+    advice = advise(history(volume(Size=750), load))
+    assert (advice.finding, advice.dry_count) == ("could cost less", 0)
+
+
+@pytest.mark.parametrize(
+    ("size_gib", "iops", "is_load_enough", "usd", "gp3_usd"),
+    [
+        # https://aws.amazon.com/blogs/storage/migrate-your-amazon-ebs-volumes-from-gp2-to-gp3-and-save-up-to-20-on-costs/
+        # counts the size alone: 20 % less. That holds where 3,000 IOPS and 125 MiB/s are enough.
+        (500, 1_500, True, 50.00, 40.00),
+        (1_000, 3_000, True, 100.00, 83.00),
+        (500, 1_500, False, 50.00, 45.00),
+        (1_000, 3_000, False, 100.00, 85.00),
+        (2_000, 6_000, False, 200.00, 180.00),
+    ],
+)
+def test_awss_own_examples_of_gp2_as_gp3_cost_what_they_say_and_the_rates_that_gp2_has(
+    size_gib: int, iops: float, usd: float, gp3_usd: float, *, is_load_enough: bool
+) -> None:
+    recorded = history(volume(Size=size_gib), days(8, iops), io_kib=16)
+    advice = advise(recorded, is_load_enough=is_load_enough)
+    assert advice.fix is not None
+    assert advice.fix.action.startswith("change to gp3")
+    assert advice.usd_month == pytest.approx(usd)
+    assert usd + (advice.fix.usd_month or 0.0) == pytest.approx(gp3_usd)
+
+
+def test_the_file_system_of_runs_on_is_advised_what_would_have_served_it() -> None:
+    """https://github.com/runs-on/terraform-aws-runs-on/issues/37: 58 GiB, 2.85 MiB/s, and 30 s became 34 minutes."""
+    kind = find_kinds()["efs_file_system"]
+    item = {
+        "FileSystemId": "fs-1",
+        "SizeInBytes": {"Value": 58 * 1024**3},
+        "NumberOfMountTargets": 2,
+    }
+    (resource,) = kind.describe(Thing(id="fs-1", name="", tags={}, item=item, unit=UNIT), {}, 0.0)
+    assert resource.bucket is not None
+    assert resource.bucket.refill == pytest.approx(2.85, rel=0.06)
+    levels = [0.5] * 288 * 7 + [0.0] * 288
+    samples = [
+        Sample(t_s=n * 300.0, values={
+            "MeteredIOBytes": (100.0 if level else 2.85) * 1024**2 * 300,
+            "BurstCreditBalance": level * resource.bucket.capacity * 1024**2,
+        })
+        for n, level in enumerate(levels)
+    ]  # fmt: skip
+    advice = advise(
+        Recorded(
+            name="fs-1", kind=kind, resource=resource, samples=samples,
+            points=to_points(samples, resource, 300.0, kind), period_s=300.0,
+        )
+    )  # fmt: skip
+    assert (advice.finding, advice.is_censored) == ("runs dry", True)
+    assert advice.fix is not None
+    assert advice.fix.action in {
+        "change to provisioned throughput of 100 MiB/s", "change to elastic throughput",
+    }  # fmt: skip
+    assert advice.outcome is not None
+    assert advice.outcome.is_served
+
+
+@pytest.mark.parametrize(
+    ("size_gib", "command"),
+    [
+        (300, "--storage-type gp3 --apply-immediately"),
+        (1_500, "--storage-type gp3 --allocated-storage 1500 --iops 12000 --storage-throughput 1000 --apply-immediately"),
+    ],
+)  # fmt: skip
+def test_databases_of_300_and_of_1500_gib_are_given_the_command_that_rds_takes(
+    size_gib: int, command: str
+) -> None:
+    kind = find_kinds()["rds_storage"]
+    item = {
+        "DBInstanceIdentifier": "orders", "Engine": "postgres", "StorageType": "gp2",
+        "AllocatedStorage": size_gib, "DBInstanceStatus": "available",
+    }  # fmt: skip
+    (resource,) = kind.describe(Thing(id="orders", name="", tags={}, item=item, unit=UNIT), {}, 0.0)
+    (fix, *_) = kind.changes(resource, 3_000.0, {})
+    prefix = "aws rds modify-db-instance --region us-east-1 --db-instance-identifier orders "
+    assert fix.command == prefix + command
