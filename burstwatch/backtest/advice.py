@@ -136,14 +136,14 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
     resource = recorded.resource
     levels, demand = _since_last_size(recorded)
     is_censored = _is_censored(levels, demand)
-    needed = peak(point.nominal for point in demand)
-    if is_censored and resource.bucket is not None:
-        needed = max(needed, min(resource.bucket.burst, resource.limit.rate))
+    needed = served = peak(point.nominal for point in demand)
+    if is_censored and resource.bucket is not None:  # nobody knows how much was asked for
+        served = max(needed, min(resource.bucket.burst, resource.limit.rate))
     past_load = PastLoad(periods=rates_by_period(recorded), is_enough=is_load_enough)
     changes = recorded.kind.changes(
-        resource, needed, peaks_of(past_load.periods), past_load=past_load
+        resource, served, peaks_of(past_load.periods), past_load=past_load
     )
-    played = _played(changes, _asked(demand, needed, resource), _first_ratio(levels))
+    played = _played(changes, _asked(demand, served, resource), _first_ratio(levels))
     dry_count, dry_s = dry_spells(levels)
     if not levels and resource.bucket is not None:  # only the load is known
         today = play_on(Afterwards(bucket=resource.bucket), demand)
@@ -156,7 +156,7 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
         finding = "too short"
     if finding not in CHANGED:
         chosen = None
-    fix, outcome = chosen or (_what_to_wait_for(recorded, needed, finding), None)
+    fix, outcome = chosen or (_what_to_wait_for(recorded, served, finding), None)
     return Advice(
         resource_id=resource.id,
         name=resource.name,

@@ -189,16 +189,16 @@ def _load_panel(record: AdviceRecord, rates: Sequence[float]) -> Chart:
     top = max(1.0, 1.1 * max([*rates, *(rate for rate, _ in lines if rate is not None)]))
     chart = Chart(
         title=f"Highest {record['rate_unit']} of each hour; sustained today (grey), after the change (green)",
-        x_range=(0.0, float(len(rates))),
+        x_range=(0.0, len(rates) * HOUR_S / DAY_S),
         y_range=(0.0, top),
     )
     chart.axes(
-        x_text=lambda hours: f"{hours * HOUR_S / DAY_S:g}",
+        x_text=lambda days: f"{days:g}",
         y_text=lambda value: f"{value:g}",
         x_name="days",
     )
-    chart.line([(hour + 0.5, rate) for hour, rate in enumerate(rates)], BLUE)
+    chart.line([((hour + 0.5) * HOUR_S / DAY_S, rate) for hour, rate in enumerate(rates)], BLUE)
     for rate, colour in lines:
         if rate is not None and math.isfinite(rate):
-            chart.line([(0.0, rate), (float(len(rates)), rate)], colour, dashes="6 4")
+            chart.line([(0.0, rate), (chart.x_range[1], rate)], colour, dashes="6 4")
     return chart

@@ -459,6 +459,7 @@ def test_the_file_system_of_runs_on_is_advised_what_would_have_served_it() -> No
         )
     )  # fmt: skip
     assert (advice.finding, advice.is_censored) == ("runs dry", True)
+    assert advice.needed == pytest.approx(100)
     assert advice.fix is not None
     assert advice.fix.action in {
         "change to provisioned throughput of 100 MiB/s", "change to elastic throughput",
@@ -486,3 +487,14 @@ def test_databases_of_300_and_of_1500_gib_are_given_the_command_that_rds_takes(
     (fix, *_) = kind.changes(resource, 3_000.0, {})
     prefix = "aws rds modify-db-instance --region us-east-1 --db-instance-identifier orders "
     assert fix.command == prefix + command
+
+
+def test_what_was_needed_is_what_was_measured_and_more_is_planned_for_where_a_limit_held_it_back() -> (
+    None
+):
+    load = [*days(8, 100), *[1_500.0] * 30]
+    advice = advise(history(volume(), load))
+    assert (advice.finding, advice.is_censored) == ("runs dry", True)
+    assert advice.needed == pytest.approx(1_500)
+    assert advice.fix is not None
+    assert "--iops 3000" in advice.fix.command
