@@ -35,7 +35,7 @@ test('the package has our sources and what they import, and nothing of the devel
   const names = readdirSync(buildPackage());
   for (const name of ['burstwatch', 'lambdas', 'aws_lambda_powertools', 'boto3', 'botocore']) assert.ok(names.includes(name), name);
   for (const name of ['tests', 'demo', 'bin']) assert.ok(!names.includes(name), name);
-  for (const name of ['__main__.py', 'aws/doctor', 'aws/look/recording.py', 'backtest', 'charts.py', 'cli', 'recordings']) {
+  for (const name of ['__main__.py', 'aws/doctor', 'aws/alarms/audit.py', 'aws/look/fleet_history.py', 'aws/look/recording.py', 'backtest', 'charts.py', 'cli', 'recordings']) {
     assert.ok(existsSync(join('burstwatch', name)), name);
     assert.ok(!existsSync(join(buildPackage(), 'burstwatch', name)), name);
   }
