@@ -15,6 +15,7 @@ from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from demo.localcloud.cloud import LocalCloud
 
+pytestmark = pytest.mark.local_cloud
 REGION = "eu-central-1"
 
 
