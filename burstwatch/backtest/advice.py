@@ -19,7 +19,7 @@ from burstwatch.history.observations import Resource, after_first_credits
 from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.kinds.base import SERVED_SHARE, PastLoad, RatesByMetric, is_by_hand, peak
-from burstwatch.recordings.samples import Points
+from burstwatch.recordings.samples import Points, rates_by_period
 
 #: The diagnosis of a resource: it ran dry, its lowest levels fall, it could cost less, it is as
 #: it should be, or its history does not tell.
@@ -62,8 +62,8 @@ class Advice:
 
     ``needed`` is the most and ``mean`` the mean of what was asked for, in ``rate_unit``; ``is_censored`` where a limit
     held it back, so that it may have been more. ``dry_count``, ``dry_s`` and ``lowest_ratio`` are measured, the
-    ``outcome`` is what a replay says of them after the change, and ``alternatives`` are changes that would serve as well. ``usd_month`` is the price now, None where it is not known,
-    ``exceeded`` the share of the time in which AWS says that each limit was exceeded,
+    ``outcome`` is what a replay says of them after the change, and ``alternatives`` are changes that
+    would serve as well. ``usd_month`` is the price now, None where it is not known, ``exceeded`` the share of the time in which AWS says that each limit was exceeded,
     and ``empty_in_s`` when the lowest levels of the days reach zero, if they fall.
     """
 
@@ -139,7 +139,10 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
     needed = served = peak(point.nominal for point in demand)
     if is_censored and resource.bucket is not None:  # nobody knows how much was asked for
         served = max(needed, min(resource.bucket.burst, resource.limit.rate))
-    past_load = PastLoad(periods=rates_by_period(recorded), is_enough=is_load_enough)
+    past_load = PastLoad(
+        periods=rates_by_period(recorded.samples, recorded.kind, recorded.period_s),
+        is_enough=is_load_enough,
+    )
     changes = recorded.kind.changes(
         resource, served, peaks_of(past_load.periods), past_load=past_load
     )
@@ -156,7 +159,9 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
         finding = "too short"
     if finding not in CHANGED:
         chosen = None
-    fix, outcome = chosen or (_what_to_wait_for(recorded, served, finding), None)
+    fix, outcome = chosen or (None, None)
+    if chosen is None and finding in CHANGED and changes:
+        fix = changes[0]  # to wait, to ask who owns it, or what leads to nothing certain
     return Advice(
         resource_id=resource.id,
         name=resource.name,
@@ -222,13 +227,6 @@ def _since_last_size(recorded: Recorded) -> Points:
     return list(after_first_credits(levels, recorded.resource)), demand
 
 
-def _what_to_wait_for(recorded: Recorded, needed: float, finding: Diagnosis) -> Fix | None:
-    """Find the one thing to do where AWS takes no change now, or nobody can say what it leads to."""
-    if finding not in CHANGED:
-        return None
-    return next(iter(recorded.kind.changes(recorded.resource, needed, {})), None)
-
-
 def _finding(
     dry_count: int,
     empty_in_s: float | None,
@@ -263,20 +261,6 @@ def peaks_of(periods: Sequence[RatesByMetric]) -> RatesByMetric:
     return {name: peak(rates[name] for rates in periods if name in rates) for name in names}
 
 
-def rates_by_period(recorded: Recorded) -> list[RatesByMetric]:
-    """The mean rates of each period, by metric."""
-    metrics = recorded.kind.demand_metrics
-    return [
-        {
-            metric.name: metric.total(sample.values[metric.name], recorded.period_s)
-            / recorded.period_s
-            for metric in metrics
-            if metric.name in sample.values
-        }
-        for sample in recorded.samples
-    ]
-
-
 def _is_censored(levels: Sequence[LevelPoint], demand: Sequence[DemandPoint]) -> bool:
     """True if a limit or an empty bucket held the load back at any time."""
     return any(map(_is_held, demand)) or any(point.ratio <= EMPTY_RATIO for point in levels)
@@ -306,11 +290,10 @@ def _first_ratio(levels: Sequence[LevelPoint]) -> float:
 
 
 def play_on(
-    afterwards: Afterwards | None, demand: Sequence[DemandPoint], first_ratio: float = 1.0
+    afterwards: Afterwards, demand: Sequence[DemandPoint], first_ratio: float = 1.0
 ) -> PlayedLoad:
     """Play a load on a bucket that has ``first_ratio`` of its credits at the start."""
-    bucket = None if afterwards is None else afterwards.bucket
-    rate = math.inf if afterwards is None else afterwards.rate
+    bucket, rate = afterwards.bucket, afterwards.rate
     played_s = sum(point.period_s for point in demand)
     beyond_s = sum(point.period_s for point in demand if point.nominal > rate * (1 + 1e-9))
     if bucket is None:

@@ -57,10 +57,8 @@ def as_markdown(records: Sequence[AdviceRecord], *, place: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_page(
-    records: Sequence[AdviceRecord], hourly: Mapping[str, Sequence[float]], *, place: str
-) -> str:
-    """A page of HTML; ``hourly`` are the highest rates of each hour by resource id, for the pictures."""
+def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
+    """A page of HTML, with pictures of the highest rates of each hour."""
     changes = [record for record in records if record["fix"]]
     body = [f"<p>{escape(totals(records))}</p>"]
     if changes:
@@ -72,9 +70,8 @@ def as_page(
         body.append(f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>')
     for record in changes[:PICTURES]:
         body.append(f"<h2>{escape(_who(record))}</h2><p>{escape(_sentence(record))}</p>")
-        rates = hourly.get(record["resource_id"], ())
-        if rates:
-            body.append(f"<figure>{picture([_load_panel(record, rates)])}</figure>")
+        if record["hourly"]:
+            body.append(f"<figure>{picture([_load_panel(record, record['hourly'])])}</figure>")
         body += [f"<pre>{escape(text)}</pre>" for _, text in _code(record)]
     return document(f"Burst credits of {place}", "".join(body))
 

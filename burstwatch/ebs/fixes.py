@@ -91,7 +91,7 @@ def _fix(
     if new_type == volume.volume_type:
         del changes["VolumeType"]
     parameters = {name: value for name, value in changes.items() if value is not None}
-    before = monthly_usd(where.region, volume.volume_type, volume.size_gib, **_provisioned(volume))
+    before = present_usd(where.region, volume)
     after = monthly_usd(where.region, new_type, size or volume.size_gib, iops=iops, mib_s=mib_s)
     spec = volume_spec(new_type, size or volume.size_gib, iops=iops, mib_s=mib_s)
     return Fix(
@@ -113,11 +113,11 @@ def _fix(
     )
 
 
-def _provisioned(volume: VolumeSpec) -> dict[str, float]:
-    """IOPS and MiB/s that somebody chose for a volume, as arguments of its price; none of a type without a choice."""
-    if CATALOGUE[volume.volume_type].provisioned is None:
-        return {}
-    return {"iops": volume.limit_iops, "mib_s": volume.limit_mib_s}
+def present_usd(region: str, volume: VolumeSpec) -> float | None:
+    """The price of a volume for a month, with the rates that somebody chose for it; None where it is not known."""
+    is_chosen = CATALOGUE[volume.volume_type].provisioned is not None
+    iops, mib_s = (volume.limit_iops, volume.limit_mib_s) if is_chosen else (None, None)
+    return monthly_usd(region, volume.volume_type, volume.size_gib, iops=iops, mib_s=mib_s)
 
 
 def volume_savings(

@@ -15,6 +15,9 @@ TABLES: Mapping[str, Any] = json.loads(
     Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
 )
 
+#: Hours of a month, as AWS counts them where it prices by the hour.
+HOURS_A_MONTH = 730.0
+
 
 def price(table: str, region: str, name: str) -> Figure | None:
     """One price of a table, with its unit and its source; None where it is not known."""

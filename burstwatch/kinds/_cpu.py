@@ -50,7 +50,6 @@ LAUNCHED = Figure(value=30, unit="", source=STANDARD_PAGE)
 #: The largest size of the T families.
 LARGEST = "2xlarge"
 CREDIT_S = 60.0
-HOURS_A_MONTH = 730.0
 #: Metrics of CPU credits come every five minutes, even with detailed monitoring.
 PERIOD_S = 300.0
 #: A larger instance takes time to start, so its owner hears of it two hours before.

@@ -61,11 +61,6 @@ def unsettled_change(item: Item) -> str:
     return ""
 
 
-def throughput_capacity(item: Item) -> float:
-    """The throughput capacity of a Windows file system in MB/s; the least that takes growth where it is not stated."""
-    return float(item.get("WindowsConfiguration", {}).get("ThroughputCapacity", 16))
-
-
 def storage_wait(item: Item, now: float) -> str:
     """Until when AWS takes no other change of a storage, in words; empty where it takes one now.
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.fixes import Attached, volume_fixes, volume_savings
+from burstwatch.ebs.fixes import Attached, present_usd, volume_fixes, volume_savings
 from burstwatch.ebs.load import MIB, MIB_PER_MB, Traffic, io_load
-from burstwatch.ebs.prices import monthly_usd
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import (
     InstanceLimits,
@@ -184,10 +183,7 @@ def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
 
 def usd_month(resource: Resource) -> float | None:
     """The price of the volume, with what is provisioned."""
-    spec: VolumeSpec = resource.detail.spec
-    is_provisioned = CATALOGUE[spec.volume_type].provisioned is not None
-    iops, mib_s = (spec.limit_iops, spec.limit_mib_s) if is_provisioned else (None, None)
-    return monthly_usd(resource.region, spec.volume_type, spec.size_gib, iops=iops, mib_s=mib_s)
+    return present_usd(resource.region, resource.detail.spec)
 
 
 def _on_nitro(resource: Resource) -> tuple[tuple[str, str], ...]:

@@ -14,7 +14,7 @@ from functools import partial
 from statistics import fmean
 
 from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix
-from burstwatch.fixes.prices import price
+from burstwatch.fixes.prices import HOURS_A_MONTH, price
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
 from burstwatch.kinds._ec2 import (
@@ -151,7 +151,7 @@ def _unlimited_fixes(resource: Resource, mean: float) -> Iterator[Fix]:
         action="switch to Unlimited mode",
         effect="the instance does not slow down, and AWS charges further vCPU-hours",
         takes="works at once",
-        usd_month=None if usd is None else usd.value * beyond * _cpu.HOURS_A_MONTH,
+        usd_month=None if usd is None else usd.value * beyond * HOURS_A_MONTH,
         commands=(_unlimited(thing_id(resource.id), resource.region),),
         afterwards=Afterwards(bucket=None),
     )
@@ -163,7 +163,7 @@ def usd_month(resource: Resource) -> float | None:
     figure = price(ON_DEMAND, resource.region, resource.facts["instance_type"])
     if detail is None or detail.terms.usd_vcpu_h is None or figure is None:
         return None
-    return figure.value * _cpu.HOURS_A_MONTH
+    return figure.value * HOURS_A_MONTH
 
 
 def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
@@ -190,12 +190,12 @@ def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
     if usd is None or now is None or fixed is None:
         return
     surplus_usd_h = usd.value * max(0.0, fmean(loads) - detail.spec.baseline)
-    owed = f"{surplus_usd_h * _cpu.HOURS_A_MONTH:,.2f} USD a month of surplus credits"
+    owed = f"{surplus_usd_h * HOURS_A_MONTH:,.2f} USD a month of surplus credits"
     yield Fix(
         action=f"change to {fixed_type}",
         effect=f"has the same vCPUs and memory and no CPU credits; it now owes about {owed}",
         takes=STOPS,
-        usd_month=(fixed.value - now.value - surplus_usd_h) * _cpu.HOURS_A_MONTH,
+        usd_month=(fixed.value - now.value - surplus_usd_h) * HOURS_A_MONTH,
         commands=retyped(thing_id(resource.id), resource.region, fixed_type),
         afterwards=Afterwards(bucket=None),
     )
@@ -222,7 +222,7 @@ def _more_usd(resource: Resource, demand: float) -> float | None:
     )
     if detail.terms.usd_vcpu_h is None or present is None or larger is None:
         return None
-    return (larger.value - present.value) * _cpu.HOURS_A_MONTH
+    return (larger.value - present.value) * HOURS_A_MONTH
 
 
 def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
-from burstwatch.bucket import Bucket
+from burstwatch.bucket import HOUR_S, Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volume_types import GIB_PER_TIB
 from burstwatch.fixes.fix import Afterwards, Command, Fix
-from burstwatch.fixes.prices import price, source_of
+from burstwatch.fixes.prices import HOURS_A_MONTH, price
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds._disk import MIB_S, rate_facts
@@ -50,8 +50,8 @@ EARNED = Figure(value=50 / 1024, unit="MiB/s per GiB", source=PAGE)
 BURST = Figure(value=100, unit="MiB/s per TiB, and for less than a TiB", source=PAGE)
 CAPACITY = Figure(value=2.1 * 1024 * 1024, unit="MiB per TiB, and for less than a TiB", source=PAGE)
 SERVED_AT_LEAST = Figure(value=1, unit="MiB/s", source=FLOOR_PAGE)
-#: The most that a file system of a region, and one of a zone,, with credits or not. AWS gives a range by
-#: region, of which this is the end.
+#: The most that a file system serves, with credits or not: one of a region, and one of a single zone. AWS gives a
+#: range by region, of which this is the upper end.
 MOST = Figure(value=3 * 1024, unit="MiB/s metered", source=PAGE)
 MOST_IN_ONE_ZONE = Figure(value=1024, unit="MiB/s metered", source=PAGE)
 PROVISIONED_MOST = Figure(
@@ -63,15 +63,13 @@ PROVISIONED_MOST = Figure(
         note="the upper limit depends on the region",
     ),
 )
-#: The part of provisioned throughput that is not charged: the same that bursting earns.
-INCLUDED = Figure(value=50 / 1024, unit="MiB/s per GiB", source=source_of("efs"))
 PRICES = "efs"
 #: Metadata of an empty file system. A size of 0 would earn nothing at all.
 SMALLEST_BYTES = 6 * 1024
 #: A size is rounded down to steps of this share. A bucket that changes each hour would have no history.
 SIZE_STEP = 0.05
 GIB = 1024**3
-MONTH_S = 730 * 3_600.0
+MONTH_S = HOURS_A_MONTH * HOUR_S
 ELASTIC = "EFS elastic"
 #: A performance mode that elastic throughput does not support.
 MAX_IO = "maxIO"
@@ -193,7 +191,6 @@ def at_zero(resource: Resource) -> str:
 
 def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """Another throughput mode with its price."""
-    refused = ONCE_A_DAY
     provisioned = max(1, math.ceil(demand))
     if provisioned <= PROVISIONED_MOST.value:
         less = ""
@@ -201,7 +198,7 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
             less = f", and serves no more (with credits {number(resource.limit.rate)})"
         yield Fix(
             action=f"change to provisioned throughput of {number(provisioned)} MiB/s",
-            effect=f"never runs dry{less}; {refused}",
+            effect=f"never runs dry{less}; {ONCE_A_DAY}",
             takes="works at once",
             usd_month=_provisioned_usd(resource, provisioned),
             afterwards=Afterwards(bucket=None, rate=float(provisioned)),
@@ -223,7 +220,7 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
         per_gb = f" ({written.value:g} USD for a GB written, {read.value:g} for one read)"
     yield Fix(
         action="change to elastic throughput",
-        effect=f"never runs dry, each byte is charged{per_gb}; {refused}",
+        effect=f"never runs dry, each byte is charged{per_gb}; {ONCE_A_DAY}",
         takes="works at once",
         commands=(_update(resource, ThroughputMode="elastic"),),
         afterwards=Afterwards(bucket=None),
@@ -236,7 +233,7 @@ def _provisioned_usd(resource: Resource, provisioned_mib_s: float) -> float | No
     if rate is None:
         return None
     stored: Stored = resource.detail
-    included_mib_s = INCLUDED.value * stored.size_gib
+    included_mib_s = EARNED.value * stored.size_gib  # what bursting earns is included
     return rate.value * max(0.0, provisioned_mib_s - included_mib_s) * MIB / 1e6
 
 

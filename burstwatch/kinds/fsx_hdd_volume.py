@@ -89,9 +89,10 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         facts={
             "type": f"FSx {storage} {item['StorageCapacity']:g} GiB",
             "size_gib": f"{item['StorageCapacity']:g}",
-            "throughput_capacity": f"{_fsx.throughput_capacity(item):g}",
             **rate_facts(bucket.refill, bucket.burst),
         },
+        # The throughput capacity of its server in MB/s, where it is known.
+        detail=item.get("WindowsConfiguration", {}).get("ThroughputCapacity"),
         under_way=_fsx.unsettled_change(item) or _fsx.storage_wait(item, now),
         spec={"size_gib": f"{item['StorageCapacity']:g}"},
     )
@@ -122,8 +123,9 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
     size_gib = float(resource.facts["size_gib"])
     needed_gib = demand / EARNED.value * GIB_PER_TIB
     grown_gib = math.ceil(max(needed_gib, size_gib * LEAST_GROWTH.value))
-    server_mb_s = float(resource.facts.get("throughput_capacity", LEAST_SERVER.value))
-    if grown_gib <= LARGEST_GIB and server_mb_s >= LEAST_SERVER.value:
+    server_mb_s: float | None = resource.detail
+    may_grow = server_mb_s is None or server_mb_s >= LEAST_SERVER.value
+    if grown_gib <= LARGEST_GIB and may_grow:
         yield Fix(
             action=f"grow the storage to {number(grown_gib)} GiB",
             effect="covers the current load; AWS takes the next growth after six hours at the earliest",

@@ -62,8 +62,7 @@ STRIPED_FROM: dict[str, Figure | None] = {
 }
 #: These answer DescribeDBInstances too. Their storage has no volume of its own.
 OTHER_STORAGE = ("aurora", "neptune", "docdb")
-CHANGING = frozenset({"modifying", "storage-optimization", "storage-config-upgrade"})
-
+STORAGE_CHANGING = frozenset({"modifying", "storage-optimization", "storage-config-upgrade"})
 
 #: A request for more storage is rounded up to so much of the present size, where it names less.
 LEAST_GROWTH = Figure(
@@ -146,7 +145,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
             "size_gib": f"{size_gib:g}",
         },
         spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
-        caveats=("its storage is being changed",) if status in CHANGING else (),
+        caveats=("its storage is being changed",) if status in STORAGE_CHANGING else (),
         history_from_s=created_s(item),
     )
     # The sizes of other types have other limits on RDS than on EBS.

@@ -113,6 +113,20 @@ def lowest_bucket(kind: Kind, buckets: Sequence[Resource], samples: Iterable[Sam
     return by_metric[min(lowest, key=lambda metric: lowest[metric])]
 
 
+def rates_by_period(
+    samples: Iterable[Sample], kind: Kind, period_s: float
+) -> list[dict[str, float]]:
+    """The mean rates of each sample by metric of the load; a metric that it lacks is absent."""
+    return [
+        {
+            metric.name: metric.total(sample.values[metric.name], period_s) / period_s
+            for metric in kind.demand_metrics
+            if metric.name in sample.values
+        }
+        for sample in samples
+    ]
+
+
 def to_points(
     samples: Iterable[Sample], resource: Resource, period_s: float, kind: Kind = KIND
 ) -> Points:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from burstwatch.aws.client.pace import Pace
 from burstwatch.aws.look.fleet_history import list_subjects, read_histories
 from burstwatch.backtest.advice import advise
 from burstwatch.bucket import DAY_S
+from burstwatch.cli.advised import as_page
 from burstwatch.cli.main import PARTIAL
 from burstwatch.kinds import find_kinds
 from tests.aws.commands import burstwatch
@@ -98,7 +100,6 @@ def test_after_a_stop_only_what_is_missing_is_asked_for(
     ids = [volume(cloud) for _ in range(3)]
     kept = tmp_path / "kept.jsonl"
     monkeypatch.setattr("burstwatch.aws.look.fleet_history.BATCH", 1)
-    stopped = cloud.aws.clock
 
     class StopError(Exception):
         pass
@@ -122,7 +123,41 @@ def test_after_a_stop_only_what_is_missing_is_asked_for(
     assert code == 0
     assert "7 metrics of 1 resources" in err
     assert {json.loads(line)["resource_id"] for line in out.splitlines()} == set(ids)
-    assert cloud.aws.clock is stopped
+
+
+@pytest.mark.parametrize(
+    ("more", "later_s", "is_asked"),
+    [((), 60.0, False), (("--load-is-enough",), 60.0, True), ((), 90_000.0, True)],
+)
+def test_what_is_kept_is_used_for_the_same_question_and_for_a_day(
+    cloud: Cloud, tmp_path: Path, more: tuple[str, ...], later_s: float, *, is_asked: bool
+) -> None:
+    volume(cloud)
+    args = ("advise", "--kind", "ebs_volume", "--keep", str(tmp_path / "kept.jsonl"), "--json")
+    assert burstwatch(cloud, *args)[0] == 0
+    cloud.clock.now += later_s
+    _, _, err = burstwatch(cloud, *args, *more)
+    assert ("7 metrics of 1 resources" in err) == is_asked
+
+
+def test_two_resources_of_one_name_in_two_regions_have_their_own_pictures() -> None:
+    def record(unit: str, rates: list[float]) -> dict[str, Any]:
+        fix = {"action": "change to gp3 storage", "effect": "uses no credits", "takes": "takes minutes to hours",
+               "usd_month": None, "command": ""}  # fmt: skip
+        return {
+            "resource_id": "orders", "name": "", "unit": unit, "type": "postgres gp2 100 GiB", "finding": "runs dry",
+            "needed": rates[0], "mean": 1.0, "rate_unit": "IOPS", "is_censored": False, "dry_count": 1, "dry_s": 60.0,
+            "history_s": 172_800.0, "exceeded": {}, "fix": fix, "dry_count_afterwards": 0, "lowest_ratio_afterwards": None,
+            "usd_month": None, "usd_month_afterwards": None, "alternatives": [], "empty_in_s": None, "cloudformation": [],
+            "terraform": [], "baseline": None, "rate_afterwards": None, "hourly": rates,
+        }  # fmt: skip
+
+    page = as_page(
+        [record("1/eu-west-1", [1.0] * 48), record("1/eu-west-2", [900.0] * 48)], place="1"
+    )
+    first, second = page.split("<svg")[1:]
+    assert ">800<" not in first.partition("</svg>")[0]
+    assert ">800<" in second.partition("</svg>")[0]
 
 
 def test_one_resource_is_advised_by_its_id_or_its_name(cloud: Cloud) -> None:

@@ -43,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--keep",
         metavar="FILE.jsonl",
-        help="keep each answer in this file; after a stop the same command goes on from it",
+        help="keep each answer in this file; after a stop the same command goes on from it, for a day",
     )
     parser.add_argument(
         "--load-is-enough",
@@ -71,8 +71,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         place, records = _of_account(args, terminal, problems)
     records = sorted(records, key=lambda record: tuple(record["order"]))
     if args.html is not None:
-        hourly = {record["resource_id"]: record["hourly"] for record in records}
-        Path(args.html).write_text(as_page(records, hourly, place=place), encoding="utf-8")
+        Path(args.html).write_text(as_page(records, place=place), encoding="utf-8")
     if args.json:
         lines = [to_json(_public(record)) for record in records]
         print("".join(f"{line}\n" for line in lines), end="", file=terminal.stdout)
@@ -158,10 +157,13 @@ def _of_region(
     unit, now = str(clients.unit()), terminal.clock()
     fleet = list_subjects(clients, kinds_of(args), now=now)
     problems += [f"{unit}: {problem.part}: {problem.error}" for problem in fleet.problems]
+    question = {"days": days, "load_is_enough": args.load_is_enough}
     kept = {
         record["key"]: record
         for record in _kept(args.keep)
-        if record["unit"] == unit and record["days"] == days
+        if record["unit"] == unit
+        and record["question"] == question
+        and now - record["at_s"] < DAY_S
     }
     todo = [subject for subject in fleet.subjects if subject.key not in kept]
     metrics = sum(len(subject.queries) for subject in todo)
@@ -178,7 +180,7 @@ def _of_region(
             problems.append(f"{unit}: {subject.key}: {recorded}")
             continue
         record = _record(_advise(args, recorded), recorded)
-        _keep(args.keep, {"key": subject.key, "days": days, **record})
+        _keep(args.keep, {"key": subject.key, "question": question, "at_s": now, **record})
         records.append(record)
     return records
 
@@ -195,7 +197,7 @@ def _kept(path: str | None) -> list[AdviceRecord]:
     for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
         try:
             record = json.loads(line)
-            if not record.keys() >= {"key", "unit", "days", "order", "hourly"}:
+            if not record.keys() >= {"key", "unit", "question", "at_s", "order", "hourly"}:
                 raise ValueError  # noqa: TRY301 - one message for both
         except (AttributeError, ValueError):
             msg = f"{path}:{number} is no record that advise has kept: choose another file"
@@ -226,7 +228,7 @@ def _record(advice: Advice, recorded: Recorded) -> AdviceRecord:
 
 def _public(record: AdviceRecord) -> AdviceRecord:
     """The record without what only pictures and the order of the table need."""
-    hidden = {"order", "hourly", "key", "days"}
+    hidden = {"order", "hourly", "key", "question", "at_s"}
     return {name: value for name, value in record.items() if name not in hidden}
 
 

@@ -25,6 +25,7 @@ from burstwatch.config import config_from_env
 from burstwatch.fixes.fix import Fix
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind, RatesByMetric
+from burstwatch.recordings.samples import rates_by_period
 
 MOST_HOURS = 24 * MINUTES_KEPT.value
 #: The load before a page is the mean of these last minutes.
@@ -113,14 +114,9 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
 def _recent_rates(story: Story, kind: Kind, page_s: float) -> RatesByMetric:
     """The mean rates before a page, by metric."""
     recent = [sample for sample in story.samples if page_s - BEFORE_PAGE_S <= sample.t_s < page_s]
-    return {
-        metric.name: fmean(
-            metric.total(sample.values[metric.name], story.period_s) / story.period_s
-            for sample in having
-        )
-        for metric in kind.demand_metrics
-        if (having := [sample for sample in recent if metric.name in sample.values])
-    }
+    periods = rates_by_period(recent, kind, story.period_s)
+    names = {name for rates in periods for name in rates}
+    return {name: fmean(rates[name] for rates in periods if name in rates) for name in names}
 
 
 def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
