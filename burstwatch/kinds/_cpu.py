@@ -331,10 +331,10 @@ def _charge(resource: Resource, baseline: float) -> str:
 
 
 def larger_size(spec: CpuSpec, demand: float, largest: str = LARGEST) -> str:
-    """The next size of the same family, up to ``largest``, that earns ``demand`` vCPUs, or nothing."""
+    """The smallest size of the same family, up to ``largest``, that earns ``demand`` vCPUs, or nothing."""
     earnings = list(EARNED[spec.family].items())
     names = [size for size, _ in earnings]
-    for size, (_, earned) in earnings[names.index(spec.size) + 1 : names.index(largest) + 1]:
+    for size, (_, earned) in earnings[: names.index(largest) + 1]:
         if earned * CREDIT_S / HOUR_S >= demand:
             return size
     return ""

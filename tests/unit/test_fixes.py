@@ -315,3 +315,65 @@ def test_the_change_after_which_it_would_not_happen_again_is_named_for_every_kin
     (resource,) = kind.describe(thing, {"instance_types": {}, "credit_specifications": {}}, 0.0)
     assert lasting_fix(kind, resource).startswith(fix)
     assert "2.3 vCPU" not in lasting_fix(kind, resource)
+
+
+@pytest.mark.parametrize(
+    ("tib", "zone", "burst"),
+    [
+        (1, "", 100),
+        (40, "", 3_072),
+        (40, "us-east-1a", None),
+        (10, "us-east-1a", 1_000),
+        (16, "us-east-1a", 1_024),
+        (100, "", None),
+    ],
+)
+def test_a_file_system_serves_no_more_than_its_region_or_zone_does(
+    tib: int, zone: str, burst: float | None
+) -> None:
+    """By size alone 40 TiB would burst at 4,000 MiB/s; where the baseline is the most there are no credits."""
+    item = {
+        "FileSystemId": "fs-1", "SizeInBytes": {"Value": tib * 1024**4},
+        **({"AvailabilityZoneName": zone} if zone else {}),
+    }  # fmt: skip
+    kind = find_kinds()["efs_file_system"]
+    thing = Thing(id="fs-1", name="", tags={}, item=item, unit="123456789012/us-east-1")
+    (resource,) = kind.describe(thing, {}, 0.0)
+    if burst is None:
+        assert resource.bucket is None
+    else:
+        assert resource.bucket is not None
+        assert resource.bucket.burst == pytest.approx(burst, rel=0.05)
+        assert resource.bucket.burst <= burst
+        actions = [fix.action for fix in kind.changes(resource, 9_000.0, {})]
+        assert actions == ["change to elastic throughput"]  # no region provisions so much
+
+
+@pytest.mark.parametrize(
+    ("engine", "storage", "usd"),
+    [
+        ("mysql", "gp3", "0.075"), ("mariadb", "gp3", "0.075"), ("postgres", "gp3", "0.075"),
+        ("sqlserver-web", "gp3", "0.144"), ("aurora-mysql", "aurora", "0.09"),
+        ("aurora-postgresql", "aurora", "0.09"), ("aurora-postgresql", "aurora-iopt1", "0.12"),
+    ],
+)  # fmt: skip
+def test_the_surplus_of_a_database_costs_what_its_engine_and_its_region_say(
+    engine: str, storage: str, usd: str
+) -> None:
+    item = {
+        "DBInstanceIdentifier": "orders", "Engine": engine, "StorageType": storage,
+        "DBInstanceClass": "db.t3.medium", "DBInstanceStatus": "available",
+    }  # fmt: skip
+    kind = find_kinds()["rds_instance_cpu"]
+    for region, words in (("us-east-1", f"costs {usd} USD"), ("sa-east-1", "price not known")):
+        thing = Thing(id="orders", name="", tags={}, item=item, unit=f"123456789012/{region}")
+        (resource,) = kind.describe(thing, {}, 0.0)
+        assert words in kind.at_zero(resource)
+
+
+def test_the_lasting_change_is_for_what_the_vcpus_can_do_and_not_for_what_is_allowed_for() -> None:
+    item = {"InstanceId": "i-1", "InstanceType": "t3.medium", "Placement": {"Tenancy": "host"}}
+    kind = find_kinds()["ec2_instance_cpu"]
+    thing = Thing(id="i-1", name="", tags={}, item=item, unit="123456789012/us-east-1")
+    (resource,) = kind.describe(thing, {"instance_types": {}, "credit_specifications": {}}, 0.0)
+    assert lasting_fix(kind, resource).endswith("covers the current load of 2 vCPU")
