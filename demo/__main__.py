@@ -25,13 +25,8 @@ from demo.fleet import MINUTE_S, Spec, build_fleet, expectations
 from demo.hostside import HostSide, HostSideError, broken_on_host, host_side
 from demo.inbox import Inbox
 from demo.live import Live
-from demo.localcloud.cloud import (
-    ROOT,
-    LocalCloud,
-    LocalCloudError,
-    free_port,
-    local_cloud,
-)
+from demo.localcloud.cloud import LocalCloud, LocalCloudError, free_port, local_cloud
+from demo.localcloud.emulators import ROOT
 from demo.pace import FULL, QUICK, Pace
 from demo.page import report
 from demo.picture import draw

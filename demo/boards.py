@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from demo.hostside import SCRAPE_S, HostSide
-from demo.localcloud.cloud import ROOT
+from demo.localcloud.emulators import ROOT
 from demo.play import Volume
 from demo.style import page
 from monitoring.look.frames import LookError, Span

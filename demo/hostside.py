@@ -23,7 +23,8 @@ import yaml
 from burstwatch.backtest.simulate import Phase
 from demo.fleet import DAY_S, LARGE
 from demo.host import Disk, PlayedHost, log_pages
-from demo.localcloud.cloud import ACCOUNT, ROOT, free_port
+from demo.localcloud.cloud import free_port
+from demo.localcloud.emulators import LOCALSTACK, ROOT
 from demo.play import Volume
 
 #: The volumes of the fleet's largest instance that this host has, and where they are mounted.
@@ -235,7 +236,7 @@ def _playing(host: PlayedHost) -> Iterator[None]:
 def _metadata(instance_id: str, region: str) -> Iterator[str]:
     """An instance metadata service that says which instance this is."""
     document = json.dumps(
-        {"instanceId": instance_id, "instanceType": LARGE, "region": region, "accountId": ACCOUNT}
+        {"instanceId": instance_id, "instanceType": LARGE, "region": region, "accountId": LOCALSTACK.account}
     )  # fmt: skip
 
     class Handler(BaseHTTPRequestHandler):

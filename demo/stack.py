@@ -10,7 +10,8 @@ import threading
 import time
 from collections.abc import Mapping
 
-from demo.localcloud.cloud import ACCOUNT, ROOT, LocalCloud
+from demo.localcloud.cloud import LocalCloud
+from demo.localcloud.emulators import ROOT
 
 TIMEOUT_S = 900
 
@@ -32,7 +33,7 @@ class Stack:
     ) -> None:
         """``context`` is what ``cdk -c`` takes beside the settings."""
         self._environment = cloud.environment(region)
-        self._region = region
+        self._account, self._region = cloud.account, region
         self._settings, self._context = settings, context or {}
         self._cancelled = threading.Event()
         self.deployment = self._context.get("deployment", "burstwatch")
@@ -49,7 +50,9 @@ class Stack:
 
     def bootstrap(self) -> None:
         """Make what `cdk deploy` needs once per account and region."""
-        self._cdk("bootstrap", "--app", str(self._assembly), f"aws://{ACCOUNT}/{self._region}")
+        self._cdk(
+            "bootstrap", "--app", str(self._assembly), f"aws://{self._account}/{self._region}"
+        )
 
     def deploy(self) -> dict[str, str]:
         """Deploy what was synthesised. Returns the outputs by the last part of their names."""

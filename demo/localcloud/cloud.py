@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-ROOT = Path(__file__).parents[2]
-LOCALSTACK_PYTHON = ROOT / ".cache" / "localstack" / "bin" / "python"
-RUNTIME_PYTHON = ROOT / ".cache" / "lambda-runtime" / "bin" / "python"
-ACCOUNT = "000000000000"
+from demo.localcloud.emulators import LOCALSTACK, RUNTIME_PYTHON, Emulator
+
 START_TIMEOUT_S = 300.0
 #: Folders of local clouds begin with this, and name in a file the process that made them.
 PREFIX, OWNER = "burstwatch-", "owner.pid"
@@ -33,9 +31,15 @@ class LocalCloudError(RuntimeError):
 class LocalCloud:
     """A running local cloud."""
 
+    emulator: Emulator
     endpoint: str
     folder: Path
     log: Path
+
+    @property
+    def account(self) -> str:
+        """The account whose resources it has."""
+        return self.emulator.account
 
     def environment(self, region: str = "us-east-1") -> dict[str, str]:
         """The environment in which the AWS SDKs and CLIs reach it, and only it."""
@@ -64,7 +68,7 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def local_cloud(*, port: int, log: Path) -> Iterator[LocalCloud]:
+def local_cloud(*, port: int, log: Path, emulator: Emulator = LOCALSTACK) -> Iterator[LocalCloud]:
     """Start it, yield it when it is ready, and stop it whatever happens.
 
     Raises:
@@ -83,9 +87,11 @@ def local_cloud(*, port: int, log: Path) -> Iterator[LocalCloud]:
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
         with log.open("w") as output:
-            process = _start(folder, port, output)
+            process = _start(emulator, folder, port, output)
             try:
-                cloud = LocalCloud(endpoint=f"http://127.0.0.1:{port}", folder=folder, log=log)
+                cloud = LocalCloud(
+                    emulator=emulator, endpoint=f"http://127.0.0.1:{port}", folder=folder, log=log
+                )
                 _wait(cloud, process)
                 yield cloud
             finally:
@@ -101,39 +107,29 @@ def _remove_leftovers(base: Path) -> None:
             shutil.rmtree(owner.parent, ignore_errors=True)
 
 
-def _start(folder: Path, port: int, output: IO[str]) -> subprocess.Popen[bytes]:
+def _start(emulator: Emulator, folder: Path, port: int, output: IO[str]) -> subprocess.Popen[bytes]:
     for name in ("home", "root", "tmp"):
         (folder / name).mkdir()
+    command, settings = emulator.started_with(port=port, folder=folder)
     environment: Mapping[str, str] = {
         "PATH": os.environ.get("PATH", os.defpath),
-        "PYTHONPATH": str(ROOT),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "HOME": str(folder / "home"),
-        "FILESYSTEM_ROOT": str(folder / "root"),
         "TMPDIR": str(folder / "tmp"),
-        "GATEWAY_LISTEN": f"127.0.0.1:{port}",
-        "LOCALSTACK_HOST": f"localhost:{port}",
-        "BURSTWATCH_LAMBDA_PYTHON": str(RUNTIME_PYTHON),
-        "DISABLE_EVENTS": "1",
-        "SKIP_SSL_CERT_DOWNLOAD": "1",
-        "LAMBDA_KEEPALIVE_MS": "900000",
+        **settings,
     }
     return subprocess.Popen(  # noqa: S603 - our own launcher
-        [LOCALSTACK_PYTHON, "-m", "demo.localcloud.launch"],
-        env=environment,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
+        command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
     )
 
 
 def _wait(cloud: LocalCloud, process: subprocess.Popen[bytes]) -> None:
+    health = f"{cloud.endpoint}{cloud.emulator.health}"
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
             break
         with contextlib.suppress(OSError, ValueError):
-            with urllib.request.urlopen(f"{cloud.endpoint}/_localstack/health", timeout=2) as reply:  # noqa: S310
+            with urllib.request.urlopen(health, timeout=2) as reply:  # noqa: S310
                 json.load(reply)
             return
         time.sleep(0.2)

@@ -1,6 +1,6 @@
 """Runs a Lambda function's own package as AWS does: ``awslambdaric`` in a process of its own.
 
-Loaded inside LocalStack's environment. LocalStack itself can run functions only in
+Loaded inside the emulator's environment. LocalStack and localemu can run functions only in
 Docker; this executor speaks the Lambda Runtime API (2018-06-01) on a loopback port
 and starts the runtime client in the unzipped package, with the environment that
 LocalStack computed. The function sees its package, boto3 and nothing else.
@@ -20,15 +20,18 @@ import threading
 import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from typing import Any
-
-from localstack import config
-from localstack.aws.connect import connect_to
-from localstack.services.lambda_.invocation.lambda_models import InvocationResult
-from localstack.services.lambda_.invocation.runtime_executor import RuntimeExecutor
 
 from demo.localcloud.emf import metric_data
 
+#: The package of the emulator that loads this: LocalStack, or its fork localemu.
+EMULATOR = os.environ["BURSTWATCH_EMULATOR"]
+connect_to = import_module(f"{EMULATOR}.aws.connect").connect_to
+config = import_module(f"{EMULATOR}.config")
+_INVOCATION = f"{EMULATOR}.services.lambda_.invocation"
+InvocationResult = import_module(f"{_INVOCATION}.lambda_models").InvocationResult
+RuntimeExecutor = import_module(f"{_INVOCATION}.runtime_executor").RuntimeExecutor
 LOG = logging.getLogger("burstwatch.localcloud")
 API = "/2018-06-01/runtime"
 STARTUP_S = 60.0
@@ -109,7 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: LocalStack's log is for LocalStack."""
 
 
-class LocalExecutor(RuntimeExecutor):  # type: ignore[misc]
+class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
     """One execution environment: one process, one invocation at a time."""
 
     def __init__(self, id: str, function_version: Any) -> None:  # noqa: A002, ANN401 - LocalStack's own signature
@@ -161,8 +164,8 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc]
         self._api.shutdown()
         self._api.server_close()
 
-    def invoke(self, payload: dict[str, str]) -> InvocationResult:
-        """Run one event to its end, its error or its timeout."""
+    def invoke(self, payload: dict[str, str], **_: object) -> Any:  # noqa: ANN401 - the emulator's
+        """Run one event to its end, its error or its timeout, which is the function's own."""
         if self._process is None or self._process.poll() is not None:
             self._spawn()
         self._lines = []

@@ -22,7 +22,8 @@ from burstwatch.kinds import find_kinds
 from burstwatch.messages.episode import Episode as Closed
 from burstwatch.shards import Unit
 from demo.inbox import Inbox, Message
-from demo.localcloud.cloud import ACCOUNT, LocalCloud
+from demo.localcloud.cloud import LocalCloud
+from demo.localcloud.emulators import LOCALSTACK
 
 DEPLOYMENT = "three"
 #: The longest that the local cloud has been seen to need for an alarm to be OK is four minutes.
@@ -129,7 +130,7 @@ def _play(clients: Clients, episode: Episode, outputs: dict[str, str]) -> None:
         notice_topic_arn=outputs["NoticeTopicArn"],
         events_topic_arn=outputs["EventsTopicArn"],
     )
-    schedule, unit = Memory(), Unit(account=ACCOUNT, region=clients.region)
+    schedule, unit = Memory(), Unit(account=LOCALSTACK.account, region=clients.region)
     prefix = alarm_prefix(DEPLOYMENT)
     cloudwatch, ec2 = clients("cloudwatch"), clients("ec2")
     last = int(time.time()) // MINUTE_S * MINUTE_S

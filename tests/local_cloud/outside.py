@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from demo.localcloud.cloud import ROOT, LocalCloud
+from demo.localcloud.cloud import LocalCloud
+from demo.localcloud.emulators import ROOT
 
 AWS = ROOT / ".cache" / "localstack" / "bin" / "aws"
 

@@ -16,7 +16,8 @@ import pytest
 from burstwatch.aws.client.session import Clients
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from demo.__main__ import BROKEN
-from demo.localcloud.cloud import ACCOUNT, ROOT, RUNTIME_PYTHON, LocalCloud, free_port
+from demo.localcloud.cloud import LocalCloud, free_port
+from demo.localcloud.emulators import LOCALSTACK, ROOT, RUNTIME_PYTHON
 from tests.local_cloud.conftest import REGION, REPETITIONS, Deployed, Played, eventually
 from tests.local_cloud.denied import Denied
 
@@ -79,7 +80,7 @@ def test_a_member_account_is_read_through_the_role_that_its_template_makes(
     credentials = {"aws_access_key_id": account, "aws_secret_access_key": "test"}
     member = Clients(REGION, endpoint_url=cloud.endpoint, credentials=credentials)
     template = (ROOT / "cdk" / "member-role.json").read_text()
-    parameters = {"MonitoringAccountId": ACCOUNT, "ExternalId": "watch-me"}
+    parameters = {"MonitoringAccountId": LOCALSTACK.account, "ExternalId": "watch-me"}
     member("cloudformation").create_stack(
         StackName="burstwatch-member",
         TemplateBody=template,

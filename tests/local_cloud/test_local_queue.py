@@ -5,13 +5,13 @@ from concurrent.futures import Future
 
 import pytest
 
-from demo.localcloud.cloud import ACCOUNT
+from demo.localcloud.emulators import LOCALSTACK
 from tests.local_cloud.conftest import QUEUE_REGION
 from tests.local_cloud.queued import NOT_A_UNIT, SHARDS, Queued
 
 pytestmark = [pytest.mark.local_cloud, pytest.mark.timeout(3_000)]
 
-UNIT = f"{ACCOUNT}/{QUEUE_REGION}"
+UNIT = f"{LOCALSTACK.account}/{QUEUE_REGION}"
 
 
 def test_a_queue_hands_over_every_shard_in_every_run(queued: Future[Queued]) -> None:

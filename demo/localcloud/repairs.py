@@ -1,0 +1,107 @@
+"""Repairs that LocalStack and its fork localemu both need. Run by the emulator's own interpreter.
+
+Both ask their metric store once for each period, and take no expression in GetMetricData (both in
+``metric_store``). An alarm that is updated forgets its state, which AWS leaves unchanged. The list of
+credit specifications never ends. An instance has run for as long as it exists here, where what is
+played for it begins a day before. The values of filters have no wildcards, which AWS's have. They listen
+on every interface, whatever address they are told. And they run functions only in Docker, which
+``executor`` does not.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from functools import partial, wraps
+from importlib import import_module
+from typing import Any
+
+from demo.localcloud.metric_store import read_statistic, with_expressions
+
+LOOPBACK = "127.0.0.1"
+#: What an update leaves unchanged.
+STATE = ("StateValue", "StateReason", "StateUpdatedTimestamp", "StateTransitionedTimestamp")
+
+
+def repair(package: str) -> None:
+    """Patch the emulator whose modules are in ``package``, before it starts, and end it with its parent."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    _listen_on_loopback()
+    _repair_moto()
+    helper = import_module(f"{package}.services.cloudwatch.cloudwatch_database_helper")
+    cloudwatch = import_module(f"{package}.services.cloudwatch.provider_v2").CloudwatchProvider
+    helper.CloudwatchDatabase.get_metric_data_stat = read_statistic
+    cloudwatch.put_metric_alarm = _with_kept_states(cloudwatch.put_metric_alarm)
+    cloudwatch.get_metric_data = with_expressions(cloudwatch.get_metric_data)
+
+
+def _repair_moto() -> None:
+    from moto.ec2 import utils  # noqa: PLC0415 - it takes seconds, and this module none
+    from moto.ec2.models.instances import Instance  # noqa: PLC0415
+    from moto.ec2.responses.instances import InstanceResponse  # noqa: PLC0415
+
+    utils.instance_value_in_filter_values = _with_wildcards(utils.instance_value_in_filter_values)
+    Instance.__init__ = _launched_before(Instance.__init__)
+    InstanceResponse.describe_instance_credit_specifications = _only_standard
+
+
+def _with_kept_states(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Leave the state of an alarm that is updated unchanged."""
+
+    @wraps(original)
+    def put_metric_alarm(self: Any, context: Any, request: Any) -> None:  # noqa: ANN401 - the emulator's
+        alarms = self.get_store(context.account_id, context.region).alarms
+        known = {one.alarm["AlarmName"]: one.alarm for one in list(alarms.values())}
+        before = known.get(request["AlarmName"], {})
+        original(self, context, request)
+        kept = {name: before[name] for name in STATE if name in before}
+        for one in list(alarms.values()):
+            if one.alarm["AlarmName"] == request["AlarmName"]:
+                one.alarm.update(kept)
+
+    return put_metric_alarm
+
+
+def _only_standard(_self: object) -> Any:  # noqa: ANN401 - moto's
+    """List no credit specification: AWS lists those of Unlimited instances, and here is none."""
+    from moto.core.responses import ActionResult  # noqa: PLC0415
+
+    return ActionResult({"InstanceCreditSpecifications": []})
+
+
+def _with_wildcards(original: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """Let a filter's value such as ``t3.*`` through as AWS does."""
+
+    def is_in(value: Any, wanted: Any) -> bool:  # noqa: ANN401 - moto's
+        found = isinstance(value, str) and any(fnmatchcase(value, one) for one in wanted)
+        return found or original(value, wanted)
+
+    return is_in
+
+
+def _launched_before(original: Callable[..., None]) -> Callable[..., None]:
+    """Make an instance that was launched a week ago."""
+
+    @wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401, N807 - moto's
+        original(self, *args, **kwargs)
+        self.launch_time -= timedelta(days=7)
+
+    return __init__
+
+
+def _listen_on_loopback() -> None:
+    """Whoever reaches it can run code as this user: its credentials are no secret."""
+    from twisted.internet import endpoints  # noqa: PLC0415 - after the repair
+
+    endpoints.TCP4ServerEndpoint = partial(endpoints.TCP4ServerEndpoint, interface=LOOPBACK)
+
+
+def _end_with(parent: int) -> None:
+    """Stop when whoever started us is gone, even if it was killed and could not say so."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
