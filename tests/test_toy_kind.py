@@ -65,6 +65,7 @@ KIND = Kind(
         service="rds",
         put_operation="AddTagsToResource",
         remove_operation="RemoveTagsFromResource",
+        arns=("toys:*:*:db:*",),
         target=lambda thing: {"ResourceName": thing.id},
     ),
     level_metrics=("CPUCreditBalance",), to_ratio=lambda resource, value: value / 576.0,

@@ -1,17 +1,16 @@
 """Lists what burstwatch knows and reads, as data for others: the CDK app, policies, docs."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
 from burstwatch.aws.client.names import HEARTBEATS_MISSED, STANDBY_METRICS
+from burstwatch.cli.policies import ALARM_READS, read_actions
 from burstwatch.config import ENV_PREFIX, SETTINGS, Config
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.watching_prices import PRICES
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds.base import Kind
 from burstwatch.polling.bill import FLEET_METRICS, LOG_KIB, SWEEP_S, deployment_lines
 from burstwatch.shards import COUNTS
 
@@ -19,38 +18,6 @@ from burstwatch.shards import COUNTS
 OWN_SERVICES = frozenset({"cloudwatch", "logs", "sns", "sts"})
 #: The name of the role in each member account.
 MEMBER_ROLE = "burstwatch-member"
-#: Reads that are not of one kind.
-METRIC_READS = ("cloudwatch:GetMetricData",)
-ALARM_READS = (
-    "cloudwatch:DescribeAlarms",
-    "cloudwatch:ListAlarmMuteRules",
-    "cloudwatch:GetAlarmMuteRule",
-)
-
-
-def read_actions(kinds: Iterable[Kind]) -> list[str]:
-    """Every permission that a look needs."""
-    listed = {listing.iam_action for kind in kinds for listing in kind.listings}
-    return sorted(listed | set(METRIC_READS))
-
-
-def scan_policy() -> dict[str, Any]:
-    """The IAM policy of `burstwatch scan`: reads only.
-
-    None of them can be narrowed to a resource. `scan` also calls
-    sts:GetCallerIdentity, which needs no permission.
-    """
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Sid": "BurstwatchScan",
-                "Effect": "Allow",
-                "Action": sorted([*read_actions(find_kinds().values()), "ec2:DescribeRegions"]),
-                "Resource": "*",
-            }
-        ],
-    }
 
 
 def member_role() -> dict[str, Any]:

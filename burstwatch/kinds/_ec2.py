@@ -62,6 +62,7 @@ TAGGING = Tagging(
     service="ec2",
     put_operation="CreateTags",
     remove_operation="DeleteTags",
+    arns=("ec2:*:*:instance/*", "ec2:*:*:volume/*"),
     target=lambda thing: {"Resources": [thing.id]},
     removed=lambda key: {"Tags": [{"Key": key}]},
 )

@@ -93,5 +93,6 @@ TAGGING = Tagging(
     service="fsx",
     put_operation="TagResource",
     remove_operation="UntagResource",
+    arns=("fsx:*:*:file-system/*",),
     target=lambda thing: {"ResourceARN": thing.item["ResourceARN"]},
 )

@@ -68,5 +68,6 @@ TAGGING = Tagging(
     service="rds",
     put_operation="AddTagsToResource",
     remove_operation="RemoveTagsFromResource",
+    arns=("rds:*:*:db:*",),
     target=lambda thing: {"ResourceName": thing.item["DBInstanceArn"]},
 )

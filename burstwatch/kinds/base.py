@@ -164,13 +164,29 @@ class Tagging:
     """The calls that put a tag on a thing and take it away.
 
     ``target`` gives the arguments that name the thing. ``removed`` gives those that name the tag to take away.
+    ``arns`` are what the things' ARNs look like after the partition, as a policy names them.
     """
 
     service: str
     put_operation: str
     remove_operation: str
+    arns: tuple[str, ...]
     target: Callable[[Thing], Arguments]
     removed: Callable[[str], Arguments] = lambda key: {"TagKeys": [key]}
+
+    @property
+    def put_action(self) -> str:
+        """The permission to put a tag on a thing."""
+        return f"{self._iam_prefix}:{self.put_operation}"
+
+    @property
+    def remove_action(self) -> str:
+        """The permission to take a tag away."""
+        return f"{self._iam_prefix}:{self.remove_operation}"
+
+    @property
+    def _iam_prefix(self) -> str:
+        return self.arns[0].partition(":")[0]
 
     def put(self, thing: Thing, key: str, value: str) -> Arguments:
         """The arguments of the call that puts a tag on a thing."""

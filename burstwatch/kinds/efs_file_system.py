@@ -303,6 +303,7 @@ KIND = Kind(
         service="efs",
         put_operation="TagResource",
         remove_operation="UntagResource",
+        arns=("elasticfilesystem:*:*:file-system/*",),
         target=lambda thing: {"ResourceId": thing.id},
     ),
     level_metrics=(BALANCE,),

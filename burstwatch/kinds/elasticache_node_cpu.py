@@ -164,6 +164,7 @@ KIND = Kind(
         service="elasticache",
         put_operation="AddTagsToResource",
         remove_operation="RemoveTagsFromResource",
+        arns=("elasticache:*:*:cluster:*",),
         target=lambda thing: {"ResourceName": thing.item["ARN"]},
     ),
     level_metrics=(_cpu.BALANCE,),

@@ -46,7 +46,7 @@ def _resource_arns(original: Callable[..., str]) -> Callable[..., str]:
     def build_resource_arn(
         service: str,
         operation: str,
-        request_params: Any,
+        request_params: dict[str, Any] | None,
         region: str,
         account_id: str,
     ) -> str:

@@ -108,7 +108,7 @@ def test_scan_needs_only_the_permissions_that_the_catalog_prints(cloud: Cloud) -
     Disk(cloud, percent=40)
     put_cache(cloud)
     burstwatch(cloud, "scan", "--all-regions")
-    _, policy, _ = burstwatch(cloud, "catalog", "--policy")
+    _, policy, _ = burstwatch(cloud, "policy", "scan")
     allowed = json.loads(policy)["Statement"][0]["Action"]
     used = {iam_action(service, operation) for service, operation, _ in cloud.aws.calls}
     assert used - {"sts:GetCallerIdentity"} == set(allowed)

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 from botocore.exceptions import ClientError
 
+from burstwatch.aws.client.names import DRILL_QUEUE, stack_name
 from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, describe_error
 
-#: The names of the queues of drills begin so.
-DRILL_QUEUE = "burstwatch-drill-"
 _SWEEPS = "SweepFunctionName"
 _RULES = "RuleName"
 
@@ -61,7 +60,7 @@ def find_deployment(clients: Clients, name: str, stack: str = "") -> Deployment:
     Raises:
         AwsError: naming the stack that is not there.
     """
-    stack = stack or ("Burstwatch" if name == "burstwatch" else f"Burstwatch-{name}")
+    stack = stack or stack_name(name)
     try:
         (description,) = clients("cloudformation").describe_stacks(StackName=stack)["Stacks"]
     except AWS_ERRORS as error:

@@ -10,6 +10,8 @@ from burstwatch.kinds import find_kinds
 from burstwatch.shards import Shard, Unit
 
 NAMESPACE = "Burstwatch"
+#: The names of the queues of drills begin so.
+DRILL_QUEUE = "burstwatch-drill-"
 #: Its Minimum, Average and Maximum are the least, likely and most seconds left.
 TIME_METRIC = "TimeToExhaustion"
 #: The longest time that is published; it stands for that long or longer.
@@ -47,6 +49,11 @@ WITH_NAME = ("name", "resource-id", "severity")
 NAME_LENGTH, NAME_BYTES = 32, 64
 #: Prefix of the names of all alarms of all deployments.
 EVERY_ALARM = "burstwatch/"
+
+
+def stack_name(deployment: str) -> str:
+    """The name of the stack that the CDK app makes for a deployment."""
+    return "Burstwatch" if deployment == "burstwatch" else f"Burstwatch-{deployment}"
 
 
 def alarm_prefix(deployment: str) -> str:

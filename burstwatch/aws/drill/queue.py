@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from burstwatch.aws.client.deployment import DRILL_QUEUE
+from burstwatch.aws.client.names import DRILL_QUEUE
 from burstwatch.aws.client.session import AWS_ERRORS, Clients
 
 #: Its own messages are all that the queue may hold, and not for long.

@@ -1,9 +1,9 @@
-"""Show the EBS volume types with their limits and sources; with --json also all kinds, settings and permissions."""
+"""Show the EBS volume types with their limits and sources; with --json also all kinds and settings."""
 
 import json
 from argparse import ArgumentParser, Namespace
 
-from burstwatch.cli.catalog import catalog, member_role, scan_policy
+from burstwatch.cli.catalog import catalog, member_role
 from burstwatch.cli.main import Terminal
 from burstwatch.ebs.volume_types import CATALOGUE, HddCredits, SsdCredits, VolumeType
 from burstwatch.formatting import table
@@ -18,16 +18,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="print the CloudFormation template of the read-only role in each further account",
     )
-    form.add_argument(
-        "--policy", action="store_true", help="print the read-only IAM policy that scan needs"
-    )
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
-    """Print the volume types as a table or JSON, or one of the IAM documents."""
-    if args.policy:
-        document = scan_policy()
-    elif args.member_role:
+    """Print the volume types as a table or JSON, or the template of the role."""
+    if args.member_role:
         document = member_role()
     elif args.json:
         document = catalog()

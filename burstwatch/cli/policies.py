@@ -1,0 +1,180 @@
+"""The IAM policy that each command needs: what it reads, and the few things that it changes.
+
+A write is narrowed to what belongs to a deployment, or to our own tag. The calls are checked under the
+policies themselves on emulators that enforce them (`make other-clouds`).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from burstwatch.aws.client.names import DRILL_QUEUE, alarm_prefixes, stack_name
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind, Tagging
+from burstwatch.owner_tags import SNOOZE_TAG
+
+PARTITIONS = ("aws", "aws-cn", "aws-us-gov")
+#: Reads that are not of one kind.
+METRIC_READS = ("cloudwatch:GetMetricData",)
+ALARM_READS = (
+    "cloudwatch:DescribeAlarms",
+    "cloudwatch:ListAlarmMuteRules",
+    "cloudwatch:GetAlarmMuteRule",
+)
+#: Commands that share a policy.
+_LOOK = ("scan", "top", "explain", "export", "backtest", "advise")
+_LOGS = ("episodes", "digest")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """Actions that are allowed on resources.
+
+    ``{stack}`` and ``{deployment}`` are filled in. ``*`` alone is for actions that AWS cannot narrow to a resource.
+    """
+
+    sid: str
+    actions: Sequence[str]
+    resources: Sequence[str] = ("*",)
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_actions(kinds: Iterable[Kind]) -> list[str]:
+    """Every permission that a look needs."""
+    listed = {listing.iam_action for kind in kinds for listing in kind.listings}
+    return sorted(listed | set(METRIC_READS))
+
+
+def policy_of(
+    command: str, *, deployment: str = "burstwatch", stack: str = "", partition: str = "aws"
+) -> dict[str, Any]:
+    """The policy with which a command can do all that it does.
+
+    Every command also calls sts:GetCallerIdentity, which needs no permission.
+
+    Raises:
+        KeyError: for a command that calls nothing of AWS.
+    """
+    names = {"deployment": deployment, "stack": stack or stack_name(deployment)}
+
+    def arn(resource: str) -> str:
+        return resource if resource == "*" else f"arn:{partition}:{resource.format(**names)}"
+
+    statements = []
+    for statement in _statements()[command]:
+        resources = [arn(resource) for resource in statement.resources]
+        statements.append(
+            {
+                "Sid": statement.sid,
+                "Effect": "Allow",
+                "Action": sorted(statement.actions),
+                "Resource": resources[0] if len(resources) == 1 else resources,
+                **({"Condition": dict(statement.conditions)} if statement.conditions else {}),
+            }
+        )
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def commands() -> list[str]:
+    """The names that `policy_of` takes."""
+    return sorted(_statements())
+
+
+def _statements() -> dict[str, tuple[Statement, ...]]:
+    kinds = tuple(find_kinds().values())
+    reads = Statement(sid="Look", actions=(*read_actions(kinds), "ec2:DescribeRegions"))
+    stack = Statement(
+        sid="FindTheDeployment",
+        actions=("cloudformation:DescribeStacks",),
+        resources=("cloudformation:*:*:stack/{stack}/*",),
+    )
+    alarms = Statement(sid="ReadAlarms", actions=("cloudwatch:DescribeAlarms",))
+    metrics = Statement(sid="ReadMetrics", actions=METRIC_READS)
+    log = Statement(
+        sid="ReadTheLog",
+        actions=("logs:FilterLogEvents",),
+        resources=("logs:*:*:log-group:{stack}-*",),
+    )
+    listed = Statement(sid="Look", actions=sorted(set(read_actions(kinds)) - set(METRIC_READS)))
+    return {
+        **dict.fromkeys(_LOOK, (reads,)),
+        **dict.fromkeys(_LOGS, (stack, alarms, metrics, log)),
+        "audit-alarms": (reads, alarms),
+        "delete-alarms": (alarms, metrics, _delete_alarms()),
+        "doctor": (Statement(sid="Look", actions=read_actions(kinds)), stack, *_doctor()),
+        "drill": (stack, alarms, *_drill()),
+        "member": (Statement(sid="Look", actions=read_actions(kinds)),),
+        "snooze": (listed, *_tag(kinds, lambda tagging: tagging.put_action)),
+        "unsnooze": (listed, *_tag(kinds, lambda tagging: tagging.remove_action)),
+    }
+
+
+def _delete_alarms() -> Statement:
+    return Statement(
+        sid="DeleteItsAlarms",
+        actions=("cloudwatch:DeleteAlarms",),
+        resources=[f"cloudwatch:*:*:alarm:{prefix}*" for prefix in alarm_prefixes("{deployment}")],
+    )
+
+
+def _doctor() -> tuple[Statement, ...]:
+    return (
+        Statement(sid="ReadAlarms", actions=ALARM_READS),
+        Statement(sid="ReadQuotas", actions=("lambda:GetAccountSettings",)),
+        Statement(
+            sid="ReadTheDeployment",
+            actions=(
+                "events:DescribeRule", "lambda:GetFunctionConfiguration",
+                "sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic", "sqs:GetQueueAttributes",
+            ),
+            resources=(
+                "events:*:*:rule/{stack}-*", "lambda:*:*:function:{stack}-*", "sns:*:*:{stack}-*", "sqs:*:*:{stack}-*",
+            ),
+        ),
+        # The name of a key says nothing of what it is for.
+        Statement(
+            sid="ReadTheKeyOfTheTopics",
+            actions=("kms:DescribeKey", "kms:GetKeyPolicy"),
+            resources=("kms:*:*:key/*",),
+        ),
+    )  # fmt: skip
+
+
+def _drill() -> tuple[Statement, ...]:
+    return (
+        Statement(
+            sid="AskTheFunction",
+            actions=("lambda:InvokeFunction",),
+            resources=("lambda:*:*:function:{stack}-*",),
+        ),
+        Statement(
+            sid="ListenToATopic",
+            actions=("sns:ListSubscriptionsByTopic", "sns:Subscribe"),
+            resources=("sns:*:*:{stack}-*",),
+        ),
+        # AWS takes no resource for it, and lets only the owner of a topic or of a subscription do it.
+        Statement(sid="StopListening", actions=("sns:Unsubscribe",)),
+        Statement(sid="FindQueuesOfDrills", actions=("sqs:ListQueues",)),
+        Statement(
+            sid="HaveAQueueOfItsOwn",
+            actions=(
+                "sqs:CreateQueue", "sqs:DeleteQueue", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
+                "sqs:SetQueueAttributes",
+            ),
+            resources=(f"sqs:*:*:{DRILL_QUEUE}*",),
+        ),
+    )  # fmt: skip
+
+
+def _tag(kinds: Iterable[Kind], action_of: Callable[[Tagging], str]) -> list[Statement]:
+    """The one tag of a snooze, on what each kind is of."""
+    taggings = {action_of(kind.tagging): kind.tagging for kind in kinds}
+    return [
+        Statement(
+            sid=f"TheSnoozeOf{tagging.service.title()}",
+            actions=(action,),
+            resources=tagging.arns,
+            conditions={"ForAllValues:StringEquals": {"aws:TagKeys": [SNOOZE_TAG]}},
+        )
+        for action, tagging in taggings.items()
+    ]
