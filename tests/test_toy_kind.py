@@ -11,7 +11,7 @@ import pytest
 from burstwatch import kinds
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.look.snapshot import look
-from burstwatch.cli.catalog import read_actions
+from burstwatch.cli.policies import read_actions
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
