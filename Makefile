@@ -44,7 +44,7 @@ check: setup ## the inner loop: format, lint, types, walls and the fast tests
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo >.cache/walls.txt || { cat .cache/walls.txt; exit 1; }
 	@npm run --silent check
-	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not local_cloud and not real and not slow"
+	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not local_cloud and not other_clouds and not fakecloud and not real and not slow"
 
 .PHONY: fix
 fix: setup ## format, and fix what can be fixed
@@ -73,6 +73,7 @@ test: setup .cache/localcloud.stamp .cache/grafana/look.js ## everything, in abo
 	$(MAKE) check || { kill -INT -- -$$cloud; exit 1; }; \
 	$(MAKE) -j 3 --output-sync=target test-cdk test-wheel test-chart || failed=1; \
 	$(MAKE) test-real || failed=1; \
+	$(MAKE) other-clouds || failed=1; \
 	wait $$cloud || failed=1; cat .cache/test-cloud.log; exit $$failed
 
 .PHONY: test-cdk
@@ -130,7 +131,7 @@ test-real: setup .cache/grafana/look.js $(JSII)/node_modules/.package-lock.json 
 
 .PHONY: test-bare
 test-bare: setup .cache/grafana/look.js ## what differs where Prometheus, Chromium, fio and their like are missing
-	@$(BIN)/pytest -q -m "not local_cloud and not slow" $$(grep -lr "program(\|find_program" tests --include='test_*.py' | grep -v local_cloud)
+	@$(BIN)/pytest -q -m "not local_cloud and not other_clouds and not fakecloud and not slow" $$(grep -lr "program(\|find_program" tests --include='test_*.py' | grep -v local_cloud)
 
 .PHONY: test-cloud
 test-cloud: setup .cache/localcloud.stamp .cache/grafana/look.js ## the demo and the dead-man switch on the local cloud
@@ -156,6 +157,20 @@ LOCALCLOUD := demo/localcloud
 	@$(UV) venv --quiet --clear --python $(PYTHON) .cache/lambda-runtime
 	@$(UV) pip install --quiet --require-hashes --python .cache/lambda-runtime/bin/python -r $(LOCALCLOUD)/runtime.txt
 	@touch $@
+
+.cache/localemu.stamp: $(LOCALCLOUD)/localemu.txt $(LOCALCLOUD)/runtime.txt .cache/localcloud.stamp | $(UV)
+	@echo "installing localemu"
+	@$(UV) venv --quiet --clear --python "$$($(PYTHON) tools/find_python.py)" .cache/localemu
+	@$(UV) pip install --quiet --require-hashes --python .cache/localemu/bin/python -r $(LOCALCLOUD)/localemu.txt
+	@touch $@
+
+CLOUD ?= localemu
+.PHONY: other-clouds
+other-clouds: setup .cache/localcloud.stamp ## the template, the rights and the calls on an emulator that others wrote (Python 3.12 or 3.13; CLOUD=fakecloud with FAKECLOUD=PATH)
+	@if [ $(CLOUD) = fakecloud ]; then $(BIN)/pytest -q -m fakecloud; \
+	elif [ -n "$$($(PYTHON) tools/find_python.py)" ]; then $(MAKE) .cache/localemu.stamp && $(BIN)/pytest -q -m other_clouds; \
+	elif [ -n "$(REQUIRE_PROGRAMS)" ]; then echo "localemu needs Python 3.12 or 3.13, and neither was found"; exit 1; \
+	else echo "left out: localemu needs Python 3.12 or 3.13, and neither was found"; fi
 
 .PHONY: demo
 demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about four minutes

@@ -67,6 +67,7 @@ class Stack:
             "EventsTopicArn",
             "SweepFunctionName",
             "RuleName",
+            "LogGroupName",
         )
         return {name: value for name in names for key, value in outputs.items() if name in key}
 

@@ -7,6 +7,8 @@ from typing import Any
 from tools.fleet_tables import RESULTS
 from tools.markdown import markdown_table
 
+DENIED = RESULTS / "denied.json"
+
 
 def attacks_table() -> str:
     """An honest client's scrapes under each attack."""

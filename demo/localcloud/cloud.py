@@ -32,9 +32,14 @@ class LocalCloud:
     """A running local cloud."""
 
     emulator: Emulator
-    endpoint: str
+    port: int
     folder: Path
     log: Path
+
+    @property
+    def endpoint(self) -> str:
+        """Its address for clients, over TLS where it has a certificate."""
+        return f"http{'s' if self.emulator.certificate else ''}://127.0.0.1:{self.port}"
 
     @property
     def account(self) -> str:
@@ -43,9 +48,12 @@ class LocalCloud:
 
     def environment(self, region: str = "us-east-1") -> dict[str, str]:
         """The environment in which the AWS SDKs and CLIs reach it, and only it."""
+        certificate = self.emulator.certificate and str(self.folder / self.emulator.certificate)
+        trusted = dict.fromkeys(("AWS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"), certificate)
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHON") if name in os.environ}
         return {
             **kept,
+            **(trusted if certificate else {}),
             "HOME": str(self.folder / "home"),  # the CDK CLI caches account ids under it
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",
@@ -89,9 +97,7 @@ def local_cloud(*, port: int, log: Path, emulator: Emulator = LOCALSTACK) -> Ite
         with log.open("w") as output:
             process = _start(emulator, folder, port, output)
             try:
-                cloud = LocalCloud(
-                    emulator=emulator, endpoint=f"http://127.0.0.1:{port}", folder=folder, log=log
-                )
+                cloud = LocalCloud(emulator=emulator, port=port, folder=folder, log=log)
                 _wait(cloud, process)
                 yield cloud
             finally:
@@ -123,13 +129,13 @@ def _start(emulator: Emulator, folder: Path, port: int, output: IO[str]) -> subp
 
 
 def _wait(cloud: LocalCloud, process: subprocess.Popen[bytes]) -> None:
-    health = f"{cloud.endpoint}{cloud.emulator.health}"
+    health = f"http://127.0.0.1:{cloud.port}{cloud.emulator.health}"
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
             break
         with contextlib.suppress(OSError, ValueError):
-            with urllib.request.urlopen(health, timeout=2) as reply:  # noqa: S310
+            with urllib.request.urlopen(health, timeout=2) as reply:
                 json.load(reply)
             return
         time.sleep(0.2)

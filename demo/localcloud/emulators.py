@@ -10,9 +10,33 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".cache"
+#: Another account, whose number is its access key.
+MEMBER = "333333333333"
 RUNTIME_PYTHON = CACHE / "lambda-runtime" / "bin" / "python"
 #: What fakecloud's own installer calls it; a binary elsewhere is named by this variable.
 FAKECLOUD = Path(os.environ.get("FAKECLOUD", CACHE / "fakecloud" / "bin" / "fakecloud"))
+
+
+#: What AWS does and an emulator does not, and what stands in for it.
+INSTEAD = {
+    "answer SEARCH, Metrics Insights or metric math": "`monitoring/metric_math` answers them, on LocalStack, localemu and in the strict fake. It knows only the functions that our dashboards use, and refuses any other function by its name. It assumes that a time range may end in the future, and that EPOCH and FILL continue to that end",
+    "evaluate alarms on those (`…-volumes-unknown`, the floor)": "tested on the template",
+    "create dashboards": "tested on the template, and every widget's query on the demo's data",
+    "call custom resources (the cleanup on `cdk destroy`)": "a test against the strict fake checks the handler, a test of the template in which order things are deleted; on localemu the function is called as CloudFormation would call it",
+    "have RDS, EFS, FSx or ElastiCache": "LocalStack answers their lists as an account without any; localemu has them, and the strict fake answers from the services' models",
+    "enforce IAM or topic policies": "localemu does; fakecloud evaluates topic and trust policies as well",
+    "enforce the rights for CloudWatch and EC2": "localemu does",
+    "enforce the policy of a KMS key": "a template test walks alarm, topic and key",
+    "have rules that mute alarms": "the strict fake has",
+    "name a topic after its stack": "`make other-clouds` puts the topics' own names into the policies of the commands",
+    "write the function's log into the group that it names": "`make other-clouds` reads the group that Lambda would choose by itself",
+    "run a function without Docker": "our executor runs it on LocalStack and localemu; on fakecloud the sweep runs in a process of its own with the function's role",
+    "allow GetCallerIdentity to everybody": "the role of the test has a statement for it",
+    "deliver e-mail": "the demo subscribes a queue and an HTTP endpoint",
+    "stop a disabled rule": "the test of the alarm `no-completed-sweep` (the dead-man test) removes the targets of the rule",
+    "split answers into pages, limit or throttle calls": "the strict fake in `tests/fake` does",
+    "refuse datapoints in the namespace `AWS/EBS`": "so the demo can publish a balance",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +44,9 @@ class Emulator:
     """A program that answers as AWS does.
 
     In ``command`` and ``settings``, ``{port}`` stands for the port and ``{folder}`` for the folder that
-    it may write to. ``cannot`` has what AWS does and it does not, each with what stands in for it.
+    it may write to. ``certificate`` is the file in that folder that clients must trust, where the emulator speaks
+    TLS: policies refuse what comes without. ``cannot`` has what AWS does and it does not, each a key of ``INSTEAD``;
+    ``without`` the kinds of resources that it cannot have, each with what it answers.
     """
 
     name: str
@@ -29,7 +55,9 @@ class Emulator:
     command: Sequence[str]
     settings: Mapping[str, str] = field(default_factory=dict)
     health: str
-    cannot: Mapping[str, str]
+    certificate: str = ""
+    cannot: Sequence[str]
+    without: Mapping[str, str] = field(default_factory=dict)
 
     def started_with(self, *, port: int, folder: Path) -> tuple[list[str], dict[str, str]]:
         """The command line and the environment that start it."""
@@ -63,7 +91,21 @@ LOCALSTACK = Emulator(
         "BURSTWATCH_EMULATOR": "localstack",
     },
     health="/_localstack/health",
-    cannot={},
+    cannot=(
+        "answer SEARCH, Metrics Insights or metric math",
+        "evaluate alarms on those (`…-volumes-unknown`, the floor)",
+        "create dashboards",
+        "call custom resources (the cleanup on `cdk destroy`)",
+        "have RDS, EFS, FSx or ElastiCache",
+        "enforce IAM or topic policies",
+        "enforce the policy of a KMS key",
+        "have rules that mute alarms",
+        "run a function without Docker",
+        "deliver e-mail",
+        "stop a disabled rule",
+        "split answers into pages, limit or throttle calls",
+        "refuse datapoints in the namespace `AWS/EBS`",
+    ),
 )
 LOCALEMU = Emulator(
     name="localemu",
@@ -75,11 +117,29 @@ LOCALEMU = Emulator(
         "LOCALEMU_HOST": "localhost:{port}",
         "BURSTWATCH_EMULATOR": "localemu",
         "IAM_ENFORCEMENT": "1",
-        "ROOT_ACCESS_KEYS": "test",
+        "ROOT_ACCESS_KEYS": f"test,{MEMBER}",
         "BURSTWATCH_DECISIONS": "{folder}/decisions.jsonl",
+        "CUSTOM_SSL_CERT_PATH": "{folder}/server.pem",
     },
+    certificate="server.pem",
     health="/_localemu/health",
-    cannot={},
+    cannot=(
+        "answer SEARCH, Metrics Insights or metric math",
+        "evaluate alarms on those (`…-volumes-unknown`, the floor)",
+        "call custom resources (the cleanup on `cdk destroy`)",
+        "enforce the policy of a KMS key",
+        "have rules that mute alarms",
+        "name a topic after its stack",
+        "write the function's log into the group that it names",
+        "run a function without Docker",
+        "deliver e-mail",
+        "split answers into pages, limit or throttle calls",
+        "refuse datapoints in the namespace `AWS/EBS`",
+    ),
+    without={
+        "docdb_instance_cpu": "refuses the engine docdb",
+        "elasticache_node_cpu": "lists a cluster without its nodes",
+    },
 )
 FAKECLOUD_STRICT = Emulator(
     name="fakecloud",
@@ -87,6 +147,24 @@ FAKECLOUD_STRICT = Emulator(
     account="123456789012",
     command=(str(FAKECLOUD), "--addr", "127.0.0.1:{port}", "--iam", "strict", "--enforce-quotas"),
     health="/_fakecloud/health",
-    cannot={},
+    cannot=(
+        "enforce the rights for CloudWatch and EC2",
+        "run a function without Docker",
+        "allow GetCallerIdentity to everybody",
+    ),
+    without={
+        **dict.fromkeys(
+            (
+                "docdb_instance_cpu",
+                "neptune_instance_cpu",
+                "rds_instance_cpu",
+                "rds_instance_ebs",
+                "rds_storage",
+            ),
+            "makes databases in Docker only",
+        ),
+        "ec2_instance_ebs": "does not say what an instance sustains",
+        **dict.fromkeys(("fsx_file_server", "fsx_hdd_volume"), "does not know FSx"),
+    },
 )
 EMULATORS = (LOCALSTACK, LOCALEMU, FAKECLOUD_STRICT)

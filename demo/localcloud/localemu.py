@@ -4,9 +4,13 @@ Beside what ``repairs`` has:
 
 - Its code needs Python 3.13 for one name, which 3.12 has in another module.
 - It checks the rights for two services under names that IAM does not have (``IAM_PREFIXES``).
-- It knows none of CloudWatch's condition keys and no resource of four of its actions, so that it refuses
-  calls that AWS allows: `cloudwatch:namespace`, `cloudwatch:AlarmActions`, the alarms of DeleteAlarms,
-  and those of the tags.
+- The ARN of a bucket names no account, and so it has no `aws:ResourceAccount`, which CDK's own roles demand.
+- It knows none of CloudWatch's condition keys (`cloudwatch:namespace`, `cloudwatch:AlarmActions`).
+- It does not know what the requests DeleteAlarms, those for the tags of an alarm, CreateTags and DeleteTags are
+  about, and it names a rule of the default bus after that bus.
+- It evaluates an alarm once in all of its periods together, where AWS does it every minute at the latest; and it
+  looks at older datapoints as well, where AWS looks at the newest, as many as the alarm has periods.
+- A database has run for as long as it exists here, where what is played for it begins before.
 - A function reaches it over plain HTTP, and the policies of topics and queues refuse that.
 
 Each decision is a line of JSON in the file ``BURSTWATCH_DECISIONS``: caller, action, resource, the
@@ -23,12 +27,14 @@ from typing import Any
 
 import typing_extensions
 
-from demo.localcloud.repairs import LOOPBACK, repair
+from demo.localcloud.repairs import LOOPBACK, began_a_week_ago, repair
 
 #: IAM's prefix of a service, where it differs from the name of its model.
 IAM_PREFIXES = {"efs": "elasticfilesystem", "resourcegroupstaggingapi": "tag"}
-#: Where a request names the alarms that it is about.
-NAMES_OF_ALARMS, ARN_OF_ALARM = "AlarmNames", "ResourceARN"
+#: The type of what has an id of EC2, by its beginning.
+EC2_TYPES = {"i": "instance", "vol": "volume"}
+#: How often an alarm is evaluated at the least.
+EVALUATED_S = 5.0
 _written = threading.Lock()
 _several = threading.local()
 
@@ -41,7 +47,7 @@ def _action_names(original: Callable[[str, str], list[str]]) -> Callable[[str, s
 
 
 def _resource_arns(original: Callable[..., str]) -> Callable[..., str]:
-    """Name the alarms of a request; a request about several is decided for each."""
+    """Name what a request is about as AWS does; one about several things is decided for each."""
 
     def build_resource_arn(
         service: str,
@@ -51,14 +57,21 @@ def _resource_arns(original: Callable[..., str]) -> Callable[..., str]:
         account_id: str,
     ) -> str:
         request = request_params or {}
+        start = f"arn:aws:{service}:{region}:{account_id}"
         _several.arns = []
-        if service == "cloudwatch" and request.get(NAMES_OF_ALARMS) and operation == "DeleteAlarms":
-            start = f"arn:aws:cloudwatch:{region}:{account_id}:alarm:"
-            _several.arns = [start + name for name in request[NAMES_OF_ALARMS]]
+        if service == "cloudwatch" and operation == "DeleteAlarms":
+            _several.arns = [f"{start}:alarm:{name}" for name in request["AlarmNames"]]
+        elif service == "cloudwatch" and "ResourceARN" in request:
+            _several.arns = [str(request["ResourceARN"])]
+        elif service == "ec2" and operation in {"CreateTags", "DeleteTags"}:
+            _several.arns = [
+                f"{start}:{EC2_TYPES[thing.partition('-')[0]]}/{thing}"
+                for thing in request["Resources"]
+            ]
+        if _several.arns:
             return str(_several.arns[0])
-        if service == "cloudwatch" and request.get(ARN_OF_ALARM):
-            return str(request[ARN_OF_ALARM])
-        return original(service, operation, request_params, region, account_id)
+        arn = original(service, operation, request_params, region, account_id)
+        return arn.replace(":rule/default/", ":rule/")
 
     return build_resource_arn
 
@@ -66,6 +79,7 @@ def _resource_arns(original: Callable[..., str]) -> Callable[..., str]:
 def _condition_keys(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
     def build_conditions(context: Any, caller: Any) -> dict[str, Any]:  # noqa: ANN401 - localemu's
         keys = original(context, caller)
+        keys.setdefault("aws:ResourceAccount", context.account_id)
         request = context.service_request or {}
         if context.service.service_name == "cloudwatch":
             if "Namespace" in request:
@@ -120,6 +134,26 @@ def _repair_rights() -> None:
     evaluator.evaluate = _written_down(evaluator.evaluate, os.environ["BURSTWATCH_DECISIONS"])
 
 
+def _repair_alarms_and_databases() -> None:
+    alarms = import_module("localemu.services.cloudwatch.alarm_scheduler")
+
+    class Often(alarms.Scheduler):  # type: ignore[misc, name-defined]
+        """Evaluates each alarm every few seconds."""
+
+        def schedule(self, *args: Any, period: float, **options: Any) -> Any:  # noqa: ANN401 - localemu's
+            return super().schedule(*args, period=min(period, EVALUATED_S), **options)
+
+    def is_exceeded(values: list[float | None], alarm: dict[str, Any]) -> bool:
+        newest: bool = exceeds(values[: alarm["EvaluationPeriods"]], alarm)
+        return newest
+
+    exceeds = alarms.is_threshold_exceeded
+    alarms.is_threshold_exceeded = is_exceeded
+    alarms.Scheduler = Often
+    database = import_module("moto.rds.models").DBInstance
+    database.__init__ = began_a_week_ago(database.__init__, "instance_create_time")
+
+
 def _executor() -> type[Any]:
     from localemu import config  # noqa: PLC0415
     from localemu.utils.ssl import get_cert_pem_file_path  # noqa: PLC0415
@@ -145,6 +179,7 @@ def main() -> None:
 
     repair("localemu")
     _repair_rights()
+    _repair_alarms_and_databases()
     for module in (
         "invocation.runtime_executor", "invocation.execution_environment", "invocation.version_manager", "provider",
     ):  # fmt: skip

@@ -2,7 +2,8 @@
 
 Both ask their metric store once for each period, and take no expression in GetMetricData (both in
 ``metric_store``). An alarm that is updated forgets its state, which AWS leaves unchanged. The list of
-credit specifications never ends. An instance has run for as long as it exists here, where what is
+credit specifications never ends. A list that they do not have, such as RDS's or that of mute rules, fails,
+where an account without any such thing lists none. An instance has run for as long as it exists here, where what is
 played for it begins a day before. The values of filters have no wildcards, which AWS's have. They listen
 on every interface, whatever address they are told. And they run functions only in Docker, which
 ``executor`` does not.
@@ -31,6 +32,12 @@ def repair(package: str) -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     _listen_on_loopback()
     _repair_moto()
+    exceptions = import_module(f"{package}.aws.handlers.service").ServiceExceptionSerializer
+    exceptions.create_exception_response = _with_empty_lists(
+        exceptions.create_exception_response, package
+    )
+    skeleton = import_module(f"{package}.aws.skeleton").Skeleton
+    skeleton.on_not_implemented_error = _with_empty_answers(skeleton.on_not_implemented_error)
     helper = import_module(f"{package}.services.cloudwatch.cloudwatch_database_helper")
     cloudwatch = import_module(f"{package}.services.cloudwatch.provider_v2").CloudwatchProvider
     helper.CloudwatchDatabase.get_metric_data_stat = read_statistic
@@ -44,8 +51,47 @@ def _repair_moto() -> None:
     from moto.ec2.responses.instances import InstanceResponse  # noqa: PLC0415
 
     utils.instance_value_in_filter_values = _with_wildcards(utils.instance_value_in_filter_values)
-    Instance.__init__ = _launched_before(Instance.__init__)
+    Instance.__init__ = began_a_week_ago(Instance.__init__, "launch_time")
     InstanceResponse.describe_instance_credit_specifications = _only_standard
+
+
+def _nothing(operation: Any) -> dict[str, list[Any]] | None:  # noqa: ANN401 - botocore's
+    """What an account that has nothing answers to a list; None for another operation."""
+    if operation is None or not operation.name.startswith(("Describe", "List")):
+        return None
+    members = operation.output_shape.members if operation.output_shape else {}
+    # AWS says an empty list; an answer without one would be one that was cut.
+    return {name: [] for name, shape in members.items() if shape.type_name == "list"}
+
+
+def _with_empty_lists(original: Callable[..., Any], package: str) -> Callable[..., Any]:
+    """Answer lists of a service that is not there as an account without any such resource does."""
+    serializers = import_module(f"{package}.aws.protocol.serializer")
+
+    def respond(handler: object, error: Exception, context: Any) -> Any:  # noqa: ANN401 - the emulator's
+        nothing = _nothing(context.operation) if isinstance(error, NotImplementedError) else None
+        if nothing is None:
+            return original(handler, error, context)
+        serializer = serializers.create_serializer(context.service, context.protocol)
+        return serializer.serialize_to_response(
+            nothing, context.operation, context.request.headers, context.request_id
+        )
+
+    return respond
+
+
+def _with_empty_answers(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Answer lists that a service of the emulator lacks as an account without any such thing does."""
+
+    def respond(skeleton: object, serializer: Any, context: Any, error: Exception) -> Any:  # noqa: ANN401 - the emulator's
+        nothing = _nothing(context.operation)
+        if nothing is None:
+            return original(skeleton, serializer, context, error)
+        return serializer.serialize_to_response(
+            nothing, context.operation, context.request.headers, context.request_id
+        )
+
+    return respond
 
 
 def _with_kept_states(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,13 +128,13 @@ def _with_wildcards(original: Callable[[Any, Any], bool]) -> Callable[[Any, Any]
     return is_in
 
 
-def _launched_before(original: Callable[..., None]) -> Callable[..., None]:
-    """Make an instance that was launched a week ago."""
+def began_a_week_ago(original: Callable[..., None], attribute: str) -> Callable[..., None]:
+    """Make a thing that has been there for a week, by the time in one of its attributes."""
 
     @wraps(original)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401, N807 - moto's
         original(self, *args, **kwargs)
-        self.launch_time -= timedelta(days=7)
+        setattr(self, attribute, getattr(self, attribute) - timedelta(days=7))
 
     return __init__
 

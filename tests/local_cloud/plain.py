@@ -32,15 +32,7 @@ def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
     """Deploy it, drain a volume, hear the page, and delete it."""
     credentials = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
     clients = Clients(region, endpoint_url=cloud.endpoint, credentials=credentials)
-    function_and_template(folder, at=0)
-    bucket = f"plain-{region}"
-    clients("s3").create_bucket(
-        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": region}
-    )
-    clients("s3").upload_file(
-        str(folder / "burstwatch-lambda.zip"), bucket, "burstwatch-lambda.zip"
-    )
-    outputs = _deploy(clients, (folder / "burstwatch-template.json").read_text(), bucket)
+    outputs = deploy_plain(clients, folder)
     topic = next(value for key, value in outputs.items() if "PageTopicArn" in key)
     inbox = Inbox(clients("sns"), clients("sqs"), endpoint=cloud.endpoint)
     inbox.subscribe(f"page-of-{DEPLOYMENT}", topic, http=False)
@@ -65,7 +57,21 @@ def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
     return Plain(volume=volume, pages=pages, left=[one["FunctionName"] for one in functions])
 
 
-def _deploy(clients: Clients, template: str, bucket: str) -> dict[str, str]:
+def deploy_plain(clients: Clients, folder: Path) -> dict[str, str]:
+    """Build the package and the template in a folder, and deploy them. Returns the outputs."""
+    function_and_template(folder, at=0)
+    bucket = f"plain-{clients.region}"
+    clients("s3").create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": clients.region}
+    )
+    clients("s3").upload_file(
+        str(folder / "burstwatch-lambda.zip"), bucket, "burstwatch-lambda.zip"
+    )
+    template = (folder / "burstwatch-template.json").read_text(encoding="utf-8")
+    return _make_stack(clients, template, bucket)
+
+
+def _make_stack(clients: Clients, template: str, bucket: str) -> dict[str, str]:
     cloudformation = clients("cloudformation")
     machine = "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
     given = {
@@ -83,7 +89,9 @@ def _deploy(clients: Clients, template: str, bucket: str) -> dict[str, str]:
         Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in given.items()],
     )
     try:
-        cloudformation.get_waiter("stack_create_complete").wait(StackName=DEPLOYMENT)
+        cloudformation.get_waiter("stack_create_complete").wait(
+            StackName=DEPLOYMENT, WaiterConfig={"Delay": 3}
+        )
     except WaiterError as error:
         events = cloudformation.describe_stack_events(StackName=DEPLOYMENT)["StackEvents"]
         failed = [one for one in events if "FAILED" in one["ResourceStatus"]]

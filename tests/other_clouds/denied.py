@@ -1,0 +1,207 @@
+"""Each permission of the sweep's role taken away in turn, and what the monitor then says, and on which topic."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstwatch.aws.client.names import ALARM_PERIOD_S, alarm_prefix
+from burstwatch.aws.client.session import Clients
+from demo.localcloud.cloud import LocalCloud
+from tests.local_cloud.plain import DEPLOYMENT, deploy_plain
+from tests.other_clouds.account import NAME, Metrics, find_resources, make_resources, put_alarm_of
+from tests.other_clouds.rights import NOT_CALLED_HERE, Policy, permissions, policy_of_role, without
+
+DELETES = "cloudwatch:DeleteAlarms"
+#: How long an alarm must have been OK before a sweep deletes it, and how long that may take.
+OVER_S, PATIENCE_S = 2.0 * ALARM_PERIOD_S + 5.0, 300.0
+#: What is in danger is drained to this share, and stays there.
+LEFT = 0.01
+#: Where ids are in the names of failed parts.
+IDS = re.compile(r"\b(?:vol|i|fs|orders|graph)\b[\w.-]*(?: and \d+ more)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a sweep says under some rights.
+
+    ``parts`` are the parts that its log says failed. ``told`` are the alarms that are raised by it, with
+    their topics. ``victim`` is what becomes of the volume in danger: *paged*, *unknown* or *not listed*.
+    """
+
+    parts: tuple[str, ...]
+    told: tuple[str, ...]
+    victim: str
+
+
+class Denials:
+    """One deployment of the plain template, whose function is asked to sweep again and again."""
+
+    def __init__(self, cloud: LocalCloud, clients: Clients) -> None:
+        self._clients, self._account = clients, cloud.account
+        self._function, self._role, self._policy_name = "", "", ""
+        self._health: list[dict[str, Any]] = []
+        self._sweeps = 0
+
+    def play(self, folder: Path) -> dict[str, Said]:
+        """By permission, under the empty name with every one, and by what is wrong with a policy."""
+        make_resources(self._clients)
+        resources = find_resources(self._clients, self._account)
+        volumes = [r for kind, r in resources if kind.name == "ebs_volume"]
+        (self._victim,) = (volume for volume in volumes if volume.name == NAME)
+        self._calm = next(volume for volume in volumes if volume.name != NAME)
+        self._metrics = Metrics(self._clients, resources)
+        self._metrics.put_past(lambda resource: resource.id == self._victim.id)
+        outputs = deploy_plain(self._clients, folder)
+        self._function = _named(outputs, "SweepFunctionName")
+        self._silence(_named(outputs, "RuleName"))
+        functions = self._clients("lambda")
+        arn = functions.get_function_configuration(FunctionName=self._function)["Role"]
+        self._role = arn.rpartition("/")[2]
+        ((self._policy_name, policy),) = policy_of_role(self._clients, self._role).items()
+        self._health = self._clients("cloudwatch").describe_alarms()["MetricAlarms"]
+        put_alarm_of(self._clients, DEPLOYMENT, self._calm)
+        said = {"": self._sweep(policy)}
+        tried = [action for action, _ in permissions(policy) if action not in NOT_CALLED_HERE]
+        # An alarm that is over can be deleted only some time later.
+        for action in sorted(tried, key=lambda action: action == DELETES):
+            if action == DELETES:
+                self._wait_until_over()
+            said[action] = self._sweep(without(policy, action))
+        return said | {fault: self._sweep(wrong) for fault, wrong in planted(policy)}
+
+    def _silence(self, rule: str) -> None:
+        events = self._clients("events")
+        targets = events.list_targets_by_rule(Rule=rule)["Targets"]
+        events.remove_targets(Rule=rule, Ids=[target["Id"] for target in targets])
+
+    def _sweep(self, policy: Policy) -> Said:
+        """One sweep by a function that starts anew, beside an alarm that is over and none of what is in danger."""
+        self._metrics.put_until(time.time(), {self._victim.key: LEFT}, is_loaded=True)
+        self._set_the_scene()
+        self._clients("iam").put_role_policy(
+            RoleName=self._role, PolicyName=self._policy_name, PolicyDocument=json.dumps(policy)
+        )
+        self._start_anew()
+        reply = self._clients("lambda").invoke(FunctionName=self._function, Payload=b"{}")
+        answer: dict[str, Any] = json.loads(reply["Payload"].read())
+        lines = self._read_log()
+        parts = (line["part"] for line in lines if line.get("message") == "part failed")
+        told = [*self._made_alarms(), *self._raised(answer)]
+        return Said(
+            parts=tuple(sorted({IDS.sub("ID", part) for part in parts})),
+            told=tuple(sorted(told)),
+            victim=self._became(answer),
+        )
+
+    def _set_the_scene(self) -> None:
+        """No alarm of what is in danger, and no tag on the alarm of the heartbeat."""
+        cloudwatch = self._clients("cloudwatch")
+        own = [name for name in self._own_alarms() if self._calm.id not in name]
+        if own:
+            cloudwatch.delete_alarms(AlarmNames=own)
+        for alarm in self._health:
+            arn = alarm["AlarmArn"]
+            tags = cloudwatch.list_tags_for_resource(ResourceARN=arn)["Tags"]
+            if tags:
+                keys = [tag["Key"] for tag in tags]
+                cloudwatch.untag_resource(ResourceARN=arn, TagKeys=keys)
+
+    def _start_anew(self) -> None:
+        """Nothing is remembered from the sweep before."""
+        self._sweeps += 1
+        functions = self._clients("lambda")
+        settings = functions.get_function_configuration(FunctionName=self._function)["Environment"]
+        functions.update_function_configuration(
+            FunctionName=self._function,
+            Environment={"Variables": {**settings["Variables"], "SWEEP": str(self._sweeps)}},
+        )
+        functions.get_waiter("function_updated_v2").wait(
+            FunctionName=self._function, WaiterConfig={"Delay": 1}
+        )
+
+    def _read_log(self) -> list[dict[str, Any]]:
+        """What the last invocation has logged."""
+        group = f"/aws/lambda/{self._function}"
+        for _ in range(20):
+            try:
+                pages = self._clients("logs").get_paginator("filter_log_events")
+                events = [e for page in pages.paginate(logGroupName=group) for e in page["events"]]
+            except self._clients("logs").exceptions.ResourceNotFoundException:
+                events = []
+            messages = [event["message"] for event in events]
+            starts = [at for at, text in enumerate(messages) if text.startswith("START ")]
+            if len(starts) == self._sweeps and messages[-1].startswith("REPORT "):
+                lines = messages[starts[-1] :]
+                return [json.loads(line) for line in lines if line.startswith("{")]
+            time.sleep(0.5)
+        msg = f"the log of sweep {self._sweeps} has not arrived"
+        raise AssertionError(msg)
+
+    def _wait_until_over(self) -> None:
+        """Until the alarm of what is well has been OK for long enough."""
+        cloudwatch, deadline = self._clients("cloudwatch"), time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            (alarm,) = cloudwatch.describe_alarms(
+                AlarmNamePrefix=f"{alarm_prefix(DEPLOYMENT)}{self._calm.id}"
+            )["MetricAlarms"]
+            lasted_s = time.time() - alarm["StateTransitionedTimestamp"].timestamp()
+            if alarm["StateValue"] == "OK" and lasted_s > OVER_S:
+                return
+            time.sleep(1.0)
+        msg = "the alarm of what is well is not OK"
+        raise AssertionError(msg)
+
+    def _own_alarms(self) -> list[str]:
+        prefix = alarm_prefix(DEPLOYMENT)
+        alarms = self._clients("cloudwatch").describe_alarms(AlarmNamePrefix=prefix)
+        return [alarm["AlarmName"] for alarm in alarms["MetricAlarms"]]
+
+    def _made_alarms(self) -> Iterator[str]:
+        """The alarms that the sweep made, the volume's among them, each with its topic."""
+        for name in self._own_alarms():
+            if self._calm.id not in name:
+                _, _, *path, severity = name.split("/")
+                subject = "the volume" if self._victim.id in name else IDS.sub("ID", path[-1])
+                yield f"{subject} ({'page' if severity == 'critical' else 'notice'})"
+
+    def _raised(self, answer: dict[str, Any]) -> Iterator[str]:
+        """The stack's own alarms that these numbers raise, if five periods are the same."""
+        seen = {**answer, "SweepCompleted": float(answer["completed"])}
+        for alarm in self._health:
+            value = seen.get(alarm.get("MetricName", ""))
+            if value is None or alarm["Namespace"] != "Burstwatch":
+                continue
+            is_less = alarm["ComparisonOperator"].startswith("LessThan")
+            if value < alarm["Threshold"] if is_less else value >= alarm["Threshold"]:
+                topic = self._topic_of(alarm["AlarmActions"][0])
+                yield f"{alarm['AlarmName'].removeprefix(f'burstwatch-{DEPLOYMENT}-')} ({topic})"
+
+    def _became(self, answer: dict[str, Any]) -> str:
+        if any(self._victim.id in name for name in self._own_alarms()):
+            return "paged"
+        in_danger = answer["ResourcesCritical"] + answer["ResourcesExhausted"]
+        return (
+            "critical" if in_danger else "unknown" if answer["ResourcesUnknown"] else "not listed"
+        )
+
+    def _topic_of(self, arn: str) -> str:
+        attributes = self._clients("sns").get_topic_attributes(TopicArn=arn)["Attributes"]
+        return "page" if "critical" in attributes["DisplayName"] else "notice"
+
+
+def planted(policy: Policy) -> Iterator[tuple[str, Policy]]:
+    """Policies that are wrong as a mistake in the template would make them."""
+    text = json.dumps(policy)
+    prefix, namespace = f":alarm:{alarm_prefix(DEPLOYMENT)}", '"cloudwatch:namespace": "Burstwatch"'
+    yield "an action is missing", without(policy, "cloudwatch:PutMetricAlarm")
+    yield "a prefix is too narrow", json.loads(text.replace(f"{prefix}*", f"{prefix}db-*"))
+    yield "a condition is too tight", json.loads(text.replace(namespace, namespace.lower()))
+
+
+def _named(outputs: dict[str, str], name: str) -> str:
+    (value,) = (value for key, value in outputs.items() if name in key)
+    return value

@@ -1,0 +1,95 @@
+"""The template, the rights and the calls, on an emulator that others wrote and that enforces rights."""
+
+import json
+
+import pytest
+
+from burstwatch.kinds import find_kinds
+from demo.localcloud.cloud import LocalCloud
+from demo.localcloud.emulators import LOCALEMU, MEMBER
+from tests.other_clouds.denied import Said
+from tests.other_clouds.rights import NOT_CALLED_HERE, read_decisions, unused
+from tests.other_clouds.watched import ENDS, REGION, Watched, resource_of
+from tools.security_tables import DENIED
+
+pytestmark = pytest.mark.other_clouds
+#: Permissions that the member's role has for what is not in that account.
+NOT_IN_THE_MEMBER = {"tag:GetResources"}
+
+
+def test_every_kind_that_the_emulator_has_is_found(watched: Watched) -> None:
+    """A kind that is missing is one of those that it is known not to have."""
+    assert set(find_kinds()) - watched.kinds == set(LOCALEMU.without)
+
+
+def test_whatever_drains_is_told_once_in_every_unit_and_ends(watched: Watched) -> None:
+    states: dict[str, list[str]] = {}
+    for _, alarm, state in watched.heard:
+        resource = resource_of(alarm) if alarm.startswith("burstwatch/") else ""
+        if resource in watched.drained:
+            states.setdefault(resource, []).append(state)
+    assert states.keys() == watched.drained.keys()
+    assert any(resource.startswith(f"{MEMBER}.{REGION}/") for resource in states)
+    for resource, heard in states.items():
+        ended = (
+            [["ALARM", "OK"]] if watched.drained[resource] == ENDS else [["ALARM"], ["ALARM", "OK"]]
+        )
+        assert heard in ended, resource
+
+
+def test_every_command_does_its_work_with_its_own_policy(watched: Watched) -> None:
+    failed = {name: ran for name, ran in watched.ran.items() if ran.code != 0}
+    assert set(failed) <= {"doctor"}, failed
+    checks = [json.loads(line) for line in watched.ran["doctor"].out.splitlines()]
+    wrong = {check["check"] for check in checks if check["state"] in {"failed", "unknown"}}
+    assert wrong <= set(), wrong
+
+
+def test_every_call_of_the_functions_and_the_commands_is_allowed(
+    cloud: LocalCloud, watched: Watched, said: dict[str, Said]
+) -> None:
+    """What the other play takes away is its own: there the calls are refused on purpose."""
+    assert said
+    roles = {*watched.policies, *(ran.role for ran in watched.ran.values())}
+    decisions = [one for one in read_decisions(cloud) if one.role in roles]
+    assert {one.role for one in decisions} == roles
+    assert not [one for one in decisions if not one.allowed]
+
+
+def test_every_permission_of_the_stack_is_used_or_has_a_reason(
+    cloud: LocalCloud, watched: Watched
+) -> None:
+    decisions = read_decisions(cloud)
+    for role, policies in watched.policies.items():
+        excused = NOT_IN_THE_MEMBER if role == "burstwatch-member" else set(NOT_CALLED_HERE)
+        own = [decision for decision in decisions if decision.role == role]
+        assert unused(policies, own) <= excused, role
+
+
+def test_the_role_of_a_member_account_is_refused_without_the_external_id(watched: Watched) -> None:
+    assert watched.stranger == "AccessDenied"
+
+
+def test_the_digest_is_sent_and_nothing_is_left_at_the_end(watched: Watched) -> None:
+    assert watched.digest["title"]
+    assert ("sqs:notice", "", "") in watched.heard
+    assert [answer["Status"] for answer in watched.answers] == ["SUCCESS", "SUCCESS"]
+    assert watched.alarms_left == []
+
+
+def test_a_permission_that_is_missing_is_told_and_hides_no_danger(said: dict[str, Said]) -> None:
+    assert said[""] == Said(parts=(), told=("the volume (page)",), victim="paged")
+    for action, told in said.items():
+        assert not action or (told.parts and told.told), f"without {action} nothing is said"
+
+
+def test_a_fault_in_the_policy_is_seen(said: dict[str, Said]) -> None:
+    for fault in ("an action is missing", "a prefix is too narrow", "a condition is too tight"):
+        assert "no-completed-sweep (page)" in said[fault].told
+
+
+def test_the_docs_say_what_each_missing_permission_does(said: dict[str, Said]) -> None:
+    """The table of docs/security.md is made from this file: run `make other-clouds UPDATE=1` to write it anew."""
+    expected = json.loads(DENIED.read_text(encoding="utf-8"))
+    found = {action: [*one.parts] for action, one in said.items() if ":" in action}
+    assert found == {one["action"]: one["parts"] for one in expected}
