@@ -72,8 +72,8 @@ test: setup .cache/localcloud.stamp .cache/grafana/look.js ## everything, in abo
 	trap 'kill -INT -- -$$cloud; exit 130' INT TERM; \
 	$(MAKE) check || { kill -INT -- -$$cloud; exit 1; }; \
 	$(MAKE) -j 3 --output-sync=target test-cdk test-wheel test-chart || failed=1; \
-	$(MAKE) test-real || failed=1; \
 	$(MAKE) other-clouds || failed=1; \
+	$(MAKE) test-real || failed=1; \
 	wait $$cloud || failed=1; cat .cache/test-cloud.log; exit $$failed
 
 .PHONY: test-cdk
@@ -150,15 +150,18 @@ fuzz: setup ## every parser with inputs that are guided by the code they reach (
 	@.cache/fuzz/venv/bin/python -m tests.fuzz $(MINUTES) $(TARGETS)
 
 LOCALCLOUD := demo/localcloud
-.cache/localcloud.stamp: $(LOCALCLOUD)/localstack.txt $(LOCALCLOUD)/runtime.txt | $(UV)
-	@echo "installing the local cloud"
-	@$(UV) venv --quiet --clear --python $(PYTHON) .cache/localstack
-	@$(UV) pip install --quiet --require-hashes --python .cache/localstack/bin/python -r $(LOCALCLOUD)/localstack.txt
+.cache/lambda-runtime.stamp: $(LOCALCLOUD)/runtime.txt | $(UV)
 	@$(UV) venv --quiet --clear --python $(PYTHON) .cache/lambda-runtime
 	@$(UV) pip install --quiet --require-hashes --python .cache/lambda-runtime/bin/python -r $(LOCALCLOUD)/runtime.txt
 	@touch $@
 
-.cache/localemu.stamp: $(LOCALCLOUD)/localemu.txt $(LOCALCLOUD)/runtime.txt .cache/localcloud.stamp | $(UV)
+.cache/localcloud.stamp: $(LOCALCLOUD)/localstack.txt .cache/lambda-runtime.stamp | $(UV)
+	@echo "installing the local cloud"
+	@$(UV) venv --quiet --clear --python $(PYTHON) .cache/localstack
+	@$(UV) pip install --quiet --require-hashes --python .cache/localstack/bin/python -r $(LOCALCLOUD)/localstack.txt
+	@touch $@
+
+.cache/localemu.stamp: $(LOCALCLOUD)/localemu.txt .cache/lambda-runtime.stamp | $(UV)
 	@echo "installing localemu"
 	@$(UV) venv --quiet --clear --python "$$($(PYTHON) tools/find_python.py)" .cache/localemu
 	@$(UV) pip install --quiet --require-hashes --python .cache/localemu/bin/python -r $(LOCALCLOUD)/localemu.txt
@@ -166,10 +169,10 @@ LOCALCLOUD := demo/localcloud
 
 CLOUD ?= localemu
 .PHONY: other-clouds
-other-clouds: setup .cache/localcloud.stamp ## the template, the rights and the calls on an emulator that others wrote (Python 3.12 or 3.13; CLOUD=fakecloud with FAKECLOUD=PATH)
-	@if [ $(CLOUD) = fakecloud ]; then $(BIN)/pytest -q -m fakecloud; \
-	elif [ -n "$$($(PYTHON) tools/find_python.py)" ]; then $(MAKE) .cache/localemu.stamp && $(BIN)/pytest -q -m other_clouds; \
-	elif [ -n "$(REQUIRE_PROGRAMS)" ]; then echo "localemu needs Python 3.12 or 3.13, and neither was found"; exit 1; \
+other-clouds: ## the template, the rights and the calls on an emulator that others wrote (Python 3.12 or 3.13); CLOUD=fakecloud FAKECLOUD=PATH is another, UPDATE=1 writes the table of the docs
+	@if [ $(CLOUD) = fakecloud ]; then $(MAKE) setup && $(BIN)/pytest -q -m fakecloud; \
+	elif [ -n "$$($(PYTHON) tools/find_python.py)" ]; then $(MAKE) -j 4 setup .cache/localemu.stamp && $(BIN)/pytest -q -m other_clouds; \
+	elif [ -n "$$REQUIRE_PROGRAMS" ]; then echo "localemu needs Python 3.12 or 3.13, and neither was found"; exit 1; \
 	else echo "left out: localemu needs Python 3.12 or 3.13, and neither was found"; fi
 
 .PHONY: demo

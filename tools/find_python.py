@@ -34,7 +34,9 @@ def _candidates() -> Iterator[str]:
 def _version(path: str) -> tuple[int, ...]:
     ask = "import ensurepip, sys; print(*sys.version_info[:2])"
     try:
-        done = subprocess.run([path, "-c", ask], capture_output=True, text=True, check=True)
+        done = subprocess.run(  # noqa: S603 - an interpreter of this machine
+            [path, "-c", ask], capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return ()
     return tuple(map(int, done.stdout.split()))

@@ -14,7 +14,7 @@ from burstwatch.config import SETTINGS
 from burstwatch.kinds import find_kinds
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
-from tools import fleet_tables, measured, security_tables
+from tools import emulator_tables, fleet_tables, measured, security_tables
 from tools.markdown import markdown_table
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +24,8 @@ EXPORTER = ROOT / "docs" / "exporter.md"
 BACKTEST = ROOT / "docs" / "backtest.md"
 ALERTING = ROOT / "docs" / "alerting.md"
 FLEETS = ROOT / "docs" / "fleets.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 SECURITY = ROOT / "docs" / "security.md"
 RECORDINGS = ROOT / "docs" / "recordings.md"
 RESULTS = ROOT / "benchmarks" / "results"
@@ -325,7 +327,10 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         for path in sorted(RECORDED.glob("*.[cj]s*"))
         if f"<!-- {path.name} -->" in RECORDINGS.read_text(encoding="utf-8")
     },
+    CONTRIBUTING: {"emulators": emulator_tables.emulators_table},
+    ARCHITECTURE: {"gaps": emulator_tables.gaps_table},
     SECURITY: {
+        "denied": security_tables.denied_table,
         "attacks": security_tables.attacks_table,
         "soak": security_tables.soak_table,
         "fuzz": security_tables.fuzz_table,

@@ -24,6 +24,18 @@ def attacks_table() -> str:
     )
 
 
+def denied_table() -> str:
+    """What is said when the function lacks one permission, by what is said."""
+    rows = [
+        (f"`{one['action']}`", "<br>".join(one["parts"]), "<br>".join(one["told"]), one["victim"])
+        for one in json.loads(DENIED.read_text(encoding="utf-8"))
+    ]
+    return markdown_table(
+        "without | what failed, in the log | alarms, with their topics | a volume in danger is",
+        rows,
+    )
+
+
 def fuzz_table() -> str:
     """The inputs of one run, by parser."""
     found = [

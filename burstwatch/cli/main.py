@@ -6,9 +6,11 @@ Exit codes: 0 fine, 1 a partial result, 2 wrong input or configuration.
 import argparse
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -19,6 +21,22 @@ import burstwatch
 from burstwatch.cli import commands
 
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
+HELP_WIDTH = 100
+#: The groups of commands, in the order of the help.
+GROUPS = {
+    "look": "Look at resources",
+    "deployment": "A deployment, and the alarms of an account",
+    "silence": "Silence one resource",
+    "recordings": "Recordings",
+    "other": "Other",
+}
+#: The commands to begin with, for somebody who types none.
+BEGIN = """\
+burstwatch scan                                            which resources of an account run dry, and when; it only reads
+burstwatch whatif --type gp2 --size-gib 100 --iops 3000    how long a volume lasts under a load
+burstwatch explain FILE.csv                                what happened to a volume that you recorded
+burstwatch help                                            every command
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +55,7 @@ class Terminal:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises its errors as ValueError, prints no usage, and takes no abbreviated flag."""
+    """A parser that raises its errors as ValueError with the nearest that is allowed, prints no usage, and takes no abbreviated flag."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
         super().__init__(allow_abbrev=False, **options)
@@ -45,20 +63,85 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ValueError(message)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as ArgumentParser
+        if action.choices is not None and value not in action.choices:
+            names = [str(choice) for choice in action.choices]
+            allowed = ", ".join(map(repr, names))
+            msg = f"invalid choice: {value!r}{_nearest(str(value), names)} (choose from {allowed})"
+            raise argparse.ArgumentError(action, msg)
 
-def build_parser() -> argparse.ArgumentParser:
+    def flags(self) -> list[str]:
+        """Every flag that it takes."""
+        return [*self._option_string_actions]
+
+
+class _Commands(_Parser):
+    """The parser above the commands: its help lists them in groups. ``by_name`` has the parsers of the commands."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
+        super().__init__(**options)
+        self.by_name: dict[str, _Parser] = {}
+
+    def format_help(self) -> str:
+        """The commands by what they are for, each with one sentence."""
+        lines = [f"usage: {self.prog} COMMAND ...", "", str(self.description), ""]
+        width = max(map(len, command_names())) + 4
+        for group, title in GROUPS.items():
+            lines.append(f"{title}:")
+            for name in command_names():
+                module = _module(name)
+                if group == module.GROUP:
+                    lines += textwrap.wrap(
+                        _first_line(module),
+                        width=HELP_WIDTH,
+                        initial_indent=f"  {name}".ljust(width),
+                        subsequent_indent=" " * width,
+                    )
+            lines.append("")
+        lines.append(f"{self.prog} help COMMAND has the options of a command.")
+        return "\n".join(lines) + "\n"
+
+
+def command_names() -> list[str]:
+    """The commands that lie in ``commands/``, as they are typed."""
+    return sorted(info.name.replace("_", "-") for info in iter_modules(commands.__path__))
+
+
+def build_parser() -> _Commands:
     """The parser with every command that lies in ``commands/``."""
-    parser = _Parser(prog="burstwatch", description="How long until burst credits run out.")
+    parser = _Commands(prog="burstwatch", description="How long until burst credits run out.")
     parser.add_argument("--version", action="version", version=burstwatch.__version__)
     subparsers = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
-    for module in sorted(info.name for info in iter_modules(commands.__path__)):
-        command = import_module(f"{commands.__name__}.{module}")
+    for name in command_names():
+        command = _module(name)
         text = (command.__doc__ or "").strip()
-        name = module.replace("_", "-")
-        sub = subparsers.add_parser(name, help=text.partition("\n")[0], description=text)
+        sub = subparsers.add_parser(name, help=_first_line(command), description=text)
         command.add_arguments(sub)
-        sub.set_defaults(run=command.run)
+        parser.by_name[name] = sub
+        sub.set_defaults(run=command.run, command=name)
     return parser
+
+
+def _module(command: str) -> Any:  # noqa: ANN401 - a module
+    return import_module(f"{commands.__name__}.{command.replace('-', '_')}")
+
+
+def _first_line(command: Any) -> str:  # noqa: ANN401 - a module
+    return (command.__doc__ or "").strip().partition("\n")[0]
+
+
+def _nearest(text: str, names: Sequence[str]) -> str:
+    """``, did you mean 'scan'?`` where something that is allowed is near."""
+    matches = get_close_matches(text.lower(), names, n=2, cutoff=0.7)
+    return f", did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+
+
+def _refuse(unknown: Sequence[str], flags: Sequence[str]) -> NoReturn:
+    """Raise for arguments that no command takes, with the flag that the first of them is near."""
+    is_flag = unknown[0].startswith("-")
+    suggestion = _nearest(unknown[0].partition("=")[0], flags) if is_flag else ""
+    msg = f"unrecognized arguments: {' '.join(unknown)}{suggestion}"
+    raise ValueError(msg)
 
 
 def run(
@@ -74,11 +157,16 @@ def run(
     """The whole program, with its world as arguments. Returns the exit code."""
     terminal = Terminal(stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock, ask=ask)
     try:
+        if not args:
+            print(BEGIN, end="", file=stdout)
+            return OK
         parser = build_parser()
-        parsed = parser.parse_args(args)
+        parsed, unknown = parser.parse_known_args(args)
+        if unknown:
+            owner = parser.by_name[parsed.command] if hasattr(parsed, "run") else parser
+            _refuse(unknown, owner.flags())
         if not hasattr(parsed, "run"):
-            parser.print_help(stderr)
-            return WRONG_INPUT
+            parser.error("COMMAND is missing, see burstwatch help")
         code: int = parsed.run(parsed, terminal)
     except BrokenPipeError:
         raise

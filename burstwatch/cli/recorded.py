@@ -9,6 +9,7 @@ from typing import TextIO
 
 from burstwatch.backtest.replay import Recorded
 from burstwatch.cli.main import Terminal
+from burstwatch.cli.values import add_kind_argument, size_gib
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.kinds import find_kinds
@@ -39,8 +40,13 @@ def add_series_arguments(
         "--example", action="store_true", help="use the example recording of burstwatch"
     )
     add_spec_arguments(parser)
-    parser.add_argument("--type", help="gp2, st1 or sc1")
-    parser.add_argument("--size-gib", type=float, help="the size of the volume")
+    parser.add_argument("--type", type=str.lower, help="gp2, st1 or sc1")
+    parser.add_argument(
+        "--size-gib",
+        type=size_gib,
+        metavar="SIZE",
+        help="the size of the volume, such as 100 or 1TiB",
+    )
     parser.add_argument("--period-s", type=float, help="seconds per row (default: inferred)")
     parser.add_argument(
         "--delay-s",
@@ -68,11 +74,7 @@ def names_file(args: Namespace) -> bool:
 
 def add_spec_arguments(parser: ArgumentParser) -> None:
     """Another kind than an EBS volume, and which series of a file."""
-    parser.add_argument(
-        "--kind",
-        choices=[*find_kinds()],
-        help="the kind of the resource, if it is not an EBS volume",
-    )
+    add_kind_argument(parser, "the kind of the resource, if it is not an EBS volume")
     parser.add_argument(
         "--spec",
         default="",

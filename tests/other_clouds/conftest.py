@@ -5,15 +5,21 @@ In one region the CDK app is deployed and lives; in another the plain template l
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 
 import pytest
 
 from demo.localcloud.cloud import LocalCloud, free_port, local_cloud
 from demo.localcloud.emulators import LOCALEMU
 from tests.other_clouds.denied import Denials, Said
+from tests.other_clouds.examples import deploy_sam, deploy_terraform
 from tests.other_clouds.watched import Play, Watched, clients_of
 
 DENIED_REGION = "us-west-2"
+EXAMPLES = {
+    "terraform": ("eu-north-1", deploy_terraform),
+    "sam": ("eu-central-1", deploy_sam),
+}
 
 
 @pytest.fixture(scope="session")
@@ -27,24 +33,47 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
         yield running
 
 
+@dataclass(frozen=True, kw_only=True)
+class Plays:
+    """What is played at once. ``examples`` begin when the denials have ended."""
+
+    watched: Future[Watched]
+    said: Future[dict[str, Said]]
+    examples: Future[dict[str, dict[str, str]]]
+
+
 @pytest.fixture(scope="session")
-def plays(
-    cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Future[Watched], Future[dict[str, Said]]]]:
-    """Both begin together."""
+def plays(cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plays]:
+    release = tmp_path_factory.mktemp("plain")
+    denials = Denials(cloud, clients_of(cloud, DENIED_REGION))
+
+    def deploy_examples() -> dict[str, dict[str, str]]:
+        return {
+            name: deploy(clients_of(cloud, region), release)
+            for name, (region, deploy) in EXAMPLES.items()
+        }
+
     with ThreadPoolExecutor(2) as pool:
-        watched = pool.submit(Play(cloud).play)
-        denials = Denials(cloud, clients_of(cloud, DENIED_REGION))
-        yield watched, pool.submit(denials.play, tmp_path_factory.mktemp("plain"))
+        yield Plays(
+            watched=pool.submit(Play(cloud).play),
+            said=pool.submit(denials.play, release),
+            examples=pool.submit(deploy_examples),
+        )
 
 
 @pytest.fixture(scope="session")
-def watched(plays: tuple[Future[Watched], Future[dict[str, Said]]]) -> Watched:
+def watched(plays: Plays) -> Watched:
     """The CDK app, from its deployment to its end."""
-    return plays[0].result()
+    return plays.watched.result()
 
 
 @pytest.fixture(scope="session")
-def said(plays: tuple[Future[Watched], Future[dict[str, Said]]]) -> dict[str, Said]:
+def said(plays: Plays) -> dict[str, Said]:
     """What a sweep says without each permission."""
-    return plays[1].result()
+    return plays.said.result()
+
+
+@pytest.fixture(scope="session")
+def examples(plays: Plays) -> dict[str, dict[str, str]]:
+    """The status of each resource of the examples, by the example."""
+    return plays.examples.result()

@@ -1,6 +1,9 @@
 """The template, the rights and the calls, on an emulator that others wrote and that enforces rights."""
 
 import json
+import os
+import re
+from dataclasses import asdict
 
 import pytest
 
@@ -9,10 +12,12 @@ from demo.localcloud.cloud import LocalCloud
 from demo.localcloud.emulators import LOCALEMU, MEMBER
 from tests.other_clouds.denied import Said
 from tests.other_clouds.rights import NOT_CALLED_HERE, read_decisions, unused
-from tests.other_clouds.watched import ENDS, REGION, Watched, resource_of
+from tests.other_clouds.watched import REGION, Watched, resource_of
 from tools.security_tables import DENIED
 
 pytestmark = pytest.mark.other_clouds
+#: Checks of the doctor that need what the emulator has not: data of a day, a key's grants, the network.
+NOT_HERE = r"\w+ measured|errors of function .*|keys|link to the runbooks"
 #: Permissions that the member's role has for what is not in that account.
 NOT_IN_THE_MEMBER = {"tag:GetResources"}
 
@@ -31,18 +36,21 @@ def test_whatever_drains_is_told_once_in_every_unit_and_ends(watched: Watched) -
     assert states.keys() == watched.drained.keys()
     assert any(resource.startswith(f"{MEMBER}.{REGION}/") for resource in states)
     for resource, heard in states.items():
-        ended = (
-            [["ALARM", "OK"]] if watched.drained[resource] == ENDS else [["ALARM"], ["ALARM", "OK"]]
-        )
-        assert heard in ended, resource
+        is_over = heard == ["ALARM", "OK"]
+        assert is_over or (heard == ["ALARM"] and resource != watched.victim), resource
 
 
 def test_every_command_does_its_work_with_its_own_policy(watched: Watched) -> None:
     failed = {name: ran for name, ran in watched.ran.items() if ran.code != 0}
     assert set(failed) <= {"doctor"}, failed
     checks = [json.loads(line) for line in watched.ran["doctor"].out.splitlines()]
-    wrong = {check["check"] for check in checks if check["state"] in {"failed", "unknown"}}
-    assert wrong <= set(), wrong
+    wrong = {
+        check["check"]: check
+        for check in checks
+        if check["state"] in {"failed", "unknown"} and not re.fullmatch(NOT_HERE, check["check"])
+    }
+    assert not wrong
+    assert not [check for check in checks if "AccessDenied" in json.dumps(check)]
 
 
 def test_every_call_of_the_functions_and_the_commands_is_allowed(
@@ -77,10 +85,20 @@ def test_the_digest_is_sent_and_nothing_is_left_at_the_end(watched: Watched) -> 
     assert watched.alarms_left == []
 
 
+@pytest.mark.parametrize("name", ["terraform", "sam"])
+def test_an_example_deploys_whole(examples: dict[str, dict[str, str]], name: str) -> None:
+    assert set(examples[name].values()) == {"CREATE_COMPLETE"}
+    assert sum("SweepFunction" in resource for resource in examples[name]) > 1
+
+
 def test_a_permission_that_is_missing_is_told_and_hides_no_danger(said: dict[str, Said]) -> None:
     assert said[""] == Said(parts=(), told=("the volume (page)",), victim="paged")
     for action, told in said.items():
-        assert not action or (told.parts and told.told), f"without {action} nothing is said"
+        beside = set(told.told) - {"the volume (page)"}
+        assert not action or (told.parts and beside), f"without {action} nothing is said"
+        assert (
+            told.victim == "paged" or "page" in "".join(beside) or "ebs_volume" in "".join(beside)
+        )
 
 
 def test_a_fault_in_the_policy_is_seen(said: dict[str, Said]) -> None:
@@ -88,8 +106,13 @@ def test_a_fault_in_the_policy_is_seen(said: dict[str, Said]) -> None:
         assert "no-completed-sweep (page)" in said[fault].told
 
 
-def test_the_docs_say_what_each_missing_permission_does(said: dict[str, Said]) -> None:
-    """The table of docs/security.md is made from this file: run `make other-clouds UPDATE=1` to write it anew."""
-    expected = json.loads(DENIED.read_text(encoding="utf-8"))
-    found = {action: [*one.parts] for action, one in said.items() if ":" in action}
-    assert found == {one["action"]: one["parts"] for one in expected}
+def test_the_docs_say_what_a_missing_permission_does(said: dict[str, Said]) -> None:
+    """The table of docs/security.md is made from a file. `make other-clouds UPDATE=1` writes it anew."""
+    rows = [
+        {"action": action, **json.loads(json.dumps(asdict(one)))}
+        for action, one in said.items()
+        if ":" in action
+    ]
+    if os.environ.get("UPDATE"):
+        DENIED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    assert rows == json.loads(DENIED.read_text(encoding="utf-8"))

@@ -1,6 +1,7 @@
 """The CDK app deployed under enforced rights: pages for every kind, every command, recovery, and the end of the stack."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -20,11 +21,10 @@ from demo.pace import FULL
 from demo.stack import Stack
 from tests.other_clouds.account import NAME, Metrics, find_resources, make_resources, put_alarm_of
 from tests.other_clouds.commands import Commands, Ran
+from tests.other_clouds.invoking import invoke, start_anew
 from tests.other_clouds.rights import Policy, policy_of_role
 
 REGION, DEPLOYMENT = "eu-west-1", "burstwatch"
-#: The kind whose pages are awaited to their end.
-ENDS = "ebs_volume"
 EXTERNAL_ID = "watch-me"
 PATIENCE_S, EVERY_S = 300.0, 5.0
 CREDENTIALS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
@@ -32,9 +32,10 @@ CREDENTIALS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
 
 @dataclass(kw_only=True)
 class Watched:
-    """What was drained, heard and done."""
+    """What was drained, heard and done. ``victim`` is the volume whose page was awaited to its end."""
 
     drained: dict[str, str] = field(default_factory=dict)
+    victim: str = ""
     kinds: set[str] = field(default_factory=set)
     heard: list[tuple[str, str, str]] = field(default_factory=list)
     alarms_left: list[str] = field(default_factory=list)
@@ -93,7 +94,9 @@ class Play:
                 drill = beside.submit(commands.run, "drill", "--json", "--region", REGION)
                 self._live(inbox, commands)
                 self.watched.ran["drill"] = drill.result()
-            self.watched.digest = self._invoke(self.function, {"digest": outputs["LogGroupName"]})
+            digest = {"digest": outputs["LogGroupName"]}
+            self.watched.digest = invoke(self.home, self._function_named("Digest"), digest)
+            assert "title" in self.watched.digest, self.watched.digest
             self._until(lambda: self._has_digest(inbox), "the digest arrives")
         finally:
             ended.set()
@@ -106,29 +109,34 @@ class Play:
     def _live(self, inbox: Inbox, commands: Commands) -> None:
         """In danger, as people look at it; and out again."""
         waiting = set(self.watched.drained)
-        # The other account is swept on the schedule alone until its page has come.
+        elsewhere = {resource for resource in waiting if resource.startswith(MEMBER)}
         self._sweep(*(event for event in self.inputs if MEMBER not in json.dumps(event)))
-        self._until(lambda: waiting <= self._pages(inbox, "ALARM"), "a page for each kind")
+        self._until(
+            lambda: waiting - elsewhere <= self._pages(inbox, "ALARM"), "a page for each kind"
+        )
         self._mark("paged")
+        self._run(commands, ("scan", "--json"), ("explain", NAME))
         self.levels, self.is_loaded = dict.fromkeys(self.levels, 0.99), False
+        # The other account is swept on the schedule alone.
+        self._until(
+            lambda: elsewhere <= self._pages(inbox, "ALARM"), "a page for the other account"
+        )
+        self._mark("paged for the other account")
         self._run(
             commands,
-            ("scan", "--json"), ("explain", NAME), ("advise", "--days", "1"), ("audit-alarms",), ("doctor", "--json"),
+            ("advise", "--days", "1"), ("audit-alarms",), ("doctor", "--json"),
             ("snooze", NAME, "30m", "--reason", "a test"), ("unsnooze", NAME), ("episodes", "--json"), ("digest",),
             ("delete-alarms", "--dry-run"),
         )  # fmt: skip
         self._mark("commands")
-        # Of other kinds AWS has data every five minutes, and a sweep asks no sooner.
-        ends = {key for key, kind in self.watched.drained.items() if kind == ENDS}
-        self._until(
-            lambda: ends <= self._pages(inbox, "OK"), "each volume's page ends", sweeps=True
-        )
-        self._mark("pages ended")
+        self._until(lambda: {self.victim} <= self._pages(inbox, "OK"), "its page ends", sweeps=True)
+        self._mark("page ended")
         self._until(
             lambda: not any(self.calm.id in name for name in self._alarms()),
             "a sweep deletes what is over",
             sweeps=True,
         )
+        self._mark("deleted")
 
     def _run(self, commands: Commands, *lines: tuple[str, ...]) -> None:
         for command, *arguments in lines:
@@ -136,7 +144,7 @@ class Play:
 
     def _sweep(self, *events: dict[str, Any]) -> None:
         for event in events:
-            self._invoke(self.function, event)
+            invoke(self.home, self.function, event)
 
     def _synthesise(self) -> Stack:
         stack = Stack(
@@ -149,6 +157,10 @@ class Play:
 
     def _drain(self, clients: Clients, resources: list[tuple[Kind, Resource]]) -> Metrics:
         """One of each kind that can be emptied, the named one if there is one; another volume stays well."""
+        (self.victim,) = (
+            r.id for kind, r in resources if r.name == NAME and kind.name == "ebs_volume"
+        )
+        self.watched.victim = self.victim
         for kind, resource in sorted(resources, key=lambda pair: pair[1].name != NAME):
             if resource.can_spend and kind.name not in self.watched.drained.values():
                 self.watched.drained[resource.id] = kind.name
@@ -192,8 +204,8 @@ class Play:
         ]
         self.watched.drained[f"{MEMBER}.{REGION}/{volume['VolumeId']}"] = "ebs_volume"
         metrics = Metrics(self.member, resources)
-        self.levels[resources[0][1].key] = 0.01
-        metrics.put_past(lambda resource: resource.key in self.levels)
+        self.levels_elsewhere = {resources[0][1].key: 0.01}
+        metrics.put_past(lambda resource: resource.key in self.levels_elsewhere)
         self.watched.stranger = self._assume_as_a_stranger()
         return metrics
 
@@ -207,15 +219,17 @@ class Play:
         return ""
 
     def _publish(self, players: list[Metrics], ended: threading.Event) -> None:
+        at_home, elsewhere = players
         while not ended.wait(1.0):
-            for metrics in players:
-                metrics.put_until(time.time(), self.levels, is_loaded=self.is_loaded)
+            at_home.put_until(time.time(), self.levels, is_loaded=self.is_loaded)
+            elsewhere.put_until(time.time(), self.levels_elsewhere, is_loaded=True)
 
     def _keep_policies(self) -> None:
         """The policies of the stack's roles, before the stack is gone."""
         for role in self.home("iam").list_roles()["Roles"]:
             name = role["RoleName"]
-            if "SweepFunction" in name or "CleanupFunction" in name:
+            # Roles are of the account, and the other play has its own.
+            if re.match("Burstwatch-.*(Sweep|Cleanup|Digest)Function", name):
                 self.watched.policies[name] = [*policy_of_role(self.home, name).values()]
         self.watched.policies["burstwatch-member"] = [
             *policy_of_role(self.member, "burstwatch-member").values()
@@ -223,22 +237,22 @@ class Play:
 
     def _call_cleanup(self, request: str) -> None:
         """As CloudFormation calls a custom resource: the emulator passes over those."""
-        functions = self.home("lambda").list_functions()["Functions"]
-        (name,) = (f["FunctionName"] for f in functions if "Cleanup" in f["FunctionName"])
+        name = self._function_named("Cleanup")
         properties = {
             "SettleSeconds": "2", "PeriodSeconds": "60", "Periods": "5", "Deployment": DEPLOYMENT,
             "Units": [f"{self.cloud.account}/{REGION}"],
         }  # fmt: skip
         with _Answers() as answers:
-            self._invoke(name, {
+            invoke(self.home, name, {
                 "RequestType": request, "ResponseURL": answers.url, "StackId": "stack", "RequestId": "request",
                 "LogicalResourceId": "Alarms", "ResourceProperties": properties,
             })  # fmt: skip
             self.watched.answers += answers.received
 
-    def _invoke(self, function: str, event: dict[str, Any]) -> Any:
-        reply = self.home("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
-        return json.loads(reply["Payload"].read())
+    def _function_named(self, part: str) -> str:
+        functions = self.home("lambda").list_functions()["Functions"]
+        (name,) = (f["FunctionName"] for f in functions if part in f["FunctionName"])
+        return str(name)
 
     def _end(self, stack: Stack, rule: str) -> None:
         events = self.home("events")
@@ -278,10 +292,12 @@ class Play:
             self.watched.heard.append((message.through, name, state))
 
     def _until(self, is_so: Callable[[], bool], what: str, *, sweeps: bool = False) -> None:
-        """Wait for it. ``sweeps`` more often than the schedule does, which is the same for the function."""
+        """Wait for it. ``sweeps`` more often than the schedule does, by a function that remembers nothing."""
         deadline = time.monotonic() + PATIENCE_S
         while not is_so():
             if sweeps:
+                # Else the next datapoints are asked for when their time has come, minutes later.
+                start_anew(self.home, self.function)
                 self._sweep(*self.inputs)
             assert time.monotonic() < deadline, f"not within {PATIENCE_S:.0f} s: {what}"
             time.sleep(EVERY_S)

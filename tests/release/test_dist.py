@@ -17,6 +17,8 @@ import pytest
 import yaml
 
 import burstwatch
+from demo.localcloud.cloud import free_port, local_cloud
+from demo.localcloud.emulators import LOCALEMU
 from tools.dist import DIST, ROOT, UV, changes, main
 
 VERSION = burstwatch.__version__
@@ -148,26 +150,66 @@ app.synth()
 """
 
 
-def test_a_strangers_python_app_synthesises_with_the_construct(dist: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def strangers_python(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment that has the construct and nothing else of ours."""
+    folder = tmp_path_factory.mktemp("python-app")
     (package,) = dist.glob("burstwatch_cdk-*.whl")
-    programs = tmp_path / "venv" / "bin"
-    limits = tmp_path / "limits.txt"
+    limits = folder / "limits.txt"
     limits.write_text(run(UV, "export", "--quiet", "--frozen", "--only-group=cdk", "--no-hashes", "--no-header", cwd=ROOT))  # fmt: skip
-    run(UV, "venv", "--quiet", "--python", sys.executable, tmp_path / "venv", cwd=tmp_path)
-    run(UV, "pip", "install", "--quiet", "--python", programs / "python", "-c", limits, package, cwd=tmp_path)  # fmt: skip
+    python = folder / "venv" / "bin" / "python"
+    run(UV, "venv", "--quiet", "--python", sys.executable, folder / "venv", cwd=folder)
+    run(UV, "pip", "install", "--quiet", "--python", python, "-c", limits, package, cwd=folder)
+    return python
+
+
+def with_jsii(folder: Path) -> dict[str, str]:
+    """The environment of an app that writes to a folder."""
+    return {
+        **os.environ,
+        "CDK_OUTDIR": str(folder / "out"),
+        "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(folder / "jsii"),
+    }
+
+
+def test_a_strangers_python_app_synthesises_with_the_construct(
+    strangers_python: Path, tmp_path: Path
+) -> None:
     app = tmp_path / "app.py"
     app.write_text(PYTHON_APP)
-    env = {**os.environ, "CDK_OUTDIR": str(tmp_path / "out"), "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(tmp_path / "jsii")}  # fmt: skip
-    run(programs / "python", app, cwd=tmp_path, env=env)
+    env = with_jsii(tmp_path)
+    run(strangers_python, app, cwd=tmp_path, env=env)
     template = (tmp_path / "out" / "Theirs.template.json").read_text()
     assert '"BURSTWATCH_LEAD_S": "600"' in template
     assert "us-east-1" in template
     (asset,) = (tmp_path / "out").glob("asset.*")
     assert (asset / "lambdas" / "sweep.py").exists()
     app.write_text(PYTHON_APP.replace("600", "soon"))
-    failed = subprocess.run([programs / "python", app], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)  # fmt: skip
+    failed = subprocess.run([strangers_python, app], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)  # fmt: skip
     assert failed.returncode != 0
     assert 'settings lead_s is "soon", allowed is a number of seconds from 60' in failed.stderr
+
+
+def test_a_strangers_python_app_deploys_to_an_emulator_with_enforced_rights(
+    strangers_python: Path, tmp_path: Path
+) -> None:
+    if not Path(LOCALEMU.command[0]).exists():
+        pytest.skip(
+            "localemu is not installed: make .cache/localemu.stamp, with Python 3.12 or 3.13"
+        )
+    app = tmp_path / "app.py"
+    app.write_text(PYTHON_APP.replace("111122223333", LOCALEMU.account))
+    run(strangers_python, app, cwd=tmp_path, env=with_jsii(tmp_path))
+    cdk = ROOT / "node_modules" / ".bin" / "cdk"
+    outputs = tmp_path / "outputs.json"
+    log = tmp_path / "localemu.log"
+    with local_cloud(port=free_port(), log=log, emulator=LOCALEMU) as cloud:
+        region = "eu-central-1"
+        env = cloud.environment(region)
+        run(cdk, "bootstrap", "--app", tmp_path / "out", f"aws://{cloud.account}/{region}", cwd=tmp_path, env=env)  # fmt: skip
+        run(cdk, "deploy", "--app", tmp_path / "out", "--require-approval", "never", "--outputs-file", outputs, cwd=tmp_path, env=env)  # fmt: skip
+    page = json.loads(outputs.read_text())["Theirs"]["Page"]
+    assert page.startswith(f"arn:aws:sns:{region}:{LOCALEMU.account}:")
 
 
 def test_the_types_of_the_construct_are_those_that_its_page_shows(

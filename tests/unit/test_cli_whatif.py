@@ -147,7 +147,7 @@ def test_people_get_words() -> None:
         ("--type gp3 --size-gib 100 --iops 1 --provisioned-iops nan", "--provisioned-iops must be"),
         ("--type gp2 --size-gib 100 --iops 100 --io-kib 16 --mib-s 9", "leave one of them out"),
         ("--type gp2 --size-gib 100 --iops 1 --balance-percent 101", "--balance-percent"),
-        ("--type gp2 --size-gib ten --iops 1", "invalid float value: 'ten'"),
+        ("--type gp2 --size-gib ten --iops 1", "'ten' is not a number here"),
         ("--size-gib 100", "--type"),
         (
             "--type io1 --size-gib 10 --iops 1 --provisioned-iops 50000",

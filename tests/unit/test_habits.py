@@ -53,14 +53,6 @@ def in_terminal(*args: str, **env: str) -> str:
     return shown.decode()
 
 
-def test_without_arguments_the_commands_are_listed_with_exit_code_2() -> None:
-    code, out, err = run_in_memory()
-    assert (code, out) == (2, "")
-    assert "usage: burstwatch" in err
-    for command in ("scan", "whatif", "replay", "explain", "export", "doctor"):
-        assert f"    {command} " in err
-
-
 def test_it_runs_as_a_module_and_says_its_version() -> None:
     found = program("--version")
     assert (found.returncode, found.stdout.strip()) == (0, burstwatch.__version__)

@@ -271,7 +271,7 @@ def test_a_measured_fsx_server_drains_and_refills_within_a_tenth_of_the_model() 
         ("--kind ec2_instance_cpu --type m5.large --cpu-percent 60", "type m5.large has no credits"),
         ("--kind ec2_instance_cpu --type t3.huge --cpu-percent 60", "'t3.huge', allowed are"),
         ("--kind ec2_instance_cpu --type t3.nano --cpu-percent 101", "0 to 100, got 101"),
-        ("--kind ec2_instance_cpu --type t3.nano --cpu-percent x", "must be a number, got 'x'"),
+        ("--kind ec2_instance_cpu --type t3.nano --cpu-percent x", "--cpu-percent: 'x' is not a number here"),
         ("--kind ec2_instance_cpu --type t3.nano --iops 3", "--iops is not for ec2_instance_cpu"),
         ("--kind ec2_instance_cpu --type t3.nano --mode odd --cpu-percent 3", "got 'odd'"),
         ("--kind efs_file_system --size-gib 256", "give the load: mib_s"),

@@ -29,6 +29,9 @@ if TYPE_CHECKING:  # boto3 is an extra
 DEFAULT_DAYS = 14.0
 
 
+GROUP = "look"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """A recording, or an account; how many days; and the form of output."""
     parser.epilog = (

@@ -20,6 +20,9 @@ from burstwatch.kinds import find_kinds
 HEADINGS = ("alarm", "resource", "watches", "result", "why")
 
 
+GROUP = "deployment"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """The regions, and the form of output."""
     add_account_arguments(parser)

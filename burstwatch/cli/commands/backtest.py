@@ -43,6 +43,9 @@ class Job:
     lead_s: float
 
 
+GROUP = "recordings"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """The workloads, the volumes, the views of the data and the rules."""
     parser.epilog = f"FILE is a workload (a file with the columns {','.join(WORKLOAD_COLUMNS)}) or a recording. {FORMATS}"

@@ -8,6 +8,8 @@ from burstwatch.cli.main import Terminal
 from burstwatch.ebs.volume_types import CATALOGUE, HddCredits, SsdCredits, VolumeType
 from burstwatch.formatting import table
 
+GROUP = "other"
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The forms of output."""

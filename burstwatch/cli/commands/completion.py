@@ -8,6 +8,9 @@ from burstwatch.cli.main import Terminal, build_parser
 SHELLS = ("bash", "zsh", "tcsh")
 
 
+GROUP = "other"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """The shell."""
     parser.add_argument("shell", choices=SHELLS)

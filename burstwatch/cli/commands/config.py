@@ -8,6 +8,8 @@ from burstwatch.config import ENV_PREFIX, SETTINGS, config_from_env
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
 
+GROUP = "deployment"
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The form of output."""

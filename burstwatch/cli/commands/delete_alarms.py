@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from burstwatch.aws.client.session import Clients
 
 
+GROUP = "deployment"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, where."""
     add_account_arguments(parser)

@@ -10,6 +10,8 @@ from burstwatch.cli.account import add_deployment_arguments, deployed_config, ma
 from burstwatch.cli.main import Terminal
 from burstwatch.messages.text import email
 
+GROUP = "deployment"
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment."""

@@ -26,6 +26,9 @@ PRIVATE = {
 }
 
 
+GROUP = "deployment"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, and how to print."""
     add_deployment_arguments(parser)

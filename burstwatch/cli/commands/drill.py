@@ -28,6 +28,9 @@ WIDTH = 24
 TOPICS: dict[str, Verdict] = {"page": "critical", "notice": "warning"}
 
 
+GROUP = "deployment"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, which topic, and how to print."""
     add_deployment_arguments(parser)

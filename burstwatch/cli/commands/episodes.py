@@ -24,6 +24,9 @@ HEADINGS = (
 )  # fmt: skip
 
 
+GROUP = "deployment"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, since when, and how to print."""
     add_deployment_arguments(parser)

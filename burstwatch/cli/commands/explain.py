@@ -32,6 +32,9 @@ MOST_HOURS = 24 * MINUTES_KEPT.value
 BEFORE_PAGE_S = 900.0
 
 
+GROUP = "look"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """The subject, and the file to draw it into."""
     parser.epilog = f"ID is a resource of the account, such as vol-..., or its name; {FORMATS}"

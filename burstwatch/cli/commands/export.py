@@ -7,13 +7,16 @@ from pathlib import Path
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target
+from burstwatch.cli.values import add_kind_argument
 from burstwatch.formatting import DAY, recorded_time
 from burstwatch.history.points import FIVE_MINUTES_KEPT, MINUTES_KEPT
-from burstwatch.kinds import find_kinds
 from burstwatch.recordings.formats.table import OWN_MARK
 from burstwatch.recordings.samples import columns_of, write_samples
 
 MOST_DAYS = FIVE_MINUTES_KEPT.value
+
+
+GROUP = "recordings"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -29,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="a .gz is compressed; without it, to the terminal"
     )
-    parser.add_argument("--kind", choices=[*find_kinds()], help="where an id has several kinds")
+    add_kind_argument(parser, "where an id has several kinds")
     add_account_arguments(parser)
 
 

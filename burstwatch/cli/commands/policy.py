@@ -13,6 +13,8 @@ from burstwatch.cli.policies import PARTITIONS, commands, policy_of
 from burstwatch.config import parse_config
 from burstwatch.formatting import table
 
+GROUP = "deployment"
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which command, and for which deployment."""

@@ -15,6 +15,9 @@ from burstwatch.formatting import recorded_time, span, table
 HEADINGS = ("at", "verdict", "state", "balance", "empty in", "worst", "why")
 
 
+GROUP = "recordings"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """The recording, the resource it was recorded on, and how late CloudWatch was."""
     parser.epilog = FORMATS

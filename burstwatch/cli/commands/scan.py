@@ -30,6 +30,9 @@ ANY_REGION = "us-east-1"
 BUDGET_S = 120.0
 
 
+GROUP = "look"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """The regions, and the form of output."""
     add_account_arguments(parser)

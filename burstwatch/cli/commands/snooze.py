@@ -13,6 +13,8 @@ from burstwatch.formatting import clock_time, printable, span
 from burstwatch.kinds import find_kinds
 from burstwatch.owner_tags import SNOOZE_ALLOWED, SNOOZE_TAG, Snooze, parse_snooze
 
+GROUP = "silence"
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resource, for how long, and why."""

@@ -18,6 +18,9 @@ BUDGET_S = 120.0
 HEADINGS = ("resource", "type", "verdict", "balance", "empty in", "worst case")
 
 
+GROUP = "look"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resources, and how often to look."""
     add_account_arguments(parser)

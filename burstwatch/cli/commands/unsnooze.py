@@ -10,6 +10,8 @@ from burstwatch.cli.main import Terminal
 from burstwatch.kinds import find_kinds
 from burstwatch.owner_tags import SNOOZE_TAG
 
+GROUP = "silence"
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resource."""

@@ -1,13 +1,14 @@
 """Say how long a volume, or a resource of another kind, would last under a load."""
 
 import math
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields
 
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
+from burstwatch.cli.values import add_kind_argument, percent, reader_of, size_gib
 from burstwatch.forecast.whatif import Prediction, Question, answer
 from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
 from burstwatch.formatting import span
@@ -30,18 +31,30 @@ TYPE_HELP = "gp2, st1, sc1, gp3, io1, io2 or standard; with --kind, an instance 
 OF_VOLUMES = frozenset({"type", *(field.name for field in fields(Question))} - {"volume_type"})
 
 
+GROUP = "look"
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """The resource, its balance, and the load."""
     kinds = find_kinds()
-    parser.add_argument("--kind", choices=[*kinds], help="without it, an EBS volume")
-    parser.add_argument("--type", help=TYPE_HELP)
-    parser.add_argument("--size-gib", type=float, help="the size of the storage")
+    add_kind_argument(parser, "without it, an EBS volume")
+    parser.add_argument("--type", type=str.lower, help=TYPE_HELP)
+    parser.add_argument(
+        "--size-gib",
+        type=size_gib,
+        metavar="SIZE",
+        help="the size of the storage, such as 100 or 1TiB",
+    )
     for name, text in NUMBERS.items():
-        parser.add_argument(_flag(name), type=float, help=text)
+        parser.add_argument(_flag(name), type=reader_of(name), metavar="NUMBER", help=text)
     for name, text in _of_other_kinds(kinds).items():
         parser.add_argument(_flag(name), help=text)
     parser.add_argument(
-        "--balance-percent", type=float, default=100.0, help="how full the bucket is, default 100"
+        "--balance-percent",
+        type=percent,
+        default=100.0,
+        metavar="PERCENT",
+        help="how full the bucket is, default 100",
     )
     parser.add_argument(
         "--access",
@@ -123,9 +136,9 @@ def _check_allowed(stated: Mapping[str, object], allowed: AbstractSet[str], subj
 
 def _number(name: str, value: object) -> float:
     try:
-        return float(str(value))
-    except ValueError:
-        msg = f"{_flag(name)} must be a number, got {value!r}"
+        return reader_of(name)(str(value))
+    except ArgumentTypeError as error:
+        msg = f"{_flag(name)}: {error}"
         raise ValueError(msg) from None
 
 

@@ -1,0 +1,56 @@
+"""Arguments of several commands: kinds, and numbers as people write them, such as 3,000, 3k, 100GiB and 20%."""
+
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
+
+from burstwatch.kinds import find_kinds
+
+#: A GB and a TB are those of AWS's console and prices, which are powers of two.
+SIZES = {"": 1.0, "mib": 1 / 1024, "gib": 1.0, "gb": 1.0, "g": 1.0, "tib": 1024.0, "tb": 1024.0, "t": 1024.0}  # fmt: skip
+COUNTS = {"": 1.0, "k": 1e3, "m": 1e6}
+RATES = {"": 1.0, "mib/s": 1.0, "mb/s": 1.0, "mibps": 1.0, "mbps": 1.0, "gib/s": 1024.0, "gb/s": 1024.0}  # fmt: skip
+PERCENTS = {"": 1.0, "%": 1.0}
+_WRITTEN = re.compile(r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<unit>[a-z%][a-z/]*|)", re.IGNORECASE)  # fmt: skip
+
+
+def number_in(units: Mapping[str, float], *, like: str) -> Callable[[str], float]:
+    """A reader of numbers with one of these units behind them, in any case; ``like`` are examples for the error."""
+
+    def read(text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            written = _WRITTEN.fullmatch(text.strip())
+        scale = units.get(written["unit"].lower()) if written else None
+        if written is None or scale is None:
+            msg = f"{text!r} is not a number here, allowed are such as {like}"
+            raise ArgumentTypeError(msg)
+        return float(written["number"].replace(",", "")) * scale
+
+    return read
+
+
+size_gib = number_in(SIZES, like="100, 1,000, 100GiB and 1TiB")
+count = number_in(COUNTS, like="3000, 3,000 and 3k")
+rate_mib_s = number_in(RATES, like="250, 250MiB/s and 1GiB/s")
+percent = number_in(PERCENTS, like="20 and 20%")
+plain = number_in({"": 1.0}, like="300 and 1,000")
+
+
+def reader_of(name: str) -> Callable[[str], float]:
+    """The reader of a value by its name, such as ``provisioned_iops`` or ``size_gib``."""
+    for ending, reader in (
+        ("gib", size_gib), ("mib_s", rate_mib_s), ("percent", percent), ("iops", count), ("_per_s", count),
+    ):  # fmt: skip
+        if name.endswith(ending):
+            return reader
+    return plain
+
+
+def add_kind_argument(parser: ArgumentParser, text: str) -> None:
+    """The option for one kind of resource, with the names of all."""
+    names = [*find_kinds()]
+    parser.add_argument(
+        "--kind", choices=names, metavar="KIND", help=f"{text}; one of {', '.join(names)}"
+    )

@@ -1,0 +1,82 @@
+"""The way into the command line: nothing typed, a slip of the finger, a number as people write it."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch.cli.main import GROUPS, command_names, run
+from burstwatch.cli.values import COUNTS, PERCENTS, RATES, SIZES, number_in
+
+
+def burstwatch(*args: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = run(args, stdout=out, stderr=err, env={}, clock=lambda: 0.0)
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_without_a_command_it_says_in_four_lines_what_to_type() -> None:
+    code, out, err = burstwatch()
+    assert (code, err) == (0, "")
+    assert [line.split()[1] for line in out.splitlines()] == ["scan", "whatif", "explain", "help"]
+
+
+def test_what_it_says_to_type_works() -> None:
+    _, out, _ = burstwatch()
+    (line,) = (line for line in out.splitlines() if " whatif " in line)
+    code, answer, err = burstwatch(*line.partition("   ")[0].split()[1:])
+    assert (code, err) == (0, "")
+    assert "33 min" in answer
+
+
+def test_the_help_has_each_command_once_in_a_group() -> None:
+    code, out, _ = burstwatch("help")
+    assert code == 0
+    assert [line.rstrip(":") for line in out.splitlines() if line.endswith(":")] == [
+        *GROUPS.values()
+    ]
+    listed = [
+        line.split()[0] for line in out.splitlines() if line.startswith("  ") and line[2] != " "
+    ]
+    assert sorted(listed) == command_names()
+
+
+@pytest.mark.parametrize("command", command_names())
+def test_help_of_a_command_is_its_help(command: str) -> None:
+    code, out, _ = burstwatch("help", command)
+    assert code == 0
+    assert out.startswith(f"usage: burstwatch {command} ")
+    assert not [line for line in out.splitlines() if "{" in line and len(line) > 100]
+
+
+@pytest.mark.parametrize("command", [name for name in command_names() if len(name) > 3])
+def test_a_slip_of_the_finger_is_understood(command: str) -> None:
+    slipped = command[1] + command[0] + command[2:]
+    code, _, err = burstwatch(slipped)
+    assert code == 2
+    assert f"'{command}'" in err.partition("did you mean ")[2].partition("?")[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("--type GP2 --size-gib 1,000 --iops 3k", "--type gp2 --size-gib 1000 --iops 3000"),
+        ("--type gp2 --size-gib 100GiB --iops 3,000", "--type gp2 --size-gib 100 --iops 3000"),
+        ("--type st1 --size-gib 1TB --mib-s 0.5GiB/s", "--type st1 --size-gib 1024 --mib-s 512"),
+        ("--type gp2 --size-gib 100 --iops 3000 --balance-percent 20%", "--type gp2 --size-gib 100 --iops 3000 --balance-percent 20"),
+    ],
+)  # fmt: skip
+def test_values_are_taken_as_people_write_them(written: str, plain: str) -> None:
+    assert burstwatch("whatif", *written.split()) == burstwatch("whatif", *plain.split())
+
+
+@pytest.mark.parametrize("units", [SIZES, COUNTS, RATES, PERCENTS])
+@given(value=st.integers(min_value=0, max_value=10**7), upper=st.booleans(), blank=st.booleans())
+def test_a_number_with_any_unit_in_any_case_and_with_commas_is_read(
+    units: dict[str, float], value: int, *, upper: bool, blank: bool
+) -> None:
+    read = number_in(units, like="1")
+    for unit, scale in units.items():
+        text = f"{value:,}{' ' if blank else ''}{unit.upper() if upper else unit}"
+        assert read(text) == value * scale
