@@ -100,8 +100,8 @@ def _with_kept_states(original: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(original)
     def put_metric_alarm(self: Any, context: Any, request: Any) -> None:  # noqa: ANN401 - the emulator's
         alarms = self.get_store(context.account_id, context.region).alarms
-        known = {one.alarm["AlarmName"]: one.alarm for one in list(alarms.values())}
-        before = known.get(request["AlarmName"], {})
+        by_name = {entry.alarm["AlarmName"]: entry.alarm for entry in list(alarms.values())}
+        before = by_name.get(request["AlarmName"], {})
         original(self, context, request)
         kept = {name: before[name] for name in STATE if name in before}
         for one in list(alarms.values()):
@@ -122,8 +122,8 @@ def _with_wildcards(original: Callable[[Any, Any], bool]) -> Callable[[Any, Any]
     """Let a filter's value such as ``t3.*`` through as AWS does."""
 
     def is_in(value: Any, wanted: Any) -> bool:  # noqa: ANN401 - moto's
-        found = isinstance(value, str) and any(fnmatchcase(value, one) for one in wanted)
-        return found or original(value, wanted)
+        matches = isinstance(value, str) and any(fnmatchcase(value, one) for one in wanted)
+        return matches or original(value, wanted)
 
     return is_in
 

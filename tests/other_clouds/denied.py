@@ -103,9 +103,9 @@ class Denials:
     def _set_the_scene(self) -> None:
         """No alarm of what is in danger, and no tag on the alarm of the heartbeat."""
         cloudwatch = self._clients("cloudwatch")
-        own = [name for name in self._own_alarms() if self._calm.id not in name]
-        if own:
-            cloudwatch.delete_alarms(AlarmNames=own)
+        alarms = [name for name in self._own_alarms() if self._calm.id not in name]
+        if alarms:
+            cloudwatch.delete_alarms(AlarmNames=alarms)
         for alarm in self._health:
             arn = alarm["AlarmArn"]
             tags = cloudwatch.list_tags_for_resource(ResourceARN=arn)["Tags"]
@@ -160,9 +160,9 @@ class Denials:
 
     def _raised(self, answer: dict[str, Any]) -> Iterator[str]:
         """The stack's own alarms that these numbers raise, if five periods are the same."""
-        seen = {**answer, "SweepCompleted": float(answer["completed"])}
+        values = {**answer, "SweepCompleted": float(answer["completed"])}
         for alarm in self._health:
-            value = seen.get(alarm.get("MetricName", ""))
+            value = values.get(alarm.get("MetricName", ""))
             if value is None or alarm["Namespace"] != "Burstwatch":
                 continue
             is_less = alarm["ComparisonOperator"].startswith("LessThan")

@@ -43,11 +43,11 @@ def deploy_terraform(clients: Clients, release: Path) -> dict[str, str]:
     assert set(resources) == {"aws_s3_object", "aws_cloudformation_stack"}
     stack = resources["aws_cloudformation_stack"]
     bucket = _bucket_with(clients, release, PACKAGE)
-    given = {_plain(key): _plain(str(value)) for key, value in stack["parameters"].items()}
-    assert given["CodeBucket"] == "${aws_s3_object.package.bucket}"
-    assert given["CodeKey"] == "${aws_s3_object.package.key}"
+    stated = {_plain(key): _plain(str(value)) for key, value in stack["parameters"].items()}
+    assert stated["CodeBucket"] == "${aws_s3_object.package.bucket}"
+    assert stated["CodeKey"] == "${aws_s3_object.package.key}"
     assert TEMPLATE in str(stack["template_body"])
-    parameters = {**given, "CodeBucket": bucket, "CodeKey": PACKAGE}
+    parameters = {**stated, "CodeBucket": bucket, "CodeKey": PACKAGE}
     template = (release / TEMPLATE).read_text(encoding="utf-8")
     return _states(_make(clients, _plain(stack["name"]), template, parameters))
 
@@ -95,10 +95,10 @@ def _make(
 
 
 def _resources(clients: Clients, stack: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = clients("cloudformation").describe_stack_resources(
+    resources: list[dict[str, Any]] = clients("cloudformation").describe_stack_resources(
         StackName=stack
     )["StackResources"]
-    return found
+    return resources
 
 
 def _states(resources: list[dict[str, Any]]) -> dict[str, str]:

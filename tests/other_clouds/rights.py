@@ -36,8 +36,8 @@ class Decision:
     @property
     def role(self) -> str:
         """The name of the role that called; empty where it was none."""
-        kind, _, rest = self.caller.rpartition(":")[2].partition("/")
-        return rest.partition("/")[0] if kind == "assumed-role" else ""
+        kind, _, path = self.caller.rpartition(":")[2].partition("/")
+        return path.partition("/")[0] if kind == "assumed-role" else ""
 
 
 def read_decisions(cloud: LocalCloud) -> list[Decision]:
@@ -93,9 +93,9 @@ def without(policy: Policy, action: str) -> dict[str, Any]:
     """The policy with one action taken away."""
     statements = []
     for statement in policy["Statement"]:
-        left = [one for one in _listed(statement["Action"]) if one != action]
-        if left:
-            statements.append({**statement, "Action": left})
+        actions = [name for name in _listed(statement["Action"]) if name != action]
+        if actions:
+            statements.append({**statement, "Action": actions})
     return {**policy, "Statement": statements}
 
 

@@ -70,8 +70,8 @@ def test_every_permission_of_the_stack_is_used_or_has_a_reason(
     decisions = read_decisions(cloud)
     for role, policies in watched.policies.items():
         excused = NOT_IN_THE_MEMBER if role == "burstwatch-member" else set(NOT_CALLED_HERE)
-        own = [decision for decision in decisions if decision.role == role]
-        assert unused(policies, own) <= excused, role
+        calls = [decision for decision in decisions if decision.role == role]
+        assert unused(policies, calls) <= excused, role
 
 
 def test_the_role_of_a_member_account_is_refused_without_the_external_id(watched: Watched) -> None:

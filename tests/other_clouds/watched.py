@@ -177,11 +177,11 @@ class Play:
     def _make_member(self) -> Metrics:
         """Another account, with the role of its template and a volume in danger."""
         template = (ROOT / "cdk" / "member-role.json").read_text(encoding="utf-8")
-        given = {"MonitoringAccountId": self.cloud.account, "ExternalId": EXTERNAL_ID}
+        parameters = {"MonitoringAccountId": self.cloud.account, "ExternalId": EXTERNAL_ID}
         stacks = self.member("cloudformation")
         stacks.create_stack(
             StackName="burstwatch-member", TemplateBody=template, Capabilities=["CAPABILITY_NAMED_IAM"],
-            Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in given.items()],
+            Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()],
         )  # fmt: skip
         stacks.get_waiter("stack_create_complete").wait(
             StackName="burstwatch-member", WaiterConfig={"Delay": 1}

@@ -71,6 +71,28 @@ def test_values_are_taken_as_people_write_them(written: str, plain: str) -> None
     assert burstwatch("whatif", *written.split()) == burstwatch("whatif", *plain.split())
 
 
+@pytest.mark.parametrize(
+    ("stated", "kind"),
+    [
+        ("--type t3.medium --cpu-percent 60", "ec2_instance_cpu"),
+        ("--type db.T3.medium --cpu-percent 60", "rds_instance_cpu"),
+        ("--type cache.t3.micro --cpu-percent 40", "elasticache_node_cpu"),
+        ("--type gp2 --size-gib 100 --iops 3000 --engine postgres", "rds_storage"),
+        ("--type gp2 --size-gib 100 --iops 3000", "ebs_volume"),
+    ],
+)
+def test_the_type_tells_the_kind(stated: str, kind: str) -> None:
+    by_type = burstwatch("whatif", *stated.split())
+    assert by_type[0] == 0
+    assert by_type == burstwatch("whatif", "--kind", kind, *stated.split())
+
+
+def test_a_type_without_credits_is_refused_by_its_kind() -> None:
+    code, _, err = burstwatch("whatif", "--type", "m5.large", "--cpu-percent", "40")
+    assert code == 2
+    assert "ec2_instance_cpu with type m5.large has no credits" in err
+
+
 @pytest.mark.parametrize("units", [SIZES, COUNTS, RATES, PERCENTS])
 @given(value=st.integers(min_value=0, max_value=10**7), upper=st.booleans(), blank=st.booleans())
 def test_a_number_with_any_unit_in_any_case_and_with_commas_is_read(

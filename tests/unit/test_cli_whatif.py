@@ -126,8 +126,21 @@ def test_what_was_assumed_is_said() -> None:
 def test_people_get_words() -> None:
     code, out, _ = burstwatch(*["whatif", "--type", "gp2", "--size-gib", "100", "--iops", "3000"])
     assert code == 0
-    assert "empty in 33 min" in out
-    assert "when empty: 300 IOPS" in out
+    assert out.startswith("runs out in 33 min, at worst in 33 min; then 300 IOPS, 4.7 MiB/s\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("--type gp2 --size-gib 100 --iops 200", "does not run out at this load, at worst in 33 min"),
+        ("--type gp3 --size-gib 100 --iops 200", "does not run out: it has no burst credits"),
+        ("--type gp2 --size-gib 100 --iops 900 --balance-percent 0", "has run out: 300 IOPS, 4.7 MiB/s"),
+        ("--type t3.medium --cpu-percent 60", "runs out in 12.0 h, at worst in 5.1 h; then slows down to"),
+    ],
+)  # fmt: skip
+def test_the_time_comes_first(text: str, begins: str) -> None:
+    _, out, _ = burstwatch("whatif", *text.split())
+    assert out.startswith(begins)
 
 
 @pytest.mark.parametrize(

@@ -316,11 +316,10 @@ def test_people_read_the_answer_in_words() -> None:
     )
     assert code == 0
     assert out.splitlines() == [
-        "ec2_instance_cpu t3.medium: finite, the load spends 1.2 vCPU and 0.4 vCPU come in",
+        "runs out in 12.0 h, at worst in 5.1 h; then slows down to 20% of 2 vCPUs, gradually",
+        "ec2_instance_cpu t3.medium: the load spends 1.2 vCPU and 0.4 vCPU come in",
         "the bucket holds 576 credits",
-        "empty in 12.0 h, worst case 5.1 h",
         "full now; without load, an empty bucket is full after 24.0 h",
-        "when empty: slows down to 20% of 2 vCPUs, gradually",
     ]
 
 

@@ -9,6 +9,7 @@ from dataclasses import fields
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.cli.values import add_kind_argument, percent, reader_of, size_gib
+from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.forecast.whatif import Prediction, Question, answer
 from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
 from burstwatch.formatting import span
@@ -27,6 +28,8 @@ NUMBERS = {
     "provisioned_mib_s": "gp3: provisioned MiB/s",
 }
 TYPE_HELP = "gp2, st1, sc1, gp3, io1, io2 or standard; with --kind, an instance or storage type"
+#: The kinds whose types begin so. Those of DocumentDB and Neptune are those of RDS, and need --kind.
+FAMILIES = {"db.": "rds_", "cache.": "elasticache_"}
 #: Options that describe a volume and its load.
 OF_VOLUMES = frozenset({"type", *(field.name for field in fields(Question))} - {"volume_type"})
 
@@ -74,12 +77,28 @@ def run(args: Namespace, terminal: Terminal) -> int:
     stated = {
         name: value for name, value in vars(args).items() if name in allowed and value is not None
     }
-    if args.kind not in {None, EBS_VOLUME.name}:
-        text = _of_kind(find_kinds()[args.kind], stated, as_json=args.json)
-    else:
+    kind = find_kinds()[args.kind] if args.kind else _kind_by_type(stated)
+    if kind.name == EBS_VOLUME.name:
         text = _of_volume(stated, as_json=args.json)
+    else:
+        text = _of_kind(kind, stated, as_json=args.json)
     print(text, file=terminal.stdout)
     return 0
+
+
+def _kind_by_type(stated: Mapping[str, object]) -> Kind:
+    """The kind that has such a type and everything else that is stated; without one, EBS volumes."""
+    names = stated.keys() - {"balance_percent"}
+    type_name = str(stated.get("type", ""))
+    if not type_name or (type_name in CATALOGUE and names <= OF_VOLUMES):
+        return EBS_VOLUME
+    of_instances = "rds_storage" if type_name in CATALOGUE else "ec2_"
+    family = FAMILIES.get(type_name.partition(".")[0] + ".", of_instances)
+    for kind in find_kinds().values():
+        takes = {*kind.example.spec, *kind.example.load}
+        if kind.name.startswith(family) and names <= takes:
+            return kind
+    return EBS_VOLUME
 
 
 def _flag(name: str) -> str:
@@ -145,8 +164,10 @@ def _number(name: str, value: object) -> float:
 def _words(question: Question, result: Prediction) -> str:
     """Write the prediction for a volume in sentences, with what was assumed."""
     unit = "IOPS" if result.unit == "io" else "MiB/s"
+    served = f"{result.served_iops_when_empty:.0f} IOPS, {result.served_mib_s_when_empty:.1f} MiB/s"
     lines = [
-        f"{question.volume_type} of {question.size_gib:g} GiB: {result.state}, {result.reason}",
+        _answer(result, served),
+        f"{question.volume_type} of {question.size_gib:g} GiB: {result.reason}",
         f"baseline {result.baseline:g} {unit}, burst {result.burst:g} {unit}",
         f"served {result.served_iops:.0f} IOPS, {result.served_mib_s:.1f} MiB/s (held back by: {result.binding})",
     ]
@@ -162,32 +183,40 @@ def _words(question: Question, result: Prediction) -> str:
     if assumed:
         lines.append(f"assumed: {', '.join(assumed)}")
     if result.capacity is not None:
-        lines += [
-            *_times(result),
-            f"when empty: {result.served_iops_when_empty:.0f} IOPS, {result.served_mib_s_when_empty:.1f} MiB/s",
-        ]
+        lines.append(_refill(result))
     return "\n".join(lines)
 
 
 def _kind_words(subject: str, result: KindAnswer) -> list[str]:
     """Write the prediction for another kind in sentences."""
     estimate = ", by estimate" if result.is_estimate else ""
-    lines = [f"{subject}: {result.state}, {result.reason}"]
+    lines = [_answer(result, result.at_zero), f"{subject}: {result.reason}"]
     if result.capacity is not None:
         plural = {"io": "I/O credits", "MiB": "MiB"}.get(result.unit, "credits")
         lines += [
             f"the bucket holds {result.capacity:,.0f} {plural}{estimate}",
-            *_times(result),
-            f"when empty: {result.at_zero}",
+            _refill(result),
         ]
     return lines
 
 
-def _times(result: Prediction | KindAnswer) -> list[str]:
-    return [
-        f"{_when('empty', result.time_to_empty_s)}, worst case {_never(result.worst_time_to_empty_s)}",
-        f"{_when('full', result.time_to_full_s)}; without load, an empty bucket is full after {_never(result.refill_from_empty_s)}",
-    ]
+def _answer(result: Prediction | KindAnswer, after: str) -> str:
+    """The time first: when it runs out, when at worst, and what is left after that."""
+    if result.capacity is None:
+        return "does not run out: it has no burst credits"
+    worst = result.worst_time_to_empty_s
+    if result.time_to_empty_s == 0:
+        return f"has run out: {after}"
+    at_worst = "" if worst is None else f", at worst in {span(worst)}"
+    if result.time_to_empty_s is None:
+        return f"does not run out at this load{at_worst}"
+    return f"runs out in {span(result.time_to_empty_s)}{at_worst}; then {after}"
+
+
+def _refill(result: Prediction | KindAnswer) -> str:
+    """How long the bucket takes to be full again, under the load and without any."""
+    empty = f"without load, an empty bucket is full after {_never(result.refill_from_empty_s)}"
+    return f"{_when('full', result.time_to_full_s)}; {empty}"
 
 
 def _when(state: str, seconds: float | None) -> str:
