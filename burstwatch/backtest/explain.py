@@ -77,6 +77,8 @@ def as_text(story: Story) -> str:
     """The story in words: the balance as a line of blocks, each change, each page and its truth."""
     at = clock_of(story)
     lines = [
+        answer_of(story),
+        "",
         f"{story.name}: {type_of(story.resource)}, {_timing(story)}",
         _balance_line(story),
         "",
@@ -100,6 +102,42 @@ def as_text(story: Story) -> str:
     if snooze is not None and snooze.until_s > story.end_s:
         lines.append(snooze.note(story.end_s))
     return "\n".join(lines)
+
+
+def answer_of(story: Story) -> str:
+    """One sentence: when it ran out and for how long, and when somebody would have been paged."""
+    at = clock_of(story)
+    pages, emptied = story.pages, story.emptied
+    if not story.balance:
+        return "CloudWatch had no balance, so nobody knows whether it ran out"
+    if not emptied:
+        times = f"{len(pages)} times, first" if len(pages) > 1 else "once,"
+        paged = (
+            f"would have paged {times} {at(pages[0].t_s).strip()}" if pages else "would page nobody"
+        )
+        return f"did not run out; {paged}"
+    several = f"{len(emptied)} times, first " if len(emptied) > 1 else ""
+    return f"ran out {several}{_emptied_from(story, emptied[0])}; {_paged_for(story, emptied[0])}"
+
+
+def _emptied_from(story: Story, since_s: float) -> str:
+    at = clock_of(story)
+    back = _refilled_at(story, since_s)
+    if back is None:
+        return f"{at(since_s).strip()}, and is empty at the end"
+    return f"{at(since_s).strip()} to {at(back).strip()}, {span(back - since_s)}"
+
+
+def _paged_for(story: Story, emptied_s: float) -> str:
+    """The last page before it ran out, or the first one after."""
+    at = clock_of(story)
+    before = [page.t_s for page in story.pages if page.t_s <= emptied_s]
+    after = [page.t_s for page in story.pages if page.t_s > emptied_s]
+    if before:
+        return f"would have paged {at(before[-1]).strip()}, {span(emptied_s - before[-1])} before"
+    if after:
+        return f"would have paged {at(after[0]).strip()}, {span(after[0] - emptied_s)} after"
+    return "would have paged nobody"
 
 
 def clock_of(story: Story) -> Callable[[float], str]:
@@ -165,8 +203,12 @@ def _truth(story: Story, page: Moment) -> str:
 
 def _emptiness(story: Story, since_s: float) -> str:
     """How long it was at zero. It was empty by the end of the period that first shows it."""
-    back = next((at for at, ratio in story.balance if at > since_s and ratio > EMPTY_RATIO), None)
+    back = _refilled_at(story, since_s)
     return "still empty at the end" if back is None else f"empty for {span(back - since_s)}"
+
+
+def _refilled_at(story: Story, since_s: float) -> float | None:
+    return next((at for at, ratio in story.balance if at > since_s and ratio > EMPTY_RATIO), None)
 
 
 def _sparks(story: Story) -> str:

@@ -165,7 +165,6 @@ def _reason(projection: Projection) -> str:
         return projection.reason
     likely = projection.time_to_empty_s
     outlook = "not draining" if likely == math.inf else f"dry in {span(likely)}"
-    return (
-        f"{projection.reason}; {outlook} (range {span(projection.low_s)} to "
-        f"{span(projection.high_s)}, worst case {span(projection.worst_s)})"
-    )
+    low, high = span(projection.low_s), span(projection.high_s)
+    likely_range = "" if low == high else f"range {low} to {high}, "
+    return f"{projection.reason}; {outlook} ({likely_range}worst case {span(projection.worst_s)})"

@@ -1,6 +1,7 @@
 """The doctor on the strict fake: a healthy deployment, and one with each thing wrong."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from burstwatch.aws.alarms.unheard import standby_name
 from burstwatch.aws.doctor.checks import CHECKS, Finding, Patient
+from burstwatch.cli.commands.doctor import STATES
 from tests.aws.commands import burstwatch
 from tests.aws.deployed import deploy as deploy_function
 from tests.aws.deployed import sleeper
@@ -265,6 +267,20 @@ def test_a_stack_with_a_name_of_its_own_is_named(deployed: Cloud) -> None:
     _, out, _ = burstwatch(deployed, "doctor", "--stack", "Monitoring", "--json")
     found = {one["check"]: one["state"] for one in map(json.loads, out.splitlines())}
     assert found["stack"] == "ok"
+
+
+def test_people_see_what_failed_first_and_how_many_checks_there_were(deployed: Cloud) -> None:
+    deployed.aws.denied = {"DescribeVolumes", "GetAccountSettings"}
+    code, out, _ = burstwatch(deployed, "doctor")
+    assert code == 1
+    _, *rows, count = out.splitlines()
+    found = [
+        state for row in rows for state in re.findall(r"  (failed|warning|unknown|ok) ", row)[:1]
+    ]
+    assert found == sorted(found, key=STATES.index)
+    assert {"failed", "unknown", "ok"} <= set(found)
+    counted = ", ".join(f"{found.count(state)} {state}" for state in STATES if state in found)
+    assert count == f"{len(found)} checks: {counted}"
 
 
 def test_without_credentials_nothing_else_is_checked(deployed: Cloud) -> None:

@@ -41,7 +41,8 @@ def test_the_story_names_the_page_the_forecast_and_the_truth(drain: Path) -> Non
     code, out, err = explain(str(drain), *GP2)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].endswith(
+    assert lines[0] == "ran out 2 h 34 to 3 h 02, 28 min; would have paged 2 h 15, 19 min before"
+    assert lines[2].endswith(
         "gp2 100 GiB, 7.0 h in periods of 60 s, each datapoint 0 s late (--delay-s)"
     )
     (page,) = [line for line in lines if line.startswith("would page at")]
@@ -85,9 +86,31 @@ def test_a_recording_that_ends_in_danger_says_when_its_bucket_is_empty(drain: Pa
     assert "at the end" not in explain(str(drain), *GP2)[1]
 
 
+def test_the_first_line_is_the_answer_for_each_ending(drain: Path) -> None:
+    rows = drain.read_text().splitlines(keepends=True)
+    for kept, answer in (
+        (100, "did not run out; would page nobody"),
+        (148, "did not run out; would have paged once, 2 h 15"),
+        (170, "ran out 2 h 34, and is empty at the end; would have paged 2 h 15, 19 min before"),
+    ):
+        drain.write_text("".join(rows[:kept]))
+        assert explain(str(drain), *GP2)[1].splitlines()[0] == answer
+
+
+def test_the_first_line_counts_and_names_the_first_and_a_page_that_came_late(drain: Path) -> None:
+    _, out, _ = explain("--example")
+    assert out.startswith("ran out 2 times, first 36 h 05 to 36 h 20, 15 min; would have paged ")
+    late = explain(str(drain), *GP2, "--delay-s", "3600")[1].splitlines()[0]
+    assert re.search(r"^ran out 2 h 34 to 3 h 02, 28 min; would have paged .* after$", late)
+
+
+def test_no_reason_has_a_range_without_a_width(drain: Path) -> None:
+    assert "never to never" not in explain(str(drain), *GP2)[1]
+
+
 def test_the_balance_is_a_line_of_blocks(drain: Path) -> None:
     _, out, _ = explain(str(drain), *GP2)
-    blocks = out.splitlines()[1].split(" ")[1]
+    blocks = out.splitlines()[3].split(" ")[1]
     assert blocks[0] == "█"
     assert "▁" in blocks
     assert "0% lowest" in out

@@ -7,6 +7,8 @@ or users, so that it can go into an issue.
 
 import re
 from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,8 @@ from burstwatch.kinds import find_kinds
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.doctor.checks import Finding
 
+#: The states of a check, the worst first.
+STATES = ("failed", "warning", "unknown", "ok")
 PRIVATE = {
     re.compile(r"(?<!\d)\d{12}(?!\d)"): "<account>",
     re.compile(r"(assumed-role|role|user)/\S+"): r"\1/<name>",
@@ -36,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
-    """Print the findings, all in one table or each as soon as it is known."""
+    """Print the findings, all in one table with the worst first, or each as soon as it is known."""
     config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.doctor.doctor import examine  # noqa: PLC0415 - boto3 is an extra
@@ -55,13 +59,23 @@ def run(args: Namespace, terminal: Terminal) -> int:
         print("\r\033[K", end="", file=terminal.stderr)
     failed = [finding.check for finding in findings if finding.state == "failed"]
     if not args.json:
-        rows = [(finding.check, finding.state, finding.detail, finding.do) for finding in findings]
+        # What somebody must act on comes first; within a state the order of the checks stays.
+        worst_first = sorted(findings, key=lambda finding: STATES.index(finding.state))
+        rows = [(item.check, item.state, item.detail, item.do) for item in worst_first]
         print(table(("check", "state", "found", "what to do"), rows), file=terminal.stdout)
+        print(_count(findings), file=terminal.stdout)
     if failed:
         said = f"burstwatch: failed: {', '.join(failed)}"
         print(_without_names(said) if args.json else said, file=terminal.stderr)
         return PARTIAL
     return 0
+
+
+def _count(findings: Sequence["Finding"]) -> str:
+    """How many checks there were, and how many ended in each state."""
+    states = Counter[str](finding.state for finding in findings)
+    counts = ", ".join(f"{states[state]} {state}" for state in STATES if states[state])
+    return f"{len(findings)} checks: {counts}"
 
 
 def _without_account(finding: "Finding") -> "Finding":
