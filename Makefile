@@ -163,7 +163,8 @@ LOCALCLOUD := demo/localcloud
 
 .cache/localemu.stamp: $(LOCALCLOUD)/localemu.txt .cache/lambda-runtime.stamp | $(UV)
 	@echo "installing localemu"
-	@$(UV) venv --quiet --clear --python "$$($(PYTHON) tools/find_python.py)" .cache/localemu
+	@python="$$($(PYTHON) tools/find_python.py)"; [ -n "$$python" ] || { echo "localemu needs Python 3.12 or 3.13, and neither was found"; exit 1; }; \
+	$(UV) venv --quiet --clear --python "$$python" .cache/localemu
 	@$(UV) pip install --quiet --require-hashes --python .cache/localemu/bin/python -r $(LOCALCLOUD)/localemu.txt
 	@touch $@
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 import boto3
@@ -78,6 +79,47 @@ def test_each_condition_key_is_one_of_the_action() -> None:
         assert keys <= allowed, f"{command}: {action}"
 
 
+def test_a_condition_on_all_values_demands_that_there_are_some() -> None:
+    """ForAllValues is true of none: DeleteTags without a key would remove every tag."""
+    conditions = [s["Condition"] for c in commands() for s in statements(c) if "Condition" in s]
+    assert conditions
+    for condition in conditions:
+        keys = {key for test in condition for key in condition[test] if test.startswith("ForAll")}
+        assert condition.get("Null", {}) == dict.fromkeys(keys, "false")
+
+
+@pytest.mark.parametrize("length", [1, 12, 13, 14, 20, 32])
+def test_the_policies_of_a_long_name_match_what_cloudformation_makes_of_it(length: int) -> None:
+    """It keeps 24 characters or more of the stack's name in those of a function and a rule, 32 in a queue's."""
+    deployment = "d" * length
+    stack = f"Burstwatch-{deployment}"
+    names = {
+        "lambda": f"{stack[:25]}-BurstWatchSweepFunction4-IEFF0H8P7RYQ",
+        "events": f"{stack[:24]}-BurstWatchSweepRule352F6-IEFF0H8P7RYQ",
+        "sqs": f"{stack[:33]}-BurstWatchSweepDeadLetters12D7C3-IEFF0H8P7RYQ",
+        "sns": f"{stack}-BurstWatchTopicsPageE38868B7-9A7B85GNI24A",
+        "logs": f"{stack}-BurstWatchSweepFunctionLogs24B3AC64-WOL3TFC0A1XK",
+    }
+    for command in ("doctor", "drill", "episodes"):
+        for statement in policy_of(command, deployment=deployment)["Statement"]:
+            named = statement["Resource"]
+            for resource in [named] if isinstance(named, str) else named:
+                service = resource.split(":")[2] if resource != "*" else ""
+                if service in names and "burstwatch-drill" not in resource:
+                    assert fnmatchcase(names[service], re.split("[:/]", resource)[-1]), resource
+
+
+def test_a_drill_may_not_call_the_function_that_deletes_alarms() -> None:
+    (resource,) = (
+        s["Resource"] for s in statements("drill") if "lambda:InvokeFunction" in s["Action"]
+    )
+    cleanup = (
+        "arn:aws:lambda:eu-west-1:111111111111:function:Burstwatch-blue-BurstWatchCleanupFunction-1"
+    )
+    assert not fnmatchcase(cleanup, resource)
+    assert fnmatchcase(cleanup.replace("Cleanup", "Sweep"), resource)
+
+
 def test_a_snooze_may_be_put_on_every_kind_and_taken_away() -> None:
     for kind in find_kinds().values():
         assert kind.tagging.put_action in {
@@ -95,4 +137,4 @@ def test_the_resources_are_in_the_partition_and_of_the_deployment(partition: str
         statement["Resource"] for statement in policy["Statement"] if statement["Resource"] != "*"
     ]
     assert all(arn.startswith(f"arn:{partition}:") for arn in arns)
-    assert f"arn:{partition}:lambda:*:*:function:Burstwatch-blue-*" in arns
+    assert f"arn:{partition}:lambda:*:*:function:Burstwatch-blue-BurstWatchSweep*" in arns

@@ -31,7 +31,7 @@ def denied_table() -> str:
         for one in json.loads(DENIED.read_text(encoding="utf-8"))
     ]
     return markdown_table(
-        "without | what failed, in the log | alarms, with their topics | a volume in danger is",
+        "without | what failed, in the log | alarms that this makes, or raises if it lasts | a volume in danger is",
         rows,
     )
 

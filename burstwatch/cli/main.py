@@ -32,7 +32,7 @@ GROUPS = {
 }
 #: The commands to begin with, for somebody who types none.
 BEGIN = """\
-burstwatch scan                                            which resources of an account run dry, and when; it only reads
+burstwatch scan                                            which resources of an account run out, and when; it only reads
 burstwatch whatif --type gp2 --size-gib 100 --iops 3000    how long a volume lasts under a load
 burstwatch explain FILE.csv                                what happened to a volume that you recorded
 burstwatch help                                            every command

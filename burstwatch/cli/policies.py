@@ -21,16 +21,18 @@ ALARM_READS = (
     "cloudwatch:ListAlarmMuteRules",
     "cloudwatch:GetAlarmMuteRule",
 )
-#: Commands that share a policy.
-_LOOK = ("scan", "top", "explain", "export", "backtest", "advise")
-_LOGS = ("episodes", "digest")
+#: Commands that look at resources, and those of them that can look in every region.
+_LOOK, _IN_REGIONS = ("top", "explain", "export", "backtest"), ("scan", "advise")
+#: How much of a stack's name CloudFormation keeps at the least in a name of at most 64 characters (functions, rules),
+#: and of at most 80 (queues). AWS states no rule; names that were seen keep one character more.
+_KEPT_OF_64, _KEPT_OF_80 = 24, 32
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
     """Actions that are allowed on resources.
 
-    ``{stack}`` and ``{deployment}`` are filled in. ``*`` alone is for actions that AWS cannot narrow to a resource.
+    ``{stack}`` and its like, and ``{deployment}``, are filled in. After the stack, names have the ids of the construct. ``*`` alone is for actions that AWS cannot narrow to a resource.
     """
 
     sid: str
@@ -55,7 +57,13 @@ def policy_of(
     Raises:
         KeyError: for a command that calls nothing of AWS.
     """
-    names = {"deployment": deployment, "stack": stack or stack_name(deployment)}
+    stack = stack or stack_name(deployment)
+    names = {
+        "deployment": deployment,
+        "stack": stack,
+        "stack_of_64": _shortened(stack, _KEPT_OF_64),
+        "stack_of_80": _shortened(stack, _KEPT_OF_80),
+    }
 
     def arn(resource: str) -> str:
         return resource if resource == "*" else f"arn:{partition}:{resource.format(**names)}"
@@ -75,6 +83,11 @@ def policy_of(
     return {"Version": "2012-10-17", "Statement": statements}
 
 
+def _shortened(stack: str, kept: int) -> str:
+    """The beginning of what CloudFormation makes of a stack's name in the name of a resource."""
+    return stack if len(stack) <= kept else f"{stack[:kept]}*"
+
+
 def commands() -> list[str]:
     """The names that `policy_of` takes."""
     return sorted(_statements())
@@ -82,7 +95,8 @@ def commands() -> list[str]:
 
 def _statements() -> dict[str, tuple[Statement, ...]]:
     kinds = tuple(find_kinds().values())
-    reads = Statement(sid="Look", actions=(*read_actions(kinds), "ec2:DescribeRegions"))
+    reads = Statement(sid="Look", actions=read_actions(kinds))
+    in_regions = Statement(sid="Look", actions=(*read_actions(kinds), "ec2:DescribeRegions"))
     stack = Statement(
         sid="FindTheDeployment",
         actions=("cloudformation:DescribeStacks",),
@@ -93,17 +107,19 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
     log = Statement(
         sid="ReadTheLog",
         actions=("logs:FilterLogEvents",),
-        resources=("logs:*:*:log-group:{stack}-*",),
+        resources=("logs:*:*:log-group:{stack}-BurstWatchSweep*",),
     )
     listed = Statement(sid="Look", actions=sorted(set(read_actions(kinds)) - set(METRIC_READS)))
     return {
         **dict.fromkeys(_LOOK, (reads,)),
-        **dict.fromkeys(_LOGS, (stack, alarms, metrics, log)),
-        "audit-alarms": (reads, alarms),
+        **dict.fromkeys(_IN_REGIONS, (in_regions,)),
+        "audit-alarms": (in_regions, alarms),
         "delete-alarms": (alarms, metrics, _delete_alarms()),
-        "doctor": (Statement(sid="Look", actions=read_actions(kinds)), stack, *_doctor()),
+        "digest": (stack, metrics, log),
+        "doctor": (reads, stack, *_doctor()),
         "drill": (stack, alarms, *_drill()),
-        "member": (Statement(sid="Look", actions=read_actions(kinds)),),
+        "episodes": (stack, alarms, log),
+        "member": (reads,),
         "snooze": (listed, *_tag(kinds, lambda tagging: tagging.put_action)),
         "unsnooze": (listed, *_tag(kinds, lambda tagging: tagging.remove_action)),
     }
@@ -128,7 +144,8 @@ def _doctor() -> tuple[Statement, ...]:
                 "sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic", "sqs:GetQueueAttributes",
             ),
             resources=(
-                "events:*:*:rule/{stack}-*", "lambda:*:*:function:{stack}-*", "sns:*:*:{stack}-*", "sqs:*:*:{stack}-*",
+                "events:*:*:rule/{stack_of_64}-BurstWatchSweep*", "lambda:*:*:function:{stack_of_64}-BurstWatchSweep*",
+                "sns:*:*:{stack}-BurstWatchTopics*", "sqs:*:*:{stack_of_80}-BurstWatchSweep*",
             ),
         ),
         # The name of a key says nothing of what it is for.
@@ -143,14 +160,15 @@ def _doctor() -> tuple[Statement, ...]:
 def _drill() -> tuple[Statement, ...]:
     return (
         Statement(
+            # Not the cleanup function, which deletes alarms when it is asked to.
             sid="AskTheFunction",
             actions=("lambda:InvokeFunction",),
-            resources=("lambda:*:*:function:{stack}-*",),
+            resources=("lambda:*:*:function:{stack_of_64}-BurstWatchSweep*",),
         ),
         Statement(
             sid="ListenToATopic",
             actions=("sns:ListSubscriptionsByTopic", "sns:Subscribe"),
-            resources=("sns:*:*:{stack}-*",),
+            resources=("sns:*:*:{stack}-BurstWatchTopics*",),
         ),
         # AWS takes no resource for it, and lets only the owner of a topic or of a subscription do it.
         Statement(sid="StopListening", actions=("sns:Unsubscribe",)),
@@ -174,7 +192,11 @@ def _tag(kinds: Iterable[Kind], action_of: Callable[[Tagging], str]) -> list[Sta
             sid=f"TheSnoozeOf{tagging.service.title()}",
             actions=(action,),
             resources=tagging.arns,
-            conditions={"ForAllValues:StringEquals": {"aws:TagKeys": [SNOOZE_TAG]}},
+            # Without a key, DeleteTags removes every tag: ForAllValues alone is true then.
+            conditions={
+                "ForAllValues:StringEquals": {"aws:TagKeys": [SNOOZE_TAG]},
+                "Null": {"aws:TagKeys": "false"},
+            },
         )
         for action, tagging in taggings.items()
     ]

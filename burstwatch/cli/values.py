@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 from burstwatch.kinds import find_kinds
 
-#: A GB and a TB are those of AWS's console and prices, which are powers of two.
+#: A GB and a TB are those of AWS's console and prices, which are powers of two. An Mbps is no MB/s, and is refused.
 SIZES = {"": 1.0, "mib": 1 / 1024, "gib": 1.0, "gb": 1.0, "g": 1.0, "tib": 1024.0, "tb": 1024.0, "t": 1024.0}  # fmt: skip
 COUNTS = {"": 1.0, "k": 1e3, "m": 1e6}
-RATES = {"": 1.0, "mib/s": 1.0, "mb/s": 1.0, "mibps": 1.0, "mbps": 1.0, "gib/s": 1024.0, "gb/s": 1024.0}  # fmt: skip
+RATES = {"": 1.0, "mib/s": 1.0, "mb/s": 1.0, "gib/s": 1024.0, "gb/s": 1024.0}  # fmt: skip
 PERCENTS = {"": 1.0, "%": 1.0}
 _WRITTEN = re.compile(r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<unit>[a-z%][a-z/]*|)", re.IGNORECASE)  # fmt: skip
 
@@ -35,13 +35,14 @@ size_gib = number_in(SIZES, like="100, 1,000, 100GiB and 1TiB")
 count = number_in(COUNTS, like="3000, 3,000 and 3k")
 rate_mib_s = number_in(RATES, like="250, 250MiB/s and 1GiB/s")
 percent = number_in(PERCENTS, like="20 and 20%")
+kib = number_in({"": 1.0, "kib": 1.0, "kb": 1.0, "k": 1.0, "mib": 1024.0}, like="16 and 16KiB")
 plain = number_in({"": 1.0}, like="300 and 1,000")
 
 
 def reader_of(name: str) -> Callable[[str], float]:
     """The reader of a value by its name, such as ``provisioned_iops`` or ``size_gib``."""
     for ending, reader in (
-        ("gib", size_gib), ("mib_s", rate_mib_s), ("percent", percent), ("iops", count), ("_per_s", count),
+        ("gib", size_gib), ("kib", kib), ("mib_s", rate_mib_s), ("percent", percent), ("iops", count), ("_per_s", count),
     ):  # fmt: skip
         if name.endswith(ending):
             return reader

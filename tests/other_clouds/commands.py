@@ -17,9 +17,10 @@ TIMEOUT_S = 240
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
-    """How a command ended, and the role that it had."""
+    """How a command ended, and the role and the policy that it had."""
 
     role: str
+    policy: dict[str, Any]
     code: int
     out: str
     err: str
@@ -38,7 +39,8 @@ class Commands:
     def run(self, command: str, *arguments: str) -> Ran:
         """Make the role, take it, and run the command with it."""
         role = f"as-{command}"
-        self._make(role, self._named(policy_of(command, deployment=self._deployment)))
+        policy = self._named(policy_of(command, deployment=self._deployment))
+        self._make(role, policy)
         arn = f"arn:aws:iam::{self._cloud.account}:role/{role}"
         session = self._clients("sts").assume_role(RoleArn=arn, RoleSessionName=command)
         keys = session["Credentials"]
@@ -52,7 +54,7 @@ class Commands:
             },
             capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
         )  # fmt: skip
-        return Ran(role=role, code=done.returncode, out=done.stdout, err=done.stderr)
+        return Ran(role=role, policy=policy, code=done.returncode, out=done.stdout, err=done.stderr)
 
     def _make(self, role: str, policy: dict[str, Any]) -> None:
         principal = {"AWS": f"arn:aws:iam::{self._cloud.account}:root"}

@@ -29,8 +29,9 @@ IDS = re.compile(r"\b(?:vol|i|fs|orders|graph)\b[\w.-]*(?: and \d+ more)?")
 class Said:
     """What a sweep says under some rights.
 
-    ``parts`` are the parts that its log says failed. ``told`` are the alarms that are raised by it, with
-    their topics. ``victim`` is what becomes of the volume in danger: *paged*, *unknown* or *not listed*.
+    ``parts`` are the parts that its log says failed. ``told`` are the alarms that it made, and those of
+    the stack that its numbers raise if they last, with their topics. ``victim`` is what becomes of the volume in danger: *paged*, *critical* where that is its
+    verdict and its own alarm could not be made, *unknown* or *not listed*.
     """
 
     parts: tuple[str, ...]

@@ -25,7 +25,9 @@ def deploy_sam(clients: Clients, release: Path) -> dict[str, str]:
     assert nested["TemplateURL"].endswith(f"dist/{TEMPLATE}")
     nested["TemplateURL"] = f"{clients('s3').meta.endpoint_url}/{bucket}/{TEMPLATE}"
     parameters = {"PackageBucket": bucket}
-    outer = _make(clients, "sam", json.dumps(example), parameters)
+    # Those that `sam deploy --guided` proposes.
+    capabilities = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+    outer = _make(clients, "sam", json.dumps(example), parameters, capabilities)
     (inner,) = (one["PhysicalResourceId"] for one in outer if one["ResourceType"].endswith("Stack"))
     return _states([*outer, *_resources(clients, inner)])
 
@@ -49,7 +51,8 @@ def deploy_terraform(clients: Clients, release: Path) -> dict[str, str]:
     assert TEMPLATE in str(stack["template_body"])
     parameters = {**stated, "CodeBucket": bucket, "CodeKey": PACKAGE}
     template = (release / TEMPLATE).read_text(encoding="utf-8")
-    return _states(_make(clients, _plain(stack["name"]), template, parameters))
+    capabilities = [_plain(name) for name in stack["capabilities"]]
+    return _states(_make(clients, _plain(stack["name"]), template, parameters, capabilities))
 
 
 class _Sam(yaml.SafeLoader):
@@ -79,13 +82,17 @@ def _bucket_with(clients: Clients, release: Path, *names: str) -> str:
 
 
 def _make(
-    clients: Clients, name: str, template: str, parameters: dict[str, str]
+    clients: Clients,
+    name: str,
+    template: str,
+    parameters: dict[str, str],
+    capabilities: list[str],
 ) -> list[dict[str, Any]]:
     stacks = clients("cloudformation")
     stacks.create_stack(
         StackName=name,
         TemplateBody=template,
-        Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        Capabilities=capabilities,
         Parameters=[
             {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
         ],

@@ -55,8 +55,9 @@ def read_decisions(cloud: LocalCloud) -> list[Decision]:
 
 
 def policy_of_role(clients: Clients, role: str) -> dict[str, Policy]:
-    """The inline policies of a role, by name."""
+    """The inline policies of a role, by name: it must have no others."""
     iam = clients("iam")
+    assert not iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
     return {
         name: iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
         for name in iam.list_role_policies(RoleName=role)["PolicyNames"]

@@ -137,7 +137,7 @@ def make_volumes(clients: Clients) -> None:
     clients("efs").create_file_system(CreationToken="home")
 
 
-def test_the_sweep_pages_with_the_rights_of_the_template_and_with_no_more(
+def test_the_sweep_pages_with_the_rights_of_the_template(
     deployment: Deployment,
 ) -> None:
     make_volumes(deployment.clients)

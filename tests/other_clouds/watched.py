@@ -98,6 +98,8 @@ class Play:
             self.watched.digest = invoke(self.home, self._function_named("Digest"), digest)
             assert "title" in self.watched.digest, self.watched.digest
             self._until(lambda: self._has_digest(inbox), "the digest arrives")
+            # Of the other account, while there are some: the stack deletes the others.
+            self._run(commands, ("delete-alarms", "--yes", "--unit", f"{MEMBER}/{REGION}"))
         finally:
             ended.set()
             minutes.join()
@@ -126,7 +128,7 @@ class Play:
             commands,
             ("advise", "--days", "1"), ("audit-alarms",), ("doctor", "--json"),
             ("snooze", NAME, "30m", "--reason", "a test"), ("unsnooze", NAME), ("episodes", "--json"), ("digest",),
-            ("delete-alarms", "--dry-run"),
+            ("top",), ("export", NAME), ("backtest", "--from-account", NAME),
         )  # fmt: skip
         self._mark("commands")
         self._until(lambda: {self.victim} <= self._pages(inbox, "OK"), "its page ends", sweeps=True)

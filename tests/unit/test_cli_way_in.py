@@ -64,6 +64,7 @@ def test_a_slip_of_the_finger_is_understood(command: str) -> None:
         ("--type GP2 --size-gib 1,000 --iops 3k", "--type gp2 --size-gib 1000 --iops 3000"),
         ("--type gp2 --size-gib 100GiB --iops 3,000", "--type gp2 --size-gib 100 --iops 3000"),
         ("--type st1 --size-gib 1TB --mib-s 0.5GiB/s", "--type st1 --size-gib 1024 --mib-s 512"),
+        ("--type gp2 --size-gib 100 --iops 3000 --io-kib 16KiB", "--type gp2 --size-gib 100 --iops 3000 --io-kib 16"),
         ("--type gp2 --size-gib 100 --iops 3000 --balance-percent 20%", "--type gp2 --size-gib 100 --iops 3000 --balance-percent 20"),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ further account; `burstwatch catalog --member-role` prints its template.
 """
 
 import json
+import re
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
@@ -14,6 +15,8 @@ from burstwatch.config import parse_config
 from burstwatch.formatting import table
 
 GROUP = "deployment"
+#: The names that CloudFormation takes for a stack.
+STACK = "[A-Za-z][A-Za-z0-9-]{0,127}"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -29,6 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print one policy as JSON, or the table of all."""
     deployment = parse_config({"deployment": args.deployment}).deployment
+    if args.stack and not re.fullmatch(STACK, args.stack):
+        msg = f"--stack is {args.stack!r}, allowed is a letter, and up to 127 letters, digits and hyphens"
+        raise ValueError(msg)
     if args.of is None:
         rows = [(name, _changes(policy_of(name))) for name in commands()]
         print(table(("command", "changes"), rows), file=terminal.stdout)

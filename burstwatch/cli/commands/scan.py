@@ -1,4 +1,4 @@
-"""Look once at an account's resources: which run dry, and when. The worst come first."""
+"""Look once at an account's resources: which run out, and when. The worst come first."""
 
 import math
 import time

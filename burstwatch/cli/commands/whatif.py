@@ -89,16 +89,21 @@ def run(args: Namespace, terminal: Terminal) -> int:
 def _kind_by_type(stated: Mapping[str, object]) -> Kind:
     """The kind that has such a type and everything else that is stated; without one, EBS volumes."""
     names = stated.keys() - {"balance_percent"}
-    type_name = str(stated.get("type", ""))
-    if not type_name or (type_name in CATALOGUE and names <= OF_VOLUMES):
+    type_name, kinds = str(stated.get("type", "")), find_kinds()
+    if type_name in CATALOGUE:
+        of_database = kinds["rds_storage"]
+        is_volume = names <= OF_VOLUMES or not names <= _taken_by(of_database)
+        return EBS_VOLUME if is_volume else of_database
+    if "." not in type_name:
         return EBS_VOLUME
-    of_instances = "rds_storage" if type_name in CATALOGUE else "ec2_"
-    family = FAMILIES.get(type_name.partition(".")[0] + ".", of_instances)
-    for kind in find_kinds().values():
-        takes = {*kind.example.spec, *kind.example.load}
-        if kind.name.startswith(family) and names <= takes:
-            return kind
-    return EBS_VOLUME
+    family = FAMILIES.get(type_name.partition(".")[0] + ".", "ec2_")
+    of_family = [kind for kind in kinds.values() if kind.name.startswith(family)]
+    # Where one option is wrong, the kind that takes the others names it.
+    return max(of_family, key=lambda kind: len(names & _taken_by(kind)))
+
+
+def _taken_by(kind: Kind) -> set[str]:
+    return {*kind.example.spec, *kind.example.load}
 
 
 def _flag(name: str) -> str:
@@ -142,7 +147,7 @@ def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool) -> str:
         return to_json(result)
     lines = _kind_words(f"{kind.name} {' '.join(spec.values())}", result)
     if "io_kib" in example.load and "io_kib" not in load and len(load) == 1:
-        lines.insert(1, f"assumed: {DEFAULT_IO_KIB:g} KiB per operation")
+        lines.insert(2, f"assumed: {DEFAULT_IO_KIB:g} KiB per operation")
     return "\n".join(lines)
 
 
