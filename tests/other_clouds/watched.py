@@ -128,7 +128,7 @@ class Play:
             commands,
             ("advise", "--days", "1"), ("audit-alarms",), ("doctor", "--json"),
             ("snooze", NAME, "30m", "--reason", "a test"), ("unsnooze", NAME), ("episodes", "--json"), ("digest",),
-            ("top",), ("export", NAME), ("backtest", "--from-account", NAME),
+            ("top",), ("export", NAME),
         )  # fmt: skip
         self._mark("commands")
         self._until(lambda: {self.victim} <= self._pages(inbox, "OK"), "its page ends", sweeps=True)
@@ -231,7 +231,7 @@ class Play:
         for role in self.home("iam").list_roles()["Roles"]:
             name = role["RoleName"]
             # Roles are of the account, and the other play has its own.
-            if re.match("Burstwatch-.*(Sweep|Cleanup|Digest)Function", name):
+            if re.match("Burstwatch-BurstWatch(Sweep|Cleanup|Digest)", name):
                 self.watched.policies[name] = [*policy_of_role(self.home, name).values()]
         self.watched.policies["burstwatch-member"] = [
             *policy_of_role(self.member, "burstwatch-member").values()
