@@ -12,7 +12,7 @@ from burstwatch.aws.client.session import Clients
 from burstwatch.cli.policies import policy_of
 from demo.localcloud.cloud import LocalCloud
 
-TIMEOUT_S = 240
+TIMEOUT_S = 600
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from tests.other_clouds.rights import NOT_CALLED_HERE, Policy, permissions, poli
 
 DELETES = "cloudwatch:DeleteAlarms"
 #: How long an alarm must have been OK before a sweep deletes it, and how long that may take.
-OVER_S, PATIENCE_S = 2.0 * ALARM_PERIOD_S + 5.0, 300.0
+OVER_S, PATIENCE_S = 2.0 * ALARM_PERIOD_S + 5.0, 600.0
 #: What is in danger is drained to this share, and stays there.
 LEFT = 0.01
 #: Where ids are in the names of failed parts.
@@ -117,7 +117,7 @@ class Denials:
     def _read_log(self) -> list[dict[str, Any]]:
         """What the last invocation has logged."""
         group = f"/aws/lambda/{self._function}"
-        for _ in range(20):
+        for _ in range(120):
             try:
                 pages = self._clients("logs").get_paginator("filter_log_events")
                 events = [e for page in pages.paginate(logGroupName=group) for e in page["events"]]

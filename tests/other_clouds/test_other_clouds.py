@@ -16,7 +16,8 @@ from tests.other_clouds.rights import NOT_CALLED_HERE, read_decisions, unused
 from tests.other_clouds.watched import REGION, Watched, resource_of
 from tools.security_tables import DENIED
 
-pytestmark = pytest.mark.other_clouds
+# The plays begin with the first test and wait for conditions: on a busy machine they take twice as long.
+pytestmark = [pytest.mark.other_clouds, pytest.mark.timeout(1_200)]
 #: Checks of the doctor that need what the emulator has not: data of a day, a key's grants, the network.
 NOT_HERE = r"\w+ measured|errors of function .*|keys|link to the runbooks"
 #: What is asked about one resource depends on what it is, and an audit reads only what the account has alarms on.

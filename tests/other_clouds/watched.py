@@ -26,7 +26,7 @@ from tests.other_clouds.rights import Policy, policy_of_role
 
 REGION, DEPLOYMENT = "eu-west-1", "burstwatch"
 EXTERNAL_ID = "watch-me"
-PATIENCE_S, EVERY_S = 300.0, 5.0
+PATIENCE_S, EVERY_S = 600.0, 5.0
 CREDENTIALS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
 
 
