@@ -13,7 +13,7 @@ CACHE = ROOT / ".cache"
 #: Another account, whose number is its access key.
 MEMBER = "333333333333"
 RUNTIME_PYTHON = CACHE / "lambda-runtime" / "bin" / "python"
-#: What fakecloud's own installer calls it; a binary elsewhere is named by this variable.
+#: Where `cargo install --root .cache/fakecloud` puts it. The variable names a binary elsewhere.
 FAKECLOUD = Path(os.environ.get("FAKECLOUD", CACHE / "fakecloud" / "bin" / "fakecloud"))
 
 

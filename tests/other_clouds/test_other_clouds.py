@@ -42,7 +42,7 @@ def test_every_kind_that_the_emulator_has_is_found(watched: Watched) -> None:
     assert set(find_kinds()) - watched.kinds == set(LOCALEMU.without)
 
 
-def test_whatever_drains_is_told_once_in_every_unit_and_ends(watched: Watched) -> None:
+def test_whatever_drains_is_told_once_in_every_unit_and_a_page_ends(watched: Watched) -> None:
     states: dict[str, list[str]] = {}
     for _, alarm, state in watched.heard:
         resource = resource_of(alarm) if alarm.startswith("burstwatch/") else ""
@@ -143,7 +143,7 @@ def test_the_docs_say_what_a_missing_permission_does(said: dict[str, Said]) -> N
     """The table of docs/security.md is made from a file. `make other-clouds UPDATE=1` writes it anew."""
     rows = [
         {"action": action, **json.loads(json.dumps(asdict(one)))}
-        for action, one in said.items()
+        for action, one in sorted(said.items())
         if ":" in action
     ]
     if os.environ.get("UPDATE"):

@@ -27,7 +27,6 @@ from tests.other_clouds.rights import Policy, policy_of_role
 REGION, DEPLOYMENT = "eu-west-1", "burstwatch"
 EXTERNAL_ID = "watch-me"
 PATIENCE_S, EVERY_S = 600.0, 5.0
-CREDENTIALS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
 
 
 @dataclass(kw_only=True)
