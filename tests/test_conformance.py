@@ -422,3 +422,56 @@ def test_two_things_of_one_name_in_two_services_are_two_resources() -> None:
     assert {
         resource_id: services for resource_id, services in ids.items() if len(services) > 1
     } == {}
+
+
+BEGINNINGS = {"finite": "runs out in ", "exhausted": "has run out: "}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0, 1.5])
+@pytest.mark.parametrize("balance", ["0", "0.1", "100"])
+def test_the_first_line_of_whatif_says_what_its_numbers_say(
+    kind: Kind, share: float, balance: str
+) -> None:
+    """For each kind, from no load to half more than its example, with a bucket that is full, nearly empty and empty."""
+    examples = examples_of(kind)
+    load = {name: str(float(value) * share) for name, value in examples.LOAD.items()}
+    flags = [
+        part
+        for name, value in {**examples.SPEC, **load}.items()
+        for part in (f"--{name.replace('_', '-')}", str(value))
+    ]
+    told, numbers = (
+        in_memory("whatif", "--kind", kind.name, *flags, "--balance-percent", balance, *form)
+        for form in ((), ("--json",))
+    )
+    answer = json.loads(numbers)
+    worst_s = answer["worst_time_to_empty_s"]
+    if answer["state"] == "infinite":
+        begins = "is empty now" if worst_s == 0 else "does not run out at this load"
+    else:
+        begins = BEGINNINGS[answer["state"]]
+    assert told.startswith(begins)
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        *(f"--kind fsx_file_server --throughput-capacity {capacity} --mib-s 100" for capacity in (8, 16, 32, 64, 512, 4608)),
+        *(f"--type {name} --size-gib 1024 --iops 100" for name in ("gp2", "gp3", "io1", "io2", "standard")),
+        "--kind ec2_instance_ebs --type m5.24xlarge --iops 100 --baseline-iops 80000 --maximum-iops 80000 --baseline-mb-s 2375 --maximum-mb-s 2375",
+    ],
+)  # fmt: skip
+def test_whatif_without_a_bucket_says_why_and_claims_nothing(stated: str) -> None:
+    answer = json.loads(in_memory("whatif", *stated.split(), "--json"))
+    assert answer["reason"]
+    if answer["capacity"] is None:
+        first, *_ = in_memory("whatif", *stated.split()).splitlines()
+        assert first.endswith(f": {answer['reason']}")
+
+
+def in_memory(*args: str) -> str:
+    out, err = StringIO(), StringIO()
+    code = run(args, stdout=out, stderr=err, env={}, clock=lambda: NOW)
+    assert (code, err.getvalue()) == (0, "")
+    return out.getvalue()

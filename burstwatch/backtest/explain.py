@@ -113,7 +113,9 @@ def answer_of(story: Story) -> str:
     if not emptied:
         times = f"{len(pages)} times, first" if len(pages) > 1 else "once,"
         paged = (
-            f"would have paged {times} {at(pages[0].t_s).strip()}" if pages else "would page nobody"
+            f"would have paged {times} {at(pages[0].t_s).strip()}"
+            if pages
+            else "would have paged nobody"
         )
         return f"did not run out; {paged}"
     several = f"{len(emptied)} times, first " if len(emptied) > 1 else ""

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from html import escape
 
-from burstwatch.backtest.explain import Story, as_text, clock_of, type_of
+from burstwatch.backtest.explain import Story, answer_of, as_text, type_of
 from burstwatch.backtest.replay import Moment
 from burstwatch.bucket import HOUR_S
 from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, document, picture, ticks
@@ -23,34 +23,16 @@ COLORS = {
     "critical": "#d55e00",
     "exhausted": "#000000",
 }
-MOST_NAMED = 3
 
 
 def as_html(story: Story) -> str:
-    """The story as a page of its own, with nothing to load. The first lines say what happened."""
+    """The story as a page of its own, with nothing to load. The first line says what happened."""
+    answer = f"{type_of(story.resource)}: {answer_of(story)}."
     drawn = picture([_balance_panel(story), _rate_panel(story), _verdict_panel(story)])
     return document(
         story.name,
-        f"<p>{escape(_summary(story))}</p><figure>{drawn}</figure><pre>{escape(as_text(story))}</pre>",
+        f"<p>{escape(answer)}</p><figure>{drawn}</figure><pre>{escape(as_text(story))}</pre>",
     )
-
-
-def _summary(story: Story) -> str:
-    """Summarise the story: the type, whether and when it ran dry, and how often it would page."""
-    if story.emptied:
-        at = clock_of(story)
-        emptied = (
-            f"Ran dry at {', '.join(at(moment).strip() for moment in story.emptied[:MOST_NAMED])}"
-        )
-        more = len(story.emptied) - MOST_NAMED
-        if more > 0:
-            emptied += f" and {more} times more"
-    elif story.balance:
-        emptied = "Did not run dry in this time"
-    else:
-        emptied = "The balance is not known"
-    times = "once" if len(story.pages) == 1 else f"{len(story.pages)} times"
-    return f"{type_of(story.resource)}. {emptied}. Would page {times}."
 
 
 def _balance_panel(story: Story) -> Chart:

@@ -104,6 +104,8 @@ def _of_bucket(
     unit, size = kind.example.unit, kind.example.unit_size
     bucket = resource.bucket
     if bucket is None:
+        if resource.not_watched:
+            return KindAnswer(state="unknown", reason=resource.not_watched, unit=unit)
         return KindAnswer(state="not_applicable", reason=resource.no_bucket_reason, unit=unit)
     point = kind.spent(resource, kind.example.totals(resource, load), 0.0, 1.0)
     demand = 0.0 if point is None else point.nominal

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.cli.main import GROUPS, command_names, run
-from burstwatch.cli.values import COUNTS, PERCENTS, RATES, SIZES, number_in
+from burstwatch.cli.values import COUNTS, PERCENTS, RATES, SIZES, number_in, reader_of
 
 
 def burstwatch(*args: str) -> tuple[int, str, str]:
@@ -92,6 +92,21 @@ def test_a_type_without_credits_is_refused_by_its_kind() -> None:
     code, _, err = burstwatch("whatif", "--type", "m5.large", "--cpu-percent", "40")
     assert code == 2
     assert "ec2_instance_cpu with type m5.large has no credits" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("size_gib", "512MiB", 0.5), ("size_gib", "100GB", 100), ("size_gib", "100 g", 100), ("size_gib", "1TiB", 1024),
+        ("size_gib", "2tb", 2048), ("size_gib", "1.5T", 1536), ("iops", "3k", 3_000), ("provisioned_iops", "1.5K", 1_500),
+        ("iops", "2M", 2_000_000), ("mib_s", "250MiB/s", 250), ("mib_s", "250 MB/s", 250), ("mib_s", "1GiB/s", 1024),
+        ("provisioned_mib_s", "0.5GB/s", 512), ("io_kib", "16KiB", 16), ("io_kib", "16k", 16), ("io_kib", "1MiB", 1024),
+        ("balance_percent", "20 %", 20), ("cpu_percent", "7.5%", 7.5), ("throughput_capacity", "1,024", 1024),
+        ("iops", "1e3", 1_000), ("iops", ".5k", 500), ("size_gib", "1,234,567", 1_234_567),
+    ],
+)  # fmt: skip
+def test_a_unit_means_what_people_mean_by_it(name: str, text: str, value: float) -> None:
+    assert reader_of(name)(text) == value
 
 
 @pytest.mark.parametrize("units", [SIZES, COUNTS, RATES, PERCENTS])

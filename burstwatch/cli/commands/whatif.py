@@ -171,8 +171,7 @@ def _words(question: Question, result: Prediction) -> str:
     unit = "IOPS" if result.unit == "io" else "MiB/s"
     served = f"{result.served_iops_when_empty:.0f} IOPS, {result.served_mib_s_when_empty:.1f} MiB/s"
     lines = [
-        _answer(result, served),
-        f"{question.volume_type} of {question.size_gib:g} GiB: {result.reason}",
+        *_beginning(f"{question.volume_type} of {question.size_gib:g} GiB", result, after=served),
         f"baseline {result.baseline:g} {unit}, burst {result.burst:g} {unit}",
         f"served {result.served_iops:.0f} IOPS, {result.served_mib_s:.1f} MiB/s (held back by: {result.binding})",
     ]
@@ -195,7 +194,7 @@ def _words(question: Question, result: Prediction) -> str:
 def _kind_words(subject: str, result: KindAnswer) -> list[str]:
     """Write the prediction for another kind in sentences."""
     estimate = ", by estimate" if result.is_estimate else ""
-    lines = [_answer(result, result.at_zero), f"{subject}: {result.reason}"]
+    lines = _beginning(subject, result, after=result.at_zero)
     if result.capacity is not None:
         plural = {"io": "I/O credits", "MiB": "MiB"}.get(result.unit, "credits")
         lines += [
@@ -205,16 +204,23 @@ def _kind_words(subject: str, result: KindAnswer) -> list[str]:
     return lines
 
 
+def _beginning(subject: str, result: Prediction | KindAnswer, *, after: str) -> list[str]:
+    """The answer, and of what it is one. Without a bucket that is known there is only the reason."""
+    about = f"{subject}: {result.reason}"
+    return [about] if result.capacity is None else [_answer(result, after), about]
+
+
 def _answer(result: Prediction | KindAnswer, after: str) -> str:
     """The time first: when it runs out, when at worst, and what is left after that."""
-    if result.capacity is None:
-        return "does not run out: it has no burst credits"
-    worst = result.worst_time_to_empty_s
     if result.time_to_empty_s == 0:
         return f"has run out: {after}"
-    at_worst = "" if worst is None else f", at worst in {span(worst)}"
+    worst_s = result.worst_time_to_empty_s
+    if worst_s == 0:
+        return "is empty now, and this load leaves it so or lets it fill"
     if result.time_to_empty_s is None:
-        return f"does not run out at this load{at_worst}"
+        at_most = "" if worst_s is None else f"; at the highest load it would in {span(worst_s)}"
+        return f"does not run out at this load{at_most}"
+    at_worst = "" if worst_s is None else f", at worst in {span(worst_s)}"
     return f"runs out in {span(result.time_to_empty_s)}{at_worst}; then {after}"
 
 
